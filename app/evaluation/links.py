@@ -46,7 +46,7 @@ def reader_without(links: frozenset[LinkPair]) -> Callable[..., Reader]:
             if self.generation not in known:
                 edges = (
                     (link.path, link.target_path)
-                    for link in shown(self._view.links())
+                    for link in shown(self.catalog.links())
                     if link.target_path and link.status in (Status.RESOLVED, Status.AMBIGUOUS)
                 )
                 known[self.generation] = pagerank([note.path for note in self.notes()], edges)
@@ -56,7 +56,7 @@ def reader_without(links: frozenset[LinkPair]) -> Callable[..., Reader]:
         """A reader of such generations."""
 
         def _snapshot_of(self, held: Generation, view: CatalogSnapshot) -> Snapshot:
-            return HeldOut(held, view, self._server)
+            return HeldOut(held, view, self._ranks, self._server)
 
     return HeldOutReader.open
 

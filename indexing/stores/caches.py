@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from enum import IntEnum
+from math import inf
 from typing import Generic, TypeVar
 
 from notehop.config.errors import IndexDamaged, IndexMissing
@@ -38,15 +38,7 @@ class Ranking:
 DEFAULT_RANKING = Ranking()
 
 _PRESSING = 4
-"""How many times as much is due at once."""
-
-
-class Due(IntEnum):
-    """Whether, and when, :func:`bring_up_to_date` should run."""
-
-    NOTHING = 0
-    WHEN_QUIET = 1
-    NOW = 2
+"""How many times as much as is due holds readers up, who have to catch up with it."""
 
 
 def read_vectors(
@@ -109,17 +101,11 @@ def read_lexical(
     return index
 
 
-def upkeep_due(layout: IndexLayout, catalog: Catalog, limits: Limits = LIMITS) -> Due:
-    """Whether there is something to bring up to date; a few milliseconds at any size.
-
-    After a small change there is not: readers take it in from the catalog. ``WHEN_QUIET``,
-    readers that open the index now have some catching up to do; ``NOW``, that holds them up, or
-    something is missing or another index's.
-    """
+def are_pressing(layout: IndexLayout, catalog: Catalog, limits: Limits = LIMITS) -> bool:
+    """Whether :func:`bring_up_to_date` should not wait for a quiet moment: catching up would hold
+    readers up, or something is missing or another index's. A few milliseconds at any size."""
     with catalog.snapshot() as view:
-        if view.fingerprint is None:
-            return Due.NOTHING
-        return max(_vectors_due(layout, view, limits), _lexical_due(layout, view, limits))
+        return view.fingerprint is not None and _behind(layout, view, limits) > _PRESSING
 
 
 def bring_up_to_date(
@@ -127,55 +113,37 @@ def bring_up_to_date(
 ) -> None:
     """Write the caches of the newest generation, where that is due.
 
-    It may take seconds on a large vault; readers go on meanwhile. A cache is written whole, once
-    for a fixed share of it that changed, so that the work grows with the changes.
+    It may take seconds on a large vault; readers go on meanwhile. Caches are written whole, once
+    for a fixed share of them that changed, so that the work grows with the changes; what is less
+    than that, readers take in from the catalog.
 
     :param thorough: write all anew, so that nothing of a chunk that left stays in a file.
     :raises IndexDamaged: if the catalog lacks a vector.
     :raises IndexUnwritable: if the disk is full or read-only; what was there stays.
     """
     with catalog.snapshot() as view:
-        if view.fingerprint is None:
+        if view.fingerprint is None or not (thorough or _behind(layout, view, limits) > 1):
             return
-        if thorough or _vectors_due(layout, view, limits):
-            path, dimensions = layout.chunk_vectors, dimensions_of(view.fingerprint)
-            write_vectors(path, view.stamp, view.generation, dimensions, _blocks(view))
-        if thorough or _lexical_due(layout, view, limits):
-            wanted = {one for ids in view.chunk_ids().values() for one in ids}
-            index = read_lexical(layout, view, wanted, limits=limits)
-            index.save(layout.lexical, view.generation, view.stamp)
+        path, dimensions = layout.chunk_vectors, dimensions_of(view.fingerprint)
+        write_vectors(path, view.stamp, view.generation, dimensions, _blocks(view))
+        wanted = {one for ids in view.chunk_ids().values() for one in ids}
+        index = read_lexical(layout, view, wanted, limits=limits)
+        index.save(layout.lexical, view.generation, view.stamp)
 
 
-def _vectors_due(layout: IndexLayout, view: CatalogSnapshot, limits: Limits) -> Due:
+def _behind(layout: IndexLayout, view: CatalogSnapshot, limits: Limits) -> float:
+    """How many notes the caches lack, in shares of what is written whole; infinite for no caches."""
     try:
-        said = read_header(layout.chunk_vectors)
-    except (IndexMissing, IndexDamaged):
-        return Due.NOW
-    if (said.stamp, said.dimensions) != (view.stamp, dimensions_of(view.fingerprint)):
-        return Due.NOW
-    return _due(layout, view, said.generation, limits)
-
-
-def _lexical_due(layout: IndexLayout, view: CatalogSnapshot, limits: Limits) -> Due:
-    try:
+        vectors = read_header(layout.chunk_vectors)
         generation, stamp = read_about(layout.lexical)
-    except IndexDamaged:
-        return Due.NOW
-    return Due.NOW if stamp != view.stamp else _due(layout, view, generation, limits)
-
-
-def _due(layout: IndexLayout, view: CatalogSnapshot, generation: int, limits: Limits) -> Due:
-    if generation == view.generation:
-        return Due.NOTHING
-    count = len(view.changed_paths(generation))
-    try:
-        chunks = read_header(layout.chunk_vectors).rows
     except (IndexMissing, IndexDamaged):
-        chunks = 0
-    most = max(limits.changed_notes, chunks // limits.chunks_each)
-    if count <= most:
-        return Due.NOTHING
-    return Due.WHEN_QUIET if count <= _PRESSING * most else Due.NOW
+        return inf
+    if (vectors.stamp, vectors.dimensions) != (view.stamp, dimensions_of(view.fingerprint)):
+        return inf
+    if stamp != view.stamp:
+        return inf
+    changed = view.changed_paths(min(generation, vectors.generation))
+    return len(changed) / max(limits.changed_notes, vectors.rows // limits.chunks_each)
 
 
 def _blocks(view: CatalogSnapshot) -> Iterator[tuple[list[str], Matrix]]:
@@ -216,7 +184,6 @@ class Bounded(Generic[Key, Kept]):
             with self._turn:
                 self._values.update(new)
                 if len(self._values) > self._most:
-                    half = list(self._values)[: len(self._values) - self._most // 2]
-                    for key in half:
+                    for key in list(self._values)[: len(self._values) - self._most // 2]:
                         del self._values[key]
         return {key: found[key] for key in wanted if key in found}

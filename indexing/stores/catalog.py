@@ -1,7 +1,4 @@
-"""The catalog: the source of truth of an index, one generation at a time.
-
-Touches: index.
-"""
+"""The catalog: the source of truth of an index, one generation at a time."""
 
 from __future__ import annotations
 
@@ -9,10 +6,9 @@ import hashlib
 import json
 import threading
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, replace
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
@@ -23,14 +19,19 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 from notehop.config.errors import IndexFailure, IndexLocked, IndexMismatch, IndexMissing
 from notehop.indexing import faults
 from notehop.indexing.stores import catalog_write
-from notehop.indexing.stores.catalog_read import CatalogReads, Fetched, Query
+from notehop.indexing.stores.catalog_read import CatalogReads, Fetched, Query, fetched
 from notehop.indexing.stores.catalog_rows import BadRow, chunk_row, vector_row
 from notehop.indexing.stores.database import Database, damaged, open_database
-from notehop.indexing.stores.layout import CatalogAddress, IndexLayout, replace_file
+from notehop.indexing.stores.layout import CatalogAddress, IndexLayout, read_json, replace_file
 from notehop.indexing.stores.model import Batch, Collection
 from notehop.indexing.stores.schema import CHUNKS, META, METADATA, SCHEMA_VERSION, VECTORS
 
 Result = TypeVar("Result")
+
+_HEAD = select(META).where(
+    META.c.key.in_(("schema", "generation", "identity", "fingerprint", "commit"))
+)
+"""What tells one state of a catalog from any other, also where a server lost some; made once."""
 
 
 def stamp_of(meta: Mapping[str, Any]) -> str:
@@ -43,27 +44,16 @@ def stamp_of(meta: Mapping[str, Any]) -> str:
     return hashlib.sha256(said.encode()).hexdigest()[:32]
 
 
-_HEAD_KEYS = ("schema", "generation", "identity", "fingerprint", "commit")
-_HEAD = select(META).where(META.c.key.in_(_HEAD_KEYS))
-"""What every query asks first; made once."""
-
-_HeadRows = tuple[tuple[str, str], ...]
-
-
-@lru_cache(maxsize=8)
-def _head(label: str, rows: _HeadRows) -> tuple[int, dict[str, Any] | None, str]:
-    """Generation, fingerprint (nobody changes it) and stamp, as the rows of :data:`_HEAD` say: the
-    same, query after query, until a commit.
+def _head_of(label: str, rows: Iterable[Sequence[Any]]) -> dict[str, Any]:
+    """What the rows of :data:`_HEAD` say.
 
     :raises IndexMismatch: if another version of notehop made the catalog.
     """
-    said = {key: json.loads(value) for key, value in rows}
-    _check_format(label, said.get("schema"))
-    return int(said["generation"]), said.get("fingerprint"), stamp_of(said)
-
-
-def _check_format(label: str, schema: Any) -> None:
-    """Refuse a catalog of another version: on a server one may take the place of ours at any time."""
+    try:
+        head = {key: json.loads(value) for key, value in rows}
+        schema, _ = head.get("schema"), int(head["generation"])
+    except (ValueError, TypeError, KeyError) as exc:
+        raise damaged(label, f"a row cannot be read: {exc}") from exc
     if isinstance(schema, int) and schema > SCHEMA_VERSION:
         raise IndexMismatch(
             f"{label}: a newer notehop wrote this index (format {schema}, this one reads "
@@ -74,22 +64,7 @@ def _check_format(label: str, schema: Any) -> None:
             f"{label}: index written in format {schema}, this notehop reads format "
             f"{SCHEMA_VERSION}; run: notehop index --rebuild"
         )
-
-
-_WRITTEN = select(META).where(META.c.key.in_(("generation", "identity", "commit")))
-
-
-@dataclass(frozen=True, slots=True)
-class _Head:
-    """What tells one state of a catalog from any other, also where a server lost some."""
-
-    identity: str | None
-    generation: int
-    commit: str | None
-
-    @classmethod
-    def of(cls, meta: Mapping[str, Any]) -> _Head:
-        return cls(meta.get("identity"), int(meta.get("generation", 0)), meta.get("commit"))
+    return head
 
 
 class CatalogSnapshot(CatalogReads):
@@ -109,25 +84,20 @@ class CatalogSnapshot(CatalogReads):
         self._connection = database.connect()
         self._ended = ended
         self._turn = threading.RLock()
-        self._head: _HeadRows | None = None
-        self._went_on: IndexFailure | None = None
         try:
-            self._head = self._read_head()
-            self._generation, self.fingerprint, self.stamp = _head(self.label, self._head)
-        except BaseException as exc:
+            with database.translated():
+                self._head = _head_of(self.label, fetched(self._connection, _HEAD))
+        except BaseException:
             self._let_go()
-            if isinstance(exc, ValueError | TypeError | KeyError):
-                raise damaged(self.label, f"a row cannot be read: {exc}") from exc
             raise
+        self._generation = int(self._head["generation"])
+        self.fingerprint: dict[str, Any] | None = self._head.get("fingerprint")
+        self.stamp = stamp_of(self._head)
 
     @property
     def generation(self) -> int:
         """The generation it shows."""
         return self._generation
-
-    def reopened(self) -> CatalogSnapshot:
-        """The newest generation in a transaction of its own, whatever becomes of this one."""
-        return CatalogSnapshot(self._database, self._ended)
 
     def close(self) -> None:
         """End the transaction; a second time is nothing."""
@@ -141,47 +111,24 @@ class CatalogSnapshot(CatalogReads):
         with suppress(DBAPIError):
             self._connection.close()
 
-    @contextmanager
-    def _reading(self) -> Iterator[Connection]:
-        with self._database.translated():
-            yield self._connection
-
-    def _plain_rows(self, query: Query) -> list[tuple[Any, ...]]:
-        plain = super()._plain_rows
-        return self._held(lambda: plain(query))
-
     def _fetch(
-        self, connection: Connection, query: Query, values: Iterable[str] | None = None
+        self, query: Query, values: Iterable[str] | None = None, *, plain: bool = False
     ) -> Sequence[Fetched]:
-        # Not the connection that was given: it may have been lost meanwhile.
-        del connection
-        fetch = super()._fetch
-        return self._held(lambda: fetch(self._connection, query, values))
-
-    def _read_head(self) -> _HeadRows:
-        return tuple(sorted((row[0], row[1]) for row in self._rows(_HEAD)))
-
-    def _held(self, read: Callable[[], Result]) -> Result:
-        """What is read; on another connection, where this one is lost and nothing was written."""
-        with self._turn:
-            if self._went_on is not None:
-                raise self._went_on
+        with self._turn, self._database.translated():
             try:
-                return read()
-            except (DBAPIError, IndexFailure) as exc:
-                if not self._database.is_lost(exc) or self._head is None:
+                return fetched(self._connection, query, values, plain=plain)
+            except DBAPIError as exc:
+                if not self._database.is_lost(exc):
                     raise
-                head, self._head = self._head, None
                 self._let_go()
                 self._connection = self._database.connect()
-                if self._read_head() != head:
-                    self._went_on = IndexFailure(
+                if _head_of(self.label, fetched(self._connection, _HEAD)) != self._head:
+                    self._let_go()
+                    raise IndexFailure(
                         f"{self.label}: the connection was lost, and the index went on meanwhile; "
                         "try again"
-                    )
-                    raise self._went_on from exc
-                self._head = head
-                return read()
+                    ) from exc
+                return fetched(self._connection, query, values, plain=plain)
 
 
 class Catalog(CatalogReads):
@@ -195,7 +142,7 @@ class Catalog(CatalogReads):
     def __init__(self, database: Database) -> None:
         self.label = database.label
         self._database = database
-        self._known: _Head | None = None
+        self._known: dict[str, Any] | None = None
 
     @classmethod
     def open(
@@ -219,9 +166,7 @@ class Catalog(CatalogReads):
         try:
             if create:
                 catalog._create(meta or {})
-            meta = catalog._check()
-            if not read_only:
-                catalog._known = _Head.of(meta)
+            catalog._check()
         except BaseException:
             catalog.close()
             raise
@@ -276,37 +221,38 @@ class Catalog(CatalogReads):
             connection was lost; nothing is written.
         :raises IndexDamaged: if what is there cannot be read; nothing is written.
         """
-        catalog_write.check(batch)
         if not batch:
             return self.generation
         faults.point("catalog-before-commit")
         commit = uuid.uuid4().hex
 
-        def work(connection: Connection) -> int:
-            head = self._written_head(connection)
-            if head.commit == commit:
+        def work(connection: Connection) -> dict[str, Any]:
+            head = _head_of(self.label, fetched(connection, _HEAD))
+            if head.get("commit") == commit:
                 # The answer was lost, not the commit.
-                return head.generation
-            self._check_known(head)
-            generation = head.generation + 1
+                return head
+            if self._database.shared and self._known not in (None, head):
+                # A lock on a server ends with its connection.
+                raise IndexLocked(
+                    f"{self.label}: another process wrote this index while the connection was "
+                    "lost; nothing was written on it; run: notehop index"
+                )
+            self._known = head
             try:
-                catalog_write.apply(connection, batch, generation, commit)
+                catalog_write.apply(connection, batch, head["generation"] + 1, commit)
             except IntegrityError as exc:
                 raise ValueError(
                     f"{self.label}: a batch writes a row that is there already: {exc.orig}"
                 ) from exc
-            self._database.announce(connection, generation)
             faults.point("catalog-inside-commit")
-            return generation
+            return _head_of(self.label, fetched(connection, _HEAD))
 
         try:
-            generation = self._database.write(work)
+            self._known = self._database.write(work)
         except BadRow as exc:
             raise damaged(self.label, f"a row cannot be read: {exc}") from exc
-        if self._known is not None:
-            self._known = replace(self._known, generation=generation, commit=commit)
         faults.point("catalog-committed")
-        return generation
+        return int(self._known["generation"])
 
     def renew_if_older(self, state: CatalogState | None) -> None:
         """Take another identity, if the server has lost what it had when a run ended: one that is
@@ -317,11 +263,10 @@ class Catalog(CatalogReads):
         if state is None or not self._database.shared:
             return
         meta = self.meta()
-        if stamp_of(meta) != state.stamp or int(meta["generation"]) >= state.generation:
-            return
-        own = {"identity": uuid.uuid4().hex}
-        self._database.write(lambda connection: catalog_write.put_meta(connection, own))
-        self._known = _Head.of({**meta, **own})
+        if stamp_of(meta) == state.stamp and int(meta["generation"]) < state.generation:
+            own = {"identity": uuid.uuid4().hex}
+            self._database.write(lambda connection: catalog_write.put_meta(connection, own))
+            self._known = None
 
     def forget_deleted(self) -> bool:
         """Let what was deleted leave the database's own files, as far as it can.
@@ -340,14 +285,12 @@ class Catalog(CatalogReads):
             return
         self.meta()
         self.notes()
-        with self._reading() as connection:
-            for row in self._pages(connection, select(CHUNKS), (CHUNKS.c.id,)):
-                self._made(chunk_row, [row])
-            checked = select(VECTORS.c.id, VECTORS.c.vector, VECTORS.c.checksum)
-            for name in get_args(Collection):
-                query = checked.where(VECTORS.c.collection == name)
-                for row in self._pages(connection, query, (VECTORS.c.id,)):
-                    self._made(vector_row, [row])
+        for row in self._pages(select(CHUNKS), (CHUNKS.c.id,)):
+            self._made(chunk_row, [row])
+        checked = select(VECTORS.c.id, VECTORS.c.vector, VECTORS.c.checksum)
+        for name in get_args(Collection):
+            for row in self._pages(checked.where(VECTORS.c.collection == name), (VECTORS.c.id,)):
+                self._made(vector_row, [row])
         for _ in self.links():
             pass
 
@@ -355,27 +298,18 @@ class Catalog(CatalogReads):
         """The newest generation, held until the snapshot is closed."""
         return self._database.again(lambda: CatalogSnapshot(self._database, self.snapshot_ended))
 
-    @contextmanager
-    def snapshot(self) -> Iterator[CatalogSnapshot]:
-        """The newest generation, held for the block."""
-        held = self.open_snapshot()
-        try:
-            yield held
-        finally:
-            held.close()
+    def snapshot(self) -> closing[CatalogSnapshot]:
+        """The newest generation, held for a ``with`` block."""
+        return closing(self.open_snapshot())
 
-    @contextmanager
-    def _reading(self) -> Iterator[Connection]:
-        with self._database.reading() as connection:
-            yield connection
+    def _fetch(
+        self, query: Query, values: Iterable[str] | None = None, *, plain: bool = False
+    ) -> Sequence[Fetched]:
+        def read() -> Sequence[Fetched]:
+            with self._database.reading() as connection:
+                return fetched(connection, query, values, plain=plain)
 
-    def _rows(self, query: Query, values: Iterable[str] | None = None) -> Sequence[Fetched]:
-        rows = super()._rows
-        return self._database.again(lambda: rows(query, values))
-
-    def _plain_rows(self, query: Query) -> list[tuple[Any, ...]]:
-        plain = super()._plain_rows
-        return self._database.again(lambda: plain(query))
+        return self._database.again(read)
 
     def _create(self, meta: Mapping[str, Any]) -> None:
         def work(connection: Connection) -> None:
@@ -388,37 +322,19 @@ class Catalog(CatalogReads):
 
         self._database.write(work)
 
-    def _written_head(self, connection: Connection) -> _Head:
-        """What is there now, inside a write transaction."""
-        rows = connection.execute(_WRITTEN).all()
-        return _Head.of({key: json.loads(value) for key, value in rows})
-
-    def _check_known(self, head: _Head) -> None:
-        """Refuse to write on what somebody else wrote: a lock on a server ends with its connection."""
-        if self._database.shared and self._known not in (None, head):
-            raise IndexLocked(
-                f"{self.label}: another process wrote this index while the connection was lost; "
-                "nothing was written on it; run: notehop index"
-            )
-        self._known = head
-
-    def _check(self) -> dict[str, Any]:
-        """What is said of the whole, if it is a catalog of this version."""
+    def _check(self) -> None:
+        """See that it is a catalog of this version, and remember what it is."""
 
         def read() -> set[str]:
-            with self._reading() as connection:
+            with self._database.reading() as connection:
                 return self._database.tables(connection)
 
         tables = self._database.again(read)
         if not tables:
             raise IndexMissing(f"{self.label}: no index yet; run: notehop index")
-        if "meta" not in tables:
-            raise damaged(self.label, "it is another program's database")
-        meta = self.meta()
-        _check_format(self.label, meta.get("schema"))
+        self._known = _head_of(self.label, self._fetch(_HEAD))
         if missing := sorted(set(METADATA.tables) - tables):
             raise damaged(self.label, f"it has no table {missing[0]}")
-        return meta
 
 
 def forget_withdrawn(catalog: Catalog, mark: Path) -> None:
@@ -472,12 +388,7 @@ def write_catalog_state(layout: IndexLayout, generation: int, stamp: str) -> Non
 
 def read_catalog_state(layout: IndexLayout) -> CatalogState | None:
     """What was written down; None if nothing was, or if it cannot be read."""
-    try:
-        found = json.loads(layout.catalog_state.read_bytes())
-        files = {str(name): (int(size), int(at)) for name, (size, at) in found["files"].items()}
-        return CatalogState(int(found["generation"]), str(found["stamp"]), files)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return None
+    return read_json(CatalogState, layout.catalog_state)
 
 
 def file_marks(root: Path, files: Iterable[Path]) -> dict[str, tuple[int, int]]:

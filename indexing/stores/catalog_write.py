@@ -1,7 +1,4 @@
-"""What one commit does to the tables, inside its transaction.
-
-Touches: index (writes).
-"""
+"""What one commit does to the tables, inside its transaction."""
 
 from __future__ import annotations
 
@@ -40,9 +37,6 @@ from notehop.indexing.stores.schema import (
 )
 from notehop.indexing.vault.properties import modified_in
 
-OWN_KEYS = frozenset({"schema", "identity", "generation", "commit"})
-"""Keys of the table ``meta`` that no batch may set."""
-
 _RESOLVED = (
     "status",
     "via",
@@ -57,36 +51,6 @@ note of thousands of backlinks may change, and each index on the table costs as 
 
 _ROWS = 2_000
 """Rows handed to the database at a time: enough for speed, little memory."""
-
-
-def check(batch: Batch) -> None:
-    """Refuse a batch that contradicts itself.
-
-    :raises ValueError: if a path is written twice, or written and deleted or touched or relinked;
-        if a file is attached and detached; if a chunk or link is not its note's; if ``meta`` names
-        a key of the catalog's own.
-    """
-    written = [record.note.path for record in batch.upsert]
-    paths = set(written)
-    if len(paths) < len(written):
-        raise ValueError("a batch writes a note twice")
-    for what, others in (
-        ("deletes", batch.delete),
-        ("touches", batch.touch),
-        ("relinks", [link.path for link in batch.relink]),
-    ):
-        if both := sorted(paths.intersection(others)):
-            raise ValueError(f"a batch writes and {what} {both[0]}")
-    if gone := sorted(set(batch.delete).intersection([*batch.touch, *_paths(batch.relink)])):
-        raise ValueError(f"a batch deletes and changes {gone[0]}")
-    for record in batch.upsert:
-        held = {*(chunk.path for chunk in record.chunks), *(link.path for link in record.links)}
-        if other := sorted(held - {record.note.path}):
-            raise ValueError(f"a record of {record.note.path} holds a row of {other[0]}")
-    if both := sorted(batch.attach.keys() & set(batch.detach)):
-        raise ValueError(f"a batch attaches and detaches {both[0]}")
-    if taken := sorted(OWN_KEYS.intersection(batch.meta)):
-        raise ValueError(f"meta key {taken[0]} belongs to the catalog")
 
 
 def apply(connection: Connection, batch: Batch, generation: int, commit: str) -> None:

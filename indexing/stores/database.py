@@ -4,13 +4,14 @@ on a server in ``postgres.py``."""
 from __future__ import annotations
 
 import json
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sqlalchemy import Boolean, Column, ColumnElement, Text, TypeDecorator, bindparam
+from sqlalchemy import Boolean, Column, ColumnElement, Text, TypeDecorator, bindparam, inspect
 from sqlalchemy.engine import Connection, Dialect
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
@@ -24,16 +25,20 @@ Result = TypeVar("Result")
 
 REBUILD = "run: notehop index --rebuild"
 
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+
 
 class Database(ABC):
     """The tables of one catalog. Threads may share it; connections are made when they are needed.
 
     ``label`` names it in messages, without a password. ``shared`` says that other machines may
-    write it too: who writes holds what it knows against what is there.
+    write it too: who writes holds what it knows against what is there. ``replaced`` says that other
+    tables stand there than were opened, those of a rebuild; ``size`` is in bytes.
     """
 
     label: str
-    shared: bool
+    shared = False
+    replaced = False
 
     @abstractmethod
     def connect(self) -> Connection:
@@ -56,29 +61,24 @@ class Database(ABC):
             there, for the transaction may have been committed.
         """
 
-    @abstractmethod
     def again(self, work: Callable[[], Result]) -> Result:
         """Do work that reads; once more, on another connection, where one was lost."""
+        return work()
 
-    @abstractmethod
-    def is_lost(self, exc: BaseException) -> bool:
+    def is_lost(self, exc: BaseException) -> bool:  # noqa: ARG002 (a file is not lost)
         """Whether an error says that its connection is gone, and not what was asked wrong."""
+        return False
 
     @abstractmethod
     def translated(self, *, writing: bool = False) -> AbstractContextManager[None]:
         """A block that turns the database's exceptions into ours; others pass."""
 
-    @abstractmethod
     def tables(self, connection: Connection) -> set[str]:
         """The names of the tables that there are."""
+        return set(inspect(connection).get_table_names())
 
-    @abstractmethod
-    def announce(self, connection: Connection, generation: int) -> None:
-        """Tell who waits for it of a new generation, when the transaction is committed."""
-
-    @abstractmethod
-    def check_pages(self, *, thorough: bool) -> None:
-        """Look at every page.
+    def check_pages(self, *, thorough: bool) -> None:  # noqa: B027 (a server's own matter)
+        """Look at every page; ``thorough``, at the indexes too.
 
         :raises IndexDamaged: naming the first that is not as it was written.
         """
@@ -92,17 +92,10 @@ class Database(ABC):
 
     @property
     @abstractmethod
-    def replaced(self) -> bool:
-        """Whether other tables stand there than were opened: those of a rebuild."""
-
-    @property
-    @abstractmethod
-    def size(self) -> int:
-        """How many bytes it takes."""
+    def size(self) -> int: ...
 
     @abstractmethod
-    def close(self) -> None:
-        """Close every connection."""
+    def close(self) -> None: ...
 
 
 def open_database(
@@ -123,7 +116,7 @@ def open_database(
     return PostgresDatabase(address, create=create, read_only=read_only)
 
 
-def damaged(label: str, says: str) -> IndexDamaged:
+def damaged(label: str, says: object) -> IndexDamaged:
     """The error for a catalog that cannot be read."""
     return IndexDamaged(f"{label}: the index is damaged ({says}); {REBUILD}")
 
@@ -140,8 +133,9 @@ class _Listed(TypeDecorator[list[str]]):
     def process_bind_param(self, value: list[str] | None, dialect: Dialect) -> Any:
         if dialect.name != "postgresql":
             return json.dumps(value)
-        # What no row can hold would be refused with all the rest.
-        return [one for one in value or () if storable(one)]
+        # What no row can hold, half of a surrogate pair or a zero byte, would be refused with all
+        # the rest.
+        return [one for one in value or () if not _UNSTORABLE.search(one)]
 
 
 class _Among(FunctionElement[bool]):
@@ -173,14 +167,3 @@ def among(column: Column[Any]) -> ColumnElement[bool]:
 def listed(values: Iterable[str]) -> dict[str, list[str]]:
     """The parameter of a statement with :func:`among`."""
     return {"listed": list(values)}
-
-
-def storable(text: str) -> bool:
-    """Whether a database can hold a text: no zero byte, no half of a surrogate pair."""
-    if "\0" in text:
-        return False
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

@@ -6,16 +6,20 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import func, or_, select
 
 from notehop.indexing.graph.files import NOTE_SUFFIX, fold
 from notehop.indexing.stores.model import ChunkId, NoteRow, NoteStatus
+from notehop.indexing.stores.schema import LABELS
 from notehop.indexing.vault.dates import day_in_name
 from notehop.indexing.vault.exclusion import glob_pattern
 
 if TYPE_CHECKING:
     from notehop.indexing.stores.caches import Bounded
-    from notehop.indexing.stores.catalog_read import CatalogReads
+    from notehop.indexing.stores.catalog_read import CatalogReads, Query
 
 TAG, TYPE, DATE = "tag", "type", "date"
 """Names of labels; those of properties are made by :func:`property_label`."""
@@ -35,6 +39,8 @@ _FEW = 5_000
 """Notes whose dates are read by name; of more, the newest of all notes soon hold enough."""
 
 Paths = frozenset[str]
+
+_ROW = LABELS.c
 
 _LINK = re.compile(r"\[\[([^\[\]|]+)(?:\|([^\[\]]*))?\]\]")
 _BLANKS = re.compile(r"[-_\s]+")
@@ -164,11 +170,17 @@ class NoteLabels:
 
     def having(self, name: str, value: str) -> Paths:
         """The notes with a label."""
-        return self._once(("label", name, value), lambda: self._view.labelled(name, value))
+        query = select(_ROW.path).where(_ROW.name == name, _ROW.value == value)
+        return self._matching(("label", name, value), query)
 
     def dated(self, first: str | None, end: str | None) -> Paths:
         """The notes whose date is ``first`` or later and before ``end``."""
-        return self._once(("date", first, end), lambda: self._view.dated(first, end))
+        query = select(_ROW.path).where(_ROW.name == DATE)
+        if first is not None:
+            query = query.where(_ROW.value >= first)
+        if end is not None:
+            query = query.where(_ROW.value < end)
+        return self._matching(("date", first, end), query)
 
     def under(self, place: str) -> Paths:
         """The notes in a folder or at a path (the suffix may be left out), or that a glob takes.
@@ -188,21 +200,31 @@ class NoteLabels:
 
     def has(self, name: str) -> bool:
         """Whether any note has a label of this name."""
-        return self._view.has_label(name)
+        return bool(self._view.answer(select(_ROW.name).where(_ROW.name == name).limit(1), tuple))
 
     def values(self, name: str) -> Mapping[str, int]:
         """The values of a label -> how many notes have each, by value."""
-        return self._view.label_values(name)
+        query = select(_ROW.value, func.count()).where(_ROW.name == name).group_by(_ROW.value)
+        return dict(sorted(self._view.answer(query, tuple)))
 
     def with_any(self, parts: Collection[str]) -> list[tuple[str, str]]:
         """The (name, value) of tags, types and properties that have any of the parts in their value, or
         are ``true``; sorted."""
-        return self._view.labels_with(parts)
+        either = [_ROW.value.contains(part, autoescape=True) for part in parts]
+        query = select(_ROW.name, _ROW.value).distinct()
+        query = query.where(_ROW.name != DATE, or_(_ROW.value == "true", *either))
+        return sorted(self._view.answer(query, lambda row: (row[0], row[1])))
 
     def keys(self) -> list[str]:
         """The keys of front matter that any note has, sorted."""
-        found = (property_key(name) for name in self._view.label_names())
-        return [key for key in found if key is not None]
+        found: list[str] = []
+        first = select(func.min(_ROW.name)).where(_ROW.name >= _PROPERTY)
+        [name] = self._view.answer(first, itemgetter(0))
+        # Each by its own look-up, for there are few.
+        while name is not None and name.startswith(_PROPERTY):
+            found.append(name.removeprefix(_PROPERTY))
+            [name] = self._view.answer(first.where(_ROW.name > name), itemgetter(0))
+        return sorted(found)
 
     def said_in(self, ids: Iterable[ChunkId]) -> Mapping[ChunkId, tuple[str, ...]]:
         """Id -> what a chunk says: names of its note, headings, text; for those that are there."""
@@ -218,10 +240,11 @@ class NoteLabels:
             found = sorted(filter(taken, dates))
             yield from sorted(found, key=lambda path: dates[path], reverse=True)
             return
+        newest = select(_ROW.path).where(_ROW.name == DATE).order_by(_ROW.value.desc(), _ROW.path)
         seen, count = 0, _PAGE
         while True:
-            dated = self._view.newest(count)
-            yield from (path for _, path in dated[seen:] if taken(path))
+            dated = self._view.answer(newest.limit(count), itemgetter(0))
+            yield from filter(taken, dated[seen:])
             if len(dated) < count:
                 return
             seen, count = len(dated), 10 * count
@@ -240,6 +263,9 @@ class NoteLabels:
             for folded in (fold(path),)
             if folded.startswith(folder) or folded in notes
         ]
+
+    def _matching(self, key: tuple[Any, ...], query: Query) -> Paths:
+        return self._once(key, lambda: self._view.answer(query, itemgetter(0), plain=True))
 
     def _once(self, key: tuple[Any, ...], find: Callable[[], Iterable[str]]) -> Paths:
         return self._kept.get([key], lambda _: {key: frozenset(find())})[key]

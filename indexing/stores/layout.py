@@ -1,11 +1,9 @@
-"""Where an index lives and what its folder holds.
-
-Touches: index (makes the folder and its marker).
-"""
+"""Where an index lives, what its folder holds, and how its small files are read and replaced."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 import stat
@@ -13,15 +11,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Literal
+from typing import IO, Literal, TypeVar
 from urllib.parse import parse_qs, urlsplit
+
+from pydantic import TypeAdapter
 
 from notehop.config import Settings
 from notehop.config.errors import IndexUnwritable, UsageError
 from notehop.indexing import faults
 
-MARKER = "notehop-index.txt"
-"""The file that says a folder is an index: nothing is ever removed from a folder without it."""
+Read = TypeVar("Read")
 
 _NAME_CHARS = 60
 """Characters of a vault's name that the folder's name keeps: names end at 255 bytes."""
@@ -59,110 +58,51 @@ CatalogAddress = Path | ServerCatalog
 """Where a catalog is: a file of SQLite, or tables on a server."""
 
 
+class _Place:
+    """A path in the folder of an index."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, layout: IndexLayout, _: object = None) -> Path:
+        return layout.root / self._name
+
+
 @dataclass(frozen=True, slots=True)
 class IndexLayout:
-    """The paths of one index; making the value touches nothing.
-
-    With a ``database`` on a server, the folder holds all but the catalog.
+    """The paths of one index (docs/index-layout.md says what each holds); making the value touches
+    nothing. With a ``database`` on a server, the folder holds all but the catalog.
     """
 
     root: Path
     database: ServerCatalog | None = None
 
+    marker = _Place("notehop-index.txt")
+    """It says that a folder is an index: nothing is ever removed from a folder without it."""
+    catalog_file = _Place("catalog.sqlite")
+    catalog_state = _Place("catalog.json")
+    vectors = _Place("vectors")
+    chunk_vectors = _Place("vectors/chunks.vectors")
+    lexical = _Place("lexical")
+    model = _Place("model")
+    themes = _Place("themes.json")
+    enrichment = _Place("enrichment.sqlite")
+    enriching_lock = _Place("enriching.lock")
+    chroma = _Place("chroma")
+    chroma_collection = _Place("chroma-server.json")
+    purge_mark = _Place("purge")
+    journal_mark = _Place("journal")
+    lock = _Place("writer.lock")
+    lock_holder = _Place("writer.json")
+    watch_lock = _Place("watcher.lock")
+    watch_state = _Place("watcher.json")
+    server = _Place("server.json")
+    run_record = _Place("last-run.json")
+
     @property
     def catalog(self) -> CatalogAddress:
-        """The source of truth of the index."""
+        """The source of truth of the index: ``catalog_file`` where it is on no server."""
         return self.database or self.catalog_file
-
-    @property
-    def catalog_file(self) -> Path:
-        """The SQLite file of an index whose catalog is on no server."""
-        return self.root / "catalog.sqlite"
-
-    @property
-    def chroma(self) -> Path:
-        """The folder of the mirror in Chroma."""
-        return self.root / "chroma"
-
-    @property
-    def chroma_collection(self) -> Path:
-        """The file that tells which collection of a Chroma server was filled last."""
-        return self.root / "chroma-server.json"
-
-    @property
-    def vectors(self) -> Path:
-        """The folder of the vectors that searches compare."""
-        return self.root / "vectors"
-
-    @property
-    def chunk_vectors(self) -> Path:
-        """The file of the vectors of all chunks."""
-        return self.vectors / "chunks.vectors"
-
-    @property
-    def lexical(self) -> Path:
-        """The folder of the lexical index."""
-        return self.root / "lexical"
-
-    @property
-    def model(self) -> Path:
-        """The folder of the query door of the embedding model."""
-        return self.root / "model"
-
-    @property
-    def enrichment(self) -> Path:
-        """The SQLite file of what was written about the notes; it outlives a rebuild."""
-        return self.root / "enrichment.sqlite"
-
-    @property
-    def enriching_lock(self) -> Path:
-        """The file that the one process locks that has texts written."""
-        return self.root / "enriching.lock"
-
-    @property
-    def lock(self) -> Path:
-        """The file that the one writer locks."""
-        return self.root / "writer.lock"
-
-    @property
-    def lock_holder(self) -> Path:
-        """The file that tells who holds the lock: information, never the lock itself."""
-        return self.root / "writer.json"
-
-    @property
-    def purge_mark(self) -> Path:
-        """The file that is there while derived files may hold words of withdrawn notes."""
-        return self.root / "purge"
-
-    @property
-    def journal_mark(self) -> Path:
-        """The file that is there while the catalog's journal may hold words of withdrawn notes."""
-        return self.root / "journal"
-
-    @property
-    def watch_lock(self) -> Path:
-        """The file that the one process locks that follows the vault."""
-        return self.root / "watcher.lock"
-
-    @property
-    def watch_state(self) -> Path:
-        """The file that tells who follows the vault and how it goes."""
-        return self.root / "watcher.json"
-
-    @property
-    def server(self) -> Path:
-        """The file that tells how to reach the server that answers from this index."""
-        return self.root / "server.json"
-
-    @property
-    def run_record(self) -> Path:
-        """The file that tells what the last run did: information, no part of the index."""
-        return self.root / "last-run.json"
-
-    @property
-    def marker(self) -> Path:
-        """The file that makes the folder an index of notehop."""
-        return self.root / MARKER
 
     @property
     def catalog_files(self) -> tuple[Path, ...]:
@@ -172,16 +112,6 @@ class IndexLayout:
         suffixes = ("-wal", "-shm", "-journal", "")
         file = self.catalog_file
         return tuple(file.with_name(file.name + suffix) for suffix in suffixes)
-
-    @property
-    def catalog_state(self) -> Path:
-        """The file that says what the catalog's were like when the last run ended."""
-        return self.root / "catalog.json"
-
-    @property
-    def themes(self) -> Path:
-        """The file of the communities of notes, where they are wanted."""
-        return self.root / "themes.json"
 
     @property
     def next(self) -> IndexLayout:
@@ -323,6 +253,15 @@ def replace_file(path: Path, text: str) -> None:
     finally:
         # On a full disk the half that was written is in everyone's way.
         new.unlink(missing_ok=True)
+
+
+def read_json(kind: type[Read], path: Path) -> Read | None:
+    """The value of a dataclass that a file holds; None if it is not there, or holds another thing."""
+    try:
+        # Not pydantic's reader: it takes no half of a surrogate pair, and a path may hold one.
+        return TypeAdapter(kind).validate_python(json.loads(path.read_bytes()))
+    except (OSError, ValueError, RecursionError):
+        return None
 
 
 def _closed(path: Path, found: os.stat_result) -> bool:

@@ -1,13 +1,9 @@
 """The lock that lets one process at a time write an index.
 
-The lock is the operating system's, on open files: it ends with its process, however that ends, and
-no process forked meanwhile keeps it. It is taken twice, on ``writer.lock`` and, where the system
-can, on the folder itself: who deletes the file does not let a second writer in. The JSON beside it
-only tells people who holds it.
-
-A catalog on a server has a lock there too, for the machines that share it.
-
-Touches: index.
+The lock is the operating system's, on open files: it ends with its process, however that ends. It is
+taken twice, on ``writer.lock`` and, where the system can, on the folder itself: who deletes the file
+does not let a second writer in. The JSON beside it only tells people who holds it. A catalog on a
+server has a lock there too, for the machines that share it.
 """
 
 from __future__ import annotations
@@ -21,17 +17,17 @@ from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from filelock import FileLock, Timeout
 
 from notehop.config.errors import IndexFailure, IndexLocked, IndexUnwritable
 from notehop.indexing import faults
-from notehop.indexing.stores.layout import IndexLayout, unwritable, write_private
+from notehop.indexing.stores.layout import IndexLayout, read_json, unwritable, write_private
 from notehop.indexing.stores.model import Holder
 
 if TYPE_CHECKING:
-    from notehop.indexing.stores.postgres_sessions import LockSession
+    from notehop.indexing.stores.postgres_lock import LockSession
 
 if sys.platform != "win32":
     import fcntl
@@ -64,7 +60,6 @@ class WriterLock:
         self._patience = patience
         self._folder: int | None = None
         self._session: LockSession | None = None
-        self._owner = 0
 
     def acquire(self) -> None:
         """Take the lock.
@@ -73,35 +68,38 @@ class WriterLock:
         :raises IndexUnwritable: if the folder cannot be written, or its disk knows no locks.
         :raises IndexFailure: if the server of the catalog cannot be reached.
         """
+        layout = self._layout
         try:
-            self._layout.make_folder()
+            layout.make_folder()
             self._lock.acquire()
-        except Timeout as exc:
-            raise self._held_elsewhere() from exc
-        except NotImplementedError as exc:
-            raise no_locks(self._layout.root, str(exc)) from exc
-        except OSError as exc:
-            if exc.errno in NO_LOCKS:
-                raise no_locks(self._layout.root, exc.strerror or str(exc)) from exc
-            raise unwritable(self._layout.root, exc) from exc
-        self._owner = os.getpid()
-        faults.point("lock-taken")
-        try:
-            self._folder = _lock_folder(str(self._layout.root))
-            self._take_session()
-            self._tell()
-        except BlockingIOError as exc:
+            faults.point("lock-taken")
+            self._folder = _lock_folder(layout.root)
+            if layout.database is not None:
+                from notehop.indexing.stores.postgres_lock import LockSession
+
+                self._session = LockSession(layout.database, self._holder)
+                self._session.take(self._patience)
+            since = datetime.now(UTC).isoformat(timespec="seconds")
+            holder = Holder(os.getpid(), socket.gethostname(), self._holder, since)
+            write_private(layout.lock_holder, json.dumps(asdict(holder)))
+            faults.point("lock-holder-told")
+        except BaseException as exc:
             self._let_go()
-            raise self._held_elsewhere() from exc
-        except OSError as exc:
-            self._let_go()
-            raise unwritable(self._layout.root, exc) from exc
-        except BaseException:
-            self._let_go()
+            if isinstance(exc, Timeout | BlockingIOError):
+                raise IndexLocked(
+                    f"{layout.root}: {_who(layout)} is writing this index; "
+                    "wait until it is done, or stop it"
+                ) from exc
+            if isinstance(exc, NotImplementedError):
+                raise no_locks(layout.root, str(exc)) from exc
+            if isinstance(exc, OSError) and exc.errno in NO_LOCKS:
+                raise no_locks(layout.root, exc.strerror or str(exc)) from exc
+            if isinstance(exc, OSError):
+                raise unwritable(layout.root, exc) from exc
             raise
 
     def release(self) -> None:
-        """Let go of the lock; a second time is nothing, and so it is in a forked process."""
+        """Let go of the lock; a second time is nothing."""
         if self.held:
             # A disk that went read-only must not keep the lock as well.
             with suppress(OSError):
@@ -111,8 +109,8 @@ class WriterLock:
 
     @property
     def held(self) -> bool:
-        """Whether this object, in this process, holds the lock."""
-        return self._owner == os.getpid() and self._lock.is_locked
+        """Whether this object holds the lock."""
+        return self._lock.is_locked
 
     def __enter__(self) -> WriterLock:
         self.acquire()
@@ -121,41 +119,14 @@ class WriterLock:
     def __exit__(self, *_: object) -> None:
         self.release()
 
-    def _take_session(self) -> None:
-        if (server := self._layout.database) is not None:
-            from notehop.indexing.stores.postgres_sessions import LockSession
-
-            self._session = LockSession(server, self._holder)
-            self._session.take(self._patience)
-
     def _let_go(self) -> None:
         if self._session is not None:
             self._session.end()
             self._session = None
         if self._folder is not None:
-            _held_folders.discard(self._folder)
             os.close(self._folder)
             self._folder = None
         self._lock.release()
-
-    def _tell(self) -> None:
-        since = datetime.now(UTC).isoformat(timespec="seconds")
-        holder = Holder(os.getpid(), socket.gethostname(), self._holder, since)
-        write_private(self._layout.lock_holder, json.dumps(asdict(holder)))
-        faults.point("lock-holder-told")
-
-    def _held_elsewhere(self) -> IndexLocked:
-        return IndexLocked(
-            f"{self._layout.root}: {self._who()} is writing this index; "
-            "wait until it is done, or stop it"
-        )
-
-    def _who(self) -> str:
-        said = _said(self._layout)
-        if said is not None and (said.host != socket.gethostname() or _lives(said.pid)):
-            return f"{said.command} (process {said.pid} on {said.host}, since {said.since})"
-        # Not written yet, or half, or left behind by one that was killed: the lock stands.
-        return "another process"
 
 
 def no_locks(folder: Path, says: str) -> IndexUnwritable:
@@ -166,10 +137,7 @@ def no_locks(folder: Path, says: str) -> IndexUnwritable:
     )
 
 
-_held_folders: set[int] = set()
-
-
-def _lock_folder(path: str) -> int | None:
+def _lock_folder(path: Path) -> int | None:
     """Lock the folder itself; None where the system, or this disk, locks files only.
 
     :raises BlockingIOError: if another process holds it.
@@ -180,25 +148,21 @@ def _lock_folder(path: str) -> int | None:
     handle = os.open(path, os.O_RDONLY)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+    except OSError as exc:
         os.close(handle)
-        raise
-    except OSError:
+        if isinstance(exc, BlockingIOError):
+            raise
         # Some network disks lock no folders: the file beside it is locked all the same.
-        os.close(handle)
         return None
-    _held_folders.add(handle)
     return handle
 
 
-def _forget_folders() -> None:
-    """Close, in a forked process, what its parent locked: it would hold the lock beyond it."""
-    while _held_folders:
-        os.close(_held_folders.pop())
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_folders)
+def _who(layout: IndexLayout) -> Holder | str:
+    said = read_json(Holder, layout.lock_holder)
+    if said is not None and (said.host != socket.gethostname() or _lives(said.pid)):
+        return said
+    # Not written yet, or half, or left behind by one that was killed: the lock stands.
+    return "another process"
 
 
 def _lives(pid: int) -> bool:
@@ -207,7 +171,7 @@ def _lives(pid: int) -> bool:
         return True
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, OverflowError):
         return False
     except OSError:
         # It is another user's.
@@ -221,11 +185,11 @@ def read_holder(layout: IndexLayout) -> Holder | None:
     Without a note of a writer the lock is left alone: taking it, even for a moment, would turn away
     a writer that starts just then. With one, only the lock tells whether its writer still lives.
     """
-    said = _said(layout)
+    said = read_json(Holder, layout.lock_holder)
     if said is None:
         if layout.database is None:
             return None
-        from notehop.indexing.stores.postgres_sessions import holder_of
+        from notehop.indexing.stores.postgres_lock import holder_of
 
         return holder_of(layout.database)
     try:
@@ -234,11 +198,3 @@ def read_holder(layout: IndexLayout) -> Holder | None:
     except IndexFailure:
         # Where the lock cannot be tried, the note is all there is to go by.
         return said
-
-
-def _said(layout: IndexLayout) -> Holder | None:
-    try:
-        says: Any = json.loads(layout.lock_holder.read_bytes())
-        return Holder(int(says["pid"]), str(says["host"]), str(says["command"]), str(says["since"]))
-    except (OSError, ValueError, KeyError, TypeError, OverflowError):
-        return None

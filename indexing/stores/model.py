@@ -222,3 +222,6 @@ class Holder:
     host: str
     command: str
     since: str
+
+    def __str__(self) -> str:
+        return f"{self.command} (process {self.pid} on {self.host}, since {self.since})"

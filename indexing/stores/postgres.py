@@ -3,14 +3,11 @@
 An index has a schema with one table, ``catalogs``, which names the schema of the catalog in force
 and that of one that a rebuild makes. A rebuild replaces the name, in one transaction; readers go on
 in the old schema until they are done.
-
-Touches: index, network (the server of ``catalog.url``).
 """
 
 from __future__ import annotations
 
 import re
-import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,6 +17,7 @@ from sqlalchemy import Engine, create_engine, event
 from sqlalchemy.engine import Connection
 from sqlalchemy.exc import DataError, DBAPIError, SQLAlchemyError
 from sqlalchemy.pool import ConnectionPoolEntry, NullPool, QueuePool
+from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_exponential
 
 from notehop.config.errors import (
     IndexFailure,
@@ -36,7 +34,7 @@ from notehop.indexing.stores.schema import METADATA
 PATIENCE = 10.0
 """Seconds for which a server that does not answer is tried again: one that restarts takes a few."""
 
-_UNLESS_TOLD: dict[str, Any] = {
+_DEFAULTS: dict[str, Any] = {
     "application_name": "notehop",
     "connect_timeout": 5,
     # Of a machine that went without a word, the system alone would tell after a quarter of an hour.
@@ -54,6 +52,9 @@ _LOST_STATES = ("08", "57P01", "57P02", "57P03", "57P05", "25P03", "25P04", "250
 """SQLSTATEs of a connection that is gone or going: of a server that restarts, that hangs up on
 transactions which last, or that became the standby of another."""
 
+_GONE_STATES = ("42P01", "3F000")
+"""Those of a table or schema that is not there."""
+
 _USELESS = re.compile(
     r"authentication failed|no password supplied|password|does not exist|pg_hba\.conf"
     r"|not permitted|invalid |certificate|root\.crt",
@@ -63,12 +64,7 @@ _USELESS = re.compile(
 
 
 class ConnectionLost(IndexFailure):
-    """The server went away.
-
-    :ivar waited: it was tried again until there was no patience left: nobody need do so once more.
-    """
-
-    waited = False
+    """The server went away, or cannot be reached."""
 
 
 class PostgresDatabase(Database):
@@ -108,8 +104,7 @@ class PostgresDatabase(Database):
 
     def connect(self) -> Connection:
         """A connection that sees one state of the catalog in force."""
-        with self.translated():
-            return patiently(self._connected, self.label)
+        return patiently(self._connected, self.label)
 
     def write(self, work: Callable[[Connection], Result]) -> Result:
         """Do work in a transaction of the session that holds the writer lock.
@@ -119,10 +114,10 @@ class PostgresDatabase(Database):
 
         :raises IndexLocked: if another process holds it by now.
         """
-        from notehop.indexing.stores.postgres_sessions import held_lock
+        from notehop.indexing.stores.postgres_lock import held_lock
 
         def attempt() -> Result:
-            with self.translated(writing=True):
+            with translated(self.label, writing=True):
                 if (lock := held_lock(self.server)) is not None:
                     with lock.transaction() as connection:
                         self._enter(connection)
@@ -137,31 +132,17 @@ class PostgresDatabase(Database):
         return patiently(attempt, self.label)
 
     def again(self, work: Callable[[], Result]) -> Result:
-        """Do work that reads; once more where the connection was lost."""
-        try:
-            return work()
-        except ConnectionLost as exc:
-            if exc.waited:
-                raise
-            return work()
+        """Do work that reads, again where the connection was lost."""
+        return patiently(work, self.label)
 
     def is_lost(self, exc: BaseException) -> bool:
-        """Whether the connection is gone, and another one may be had at once."""
-        return is_lost(exc) and not getattr(exc, "waited", False)
+        """Whether the connection is gone."""
+        return is_lost(exc)
 
     def tables(self, connection: Connection) -> set[str]:
         """The names of the tables in the schema that the connection sees."""
         query = "SELECT tablename FROM pg_tables WHERE schemaname = current_schema()"
         return set(connection.exec_driver_sql(query).scalars())
-
-    def announce(self, connection: Connection, generation: int) -> None:
-        """Tell who listens; the server does so when the transaction is committed."""
-        connection.exec_driver_sql(
-            "SELECT pg_notify(%s, %s)", (self.server.schema, str(generation))
-        )
-
-    def check_pages(self, *, thorough: bool) -> None:
-        """Nothing: its pages are the server's matter, which keeps checksums of them."""
 
     def forget_deleted(self) -> bool:
         """Vacuum the tables: the server may use the room of what was deleted, and reads it no more."""
@@ -179,11 +160,6 @@ class PostgresDatabase(Database):
                 for table in METADATA.sorted_tables:
                     alone.exec_driver_sql(f'VACUUM "{schema}"."{table.name}"')
         return not reading
-
-    @property
-    def replaced(self) -> bool:
-        """Never: each connection looks which catalog is in force."""
-        return False
 
     @property
     def size(self) -> int:
@@ -216,11 +192,8 @@ class PostgresDatabase(Database):
             seen = connection.info.get(_SCHEMA)
             # Its table ``meta`` is read for the lock on it: without, it could be gone before the
             # next statement.
-            found = _named(
-                connection,
-                self.server,
-                "" if seen is None else " AND (SELECT true FROM meta LIMIT 1)",
-            )
+            locking = "" if seen is None else " AND (SELECT true FROM meta LIMIT 1)"
+            found = _named(connection, self.server, locking)
             if found is not None and found == seen:
                 return
             connection.rollback()
@@ -235,11 +208,7 @@ class PostgresDatabase(Database):
 
     def _enter(self, connection: Connection) -> None:
         """Let a write transaction see the catalog, which is made if it may be."""
-        found = None
-        if connection.exec_driver_sql(
-            "SELECT to_regclass(%s)", (f'"{self.server.schema}".catalogs',)
-        ).scalar():
-            found = _named(connection, self.server)
+        found = _named(connection, self.server) if _has_table(connection, self.server) else None
         if found is None:
             if not self._create:
                 raise IndexMissing(f"{self.label}: no index yet; run: notehop index")
@@ -253,26 +222,23 @@ class PostgresDatabase(Database):
                 f"{self.label}: the database has the encoding {encoding}, which holds no notes; "
                 "create one with ENCODING 'UTF8' TEMPLATE template0"
             )
-        schema = self.server.schema
-        made = f"{schema}_{uuid.uuid4().hex[:8]}"
+        table, made = _table(self.server), f"{self.server.schema}_{uuid.uuid4().hex[:8]}"
         for statement in (
-            f'CREATE SCHEMA IF NOT EXISTS "{schema}"',
-            f'CREATE TABLE IF NOT EXISTS "{schema}".catalogs (role text NOT NULL, schema text PRIMARY KEY)',
+            f'CREATE SCHEMA IF NOT EXISTS "{self.server.schema}"',
+            f"CREATE TABLE IF NOT EXISTS {table} (role text NOT NULL, schema text PRIMARY KEY)",
             f'CREATE SCHEMA "{made}"',
         ):
             connection.exec_driver_sql(statement)
-        connection.exec_driver_sql(
-            f'INSERT INTO "{schema}".catalogs VALUES (%s, %s)', (self.server.role, made)
-        )
+        connection.exec_driver_sql(f"INSERT INTO {table} VALUES (%s, %s)", (self.server.role, made))
         return made
 
 
 def engine_of(server: ServerCatalog, *, read_only: bool = False, alone: bool = False) -> Engine:
     """What makes connections to a server.
 
-    :param alone: keep none of them: each is of one session, for locks and news.
-    Each connection is refused with an IndexFailure if it leads to a host that the user did not name.
+    Each is refused with an IndexFailure if it leads to a host that the user did not name.
 
+    :param alone: keep none of them: each is a session of its own, for locks.
     :raises UsageError: if the driver is not installed.
     """
     try:
@@ -287,7 +253,7 @@ def engine_of(server: ServerCatalog, *, read_only: bool = False, alone: bool = F
     def connect() -> Any:
         try:
             known = conninfo_to_dict(address)
-            more = {name: value for name, value in _UNLESS_TOLD.items() if name not in known}
+            more = {name: value for name, value in _DEFAULTS.items() if name not in known}
             made = psycopg.connect(address, client_encoding="utf8", **more)
         except psycopg.ProgrammingError as exc:
             raise UsageError(f"{server}: catalog.url cannot be used ({exc}); correct it") from exc
@@ -304,16 +270,14 @@ def engine_of(server: ServerCatalog, *, read_only: bool = False, alone: bool = F
         made.commit()
         return made
 
-    kept: dict[str, Any] = {"poolclass": NullPool}
-    if not alone:
-        kept = {"poolclass": QueuePool, "pool_size": 4, "max_overflow": -1}
+    kept: dict[str, Any] = {"poolclass": QueuePool, "pool_size": 4, "max_overflow": -1}
     return create_engine(
         "postgresql+psycopg://",
         creator=connect,
         use_native_hstore=False,
         # A transaction sees one state; in a session that is alone it follows its own locks.
         isolation_level="READ COMMITTED" if alone else "REPEATABLE READ",
-        **kept,
+        **({"poolclass": NullPool} if alone else kept),
     )
 
 
@@ -327,14 +291,12 @@ def put_in_force(server: ServerCatalog) -> None:
 
     The caller holds the writer lock.
     """
-    database = PostgresDatabase(server, create=True)
+    database, table = PostgresDatabase(server, create=True), _table(server)
 
     def work(connection: Connection) -> None:
-        table = f'"{server.schema}".catalogs'
-        made = f"(SELECT true FROM {table} WHERE role = 'next')"
         connection.exec_driver_sql(
             f"UPDATE {table} SET role = CASE role WHEN 'next' THEN 'current' ELSE 'replaced' END "
-            f"WHERE role IN ('current', 'next') AND {made}"
+            f"WHERE role IN ('current', 'next') AND (SELECT true FROM {table} WHERE role = 'next')"
         )
 
     try:
@@ -348,50 +310,51 @@ def remove_replaced(server: ServerCatalog) -> None:
 
     The caller holds the writer lock.
     """
-    engine = engine_of(server, alone=True)
-    table = f'"{server.schema}".catalogs'
+    engine, table = engine_of(server, alone=True), _table(server)
     try:
         with (
             translated(str(server), writing=True),
             patiently(engine.connect, str(server)) as connection,
         ):
-            there = "SELECT to_regclass(%s)"
-            if connection.exec_driver_sql(there, (table,)).scalar() is None:
+            if not _has_table(connection, server):
                 return
             query = f"SELECT schema FROM {table} WHERE role <> 'current'"
             old = list(connection.exec_driver_sql(query).scalars())
             connection.commit()
             for schema in old:
                 try:
-                    with connection.begin():
-                        # Who reads holds ``meta``: nobody is kept waiting for this.
-                        connection.exec_driver_sql(
-                            f'LOCK TABLE "{schema}".meta IN ACCESS EXCLUSIVE MODE NOWAIT'
-                        )
-                        _remove(connection, table, schema)
+                    # Who reads holds ``meta``: nobody is kept waiting for this.
+                    lock = f'LOCK TABLE "{schema}".meta IN ACCESS EXCLUSIVE MODE NOWAIT'
+                    connection.exec_driver_sql(lock)
                 except DBAPIError as exc:
+                    connection.rollback()
                     if state_of(exc) == "55P03":
                         continue
-                    if state_of(exc) not in ("42P01", "3F000"):
+                    if state_of(exc) not in _GONE_STATES:
                         raise
-                    with connection.begin():
-                        _remove(connection, table, schema)
+                connection.exec_driver_sql(f'DROP SCHEMA IF EXISTS "{schema}" CASCADE')
+                connection.exec_driver_sql(f"DELETE FROM {table} WHERE schema = %s", (schema,))
+                connection.commit()
     finally:
         engine.dispose()
 
 
-def _remove(connection: Connection, table: str, schema: str) -> None:
-    connection.exec_driver_sql(f'DROP SCHEMA IF EXISTS "{schema}" CASCADE')
-    connection.exec_driver_sql(f"DELETE FROM {table} WHERE schema = %s", (schema,))
+def _table(server: ServerCatalog) -> str:
+    return f'"{server.schema}".catalogs'
+
+
+def _has_table(connection: Connection, server: ServerCatalog) -> bool:
+    found = connection.exec_driver_sql("SELECT to_regclass(%s)", (_table(server),)).scalar()
+    return found is not None
 
 
 def _named(connection: Connection, server: ServerCatalog, more: str = "") -> str | None:
     """The schema of a catalog; None where there is none, or not what the condition asks for."""
-    query = f'SELECT schema FROM "{server.schema}".catalogs WHERE role = %s{more}'
+    query = f"SELECT schema FROM {_table(server)} WHERE role = %s{more}"
     try:
         named: str | None = connection.exec_driver_sql(query, (server.role,)).scalar()
     except DBAPIError as exc:
-        if state_of(exc) in ("42P01", "3F000"):
+        if state_of(exc) in _GONE_STATES:
             return None
         raise
     return named
@@ -402,21 +365,18 @@ def patiently(work: Callable[[], Result], label: str) -> Result:
 
     :raises ConnectionLost: if it cannot be had until then.
     """
-    until, pause = time.monotonic() + PATIENCE, 0.05
-    while True:
-        try:
-            return work()
-        except (ConnectionLost, DBAPIError) as exc:
-            if not is_lost(exc):
-                raise
-            useless = _USELESS.search(_says(exc.__cause__ or exc))
-            if useless or time.monotonic() > until:
-                failure = _failure(exc, label, False) if isinstance(exc, DBAPIError) else exc
-                if isinstance(failure, ConnectionLost):
-                    failure.waited = True
-                raise failure from exc.__cause__ or exc
-        time.sleep(pause)
-        pause = min(2 * pause, 1.0)
+
+    def passes(exc: BaseException) -> bool:
+        return is_lost(exc) and not _USELESS.search(_says(exc.__cause__ or exc))
+
+    tries = Retrying(
+        stop=stop_after_delay(PATIENCE),
+        wait=wait_exponential(0.05, max=1.0),
+        retry=retry_if_exception(passes),
+        reraise=True,
+    )
+    with translated(label):
+        return tries(work)
 
 
 def is_lost(exc: BaseException) -> bool:
@@ -462,7 +422,7 @@ def _failure(exc: DBAPIError, label: str, writing: bool) -> IndexFailure:
             "in catalog.url, or both with target_session_attrs=read-write"
         )
     if is_lost(exc):
-        told = "" if not writing else " What was committed stays, nothing is half-written."
+        told = " What was committed stays, nothing is half-written." if writing else ""
         return ConnectionLost(
             f"{label}: the server does not answer, or hung up ({says}); start it, or mend "
             f"catalog.url, the password (PGPASSWORD or a passfile) or the network, and try again.{told}"

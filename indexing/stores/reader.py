@@ -1,18 +1,14 @@
-"""Reading an index for searching: the newest generation, opened once and followed by difference.
-
-Touches: index (reads; the writer lock for moments, to empty the journal of withdrawn notes).
-"""
+"""Reading an index for searching: the newest generation, opened once and followed by difference."""
 
 from __future__ import annotations
 
 import sys
 import threading
-import time
 import weakref
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 import numpy as np
 
@@ -53,13 +49,7 @@ from notehop.indexing.stores.replacement import settle
 from notehop.indexing.stores.served_vectors import Kept, ServedVectors, VectorServer
 from notehop.indexing.stores.vector_index import ChunkVectors, VectorIndex, cosines
 
-if TYPE_CHECKING:
-    from notehop.indexing.stores.postgres_sessions import News
-
 __all__ = ["Generation", "Ranking", "Reader", "Snapshot"]
-
-_LASTING = 2.0
-"""Seconds after which a process that asks again is taken for one that goes on asking."""
 
 _ATTEMPTS = 1_000
 """Views in a row that other threads may be past: more, and the catalog is older than it was."""
@@ -86,7 +76,7 @@ class Generation:
 
     ``chunk_vectors`` is None where a server holds them, which queries then ask.
     ``lexical`` is the one part that moves on in place: it may know chunks of a later generation,
-    which whoever asks it drops. ``ranks`` are handed on from generation to generation.
+    which whoever asks it drops.
     """
 
     number: int
@@ -96,7 +86,6 @@ class Generation:
     chunk_vectors: VectorIndex | None
     lexical: LexicalIndex
     warnings: tuple[str, ...]
-    ranks: Ranks
     cache: _Cache = field(default_factory=_Cache)
 
     @classmethod
@@ -105,7 +94,6 @@ class Generation:
         layout: IndexLayout,
         view: CatalogSnapshot,
         ranking: Ranking,
-        ranks: Ranks,
         limits: Limits,
         *,
         served: bool = False,
@@ -128,7 +116,6 @@ class Generation:
             chunk_vectors=vectors,
             lexical=read_lexical(layout, view, wanted, ranking, limits),
             warnings=(warning,) if warning else (),
-            ranks=ranks,
         )
 
     def followed(self, view: CatalogSnapshot) -> Generation:
@@ -150,15 +137,14 @@ class Generation:
         if vectors is not None:
             vectors, warning = complete_vectors(view, vectors.without(gone), added)
         self.lexical.update(gone, view.chunk_tokens(since_generation=self.number))
-        return Generation(
+        return replace(
+            self,
             number=view.generation,
-            stamp=view.stamp,
             ids_by_path=ids_by_path,
             path_by_id=path_by_id,
             chunk_vectors=vectors,
-            lexical=self.lexical,
             warnings=self.warnings or ((warning,) if warning else ()),
-            ranks=self.ranks,
+            cache=_Cache(),
         )
 
 
@@ -168,15 +154,36 @@ class Snapshot:
     Take one a query. It holds a read transaction until ``close``, the end of a ``with`` block, or
     until nothing refers to it; held for days, it would keep the catalog's journal from being folded
     back. Paths are those of indexed notes; ids are those of chunks.
+
+    :ivar catalog: what the catalog holds of this generation, those files too that are no indexed
+        notes.
+    :ivar shared: what all snapshots of this generation share: what is worked out once is kept by it.
+    :ivar generation: the one that every answer belongs to.
+    :ivar chunk_count: how many chunks there are.
+    :ivar chunk_vectors: the vector of each chunk, by id.
+    :ivar lexical: the lexical index. It moves on with the catalog: drop ids that :meth:`path_of`
+        lacks, as :meth:`lexical_top` does.
+    :ivar labels: the notes by what they can be filtered by.
     """
 
     def __init__(
-        self, held: Generation, view: CatalogSnapshot, server: VectorServer | None = None
+        self,
+        held: Generation,
+        view: CatalogSnapshot,
+        ranks: Ranks,
+        server: VectorServer | None = None,
     ) -> None:
         """:param server: holds the vectors of a generation that has none in memory."""
-        self._held = held
-        self._view = view
-        self._release = weakref.finalize(self, view.close)
+        self.catalog = view
+        self.shared = held
+        self.generation = held.number
+        self.chunk_count = len(held.path_by_id)
+        self.lexical = held.lexical
+        self.labels = NoteLabels(view, held.ids_by_path, held.cache.filters)
+        self.close = weakref.finalize(self, view.close)
+        """Let go of the generation; a second time is nothing."""
+        self._ranks = ranks
+        self._cache = held.cache
         self._served: ServedVectors | None = None
         vectors: ChunkVectors | None = held.chunk_vectors
         if vectors is None:
@@ -185,14 +192,6 @@ class Snapshot:
             kept = held.cache.served
             vectors = self._served = ServedVectors(server, view, paths, dimensions, kept)
         self.chunk_vectors = vectors
-        """The vector of each chunk, by id."""
-        self.lexical = held.lexical
-        """The lexical index. It moves on with the catalog: drop ids that :meth:`path_of` lacks, as
-        :meth:`lexical_top` does."""
-
-    def close(self) -> None:
-        """Let go of the generation; a second time is nothing."""
-        self._release()
 
     def __enter__(self) -> Snapshot:
         return self
@@ -201,47 +200,27 @@ class Snapshot:
         self.close()
 
     @property
-    def catalog(self) -> CatalogSnapshot:
-        """What the catalog holds of this generation, those files too that are no indexed notes."""
-        return self._view
-
-    @property
-    def generation(self) -> int:
-        """The generation that every answer belongs to."""
-        return self._held.number
-
-    @property
-    def shared(self) -> Generation:
-        """What all snapshots of this generation share: what is worked out once is kept by it."""
-        return self._held
-
-    @property
     def warnings(self) -> tuple[str, ...]:
         """What of this generation cannot be searched as it should be, why, and what to do; usually
         empty. A server of vectors may be missed only when it is asked."""
         served = () if self._served is None else self._served.warnings
-        return (*self._held.warnings, *served)
-
-    @property
-    def chunk_count(self) -> int:
-        """How many chunks there are."""
-        return len(self._held.path_by_id)
+        return (*self.shared.warnings, *served)
 
     def path_of(self, chunk_id: ChunkId) -> str | None:
         """The note that holds the chunk; None for an id that this generation lacks."""
-        return self._held.path_by_id.get(chunk_id)
+        return self.shared.path_by_id.get(chunk_id)
 
     def paths_of(self, chunk_ids: Iterable[ChunkId]) -> list[str | None]:
         """The note that holds each chunk, in their order; None for an id that is not there."""
-        return [*map(self._held.path_by_id.get, chunk_ids)]
+        return [*map(self.shared.path_by_id.get, chunk_ids)]
 
     def chunk_ids_of(self, path: str) -> tuple[ChunkId, ...]:
         """The chunks of a note in text order; empty for an unknown note."""
-        return self._held.ids_by_path.get(path, ())
+        return self.shared.ids_by_path.get(path, ())
 
     def paths(self) -> list[str]:
         """The notes that have chunks, sorted."""
-        return sorted(self._held.ids_by_path)
+        return sorted(self.shared.ids_by_path)
 
     def lexical_top(
         self,
@@ -250,14 +229,17 @@ class Snapshot:
         allowed: Collection[ChunkId] | None = None,
     ) -> list[tuple[ChunkId, float]]:
         """The ranking of :meth:`LexicalIndex.top`, without ids that this generation lacks."""
-        return [
-            hit for hit in self.lexical.top(tokens, k, allowed) if hit[0] in self._held.path_by_id
-        ]
+        known = self.shared.path_by_id
+        return [hit for hit in self.lexical.top(tokens, k, allowed) if hit[0] in known]
 
     def chunks(self, ids: Iterable[ChunkId]) -> dict[ChunkId, ChunkRow]:
         """Id -> chunk, for those that are there, in the order of ``ids``."""
-        known = [one for one in ids if one in self._held.path_by_id]
-        return self._held.cache.chunks.get(known, self._view.chunks)
+        known = [one for one in ids if one in self.shared.path_by_id]
+        return self._cache.chunks.get(known, self.catalog.chunks)
+
+    def chunks_of(self, path: str) -> list[ChunkRow]:
+        """The chunks of a note in text order; empty for an unknown note."""
+        return list(self.chunks(self.chunk_ids_of(path)).values())
 
     def sentence_similarities(self, query: Matrix, ids: Iterable[str]) -> dict[str, float]:
         """Id -> cosine to the query, to 6 decimals, of each sentence with a link that has a vector.
@@ -267,19 +249,13 @@ class Snapshot:
         """
 
         def read(missing: list[str]) -> Mapping[str, Matrix]:
-            found, matrix = self._view.vectors("links", missing)
-            return dict(zip(found, matrix, strict=True))
+            return dict(zip(*self.catalog.vectors("links", missing), strict=True))
 
-        vectors = self._held.cache.sentences.get(ids, read)
+        vectors = self._cache.sentences.get(ids, read)
         if not vectors:
             return {}
-        return dict(
-            zip(vectors, cosines(np.stack([*vectors.values()]), query).tolist(), strict=True)
-        )
-
-    def chunks_of(self, path: str) -> list[ChunkRow]:
-        """The chunks of a note in text order; empty for an unknown note."""
-        return list(self.chunks(self.chunk_ids_of(path)).values())
+        near = cosines(np.stack([*vectors.values()]), query)
+        return dict(zip(vectors, near.tolist(), strict=True))
 
     def note(self, path: str) -> NoteRow | None:
         """The note; None if there is none, or it is not indexed."""
@@ -289,59 +265,42 @@ class Snapshot:
         """Path -> note, for those that are there and indexed, in the order of ``paths``."""
 
         def read(missing: list[str]) -> Mapping[str, NoteRow | None]:
-            rows = self._view.notes_at(missing)
-            return {
-                path: row if row is not None and row.status is NoteStatus.INDEXED else None
-                for path in missing
-                for row in (rows.get(path),)
-            }
+            rows = self.catalog.notes_at(missing)
+            indexed = {p: row for p, row in rows.items() if row.status is NoteStatus.INDEXED}
+            return {path: indexed.get(path) for path in missing}
 
-        found = self._held.cache.notes.get(paths, read)
+        found = self._cache.notes.get(paths, read)
         return {path: note for path, note in found.items() if note is not None}
 
     def notes(self) -> list[NoteRow]:
         """All indexed notes, by path; read each time."""
-        return self._view.notes(NoteStatus.INDEXED)
+        return self.catalog.notes(NoteStatus.INDEXED)
 
     def notes_named(self, name: str) -> list[str]:
-        """The notes whose title or alias is ``name``, sorted; none for an empty name.
-
-        Compared without case and Unicode form, with white space collapsed.
-        """
-        return self._view.notes_named(name)
+        """As :meth:`CatalogSnapshot.notes_named`."""
+        return self.catalog.notes_named(name)
 
     def named_any(self, names: Iterable[str]) -> dict[str, list[str]]:
-        """Name -> the notes of :meth:`notes_named`, for those of the names that are some note's."""
-        return self._view.named_any(names)
-
-    @property
-    def labels(self) -> NoteLabels:
-        """The notes by what they can be filtered by."""
-        return NoteLabels(self._view, self._held.ids_by_path, self._held.cache.filters)
+        """As :meth:`CatalogSnapshot.named_any`."""
+        return self.catalog.named_any(names)
 
     def links_from(self, paths: Iterable[str]) -> list[LinkRow]:
         """The links that stand in these notes, by (path, ordinal)."""
-        read = _grouped(self._view.links_from, lambda link: link.path)
-        return _sorted(self._held.cache.links_from.get(paths, read))
+        read = _grouped(self.catalog.links_from, lambda link: link.path)
+        return _sorted(self._cache.links_from.get(paths, read))
 
     def links_to(self, paths: Iterable[str]) -> list[LinkRow]:
         """The links that lead to these files, by (path, ordinal)."""
-        read = _grouped(self._view.links_to, lambda link: str(link.target_path))
-        return _sorted(self._held.cache.links_to.get(paths, read))
+        read = _grouped(self.catalog.links_to, lambda link: str(link.target_path))
+        return _sorted(self._cache.links_to.get(paths, read))
 
     @property
     def pagerank(self) -> Mapping[str, float]:
         """PageRank of each indexed note, by path; the values add up to 1.
 
-        Worked out when first asked for. After a change that of an earlier generation is given
-        until the new one is there: no query waits for it.
+        Worked out when it is first asked for, and anew after a change.
         """
-        return self._held.ranks.near(self._view)
-
-    @property
-    def exact_pagerank(self) -> Mapping[str, float]:
-        """The same of this generation, however long it takes."""
-        return self._held.ranks.of(self._view)
+        return self._ranks.of(self.catalog)
 
 
 class Reader:
@@ -364,9 +323,7 @@ class Reader:
         self._limits = limits
         self._turn = threading.Lock()
         self._ranks = Ranks()
-        self._news: News | None = None
         self._catalog, self._held = self._opened()
-        self._since = time.monotonic()
 
     @classmethod
     def open(
@@ -399,7 +356,6 @@ class Reader:
         :raises IndexMismatch: if it was made anew with other settings.
         :raises IndexDamaged: if it cannot be read, or an older copy of it stands there.
         """
-        self._listen()
         for _ in range(_ATTEMPTS):
             with self._turn:
                 if self._catalog.replaced:
@@ -422,9 +378,6 @@ class Reader:
 
     def close(self) -> None:
         """Let go of the index. Snapshots that are still held stay readable."""
-        if self._news is not None:
-            self._news.end()
-        self._ranks.wait()
         self._catalog.close()
         if self._server is not None:
             self._server.close()
@@ -450,28 +403,9 @@ class Reader:
         """The lexical index."""
         return self._held.lexical
 
-    def _listen(self) -> None:
-        """Where a server tells of commits, go on with them before anybody asks; not for one query."""
-        server = self.layout.database
-        if server is None or time.monotonic() - self._since < _LASTING:
-            return
-        with self._turn:
-            if self._news is not None:
-                return
-            from notehop.indexing.stores.postgres_sessions import News
-
-            alive = weakref.ref(self)
-
-            def look() -> bool:
-                if (reader := alive()) is not None:
-                    reader.snapshot().close()
-                return reader is not None
-
-            self._news = News(server, look)
-
     def _snapshot_of(self, held: Generation, view: CatalogSnapshot) -> Snapshot:
         """What queries see of a generation; a reader for measuring shows less."""
-        return Snapshot(held, view, self._server)
+        return Snapshot(held, view, self._ranks, self._server)
 
     def _opened(self) -> tuple[Catalog, Generation]:
         if not self._read_only:
@@ -484,11 +418,14 @@ class Reader:
             with catalog.snapshot() as view:
                 held = self._load(view)
             state = read_catalog_state(self.layout)
-            if state is not None and state.stamp == held.stamp and state.generation > held.number:
-                # A writer came between, or an older copy of the catalog stands there.
-                with catalog.snapshot() as view:
-                    if view.generation < state.generation:
-                        raise _went_back(catalog.label, view.generation)
+            # Looked at again: a writer may have come between.
+            if (
+                state is not None
+                and state.stamp == held.stamp
+                and state.generation > held.number
+                and state.generation > (generation := catalog.generation)
+            ):
+                raise _went_back(catalog.label, generation)
             return catalog, held
         except BaseException:
             catalog.close()
@@ -500,9 +437,7 @@ class Reader:
         if self._expected is not None:
             check_fingerprint(view.fingerprint, self._expected)
         served = self._server is not None
-        return Generation.load(
-            self.layout, view, self._ranking, self._ranks, self._limits, served=served
-        )
+        return Generation.load(self.layout, view, self._ranking, self._limits, served=served)
 
     def _held_for(self, catalog: Catalog, view: CatalogSnapshot) -> Generation | None:
         """What is held, brought to the view's generation; None if it is past that."""

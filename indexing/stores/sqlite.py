@@ -1,7 +1,4 @@
-"""The SQLite files of an index: how they are opened, and their failures in our words.
-
-Touches: index.
-"""
+"""The SQLite files of an index: how they are opened, and their failures in our words."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import create_engine, event, inspect
+from sqlalchemy import create_engine, event
 from sqlalchemy.engine import Connection
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
@@ -22,9 +19,6 @@ from notehop.indexing.stores.database import Database, Result, damaged
 
 BUSY_SECONDS = 10.0
 """How long a statement waits for another writer: a big commit takes a few seconds."""
-
-_WRITE = {"notehop_write": True}
-"""Execution options of a connection whose transaction takes the write lock at its start."""
 
 _IMMUTABLE = "?mode=ro&immutable=1"
 
@@ -38,32 +32,30 @@ class SqliteDatabase(Database):
     :raises IndexMissing: if the file is not there and is not to be made.
     """
 
-    shared = False
-
     def __init__(self, path: Path, *, create: bool = False, read_only: bool = False) -> None:
         if not create and not path.is_file():
             raise IndexMissing(f"{path}: no index yet; run: notehop index")
         self.path = path
         self.label = str(path)
         self._file: tuple[int, int] | None = None
-        uri = path.absolute().as_uri() + _uri_mode(path, read_only)
 
         def connect() -> sqlite3.Connection:
-            if read_only:
-                self._opened()
-                return _reading(path, uri)
             if create:
                 # For its owner alone; the journal gets the rights of the file.
                 with suppress(OSError):
                     path.touch(0o600, exist_ok=False)
-            connection = _connected(uri, sqlite3.Connection)
-            self._opened()
+            if self._file is None:
+                # Before it is opened: one that is replaced meanwhile is looked at again.
+                self._file = _file_id(path)
+            if read_only:
+                return _reading(path)
+            connection = _connected(path, "?mode=rwc")
             # FULL: a generation number once seen must not come back with other content, and
-            # vectors are deleted on the word of a commit.
-            connection.execute("PRAGMA journal_mode=WAL")
-            connection.execute("PRAGMA synchronous=FULL")
-            # What leaves the index leaves its file: a deleted row is overwritten.
-            connection.execute("PRAGMA secure_delete=ON")
+            # vectors are deleted on the word of a commit. What leaves the index leaves its file: a
+            # deleted row is overwritten.
+            connection.executescript(
+                "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA secure_delete=ON"
+            )
             return connection
 
         # Readers hold a connection for as long as a query lasts: let there be as many as queries.
@@ -87,7 +79,7 @@ class SqliteDatabase(Database):
         """A connection in a write transaction, which is committed at the end of the block."""
         with (
             self.translated(writing=True),
-            self._engine.connect().execution_options(**_WRITE) as connection,
+            self._engine.connect().execution_options(notehop_write=True) as connection,
             connection.begin(),
         ):
             yield connection
@@ -97,35 +89,20 @@ class SqliteDatabase(Database):
         with self.writing() as connection:
             return work(connection)
 
-    def again(self, work: Callable[[], Result]) -> Result:
-        """Do work: a file is not lost and found again."""
-        return work()
-
-    def is_lost(self, exc: BaseException) -> bool:  # noqa: ARG002
-        """Never: there is no server."""
-        return False
-
-    def tables(self, connection: Connection) -> set[str]:
-        """The names of the tables that there are."""
-        return set(inspect(connection).get_table_names())
-
-    def announce(self, connection: Connection, generation: int) -> None:
-        """Nothing: who reads looks at the file."""
-
     def check_pages(self, *, thorough: bool) -> None:
         """Look at every page, which takes a second a gigabyte; ``thorough``, at the indexes too."""
         check = "integrity_check" if thorough else "quick_check"
         with self.reading() as connection:
             said = connection.exec_driver_sql(f"PRAGMA {check}(1)").scalar_one()
         if said != "ok":
-            raise damaged(self.label, str(said))
+            raise damaged(self.label, said)
 
     def forget_deleted(self) -> bool:
         """Fold the journal back; what is deleted is overwritten as it is."""
         return self.fold()
 
     @property
-    def replaced(self) -> bool:
+    def replaced(self) -> bool:  # type: ignore[override]
         """Whether the file was removed or made anew since it was opened: a rebuild does that."""
         return _file_id(self.path) != self._file
 
@@ -133,11 +110,6 @@ class SqliteDatabase(Database):
     def size(self) -> int:
         """How many bytes the file takes."""
         return self.path.stat().st_size
-
-    def _opened(self) -> None:
-        # Before it is opened: one that is replaced meanwhile is looked at again.
-        if self._file is None:
-            self._file = _file_id(self.path)
 
     def fold(self, patience: float = 0.0) -> bool:
         """Fold the journal back into the file and empty it, so that it holds nothing that left.
@@ -177,11 +149,13 @@ class _Still(sqlite3.Connection):
     """A connection that takes the file for one that nobody writes."""
 
 
-def _connected(uri: str, kind: type[sqlite3.Connection]) -> sqlite3.Connection:
+def _connected(
+    path: Path, mode: str, kind: type[sqlite3.Connection] = sqlite3.Connection
+) -> sqlite3.Connection:
     # isolation_level None: Python would start transactions only before writes, and a reader
     # needs one to see a single generation.
     return sqlite3.connect(
-        uri,
+        path.absolute().as_uri() + mode,
         uri=True,
         timeout=BUSY_SECONDS,
         isolation_level=None,
@@ -190,17 +164,19 @@ def _connected(uri: str, kind: type[sqlite3.Connection]) -> sqlite3.Connection:
     )
 
 
-def _reading(path: Path, uri: str) -> sqlite3.Connection:
-    connection = _connected(uri, sqlite3.Connection)
+def _reading(path: Path) -> sqlite3.Connection:
+    # Reading in WAL mode writes to the -shm file. In a folder that cannot be written that is
+    # possible only where nothing waits in the journal, and then the file alone says everything.
+    frozen = not os.access(path.parent, os.W_OK) and not _has_journal(path)
+    connection = _connected(path, _IMMUTABLE if frozen else "?mode=ro")
     try:
         _look(connection)
     except sqlite3.Error as exc:
         connection.close()
         if _primary(exc) not in _REFUSED or _has_journal(path):
             raise
-        # A full disk has no room for the -shm file. Nothing waits in the journal: as in a folder
-        # that cannot be written, the file alone says everything.
-        connection = _connected(path.absolute().as_uri() + _IMMUTABLE, _Still)
+        # A full disk has no room for the -shm file.
+        connection = _connected(path, _IMMUTABLE, _Still)
         _look(connection)
     return connection
 
@@ -220,15 +196,6 @@ def _used_once(connection: Any, entry: ConnectionPoolEntry) -> None:
 def _begin(connection: Connection) -> None:
     writes = connection.get_execution_options().get("notehop_write", False)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
-
-
-def _uri_mode(path: Path, read_only: bool) -> str:
-    if not read_only:
-        return "?mode=rwc"
-    # Reading in WAL mode writes to the -shm file. In a folder that cannot be written that is
-    # possible only where nothing waits in the journal, and then the file alone says everything.
-    frozen = not os.access(path.parent, os.W_OK)
-    return _IMMUTABLE if frozen and not _has_journal(path) else "?mode=ro"
 
 
 def _has_journal(path: Path) -> bool:
@@ -273,10 +240,9 @@ def _failure(cause: Any, label: str, writing: bool) -> IndexFailure:
                 f"{label}: another process is writing it for more than {BUSY_SECONDS:g} s; "
                 "wait until it is done and try again"
             )
-        case _:
-            # No database, a page, table or column that is not there, text that is not UTF-8: not
-            # what a commit of ours left.
-            return damaged(label, says)
+    # No database, a page, table or column that is not there, text that is not UTF-8: not what a
+    # commit of ours left.
+    return damaged(label, says)
 
 
 def _primary(cause: Any) -> int | None:

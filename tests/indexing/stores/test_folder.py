@@ -6,8 +6,6 @@ import errno
 import json
 import os
 import socket
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
@@ -63,44 +61,6 @@ def test_a_lock_file_that_is_deleted_while_held_lets_no_second_writer_in(
         assert not second.held
     with second:
         assert second.held
-
-
-FORKS = """
-import os, sys
-from pathlib import Path
-from tests.support.product import IndexLayout, WriterLock
-
-layout = IndexLayout(Path(sys.argv[1]))
-lock = WriterLock(layout, "notehop index")
-lock.acquire()
-if os.fork() == 0:
-    lock.release()
-    print("child", lock.held, layout.lock_holder.exists(), os.getpid(), flush=True)
-    sys.stdin.read()
-    os._exit(0)
-"""
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system does not fork")
-def test_a_process_forked_meanwhile_neither_keeps_the_lock_nor_ends_it(layout: IndexLayout) -> None:
-    script = FORKS + "sys.stdin.read(1)\nos._exit(0)\n"
-    with subprocess.Popen(
-        [sys.executable, "-c", script, str(layout.root)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as parent:
-        assert parent.stdout is not None
-        assert parent.stdin is not None
-        said, held, told, child = parent.stdout.readline().split()
-        assert (said, held, told) == ("child", "False", "True")
-        with pytest.raises(IndexLocked, match=f"process {parent.pid} "):
-            WriterLock(layout, "notehop index").acquire()
-        parent.kill()
-        parent.wait()
-        os.kill(int(child), 0)
-        with WriterLock(layout, "notehop index"):
-            pass
 
 
 def test_a_disk_without_locks_is_said_to_be_one(

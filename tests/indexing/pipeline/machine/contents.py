@@ -75,7 +75,7 @@ def graph_of(snapshot: Snapshot) -> Told:
 
 def ranks_of(snapshot: Snapshot) -> Told:
     _ = snapshot.pagerank  # sets the work going beside the queries, as queries do
-    return {f"rank of {path}": rank for path, rank in snapshot.exact_pagerank.items()}
+    return {f"rank of {path}": rank for path, rank in snapshot.pagerank.items()}
 
 
 def lexical_hits(snapshot: Snapshot, tokens: set[str]) -> Told:
