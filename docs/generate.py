@@ -155,10 +155,10 @@ def rules_table() -> str:
 
 def theme_rules_table() -> str:
     """Make the table of the rules that tell a question about the whole vault."""
-    from notehop.app.retrieval.theme_rules import RULES
+    from notehop.app.retrieval.intents import THEME_RULES
 
     rows = ["| | rule | example | about |", "| --- | --- | --- | --- |"]
-    for rule in RULES:
+    for rule in THEME_RULES:
         phrase = rule.phrase.replace("|", "\\|")
         rows.append(f"| {rule.language} | `{phrase}` | {rule.example} | {rule.about or 'all'} |")
     return "\n".join(rows)

@@ -1,13 +1,14 @@
-# ruff: noqa: E501 (a rule and its example read best side by side)
-"""What a query is after, by phrase rules in four languages, and what each signal weighs for it."""
+"""What a query is after, by the phrases of ``rules.toml``, and what each signal weighs for it."""
 
 from __future__ import annotations
 
 import re
+import tomllib
 import unicodedata
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Literal
 
 from notehop.config import Settings
@@ -31,251 +32,41 @@ class Rule:
     language: str
     phrase: str
     example: str
-    strict: bool = False
+    strict: bool
 
 
-def _rules(
-    intent: Intent, language: str, *rows: tuple[str, str], strict: bool = False
-) -> list[Rule]:
-    return [Rule(intent, language, phrase, example, strict) for phrase, example in rows]
+@dataclass(frozen=True, slots=True)
+class ThemeRule:
+    """A phrase that asks for themes; ``example`` is a question that it takes, ``about`` its hole."""
+
+    language: str
+    phrase: str
+    example: str
+    about: str = ""
 
 
-RULES: tuple[Rule, ...] = (
-    *_rules(
-        "status",
-        "en",
-        (
-            "(what is|what's|whats) the [current|latest|present] (status|progress|state of play) "
-            "(of|on|with|for|in|at) {x}",
-            "What is the status of Atlas?",
-        ),
-        ("(what is|what's|whats) the (current|present) (state|situation) (of|on|with|for|in|at) {x}",
-         "What's the current state of Atlas?"),
-        ("(what is|what's|whats) [the] (latest|new|news|newest) (on|with|about|from|for|in|at) {x}",
-         "What is the latest on Atlas?"),
-        ("(what is|what's|whats) (happening|going on|up) (with|at|on) {x}",
-         "What is happening with Atlas?"),
-        ("[any|the|latest] (news|updates|update) (on|about|from|for) {x}", "Any news on Atlas?"),
-        ("[current|latest] (status|progress) (of|on|for) {x}", "Status of Atlas"),
-        ("(give me|i need) (an update|a status update|the latest|the status) (on|of|for|about) {x}",
-         "Give me an update on Atlas"),
-        ("where (are we|do we stand|am i|are things|do things stand) (with|on|at|in) {x}",
-         "Where are we with Atlas?"),
-        ("where does {x} stand", "Where does Atlas stand?"),
-        ("(how are|how're) (things|we doing|we) (with|at|on|in) {x}", "How are things at Atlas?"),
-        ("(how is|how's) it going (with|at|on) {x}", "How's it going with Atlas?"),
-    ),
-    *_rules(
-        "status",
-        "en",
-        ("how (does|do) {x} stand", "How does Atlas stand?"),
-        ("how far (is|are) {x}", "How far is Atlas?"),
-        ("how far (along is|along are|have we got with|did we get with|are we with) {x}",
-         "How far along is Atlas?"),
-        ("(how is|how's|how are) {x} [going|doing|coming along|progressing|getting on]",
-         "How is Atlas going?"),
-        ("{x} [current|latest] (status|progress|update|news)", "Atlas status"),
-        ("status {x}", "status Atlas"),
-        strict=True,
-    ),
-    *_rules(
-        "status",
-        "de",
-        ("(wie|was) ist der [aktuelle|derzeitige|jetzige|letzte|neueste|neuste] (stand|status) "
-         "(bei|beim|von|vom|der|des|zu|zum|zur|in|im|mit|um|fur) {x}", "Wie ist der Stand bei Atlas?"),
-        ("[aktueller|derzeitiger|letzter] (stand|status) (bei|beim|von|vom|der|des|zu|zum|zur|in|im) {x}",
-         "Aktueller Stand von Atlas"),
-        ("wie steht es (um|mit|bei|beim) {x}", "Wie steht es um Atlas?"),
-        ("wie (steht's|stehts) (um|mit|bei|beim) {x}", "Wie steht's um Atlas?"),
-        ("(was gibt es|was gibt's|was gibts|gibt es|gibt's) neues (zu|zum|zur|bei|beim|von|vom|uber|mit|in|im) {x}",
-         "Was gibt es Neues bei Atlas?"),
-        ("was ist (neu|los) (bei|beim|an|am|in|im|mit) {x}", "Was ist neu bei Atlas?"),
-        ("(neuigkeiten|neues|update) (zu|zum|zur|bei|beim|von|vom|uber|aus) {x}", "Neues zu Atlas"),
-        ("wie weit (sind wir|bin ich|ist man) (mit|bei|beim|in|im) {x}", "Wie weit sind wir mit Atlas?"),
-        ("wo stehen wir (mit|bei|beim|in|im) {x}", "Wo stehen wir mit Atlas?"),
-    ),
-    *_rules(
-        "status",
-        "de",
-        ("wie (weit ist|weit sind|steht|lauft|geht es mit|kommt) {x} [voran]", "Wie weit ist Atlas?"),
-        ("{x} (stand|status|neuigkeiten)", "Atlas Stand"),
-        strict=True,
-    ),
-    *_rules(
-        "status",
-        "fr",
-        ("(quel est|quelle est) (l'etat|l'avancement|le statut) "
-         "[actuel|actuelle|d'avancement] (de|du|des|d'|sur|pour) {x}", "Quel est l'état de Atlas ?"),
-        ("ou en (est-on avec|est-on de|sommes-nous avec|sommes-nous de|suis-je avec|est|sont) {x}",
-         "Où en est Atlas ?"),
-        ("(quoi de neuf|du nouveau|des nouvelles|du neuf) (sur|avec|pour|de|du|chez|a propos de) {x}",
-         "Quoi de neuf sur Atlas ?"),
-        ("[quelles sont] [les] (dernieres nouvelles|nouvelles) (de|du|des|sur) {x}",
-         "Quelles sont les dernières nouvelles de Atlas ?"),
-        ("(etat d'avancement|avancement|statut) (de|du|des|d') {x}", "Avancement de Atlas"),
-        ("comment (avance|avancent|se porte|ca avance avec|ca va avec) {x}", "Comment avance Atlas ?"),
-    ),
-    *_rules(
-        "status",
-        "es",
-        ("cual es (el estado|el avance|el estatus) [actual] (de|del|con) {x}",
-         "¿Cuál es el estado de Atlas?"),
-        ("en que (estado|punto) (esta|estan|se encuentra|quedo) {x}", "¿En qué estado está Atlas?"),
-        ("que (hay de nuevo|novedades hay|noticias hay|tal va) (con|de|del|en|sobre) {x}",
-         "¿Qué hay de nuevo con Atlas?"),
-        ("[ultimas] (novedades|noticias) (de|del|sobre|en) {x}", "Novedades de Atlas"),
-        ("(estado|avance|estatus) (actual de|actual del|de|del) {x}", "Estado de Atlas"),
-        ("como (va|van|vamos con|avanza|avanzan|sigue|anda|esta el tema de) {x}", "¿Cómo va Atlas?"),
-        ("(en que|por donde|donde) (vamos|estamos) con {x}", "¿En qué vamos con Atlas?"),
-    ),
-    *_rules(
-        "timeline",
-        "en",
-        ("[what is|what's|show me] [the|a] (timeline|chronology) (of|for) {x}",
-         "What is the timeline of Atlas?"),
-        ("[what is|what's] the history of {x}", "The history of Atlas"),
-        ("history of {x}", "History of Atlas"),
-        ("how did {x} (develop|evolve|come about|unfold|start|begin)", "How did Atlas come about?"),
-        ("what (has happened|happened) (with|to|at|in|on) {x}", "What happened with Atlas?"),
-        ("{x} (timeline|history|chronology)", "Atlas timeline"),
-        strict=True,
-    ),
-    *_rules(
-        "timeline",
-        "de",
-        ("[was ist] [der|die] (zeitplan|zeitleiste|chronik|chronologie|verlauf|geschichte|historie|ablauf) "
-         "(von|vom|des|der|zu|zum|zur|bei|beim) {x}", "Die Chronik von Atlas"),
-        ("wie (kam es|ist es gekommen) (zu|zum|zur) {x}", "Wie kam es zu Atlas?"),
-        ("was (geschah|ist passiert|passierte|ist geschehen) (mit|bei|beim) {x}", "Was geschah mit Atlas?"),
-        strict=True,
-    ),
-    *_rules(
-        "timeline",
-        "fr",
-        ("[quelle est|quel est] [la|l'|le|une] (chronologie|histoire|historique|calendrier) (de|du|des|d') {x}",
-         "La chronologie de Atlas"),
-        ("(que s'est-il passe|qu'est-il arrive) (avec|a|au|pour) {x}", "Que s'est-il passé avec Atlas ?"),
-        strict=True,
-    ),
-    *_rules(
-        "timeline",
-        "es",
-        ("[cual es] [la|el] (cronologia|historia|historial|linea de tiempo|calendario) (de|del) {x}",
-         "La cronología de Atlas"),
-        ("que (paso|ha pasado) con {x}", "¿Qué pasó con Atlas?"),
-        strict=True,
-    ),
-    *_rules(
-        "person",
-        "en",
-        ("(who is|who's|who was|whos) {x}", "Who is Priya?"),
-        ("what (does|did) {x} do", "What does Priya do?"),
-        strict=True,
-    ),
-    *_rules("person", "de", ("wer (ist|war) {x}", "Wer ist Priya?"),
-            ("was macht {x}", "Was macht Priya?"), strict=True),
-    *_rules("person", "fr", ("(qui est|qui etait|c'est qui) {x}", "Qui est Priya ?"),
-            ("que fait {x}", "Que fait Priya ?"), strict=True),
-    *_rules("person", "es", ("(quien es|quien era|quien fue) {x}", "¿Quién es Priya?"),
-            ("que hace {x}", "¿Qué hace Priya?"), strict=True),
-    *_rules(
-        "concept",
-        "en",
-        ("(what is|what's|what are|whats) [meant by] {x}", "What is a tidal prism?"),
-        ("what does {x} mean", "What does tidal prism mean?"),
-        ("(define|explain) {x}", "Explain tidal prism"),
-        ("[the] (definition|meaning) of {x}", "Definition of tidal prism"),
-        strict=True,
-    ),
-    *_rules(
-        "concept",
-        "de",
-        ("was (ist|sind|bedeutet|bedeuten|heisst|heißt|versteht man unter) {x}", "Was ist ein Atlas?"),
-        ("(erklare|erklar|erklaere) [mir] {x}", "Erkläre mir Atlas"),
-        ("(definition|bedeutung) (von|des|der) {x}", "Definition von Atlas"),
-        strict=True,
-    ),
-    *_rules(
-        "concept",
-        "fr",
-        ("(qu'est-ce que|qu'est ce que|qu'est-ce qu'|c'est quoi|que signifie|que veut dire) [c'est que|c'est qu'] {x}",
-         "Qu'est-ce que c'est qu'un atlas ?"),
-        ("(definis|explique) [moi] {x}", "Explique Atlas"),
-        ("[la] (definition|signification) (de|du|d') {x}", "Définition de Atlas"),
-        strict=True,
-    ),
-    *_rules(
-        "concept",
-        "es",
-        ("que (es|son|significa|significan|quiere decir) {x}", "¿Qué es un atlas?"),
-        ("(define|explica|explicame) {x}", "Explica Atlas"),
-        ("[la] (definicion|significado) (de|del) {x}", "Definición de Atlas"),
-        strict=True,
-    ),
-    *_rules(
-        "discovery",
-        "en",
-        ("what (do i|do we|have i|have we) (have|know|written|got) (on|about) {x}",
-         "What do I know about Atlas?"),
-        ("[find|show me|list|show] [all|my|all my|any|related] notes (on|about|around) {x}",
-         "All my notes about Atlas"),
-        ("[find|show me|list|show] (everything|anything) (on|about|around|related to) {x}",
-         "Everything about Atlas"),
-        ("(what is|what's|notes) (related|connected|linked) to {x}", "What is related to Atlas?"),
-        ("tell me [more|everything] about {x}", "Tell me about Atlas"),
-    ),
-    *_rules(
-        "discovery",
-        "de",
-        ("was (weiss|weiß|habe|wissen|haben) (ich|wir) (uber|zu|zum|zur) {x}", "Was weiß ich über Atlas?"),
-        ("[zeige|zeig|finde] [mir] [alle|meine|alle meine] (notizen|notiz|alles) (uber|zu|zum|zur|rund um|um) {x}",
-         "Alle Notizen zu Atlas"),
-        ("was hangt mit {x} zusammen", "Was hängt mit Atlas zusammen?"),
-        ("erzahl [mir] [mehr|alles] (uber|von|vom) {x}", "Erzähl mir mehr über Atlas"),
-    ),
-    *_rules(
-        "discovery",
-        "fr",
-        ("que (sais-je|sait-on|savons-nous|savons nous) (de|du|sur|a propos de) {x}",
-         "Que sais-je sur Atlas ?"),
-        ("[montre-moi|trouve] [toutes|tous] [mes|les] (notes|tout) (sur|a propos de|au sujet de) {x}",
-         "Toutes mes notes sur Atlas"),
-        ("qu'est-ce qui est lie a {x}", "Qu'est-ce qui est lié à Atlas ?"),
-        ("parle-moi (de|du|d') {x}", "Parle-moi de Atlas"),
-    ),
-    *_rules(
-        "discovery",
-        "es",
-        ("que (se|sabemos|tengo|tenemos) (de|del|sobre|acerca de) {x}", "¿Qué sé sobre Atlas?"),
-        ("[muestrame|busca|encuentra] [todas|todos] [mis|las] (notas|todo) (de|del|sobre|acerca de) {x}",
-         "Todas mis notas sobre Atlas"),
-        ("que (esta|tiene) (relacionado|que ver) con {x}", "¿Qué está relacionado con Atlas?"),
-        ("(cuentame|hablame) [mas] (de|del|sobre) {x}", "Cuéntame de Atlas"),
-    ),
-)  # fmt: skip
+_TABLE = tomllib.loads(Path(__file__).with_name("rules.toml").read_text("utf-8"))
+
+RULES = tuple(
+    Rule(some["intent"], some["language"], phrase, example, some.get("strict", False))
+    for some in _TABLE["intents"]
+    for phrase, example in some["phrases"]
+)
 """In the order in which they are tried."""
 
-_PHRASES = [rule.phrase for rule in RULES]
+THEME_RULES = tuple(
+    ThemeRule(
+        some["language"],
+        re.sub(r"<(\w+)>", lambda found, words=some["words"]: words[found[1]], phrase),
+        *more,
+    )
+    for some in _TABLE["themes"]
+    for phrase, *more in some["phrases"]
+)
 
-AROUND: tuple[str, ...] = (
-    "a", "an", "the", "my", "our", "your", "this",
-    "der", "die", "das", "dem", "den", "des", "ein", "eine", "einem", "einen", "einer", "mein",
-    "meine", "meinem", "meiner", "unser", "unsere", "unserem", "unserer",
-    "le", "la", "les", "l'", "un", "une", "mon", "ma", "mes", "notre", "nos", "du", "d'", "qu'un",
-    "el", "los", "las", "una", "mi", "mis", "nuestro", "nuestra",
-)  # fmt: skip
-"""Words before the name of what a query is about that are no part of it."""
-
-AFTER: tuple[str, ...] = (
-    "now", "right now", "today", "currently", "at the moment", "these days", "so far", "lately",
-    "recently", "again", "please", "project", "this week",
-    "jetzt", "gerade", "heute", "derzeit", "aktuell", "momentan", "im moment", "zurzeit", "denn",
-    "bitte", "eigentlich", "diese woche",
-    "maintenant", "actuellement", "aujourd'hui", "en ce moment", "cette semaine",
-    "ahora", "ahora mismo", "actualmente", "hoy", "por favor", "esta semana",
-)  # fmt: skip
-"""Words behind it."""
-
+BEFORE: Sequence[str] = _TABLE["before"]
+AFTER: Sequence[str] = _TABLE["after"]
+"""Words around the name of what a query is about that are no part of it."""
 
 MOST_WORDS = 24
 """Words of a query that can be a question about one thing; longer ones are text."""
@@ -327,12 +118,20 @@ def about(text: str, intent: Intent) -> IntentReading:
     return IntentReading(intent, text)
 
 
+def asks_for_themes(text: str) -> str | None:
+    """What themes of a question are asked for: a subject, or the empty text for all themes.
+
+    :returns: None for a question that no rule takes.
+    """
+    return next((said for _, said in taken_by([rule.phrase for rule in THEME_RULES], text)), None)
+
+
 def names_of(said: str) -> list[str]:
     """The names that words may stand for: as they are, and without words around a name."""
     found = [bare(said)]
     for name in found:
         words = name.split()
-        before = (bare(name[len(one) :]) for one in AROUND if _starts(name, one))
+        before = (bare(name[len(one) :]) for one in BEFORE if _starts(name, one))
         after = (bare(name[: -len(one)]) for one in AFTER if _ends(name, one))
         found += [one for one in (*before, *after) if one and len(words) > 1 and one not in found]
         if "'" in name and name.lower().endswith("'s") and (own := name[:-2]) not in found:
@@ -347,7 +146,7 @@ def bare(name: str) -> str:
 
 def _taken(text: str) -> Iterator[tuple[Rule, str]]:
     """The rules that take a text, with what stands in the hole, as it is written."""
-    for at, said in taken_by(_PHRASES, text):
+    for at, said in taken_by([rule.phrase for rule in RULES], text):
         if said:
             yield RULES[at], said
 

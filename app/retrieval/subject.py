@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from llama_index.core.schema import QueryBundle
 
 from notehop.app.retrieval.filters.apply import Allowed, among
-from notehop.app.retrieval.intents import AROUND, bare
+from notehop.app.retrieval.intents import BEFORE, bare
 from notehop.app.retrieval.nodes import Hits
 from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.stores.reader import Snapshot
@@ -104,7 +104,7 @@ _NO_END = frozenset(
 )  # fmt: skip
 """Words that a name does not end with: half of what could be a name is none, without a look."""
 
-_AROUND_NAMES = ",;:!?…\"'“”‘’„«»*_"
+_BEFORE_NAMES = ",;:!?…\"'“”‘’„«»*_"
 """What a sentence puts around a name that hardly any name ends in."""
 
 _RUN = 64
@@ -252,7 +252,7 @@ def _weight(text: str) -> int:
     words = [bare(word).lower() for word in text.split()]
     if len(words) == 1 and _UNSPACED.search(text):
         return len(words[0])
-    return sum(bool(word) and word not in SMALL and word not in AROUND for word in words)
+    return sum(bool(word) and word not in SMALL and word not in BEFORE for word in words)
 
 
 def _spans(text: str) -> Iterator[tuple[tuple[int, int], list[str]]]:
@@ -268,7 +268,7 @@ def _spans(text: str) -> Iterator[tuple[tuple[int, int], list[str]]]:
             owner = [name[:-2]] if name.endswith(("'s", "’s")) else []
             # A name may end in what a sentence puts around names: "Atlas (film)", "Acme Inc.".
             said = text[first:end]
-            whole = dict.fromkeys([said, said.strip(_AROUND_NAMES)])
+            whole = dict.fromkeys([said, said.strip(_BEFORE_NAMES)])
             yield (first, end), [name, *owner, *(one for one in whole if one and one != name)]
     for run in _UNSPACED.finditer(text[:_RUN]):
         for first in range(run.start(), run.end() - 1):

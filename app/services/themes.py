@@ -22,8 +22,8 @@ from notehop.app.models import (
 from notehop.app.retrieval.chain import Wanted
 from notehop.app.retrieval.filters.apply import Narrowed, narrow
 from notehop.app.retrieval.filters.parse import ParsedQuery, checked, of_fields, read
+from notehop.app.retrieval.intents import asks_for_themes
 from notehop.app.retrieval.nodes import noted, to_node
-from notehop.app.retrieval.theme_rules import asks_for_themes
 from notehop.app.retrieval.trace import TracedQuery
 from notehop.app.services.ask import THEMES
 from notehop.app.services.engine import Engine, Run

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.product import THEME_RULES_RULES as RULES
-from tests.support.product import asks_for_themes
+from tests.support.product import THEME_RULES, asks_for_themes
 from tests.support.tables import rows
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.example)
+@pytest.mark.parametrize("rule", THEME_RULES, ids=lambda rule: rule.example)
 def test_each_rule_takes_its_example(rule) -> None:  # type: ignore[no-untyped-def]
     assert asks_for_themes(rule.example) == rule.about
 
