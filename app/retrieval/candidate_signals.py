@@ -1,18 +1,16 @@
 """Signals that look at the candidates of the others: links between them, their age, recent notes.
 
-They come second: they rank what was found, or bring more of what it is about.
+Each takes what the others found, fused, best first, and gives chunks with a score above 0, distinct,
+in the order of its ranking. ``now`` is in seconds since the epoch and only tells what is to come.
 """
 
 from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, date, datetime, time
 from functools import lru_cache
-from typing import Protocol
-
-from llama_index.core.schema import QueryBundle
 
 from notehop.app.retrieval.filters.apply import Allowed, among
 from notehop.app.retrieval.nodes import Hits
@@ -42,49 +40,7 @@ def day_of(path: str) -> float | None:
     return None if day is None else datetime.combine(day, time(12), UTC).timestamp()
 
 
-def worked_on(note: NoteRow) -> float:
-    """When a note was last worked on, in seconds since the epoch.
-
-    The day in its name, for what is called after a day is of that day, whatever a tool wrote into
-    it since; else what its properties say of its last change; else of its creation; else the time
-    of its file, which every copy of a vault sets anew.
-    """
-    day = day_of(note.path)
-    if day is not None:
-        return day
-    if note.modified != note.mtime_ns / 1e9 or note.created is None:
-        return note.modified
-    return note.created
-
-
-def recency(worked_on: float, now: float) -> float:
-    """Return 1 for a note changed now or in the future, halved every 30 days, for 120 at most.
-
-    :param worked_on: when a note was worked on last, in seconds since the epoch, as ``now``.
-    :returns: between 1/16 and 1.
-    """
-    age = min(max(now - worked_on, 0.0), WINDOW)
-    return float(0.5 ** (age / HALF_LIFE))
-
-
-def says_its_time(note: NoteRow) -> bool:
-    """Whether the time of a note is its own word, and not that of its file."""
-    changed = note.modified != note.mtime_ns / 1e9
-    return changed or note.created is not None or day_of(note.path) is not None
-
-
-def newest(times: Iterable[float], now: float) -> float | None:
-    """The newest of the times that is not to come; None if there is none.
-
-    A day in the future is a plan or a mistake. One day is let pass: it is tomorrow somewhere.
-
-    :param now: seconds since the epoch, as ``times``.
-    """
-    return max((one for one in times if one <= now + DAY), default=None)
-
-
 def _period_in_name(path: str) -> date | None:
-    """The first day of the week or month that a note is called after."""
     found = _PERIOD.fullmatch(posixpath.basename(path).removesuffix(".md").strip())
     if found is None:
         return None
@@ -97,22 +53,50 @@ def _period_in_name(path: str) -> date | None:
         return None
 
 
-class CandidateSignal(Protocol):
-    """A signal that is asked when others have found something."""
+def worked_on(note: NoteRow) -> float:
+    """When a note was last worked on, in seconds since the epoch.
 
-    def rank(self, query: QueryBundle, candidates: Sequence[ChunkId]) -> Hits:
-        """Return chunks with their score, above 0; distinct, in the order of the ranking.
+    The day in its name, for what is called after a day is of that day, whatever a tool wrote into
+    it since; else what its properties say of its last change; else of its creation; else the time
+    of its file, which every copy of a vault sets anew.
+    """
+    day = day_of(note.path)
+    if day is not None:
+        return day
+    if _says_its_change(note) or note.created is None:
+        return note.modified
+    return note.created
 
-        :param candidates: the chunks that the others found, fused, best first.
-        """
+
+def _says_its_change(note: NoteRow) -> bool:
+    return note.modified != note.mtime_ns / 1e9
+
+
+def _says_its_time(note: NoteRow) -> bool:
+    """Whether the time of a note is its own word, and not that of its file."""
+    return _says_its_change(note) or note.created is not None or day_of(note.path) is not None
+
+
+def recency(worked_on: float, now: float) -> float:
+    """Return 1 for a note changed now or in the future, halved every 30 days, for 120 at most.
+
+    :param worked_on: when a note was worked on last, in seconds since the epoch, as ``now``.
+    :returns: between 1/16 and 1.
+    """
+    age = min(max(now - worked_on, 0.0), WINDOW)
+    return float(0.5 ** (age / HALF_LIFE))
+
+
+def _newest(times: Iterable[float], now: float) -> float | None:
+    """The newest of the times that is not to come: a day in the future is a plan or a mistake. One
+    day is let pass: it is tomorrow somewhere."""
+    return max((one for one in times if one <= now + DAY), default=None)
 
 
 def best_by_note(view: Snapshot, candidates: Iterable[ChunkId], most: int) -> dict[str, ChunkId]:
-    """Path -> the best chunk of each note, in the order of the candidates.
+    """Path -> the best chunk of each note, in the order of the candidates, at most so many.
 
     A note votes by one chunk, so that a long one does not take all the first ranks.
-
-    :param most: notes at most.
     """
     found: dict[str, ChunkId] = {}
     for chunk_id in candidates:
@@ -129,45 +113,36 @@ GRAPH_NOTES = 30
 reading of its links."""
 
 
-class GraphSignal:
-    """Ranks notes among the candidates by the links that others among them hold to them.
+def by_links(view: Snapshot, candidates: Sequence[ChunkId], k: int) -> Hits:
+    """Rank notes among the candidates by the links that others among them hold to them.
 
     A backlink counts the more, the better the note that holds it was found: 1 / (``k`` + rank). So
     a hub that everybody links to gains nothing by that: the links must come from what the query
     found. Where they are equal, PageRank decides.
+
+    :param k: rank offset, in ranks, as that of the fusion.
     """
-
-    def __init__(self, view: Snapshot, *, k: int = 60) -> None:
-        """Wire the signal to one generation.
-
-        :param k: rank offset, in ranks, as that of the fusion.
-        """
-        self._view = view
-        self._k = k
-
-    def rank(self, query: QueryBundle, candidates: Sequence[ChunkId]) -> Hits:  # noqa: ARG002
-        """Return the best chunk of each note that is linked to; the score is the sum of votes."""
-        best = best_by_note(self._view, candidates, GRAPH_NOTES)
-        rank = {path: at for at, path in enumerate(best, start=1)}
-        links = {
-            (link.path, link.target_path)
-            for link in self._view.links_from(best)
-            if link.target_path in rank and link.target_path != link.path
-        }
-        votes: dict[str, float] = {}
-        for source, target in sorted(links):
-            votes[str(target)] = votes.get(str(target), 0.0) + 1 / (self._k + rank[source])
-        pagerank = self._view.pagerank if votes else {}
-        order = sorted(votes, key=lambda path: (-votes[path], -pagerank.get(path, 0.0), path))
-        return [(best[path], votes[path]) for path in order]
+    best = best_by_note(view, candidates, GRAPH_NOTES)
+    rank = {path: at for at, path in enumerate(best, start=1)}
+    links = {
+        (link.path, link.target_path)
+        for link in view.links_from(best)
+        if link.target_path in rank and link.target_path != link.path
+    }
+    votes: dict[str, float] = {}
+    for source, target in sorted(links):
+        votes[str(target)] = votes.get(str(target), 0.0) + 1 / (k + rank[source])
+    pagerank = view.pagerank if votes else {}
+    order = sorted(votes, key=lambda path: (-votes[path], -pagerank.get(path, 0.0), path))
+    return [(best[path], votes[path]) for path in order]
 
 
 RECENCY_NOTES = 50
 """Best notes that are ranked: a new note far down the candidates is one of chance."""
 
 
-class RecencySignal:
-    """Ranks notes among the candidates by when they were worked on, newest first.
+def by_recency(view: Snapshot, candidates: Sequence[ChunkId], now: float) -> Hits:
+    """Rank notes among the candidates by when they were worked on, newest first.
 
     Their age is counted from the newest of them that is not to come, not from today: the same query
     over the same notes gives the same ranking next year, and a vault that rested has news, too. A
@@ -176,37 +151,25 @@ class RecencySignal:
     A vault that was copied has files that are all of that day. So notes that do not say their time
     have no vote where their files are 120 days newer than all that say it, and where nobody says
     it, being of one day, they keep their order.
+
+    :returns: the best chunk of each note; the score halves every 30 days, from 1.
     """
-
-    def __init__(self, view: Snapshot, *, clock: Callable[[], float]) -> None:
-        """Wire the signal to one generation.
-
-        :param clock: seconds since the epoch; only tells what is still to come.
-        """
-        self._view = view
-        self._clock = clock
-
-    def rank(self, query: QueryBundle, candidates: Sequence[ChunkId]) -> Hits:  # noqa: ARG002
-        """Return the best chunk of each note; the score halves every 30 days, from 1."""
-        best = best_by_note(self._view, candidates, RECENCY_NOTES)
-        notes = self._view.notes_at(best)
-        times = {path: worked_on(note) for path, note in notes.items()}
-        own = [times[path] for path, note in notes.items() if says_its_time(note)]
-        now = self._clock()
-        said = newest(own, now)
-        if said is not None:
-            times = {
-                path: time
-                for path, time in times.items()
-                if time <= said + WINDOW or says_its_time(notes[path])
-            }
-        last = newest(times.values(), now)
-        if last is None:
-            return []
-        recent = {path: time for path, time in times.items() if last - WINDOW < time <= last}
-        found = {path: at for at, path in enumerate(best)}
-        order = sorted(recent, key=lambda path: (-(recent[path] // DAY), found[path]))
-        return [(best[path], recency(recent[path], last)) for path in order]
+    best = best_by_note(view, candidates, RECENCY_NOTES)
+    notes = view.notes_at(best)
+    times = {path: worked_on(note) for path, note in notes.items()}
+    saying = {path for path, note in notes.items() if _says_its_time(note)}
+    said = _newest((times[path] for path in saying), now)
+    if said is not None:
+        times = {
+            path: time for path, time in times.items() if time <= said + WINDOW or path in saying
+        }
+    last = _newest(times.values(), now)
+    if last is None:
+        return []
+    recent = {path: time for path, time in times.items() if last - WINDOW < time <= last}
+    found = {path: at for at, path in enumerate(best)}
+    order = sorted(recent, key=lambda path: (-(recent[path] // DAY), found[path]))
+    return [(best[path], recency(recent[path], last)) for path in order]
 
 
 RECENT_WINDOW = 30 * DAY
@@ -217,72 +180,59 @@ RECENT_NOTES = 3
 subject itself, and a question about how something stands has one answer, not a history."""
 
 
-class RecentSignal:
-    """Brings the last notes that link to the subject, each by the chunk that holds the link.
+def recent_notes(
+    view: Snapshot,
+    subject: Subject,
+    candidates: Sequence[ChunkId],
+    now: float,
+    allowed: Allowed | Collection[ChunkId] | None = None,
+) -> Hits:
+    """Bring the last notes that link to the subject, each by the chunk that holds the link.
 
     First notes of a day (a daily note, a meeting, what has a date of creation), newest first: what
     they say is of that day. Then notes that go on (a project's page, a list), by their last change,
     for what stands around the link may be older. Those count that are at most 30 days older than
     the newest, so that the last news of what rested for a year is found as well; what is dated in
     the future is left out.
+
+    :param allowed: bring these chunks only; None for all.
+    :returns: one chunk a note, newest first; the score halves every 30 days, from 1.
     """
+    holding = _holding(view, subject.notes(candidates), allowed)
+    days = {path: day for path in holding if (day := day_of(path)) is not None}
+    found = _last(days, now)
+    if len(found) < RECENT_NOTES:
+        # Not read before they are needed: an old hub has thousands of notes that link to it.
+        notes = view.notes_at(path for path in holding if path not in days)
+        days |= {path: note.created for path, note in notes.items() if note.created is not None}
+        others = [note for path, note in notes.items() if path not in days]
+        # Where some say it themselves, the files of the others do not count: in a vault that was
+        # copied they are all of that day.
+        saying = [note for note in others if _says_its_time(note)] or others
+        news = _last(days | {note.path: worked_on(note) for note in saying}, now)
+        found = {path: time for path, time in news.items() if path in days} | news
+    last = max(found.values(), default=0.0)
+    first = list(found.items())[:RECENT_NOTES]
+    return [(holding[path], recency(time, last)) for path, time in first]
 
-    def __init__(
-        self,
-        view: Snapshot,
-        subject: Subject,
-        *,
-        clock: Callable[[], float],
-        allowed: Allowed | Collection[ChunkId] | None = None,
-    ) -> None:
-        """Wire the signal to one generation.
 
-        :param clock: seconds since the epoch; only tells what is still to come.
-        :param allowed: bring these chunks only; None for all.
-        """
-        self._view = view
-        self._subject = subject
-        self._clock = clock
-        self._allowed = allowed
-
-    def rank(self, query: QueryBundle, candidates: Sequence[ChunkId]) -> Hits:  # noqa: ARG002
-        """Return one chunk a note, newest first; the score halves every 30 days, from 1."""
-        subject = self._subject.notes(candidates)
-        holding = self._holding(subject)
-        now = self._clock()
-        days = {path: day for path in holding if (day := day_of(path)) is not None}
-        found = _last(days, now)
-        if len(found) < RECENT_NOTES:
-            # Not read before they are needed: an old hub has thousands of notes that link to it.
-            notes = self._view.notes_at(path for path in holding if path not in days)
-            days |= {path: note.created for path, note in notes.items() if note.created is not None}
-            others = [note for path, note in notes.items() if path not in days]
-            # Where some say it themselves, the files of the others do not count: in a vault that
-            # was copied they are all of that day.
-            saying = [note for note in others if says_its_time(note)] or others
-            news = _last(days | {note.path: worked_on(note) for note in saying}, now)
-            found = {path: time for path, time in news.items() if path in days} | news
-        last = max(found.values(), default=0.0)
-        return [
-            (holding[path], recency(time, last))
-            for path, time in list(found.items())[:RECENT_NOTES]
-        ]
-
-    def _holding(self, subject: Collection[str]) -> dict[str, ChunkId]:
-        """Note -> the first of its chunks that links to the subject, of notes outside it."""
-        found: dict[str, ChunkId] = {}
-        for link in self._view.links_to(subject):
-            if link.path in found or link.path in subject:
-                continue
-            ids = [link.chunk_id] if link.chunk_id else self._view.chunk_ids_of(link.path)
-            for chunk_id in among(ids, self._allowed)[:1]:
-                found[link.path] = chunk_id
-        return found
+def _holding(
+    view: Snapshot, subject: Collection[str], allowed: Allowed | Collection[ChunkId] | None
+) -> dict[str, ChunkId]:
+    """Note -> the first of its chunks that links to the subject, of notes outside it."""
+    found: dict[str, ChunkId] = {}
+    for link in view.links_to(subject):
+        if link.path in found or link.path in subject:
+            continue
+        ids = [link.chunk_id] if link.chunk_id else view.chunk_ids_of(link.path)
+        for chunk_id in among(ids, allowed)[:1]:
+            found[link.path] = chunk_id
+    return found
 
 
 def _last(times: dict[str, float], now: float) -> dict[str, float]:
     """Those of the window that ends with the newest, newest first, ties by path."""
-    last = newest(times.values(), now)
+    last = _newest(times.values(), now)
     if last is None:
         return {}
     near = [path for path, time in times.items() if last - RECENT_WINDOW <= time <= last]

@@ -5,25 +5,22 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore
 
 from notehop.app.models import BaseQuery, ConnectedOptions, Explanation, Filters, Intent
 from notehop.app.retrieval.background import RelevancePostprocessor
-from notehop.app.retrieval.candidate_signals import (
-    CandidateSignal,
-    GraphSignal,
-    RecencySignal,
-    RecentSignal,
-)
+from notehop.app.retrieval.candidate_signals import by_links, by_recency, recent_notes
 from notehop.app.retrieval.connected_notes import ConnectedNotesPostprocessor
 from notehop.app.retrieval.filters.apply import Allowed, Narrowed
 from notehop.app.retrieval.freshness import FreshnessPostprocessor
-from notehop.app.retrieval.fusion import WeightedFusionRetriever
+from notehop.app.retrieval.fusion import Judge, WeightedFusionRetriever
 from notehop.app.retrieval.graph_retriever import (
     TOP,
     GraphEnhancedRetriever,
@@ -34,13 +31,13 @@ from notehop.app.retrieval.intents import IntentReading, Weights, about, read, w
 from notehop.app.retrieval.nodes import light_hits
 from notehop.app.retrieval.rerank import CrossEncoderScorer, RerankPostprocessor
 from notehop.app.retrieval.retrievers import (
-    AliasWidening,
     LexicalRetriever,
     NewestRetriever,
     SemanticRetriever,
     TitleRetriever,
+    with_aliases,
 )
-from notehop.app.retrieval.subject import COVERED, Subject, SubjectSignal, proper_names
+from notehop.app.retrieval.subject import COVERED, Subject, proper_names
 from notehop.app.retrieval.templates import TemplatePostprocessor, templates_of
 from notehop.app.retrieval.trace import TracedQuery, ViewSource
 from notehop.config import Settings
@@ -136,44 +133,55 @@ def retrieve(
 
     Nothing is among them whose text does not stand in the vault: the index may be behind it.
     """
-    fresh = freshness(view, parts.vault, parts.settings, parts.remedy)
+    settings = parts.settings
+    given = wanted.passages or narrowed.lists
+    fresh = freshness(view, parts.vault, settings, parts.remedy)
     # Filters choose sources; connected notes are their context, and only those that a tag or a path
     # keeps out by name are none.
-    update = {
-        "hidden": narrowed.notes.hidden,
-        "allowed": narrowed.allowed,
-        **({"max_connected": 0, "order": "rank"} if narrowed.lists or wanted.passages else {}),
-    }
-    model = None if narrowed.lists or wanted.passages else parts.embed_model()
-    around = connected(view, parts.settings, wanted, model, fresh).model_copy(update=update)
-    # Places that no connected note takes go to the next hits only where that is wanted.
-    most = SPARE * around.places if wanted.fill else around.places
-    fresh = fresh.model_copy(
-        update={
-            "top_n": most,
-            "places": around.places,
-            "told": around.places if wanted.fill else around.top_k,
-            "each_note": wanted.results == "notes",
-        }
+    around = connected(
+        view,
+        settings,
+        wanted,
+        None if given else parts.embed_model(),
+        fresh,
+        hidden=narrowed.notes.hidden,
+        allowed=narrowed.allowed,
+        **({"max_connected": 0, "order": "rank"} if given else {}),
     )
-    depth = _depth(parts.settings, wanted)
-    if wanted.passages:
-        count = len(wanted.passages)
-        chosen = light_hits([(one, count - at) for at, one in enumerate(wanted.passages)])
-        query.trace.plan = Explanation(intent="none", about="", weights={}, reasons=[TASKS])
-        hits = fresh.postprocess_nodes(chosen, query_bundle=query)
-        return around.postprocess_nodes(hits, query_bundle=query)
-    if narrowed.lists:
-        is_template = templates_of(parts.vault, query.query_str)
-        newest = NewestRetriever(view, narrowed, depth, is_template)
-        query.trace.plan = Explanation(intent="none", about="", weights={}, reasons=[LISTED])
-        hits = fresh.postprocess_nodes(newest.retrieve(query), query_bundle=query)
-        return around.postprocess_nodes(hits, query_bundle=query)
-    hits = _ranked(query, view, parts, wanted, narrowed, fresh, depth)
-    relevance = RelevancePostprocessor(view=view, tokenizer=parts.tokenizer)
-    for stage in (around, relevance):
+    fresh.places = around.places
+    fresh.each_note = wanted.results == "notes"
+    # Places that no connected note takes go to the next hits only where that is wanted.
+    fresh.top_n = SPARE * around.places if wanted.fill else around.places
+    fresh.told = around.places if wanted.fill else around.top_k
+    depth = _depth(settings, wanted)
+    if given:
+        hits = _given(query, view, parts, wanted, narrowed, depth)
+        stages: tuple[BaseNodePostprocessor, ...] = (fresh, around)
+    else:
+        hits, relevance = _ranked(query, view, parts, wanted, narrowed, fresh, depth)
+        # Where it orders hits anew, connected notes are those of the new order.
+        stages = (relevance, around) if relevance.weight else (around, relevance)
+    for stage in stages:
         hits = stage.postprocess_nodes(hits, query_bundle=query)
     return hits
+
+
+def _given(
+    query: TracedQuery,
+    view: Snapshot,
+    parts: Parts,
+    wanted: Wanted,
+    narrowed: Narrowed,
+    depth: int,
+) -> list[NodeWithScore]:
+    """Return the hits of a query that nothing is searched for."""
+    reason = TASKS if wanted.passages else LISTED
+    query.trace.plan = Explanation(intent="none", about="", weights={}, reasons=[reason])
+    if wanted.passages:
+        count = len(wanted.passages)
+        return light_hits([(one, count - at) for at, one in enumerate(wanted.passages)])
+    is_template = templates_of(parts.vault, query.query_str)
+    return NewestRetriever(view, narrowed, depth, is_template).retrieve(query)
 
 
 def _ranked(
@@ -184,44 +192,47 @@ def _ranked(
     narrowed: Narrowed,
     fresh: FreshnessPostprocessor,
     depth: int,
-) -> list[NodeWithScore]:
-    """Return the hits of a query that stand in the files, best first, without text.
+) -> tuple[list[NodeWithScore], RelevancePostprocessor]:
+    """Return the hits of a query that stand in the files, best first, without text; and what judges
+    their relevance.
 
     Few are held back, say nothing or are gone: nodes are made, and texts read, of a few more than
     are needed, and of the rest where those do not suffice.
     """
-    settings = parts.settings
-    text, intent = query.query_str, wanted.intent or settings.retrieval.intent
+    settings, retrieval = parts.settings, parts.settings.retrieval
+    text, intent = query.query_str, wanted.intent or retrieval.intent
     taken = read(text, view.named_any) if intent == "auto" else about(text, intent)
     weights = weigh(text, settings, taken.intent, parts.tokenizer.language)
     subject = _subject(query, view, parts, taken)
-    share = settings.retrieval.template_share
-    templates = TemplatePostprocessor(view=view, vault=parts.vault, share=share, top_n=depth)
     scorer = parts.scorer if wanted.rerank else None
-    few = min(
-        depth, fresh.top_n if settings.retrieval.expansion == "off" else max(fresh.top_n, TOP)
-    )
-    for most in (depth,) if scorer else ((depth if fresh.each_note else few) + FEW, None):
+    expands = retrieval.expansion != "off"
+    stages: list[BaseNodePostprocessor] = [
+        TemplatePostprocessor(
+            view=view, vault=parts.vault, share=retrieval.template_share, top_n=depth
+        )
+    ]
+    if scorer is not None:
+        # Chunks are reranked, before those of a note are merged.
+        rerank = RerankPostprocessor(
+            view=view,
+            scorer=scorer,
+            candidates=settings.rerank.candidates,
+            budget_ms=settings.rerank.budget_ms,
+        )
+        stages.insert(0, rerank)
+    few = depth if fresh.each_note else min(depth, max(fresh.top_n, TOP if expands else 0))
+    for most in (depth,) if scorer else (few + FEW, None):
         found = ranking(view, parts, narrowed.allowed, weights, subject, most).retrieve(query)
-        ranked = found
-        if scorer is not None:
-            # Chunks are reranked, before those of a note are merged.
-            rerank = RerankPostprocessor(
-                view=view,
-                scorer=scorer,
-                candidates=settings.rerank.candidates,
-                budget_ms=settings.rerank.budget_ms,
-            )
-            ranked = rerank.postprocess_nodes(found, query_bundle=query)
-        hits = templates.postprocess_nodes(ranked, query_bundle=query)
-        if settings.retrieval.expansion != "off":
+        hits = found
+        for stage in stages:
+            hits = stage.postprocess_nodes(hits, query_bundle=query)
+        if expands:
             count_expanded(hits, query)
         kept = fresh.postprocess_nodes(hits, query_bundle=query)
-        enough = len(kept) == fresh.top_n
         if most is None or len(found) < most:
             break
         # What the fusion left out may stand before one that was held back.
-        last = kept[-1:] if enough else hits[depth - 1 :]
+        last = kept[-1:] if len(kept) == fresh.top_n else hits[depth - 1 :]
         if last and (last[0].score or 0.0) >= (found[-1].score or 0.0):
             break
     query.trace.plan = Explanation(
@@ -231,14 +242,12 @@ def _ranked(
         subject=list(subject.found),
         weights=weights.by_signal,
         reasons=list(weights.reasons),
-        rrf_k=settings.retrieval.rrf_k,
-        template_share=share,
+        rrf_k=retrieval.rrf_k,
+        template_share=retrieval.template_share,
     )
-    weight = settings.retrieval.relevance_weight if wanted.by_relevance else 0.0
-    if not weight or taken.intent != "none" or scorer is not None:
-        return kept
-    relevance = RelevancePostprocessor(view=view, tokenizer=parts.tokenizer, weight=weight)
-    return relevance.postprocess_nodes(kept, query_bundle=query)
+    weighs = wanted.by_relevance and taken.intent == "none" and scorer is None
+    weight = retrieval.relevance_weight if weighs else 0.0
+    return kept, RelevancePostprocessor(view=view, tokenizer=parts.tokenizer, weight=weight)
 
 
 def _subject(query: TracedQuery, view: Snapshot, parts: Parts, taken: IntentReading) -> Subject:
@@ -285,27 +294,27 @@ def ranking(
     """
     settings = parts.settings.retrieval
     what: dict[str, Any] = {"allowed": allowed, "with_text": False}
-    top_k = settings.candidates
-    model, words = parts.embed_model(), parts.tokenizer
-    signals = {
-        "semantic": SemanticRetriever(view, model, similarity_top_k=top_k, **what),
-        "lexical": LexicalRetriever(view, words, similarity_top_k=top_k, **what),
-    }
-    judges: dict[str, CandidateSignal] = {
-        "subject": SubjectSignal(view, subject, allowed=allowed),
-        "recent": RecentSignal(view, subject, clock=time.time, allowed=allowed),
-        "graph": GraphSignal(view, k=settings.rrf_k),
-        "recency": RecencySignal(view, clock=time.time),
+    top_k, now = settings.candidates, time.time()
+    judges: dict[str, Judge] = {
+        "subject": lambda found: subject.rank(found, allowed),
+        "recent": lambda found: recent_notes(view, subject, found, now, allowed),
+        "graph": lambda found: by_links(view, found, settings.rrf_k),
+        "recency": lambda found: by_recency(view, found, now),
     }
     fusion = WeightedFusionRetriever(
-        signals,
+        {
+            "semantic": SemanticRetriever(
+                view, parts.embed_model(), similarity_top_k=top_k, **what
+            ),
+            "lexical": LexicalRetriever(view, parts.tokenizer, similarity_top_k=top_k, **what),
+        },
         weights=weights.by_signal,
         deciding=weights.deciding,
         judges=judges,
         k=settings.rrf_k,
         similarity_top_k=most,
         dispatch=TitleRetriever(view, **what) if settings.title_dispatch else None,
-        widening=AliasWidening(view) if settings.alias_expansion else None,
+        widening=partial(with_aliases, view) if settings.alias_expansion else None,
     )
     if settings.expansion == "off":
         return fusion
@@ -324,41 +333,38 @@ def connected(
     wanted: Wanted,
     embed_model: BaseEmbedding | None,
     fresh: FreshnessPostprocessor,
+    **more: Any,
 ) -> ConnectedNotesPostprocessor:
     """What adds connected notes as a query wants them, else as the settings say."""
     asked, otherwise = wanted.connected, settings.connected
-    return ConnectedNotesPostprocessor(
-        view=view,
-        embed_model=embed_model,
-        top_k=_first(wanted.top_k, settings.retrieval.top_k),
-        context_chunks=otherwise.context_chunks,
-        max_connected=_first(asked.max, otherwise.max),
-        order=asked.order or otherwise.order,
-        direction=asked.direction or otherwise.direction,
-        scope=otherwise.scope,
-        gate=otherwise.gate,
-        rrf_k=otherwise.rrf_k,
-        fill=wanted.fill,
-        fresh=fresh,
-    )
+    options: dict[str, Any] = {
+        "view": view,
+        "embed_model": embed_model,
+        "top_k": settings.retrieval.top_k if wanted.top_k is None else wanted.top_k,
+        "context_chunks": otherwise.context_chunks,
+        "max_connected": otherwise.max if asked.max is None else asked.max,
+        "order": asked.order or otherwise.order,
+        "direction": asked.direction or otherwise.direction,
+        "scope": otherwise.scope,
+        "gate": otherwise.gate,
+        "rrf_k": otherwise.rrf_k,
+        "fill": wanted.fill,
+        "fresh": fresh,
+    }
+    return ConnectedNotesPostprocessor(**(options | more))
 
 
 def freshness(
-    view: ViewSource, vault: Path, settings: Settings, told: Callable[[], str]
+    view: ViewSource, vault: Path, settings: Settings, remedy: Callable[[], str]
 ) -> FreshnessPostprocessor:
     """What holds hits against the files of a vault.
 
-    :param told: what is done, or has to be done, about notes that changed.
+    :param remedy: what is done, or has to be done, about notes that changed.
     """
-    files = settings.vault
     return FreshnessPostprocessor(
         view=view,
         vault=vault,
-        max_note_bytes=files.max_note_bytes,
-        comment_links=files.comment_links,
-        remedy=told,
+        max_note_bytes=settings.vault.max_note_bytes,
+        comment_links=settings.vault.comment_links,
+        remedy=remedy,
     )
-
-
-def _first(asked: int | None, otherwise: int) -> int:
-    return otherwise if asked is None else asked

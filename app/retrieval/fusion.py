@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import sys
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
@@ -17,13 +17,27 @@ from llama_index.core.retrievers import BaseRetriever, QueryFusionRetriever
 from llama_index.core.retrievers.fusion_retriever import FUSION_MODES
 from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
 
-from notehop.app.retrieval.candidate_signals import CandidateSignal
 from notehop.app.retrieval.intents import DECIDED_BY
 from notehop.app.retrieval.nodes import Hits, light_node, noted
-from notehop.app.retrieval.retrievers import AliasWidening, SignalRetriever
+from notehop.app.retrieval.retrievers import SignalRetriever
 from notehop.app.retrieval.trace import Trace, TracedQuery, trace_of, traced
 from notehop.config.errors import UsageError
 from notehop.indexing.stores.model import ChunkId
+
+Judge = Callable[[Sequence[ChunkId]], Hits]
+"""A signal that is asked second: what the retrievers found, fused, best first -> its own ranking."""
+
+Widening = Callable[[QueryBundle, Sequence[ChunkId]], QueryBundle]
+"""A query, and the ranking of one signal -> the query for another."""
+
+WIDENED, WIDENED_BY = "lexical", "semantic"
+"""The signal whose query is widened, and the one by whose ranking."""
+
+EXPANSION = "expansion"
+"""The name under which the vote of notes that are linked with the best ones stands in a record."""
+
+DISPATCH = "title"
+"""The name under which the dispatched notes stand in a hit's record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,41 +69,45 @@ def fuse(
     if k < 1:
         raise ValueError(f"k is {k}; the rank offset must be at least 1")
     weights = dict.fromkeys(rankings, 1.0) if weights is None else weights
-    ranks: dict[ChunkId, dict[str, int]] = {}
+    votes: dict[ChunkId, list[float]] = {}
+    ranks: dict[str, dict[ChunkId, int]] = {}
     for signal, ids in rankings.items():
         if signal not in weights:
             named = ", ".join(sorted(weights)) or "none"
             raise ValueError(f"no weight for the signal {signal!r}; weights are given for: {named}")
-        if not weights[signal] >= 0:
-            weight = weights[signal]
+        weight = weights[signal]
+        if not weight >= 0:
             raise ValueError(f"the weight of {signal!r} is {weight}; it must be 0 or more")
-        if len(set(ids)) != len(ids):
+        own = dict(zip(ids, range(1, len(ids) + 1), strict=True))
+        if len(own) != len(ids):
             raise ValueError(f"the ranking of {signal!r} repeats an id; rankings hold distinct ids")
-        if weights[signal]:
-            for rank, chunk_id in enumerate(ids, start=1):
-                ranks.setdefault(chunk_id, {})[signal] = rank
+        if weight:
+            ranks[signal] = own
+            for chunk_id, rank in own.items():
+                votes.setdefault(chunk_id, []).append(weight / (k + rank))
     # Added up exactly: equal votes must tie, whichever signal they come from.
-    scores = {
-        chunk_id: math.fsum(weights[signal] / (k + rank) for signal, rank in own.items())
-        for chunk_id, own in ranks.items()
-    }
+    scores = {chunk_id: math.fsum(some) for chunk_id, some in votes.items()}
     # By id, then by score: the second sort keeps the order of what ties.
     order = sorted(sorted(scores), key=scores.__getitem__, reverse=True)
-    return [Fused(one, scores[one], ranks[one]) for one in order[:limit]]
+    return [
+        Fused(one, scores[one], {signal: own[one] for signal, own in ranks.items() if one in own})
+        for one in order[:limit]
+    ]
 
 
 @dataclass(slots=True)
 class Votes:
-    """What the signals said, and the nodes of retrievers not ours.
+    """What the signals said: signal -> chunk -> score, each ranking best first.
 
-    ``scores`` maps signal -> chunk -> score, each ranking best first. ``expansion`` is the weight of
-    the ranking of notes that are linked with the best ones.
+    ``nodes`` are those of retrievers not ours, ``expansion`` is the weight of the ranking of notes
+    that are linked with the best ones. ``order`` is that of the signals alone.
     """
 
     scores: dict[str, dict[ChunkId, float]] = field(default_factory=dict)
     nodes: dict[ChunkId, BaseNode] = field(default_factory=dict)
     failures: dict[str, Exception] = field(default_factory=dict)
     expansion: float = 0.0
+    order: list[Fused] | None = None
 
     def add_nodes(self, signal: str, found: Sequence[NodeWithScore]) -> None:
         """Add what another retriever found, in whatever order; hits without a score match nothing
@@ -102,13 +120,6 @@ class Votes:
         self.scores[signal] = dict(sorted(scores.items(), key=lambda one: (-one[1], one[0])))
 
 
-EXPANSION = "expansion"
-"""The name under which the vote of notes that are linked with the best ones stands there."""
-
-DISPATCH = "title"
-"""The name under which the dispatched notes stand in a hit's record."""
-
-
 class WeightedFusionRetriever(QueryFusionRetriever):
     """Fuses retrievers by weighted reciprocal rank (see :func:`fuse`).
 
@@ -118,8 +129,6 @@ class WeightedFusionRetriever(QueryFusionRetriever):
     hit's ``metadata["signals"]`` maps signal name -> ``{"rank", "score", "weight"}``. Signals of
     notehop are asked for their ranking only; nodes are made, and filled if any of them is to have
     text, for what the fusion returns.
-
-    ``judges`` come second: they are shown what the retrievers found, fused, and vote with them.
     """
 
     def __init__(
@@ -127,12 +136,12 @@ class WeightedFusionRetriever(QueryFusionRetriever):
         retrievers: Mapping[str, BaseRetriever],
         *,
         weights: Mapping[str, float] | None = None,
-        judges: Mapping[str, CandidateSignal] | None = None,
+        judges: Mapping[str, Judge] | None = None,
         k: int = 60,
         similarity_top_k: int | None = 100,
         dispatch: BaseRetriever | None = None,
         deciding: Collection[str] = (),
-        widening: AliasWidening | None = None,
+        widening: Widening | None = None,
         callback_manager: CallbackManager | None = None,
     ) -> None:
         """Wire the signals.
@@ -145,9 +154,9 @@ class WeightedFusionRetriever(QueryFusionRetriever):
         :param similarity_top_k: how many fused hits at most; None for all.
         :param dispatch: finds what the query names exactly; its hits stand before all others.
         :param deciding: signals whose hits no rerank moves: they have ``metadata["decided_by"]``.
-        :param widening: adds to the query of one signal what another found; None leaves it.
+        :param widening: adds to the query of the signal ``lexical`` what ``semantic`` found.
         :raises ValueError: if a number is out of range, no signal has a weight, or a weight or the
-            widening names a signal that is not there.
+            widening is of a signal that is not there.
         """
         judges = judges or {}
         _check(retrievers, judges, weights, widening, k, similarity_top_k)
@@ -156,9 +165,7 @@ class WeightedFusionRetriever(QueryFusionRetriever):
         self._signals = {name: r for name, r in retrievers.items() if self._weights[name] > 0}
         self._judges = {name: one for name, one in judges.items() if self._weights[name] > 0}
         self._k = k
-        self._retrievers_by_name = dict(self._signals)
-        if dispatch is not None:
-            self._retrievers_by_name[DISPATCH] = dispatch
+        self._dispatch = dispatch
         self._deciding = frozenset(deciding)
         self._widening = widening
         # The constructor of the base class looks for LangChain, which takes longer than a signal:
@@ -166,8 +173,6 @@ class WeightedFusionRetriever(QueryFusionRetriever):
         vars(self).update(_of_the_base())
         BaseRetriever.__init__(self, callback_manager=callback_manager)
         self._retrievers = list(self._signals.values())
-        total = sum(self._weights[name] for name in self._signals)
-        self._retriever_weights = [self._weights[name] / total for name in self._signals]
         # None returns all of the ranking.
         self.similarity_top_k = similarity_top_k or sys.maxsize
 
@@ -187,29 +192,29 @@ class WeightedFusionRetriever(QueryFusionRetriever):
         :raises Exception: what the first of the signals raised, if none of them answered.
         """
         [query] = queries
-        trace = trace_of(query)
-        expand = query.expand if isinstance(query, TracedQuery) else None
-        votes = Votes(expansion=0.0 if expand is None else expand.weight)
+        trace, votes = trace_of(query), Votes()
         # The one whose query is widened waits for what widens it.
-        last = [] if self._widening is None else [self._widening.target]
-        first = [name for name in self._retrievers_by_name if name not in last]
-        self._ask(first, query, trace, votes)
-        self._ask([name for name in last if name in self._signals], query, trace, votes)
+        for name in sorted(self._signals, key=lambda one: one == WIDENED and bool(self._widening)):
+            self._ask(name, self._signals[name], query, trace, votes)
+        if self._dispatch is not None:
+            self._ask(DISPATCH, self._dispatch, query, trace, votes)
         answered = [name for name in self._signals if name in votes.scores]
         if not answered:
-            raise next(iter(self._failures(votes).values()))
-        if expand is not None:
-            self._expand(votes, query, expand.find(self._candidates(votes)))
-        if self._judges:
-            candidates = self._candidates(votes)
-            for name, judge in self._judges.items():
-                with _kept_failure(name, trace, votes):
-                    votes.scores[name] = dict(judge.rank(query, candidates))
-        for name, failure in self._failures(votes).items():
-            trace.warn(
-                f"the {name} signal failed and did not vote ({type(failure).__name__}: {failure}); "
-                f"the ranking is that of: {', '.join(answered)}"
-            )
+            raise next(votes.failures[name] for name in self._signals if name in votes.failures)
+        if isinstance(query, TracedQuery) and query.expand is not None:
+            votes.expansion = query.expand.weight
+            self._expand(votes, query, query.expand.find([one.id for one in self._fused(votes)]))
+        votes.order = self._fused(votes)
+        candidates = [one.id for one in votes.order] if self._judges else []
+        for name, judge in self._judges.items():
+            with _kept_failure(name, trace, votes):
+                votes.scores[name] = dict(judge(candidates))
+        for name in (*self._signals, *self._judges, DISPATCH):
+            if (failure := votes.failures.get(name)) is not None:
+                trace.warn(
+                    f"the {name} signal failed and did not vote ({type(failure).__name__}: "
+                    f"{failure}); the ranking is that of: {', '.join(answered)}"
+                )
         trace.count("fusion", **{name: len(ids) for name, ids in sorted(votes.scores.items())})
         return votes
 
@@ -222,37 +227,37 @@ class WeightedFusionRetriever(QueryFusionRetriever):
         lifted = (sum(weights.values()) + 1.0) * (self._k + dispatched) / (self._k + 1)
         weights[DISPATCH] = lifted
         # In the order of the signals, whichever answered first.
-        rankings = {name: results.scores[name] for name in weights if name in results.scores}
+        rankings = {name: results.scores[name] for name in weights if results.scores.get(name)}
+        if results.order is not None and rankings.keys() <= self._signals.keys():
+            best = results.order[: self.similarity_top_k]
+        else:
+            best = fuse(rankings, weights, self._k, self.similarity_top_k)
         hits: list[NodeWithScore] = []
-        for one in fuse(rankings, weights, self._k, self.similarity_top_k):
-            signals = {
-                name: {"rank": rank, "score": rankings[name][one.id], "weight": weights[name]}
-                for name, rank in one.ranks.items()
+        for one in best:
+            record: dict[str, Any] = {
+                "signals": {
+                    name: {"rank": rank, "score": rankings[name][one.id], "weight": weights[name]}
+                    for name, rank in one.ranks.items()
+                }
             }
-            record: dict[str, Any] = {"signals": signals}
-            if decided := sorted(self._deciding.intersection(signals)):
+            if decided := sorted(self._deciding.intersection(one.ranks)):
                 record[DECIDED_BY] = decided
             node = results.nodes.get(one.id)
-            told = light_node(one.id, **record) if node is None else noted(node, **record)
-            hits.append(NodeWithScore(node=told, score=one.score))
+            hit = light_node(one.id, **record) if node is None else noted(node, **record)
+            hits.append(NodeWithScore(node=hit, score=one.score))
         return hits
 
-    def _ask(self, names: Sequence[str], query: QueryBundle, trace: Trace, votes: Votes) -> None:
-        """Have retrievers vote, one after the other."""
-        for name in names:
-            retriever, own, widening = self._retrievers_by_name[name], query, self._widening
-            if widening is not None and name == widening.target:
-                own = widening.widened(query, list(votes.scores.get(widening.source, ())))
-            with _kept_failure(name, trace, votes):
-                if isinstance(retriever, SignalRetriever):
-                    votes.scores[name] = dict(retriever.rank(own))
-                else:
-                    votes.add_nodes(name, retriever.retrieve(own))
-
-    def _failures(self, votes: Votes) -> dict[str, Exception]:
-        """What failed, in the order of the signals, whichever failed first."""
-        names = (*self._signals, *self._judges, DISPATCH)
-        return {name: votes.failures[name] for name in names if name in votes.failures}
+    def _ask(
+        self, name: str, retriever: BaseRetriever, query: QueryBundle, trace: Trace, votes: Votes
+    ) -> None:
+        """Have a retriever vote."""
+        if name == WIDENED and self._widening is not None:
+            query = self._widening(query, list(votes.scores.get(WIDENED_BY, ())))
+        with _kept_failure(name, trace, votes):
+            if isinstance(retriever, SignalRetriever):
+                votes.scores[name] = dict(retriever.rank(query))
+            else:
+                votes.add_nodes(name, retriever.retrieve(query))
 
     def _expand(self, votes: Votes, query: QueryBundle, found: Hits) -> None:
         """Let what is linked with the best candidates join; the signals score what is new.
@@ -266,10 +271,10 @@ class WeightedFusionRetriever(QueryFusionRetriever):
                 new = [id_ for id_, _ in found if id_ not in votes.scores[name]]
                 votes.scores[name].update(signal.rank(query, new) if new else ())
 
-    def _candidates(self, votes: Votes) -> list[ChunkId]:
-        """What the signals have ranked so far, fused, best first."""
+    def _fused(self, votes: Votes) -> list[Fused]:
+        """What the signals have ranked so far."""
         found = {name: votes.scores[name] for name in self._signals if name in votes.scores}
-        return [one.id for one in fuse(found, self._weights, self._k)]
+        return fuse(found, self._weights, self._k)
 
 
 @contextmanager
@@ -300,9 +305,9 @@ def _of_the_base() -> Mapping[str, Any]:
 
 def _check(
     retrievers: Mapping[str, BaseRetriever],
-    judges: Mapping[str, CandidateSignal],
+    judges: Mapping[str, Judge],
     weights: Mapping[str, float] | None,
-    widening: AliasWidening | None,
+    widening: Widening | None,
     k: int,
     similarity_top_k: int | None,
 ) -> None:
@@ -320,10 +325,9 @@ def _check(
         raise ValueError(f"the weights are {dict(weights)}; each must be 0 or more")
     if not retrievers or (weights is not None and not any(weights[name] for name in retrievers)):
         raise ValueError(f"no signal has a weight; the signals are: {names}")
-    if widening is not None and not {widening.source, widening.target} <= set(retrievers):
+    if widening is not None and not {WIDENED, WIDENED_BY} <= set(retrievers):
         raise ValueError(
-            f"the widening goes from {widening.source!r} to {widening.target!r}; "
-            f"the signals are: {names}"
+            f"the widening goes from {WIDENED_BY!r} to {WIDENED!r}; the signals are: {names}"
         )
     for name, value in (("k", k), ("similarity_top_k", similarity_top_k)):
         if value is not None and value < 1:

@@ -38,7 +38,7 @@ from notehop.app.retrieval.nodes import (
 )
 from notehop.app.retrieval.retrievers import known_vector
 from notehop.app.retrieval.trace import Expand, ViewSource, trace_of, traced, view_for
-from notehop.indexing.stores.model import ChunkId, LinkRow
+from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.stores.reader import Snapshot
 
 DECAY = 0.5
@@ -101,57 +101,34 @@ def preset(name: str) -> Expansion:
 class Neighbour:
     """A note near the best ones, and the chunk it joins by.
 
-    ``link`` is the one that led to it, ``edges`` how many did; ``hit_rank`` is that of the best note
+    ``linked`` is its best link, ``edges`` how many led to it; ``hit_rank`` is that of the best note
     it hangs on, from 1, and ``depth`` how many links away that is, 1 or 2. ``weight`` is PageRank x
-    ln(1 + edges) x recency, less at depth 2. ``sentence`` and ``note`` are cosines to the query, of
-    the sentence that holds the link and of the note's best chunk, None where there is no vector.
-    ``score`` is that of :func:`votes`.
+    ln(1 + edges) x recency, less at depth 2. ``score`` is what its four rankings come to.
     """
 
-    path: str
+    linked: LinkedNote
     chunk_id: ChunkId
-    link: LinkRow
-    forward: bool
     hit_rank: int
     depth: int
     edges: int
     weight: float
-    sentence: float | None
-    note: float | None
     score: float = 0.0
+
+    @property
+    def path(self) -> str:
+        """The note."""
+        return self.linked.path
 
     def record(self) -> dict[str, object]:
         """What a hit's metadata tell of how it came to be one."""
         return {
-            "path": self.link.path,
-            "line": self.link.line,
-            "way": "forward" if self.forward else "backward",
+            "path": self.linked.link.path,
+            "line": self.linked.link.line,
+            "way": "forward" if self.linked.forward else "backward",
             "depth": self.depth,
             "edges": self.edges,
             "weight": self.weight,
         }
-
-
-def votes(neighbours: Sequence[Neighbour], k: int = RRF_K) -> list[float]:
-    """Return the score of each neighbour: four rankings fused by reciprocal rank.
-
-    They are the rank of the hit, the likeness of the sentence, the likeness of the note, and the
-    weight. PageRank and its kin alone bring what everything links to; what the link was about
-    brings what was asked for. A neighbour two links away gets half.
-
-    :returns: in the order of ``neighbours``, larger is better.
-    """
-    rankings = zip(
-        [one.hit_rank for one in neighbours],
-        ranks_of(one.sentence for one in neighbours),
-        ranks_of(one.note for one in neighbours),
-        ranks_of(one.weight for one in neighbours),
-        strict=True,
-    )
-    return [
-        math.fsum(1.0 / (k + rank) for rank in ranks if rank is not None) * DECAY ** (one.depth - 1)
-        for one, ranks in zip(neighbours, rankings, strict=True)
-    ]
 
 
 def neighbours_of(
@@ -174,53 +151,48 @@ def neighbours_of(
     ring = list(seeds)
     roots = {seed.path: rank for rank, seed in enumerate(seeds, start=1)}
     for depth in range(1, expansion.depth + 1):
-        known = {*roots, *found}
-        fresh = _ring(view, ring, query, expansion, now, depth, roots)
-        found |= {path: one for path, one in fresh.items() if path not in known}
-        best = _ranked([one for one in found.values() if one.depth == depth])
-        walked = best[: expansion.notes]
+        linked = linked_candidates(view, ring, query, direction=expansion.direction, scope="note")
+        joined = [
+            one
+            for one in _joined(view, linked.candidates, query, now, depth, roots)
+            if one.path not in roots and one.path not in found
+        ]
+        found |= {one.path: one for one in joined}
+        walked = _ranked(joined)[: expansion.notes]
         roots |= {one.path: one.hit_rank for one in walked}
         ring = [HitPlace(one.path, one.chunk_id) for one in walked]
     return _ranked(list(found.values()))
 
 
-def _ring(
+def _joined(
     view: Snapshot,
-    ring: Sequence[HitPlace],
+    candidates: Sequence[LinkedNote],
     query: Vector | None,
-    expansion: Expansion,
     now: float,
     depth: int,
     roots: Mapping[str, int],
-) -> dict[str, Neighbour]:
-    """Return the notes one link away from a ring of notes, each by its best link."""
-    linked = linked_candidates(view, ring, query, direction=expansion.direction, scope="note")
+) -> list[Neighbour]:
+    """The notes that some links lead to, each by the first whose sentence is nearest."""
     links: dict[str, list[LinkedNote]] = {}
-    for one in linked.candidates:
+    for one in candidates:
         links.setdefault(one.path, []).append(one)
     notes = view.notes_at(links)
     pagerank = view.pagerank if links else {}
-    found: dict[str, Neighbour] = {}
+    found: list[Neighbour] = []
     for path, several in links.items():
-        # The first of those whose sentence is nearest.
-        first = max(several, key=lambda one: one.sentence_similarity or 0.0)
+        best = max(several, key=lambda one: one.sentence_similarity or 0.0)
         when = worked_on(notes[path]) if path in notes else 0.0
-        edges = len(several)
+        weight = pagerank.get(path, 0.0) * math.log1p(len(several)) * recency(when, now)
         near = {one.link.path if one.forward else str(one.link.target_path) for one in several}
-        found[path] = Neighbour(
-            path=path,
-            chunk_id=_chunk(view, first, query),
-            link=first.link,
-            forward=first.forward,
-            hit_rank=min(roots[one] for one in near),
-            depth=depth,
-            edges=edges,
-            weight=pagerank.get(path, 0.0)
-            * math.log1p(edges)
-            * recency(when, now)
-            * DECAY ** (depth - 1),
-            sentence=first.sentence_similarity,
-            note=first.target_similarity,
+        found.append(
+            Neighbour(
+                linked=best,
+                chunk_id=_chunk(view, best, query),
+                hit_rank=min(roots[one] for one in near),
+                depth=depth,
+                edges=len(several),
+                weight=weight * DECAY ** (depth - 1),
+            )
         )
     return found
 
@@ -236,9 +208,24 @@ def _chunk(view: Snapshot, candidate: LinkedNote, query: Vector | None) -> Chunk
 
 
 def _ranked(neighbours: Sequence[Neighbour]) -> list[Neighbour]:
-    """Return the neighbours with their scores, best first; ties as they come."""
-    scored = zip(neighbours, votes(neighbours), strict=True)
-    return sorted((replace(one, score=score) for one, score in scored), key=lambda one: -one.score)
+    """Return the neighbours with their scores, best first; ties as they come.
+
+    Four rankings are fused by reciprocal rank: the rank of the hit, the likeness of the sentence,
+    the likeness of the note, and the weight. PageRank and its kin alone bring what everything links
+    to; what the link was about brings what was asked for. A neighbour two links away gets half.
+    """
+    rankings = zip(
+        [one.hit_rank for one in neighbours],
+        ranks_of(one.linked.sentence_similarity for one in neighbours),
+        ranks_of(one.linked.target_similarity for one in neighbours),
+        ranks_of(one.weight for one in neighbours),
+        strict=True,
+    )
+    scored: list[Neighbour] = []
+    for one, ranks in zip(neighbours, rankings, strict=True):
+        votes = math.fsum(1.0 / (RRF_K + rank) for rank in ranks if rank is not None)
+        scored.append(replace(one, score=votes * DECAY ** (one.depth - 1)))
+    return sorted(scored, key=lambda one: -one.score)
 
 
 EXPANDED = "expanded_from"
@@ -253,12 +240,11 @@ _log = logging.getLogger(__name__)
 class GraphEnhancedRetriever(BaseRetriever):
     """Wraps a retriever of chunks and adds neighbours of its best notes to its candidates.
 
-    A link to a heading or block brings the chunk it names, a link without one the target's chunk
-    nearest to the query, a backlink the chunk that holds it. Around a :class:`WeightedFusionRetriever` the
-    neighbours are scored by its signals like all candidates, and their own ranking has a vote of
-    ``weight``: they stand where the votes put them. Around any other retriever they stand below its
-    hits. Hits that only a link brought carry ``metadata["expanded_from"]``; the query's trace
-    counts seeds, neighbours, those that were candidates already, and those added.
+    Around a :class:`WeightedFusionRetriever` the neighbours are scored by its signals like all
+    candidates, and their own ranking has a vote of ``weight``: they stand where the votes put them.
+    Around any other retriever they stand below its hits. Hits that only a link brought carry
+    ``metadata["expanded_from"]``; the query's trace counts seeds, neighbours, those that were
+    candidates already, and those added.
     """
 
     def __init__(
@@ -301,7 +287,7 @@ class GraphEnhancedRetriever(BaseRetriever):
 
         def find(candidates: Sequence[ChunkId]) -> Hits:
             nonlocal new
-            joining, new = self.joining(query, candidates)
+            joining, new = self._joining(query, candidates)
             return [(one.chunk_id, one.score) for one in joining]
 
         before, query.expand = query.expand, Expand(find, self._weight)
@@ -310,7 +296,7 @@ class GraphEnhancedRetriever(BaseRetriever):
         finally:
             query.expand = before
         if new is None:
-            return self._below(hits, query)
+            return self._with_below(hits, query)
         return [
             NodeWithScore(node=noted(hit.node, **{EXPANDED: link.record()}), score=hit.score)
             if (link := new.get(hit.node.node_id))
@@ -321,7 +307,7 @@ class GraphEnhancedRetriever(BaseRetriever):
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         return await asyncio.to_thread(self._retrieve, query_bundle)
 
-    def joining(
+    def _joining(
         self, query: QueryBundle, candidates: Sequence[ChunkId]
     ) -> tuple[list[Neighbour], dict[ChunkId, Neighbour]]:
         """Return the neighbours that join, best first, and those of them that are new, by chunk.
@@ -351,12 +337,13 @@ class GraphEnhancedRetriever(BaseRetriever):
             )
         return joining, new
 
-    def _below(self, hits: list[NodeWithScore], query_bundle: QueryBundle) -> list[NodeWithScore]:
-        view = view_for(query_bundle, self._view)
+    def _with_below(self, hits: list[NodeWithScore], query: QueryBundle) -> list[NodeWithScore]:
+        """The hits of a retriever that is no fusion of ours, and below them the neighbours."""
+        view = view_for(query, self._view)
         places = places_of(view, hits)
         if hits and not any(places):
-            trace_of(query_bundle).warn(NONE_KNOWN.format(count=len(hits)))
-        joining, new = self.joining(query_bundle, [one.chunk_id for one in places if one])
+            trace_of(query).warn(NONE_KNOWN.format(count=len(hits)))
+        joining, new = self._joining(query, [one.chunk_id for one in places if one])
         foreign = {
             place.path
             for hit, place in zip(hits, places, strict=True)
@@ -364,17 +351,12 @@ class GraphEnhancedRetriever(BaseRetriever):
         }
         added = [one for one in joining if one.chunk_id in new and one.path not in foreign]
         lowest = min((hit.score or 0.0 for hit in hits), default=0.0)
-        more = [
-            NodeWithScore(
-                node=light_node(
-                    one.chunk_id,
-                    signals={EXPANSION: {"rank": rank, "score": one.score, "weight": None}},
-                    **{EXPANDED: one.record()},
-                ),
-                score=below(lowest, 1.0 - rank / (len(added) + 1)),
-            )
-            for rank, one in enumerate(added, start=1)
-        ]
+        more: list[NodeWithScore] = []
+        for rank, one in enumerate(added, start=1):
+            signals = {EXPANSION: {"rank": rank, "score": one.score, "weight": None}}
+            node = light_node(one.chunk_id, signals=signals, **{EXPANDED: one.record()})
+            score = below(lowest, 1.0 - rank / (len(added) + 1))
+            more.append(NodeWithScore(node=node, score=score))
         return hits + (fill(more, view) if self._with_text else more)
 
 

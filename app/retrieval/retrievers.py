@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
-from typing import Any, ClassVar, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -43,7 +43,7 @@ def query_vector(query: QueryBundle, embed_model: BaseEmbedding, rows: ChunkVect
         raise QueryError("the query is empty; write what you look for")
     if len(texts) == 1 and isinstance(embed_model, QueryEmbedder):
         # LlamaIndex's events around it take a tenth of the time that the embedding does.
-        return _kept(query, embed_model.embed_query(texts[0]).tolist())
+        return _kept(query, embed_model.embed_query(texts[0]))
     return _kept(query, embed_model.get_agg_embedding_from_queries(texts))
 
 
@@ -59,17 +59,16 @@ def known_vector(query: QueryBundle, rows: ChunkVectors) -> Vector | None:
         return None
     if len(query.embedding) == rows.dimensions:
         return _kept(query, query.embedding)
-    trace = trace_of(query)
-    told = (
+    message = (
         f"the query brought a vector of {len(query.embedding)} numbers, which is of another model "
         f"than the {rows.dimensions} of the index: it was embedded anew"
     )
-    if told not in trace.warnings:
-        trace.warn(told)
+    if message not in trace_of(query).warnings:
+        trace_of(query).warn(message)
     return None
 
 
-def _kept(query: QueryBundle, embedding: list[float]) -> Vector:
+def _kept(query: QueryBundle, embedding: Sequence[float] | Vector) -> Vector:
     vector = np.asarray(embedding, dtype=np.float32)
     length = float(np.linalg.norm(vector))
     if length > 0:
@@ -166,10 +165,8 @@ class SemanticRetriever(SignalRetriever):
         view = view_for(query, self._source)
         rows = view.chunk_vectors
         top = partial(rows.top, query_vector(query, self._embed_model, rows))
-        if among is None:
-            hits = ranked(top, self._top_k, self._allowed)
-        else:
-            hits = ranked(top, len(among), among)
+        k, allowed = (self._top_k, self._allowed) if among is None else (len(among), among)
+        hits = ranked(top, k, allowed)
         # A server of vectors is missed when it is asked.
         for warning in view.warnings:
             trace_of(query).warn(warning)
@@ -212,12 +209,9 @@ class LexicalRetriever(SignalRetriever, BM25Retriever):  # type: ignore[misc]
         :param more: as of :class:`SignalRetriever`.
         :raises ValueError: if ``similarity_top_k`` < 1.
         """
-        super().__init__(
-            view,
-            existing_bm25=FieldBM25(tokenizer),
-            similarity_top_k=_at_least_1(similarity_top_k),
-            **more,
-        )
+        top_k = _at_least_1(similarity_top_k)
+        bm25 = FieldBM25(tokenizer)
+        super().__init__(view, existing_bm25=bm25, similarity_top_k=top_k, **more)
 
     def rank(self, query: QueryBundle, among: Collection[ChunkId] | None = None) -> Hits:
         """Return the chunks that hold a word of the query, as :meth:`SignalRetriever.rank`."""
@@ -278,35 +272,21 @@ class NewestRetriever(BaseRetriever):
         return hits
 
 
-@dataclass(frozen=True, slots=True)
-class AliasWidening:
-    """Adds the aliases of the best notes of the signal ``source`` to the query of ``target``.
+def with_aliases(
+    view: Snapshot, query: QueryBundle, ranking: Sequence[ChunkId], notes: int = 5
+) -> QueryBundle:
+    """Return the query, or a copy with the aliases of the best notes after it.
 
-    ``notes`` is how many notes give their aliases.
+    :param ranking: chunks, best first; their notes' aliases are added note by note, each once and
+        none that stands in the query already.
+    :param notes: how many notes give their aliases.
     """
-
-    source: ClassVar[str] = "semantic"
-    target: ClassVar[str] = "lexical"
-    view: ViewSource
-    notes: int = 5
-
-    def __post_init__(self) -> None:
-        if self.notes < 1:
-            raise ValueError(f"notes is {self.notes}; widening needs at least 1")
-
-    def widened(self, query: QueryBundle, ranking: Sequence[ChunkId]) -> QueryBundle:
-        """Return the query for the target: the one given, or a copy with aliases after it.
-
-        :param ranking: chunks, best first; their notes' aliases are added note by note, each once
-            and none that stands in the query already.
-        """
-        view = view_for(query, self.view)
-        paths = dict.fromkeys(path for one in ranking if (path := view.path_of(one)) is not None)
-        notes = view.notes_at(list(paths)[: self.notes]).values()
-        aliases = {_key_of_name(alias): alias for note in notes for alias in note.aliases}
-        there = f" {_key_of_name(query.query_str)} "
-        new = [alias for key, alias in aliases.items() if f" {key} " not in there]
-        return replace(query, query_str=" ".join([query.query_str, *new])) if new else query
+    paths = dict.fromkeys(path for one in ranking if (path := view.path_of(one)) is not None)
+    rows = view.notes_at(list(paths)[:notes]).values()
+    aliases = {_key_of_name(alias): alias for note in rows for alias in note.aliases}
+    there = f" {_key_of_name(query.query_str)} "
+    new = [alias for key, alias in aliases.items() if f" {key} " not in there]
+    return replace(query, query_str=" ".join([query.query_str, *new])) if new else query
 
 
 def _key_of_name(text: str) -> str:

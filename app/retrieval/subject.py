@@ -6,8 +6,6 @@ import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-from llama_index.core.schema import QueryBundle
-
 from notehop.app.retrieval.filters.apply import Allowed, among
 from notehop.app.retrieval.intents import BEFORE, bare
 from notehop.app.retrieval.nodes import Hits
@@ -172,6 +170,24 @@ class Subject:
             self._found = self._named(named, rank) or self._near(list(rank))
         return self._found
 
+    def rank(
+        self,
+        candidates: Sequence[ChunkId],
+        allowed: Allowed | Collection[ChunkId] | None = None,
+    ) -> Hits:
+        """Return a chunk of each note, in the order of the names' lengths; the score is 1.
+
+        :param candidates: what the signals found, best first; each note is there by its best one,
+            else by its first chunk.
+        :param allowed: find these chunks only; None for all.
+        """
+        hits: list[tuple[ChunkId, float]] = []
+        for path in self.notes(candidates):
+            own = self._view.chunk_ids_of(path)
+            best = [one for one in candidates if one in own][:1]
+            hits += [(one, 1.0) for one in among(best or own, allowed)[:1]]
+        return hits
+
     def _names(self) -> dict[tuple[int, int], frozenset[str]]:
         """The notes of each name that stands in the text."""
         proper = self._proper
@@ -274,31 +290,3 @@ def _spans(text: str) -> Iterator[tuple[tuple[int, int], list[str]]]:
         for first in range(run.start(), run.end() - 1):
             for end in range(first + 2, min(run.end(), first + 2 * WORDS) + 1):
                 yield (first, end), [text[first:end]]
-
-
-class SubjectSignal:
-    """Ranks the notes that a query is about, each by its best candidate, else its first chunk."""
-
-    def __init__(
-        self,
-        view: Snapshot,
-        subject: Subject,
-        *,
-        allowed: Allowed | Collection[ChunkId] | None = None,
-    ) -> None:
-        """Wire the signal to one generation.
-
-        :param allowed: find these chunks only; None for all.
-        """
-        self._view = view
-        self._subject = subject
-        self._allowed = allowed
-
-    def rank(self, query: QueryBundle, candidates: Sequence[ChunkId]) -> Hits:  # noqa: ARG002
-        """Return one chunk a note, in the order of the names' lengths; the score is 1."""
-        hits: list[tuple[ChunkId, float]] = []
-        for path in self._subject.notes(candidates):
-            own = self._view.chunk_ids_of(path)
-            best = [one for one in candidates if one in own][:1]
-            hits += [(one, 1.0) for one in among(best or own, self._allowed)[:1]]
-        return hits

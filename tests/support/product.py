@@ -108,12 +108,14 @@ _HOMES: dict[str, str] = {
     "notehop.app.retrieval.freshness": "FreshnessPostprocessor",
     "notehop.app.retrieval.fusion": "WeightedFusionRetriever fuse",
     "notehop.app.retrieval.graph_retriever": "Expansion GraphEnhancedRetriever preset",
-    "notehop.app.retrieval.intents": "asks_for_themes Rule RULES THEME_RULES about names_of read=intents_read",
+    "notehop.app.retrieval.intents": (
+        "asks_for_themes Rule RULES THEME_RULES about names_of read=intents_read"
+    ),
     "notehop.app.retrieval.nodes": "light_node",
     "notehop.app.retrieval.subject": "Subject",
     "notehop.app.retrieval.rerank": "AT_ONCE RerankPostprocessor",
     "notehop.app.retrieval.candidate_signals": "DAY recency",
-    "notehop.app.retrieval.retrievers": "LexicalRetriever SemanticRetriever TitleRetriever AliasWidening",
+    "notehop.app.retrieval.retrievers": "LexicalRetriever SemanticRetriever TitleRetriever with_aliases",
     "notehop.app.retrieval.trace": "TracedQuery",
     "notehop.app.server": "AlreadyServed PooledVault VaultServer",
     "notehop.app.web.render": "answer_html MOST note_html snippets_html",

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 
 import pytest
 
 from tests.support.fake_index import Broken, FakeIndex, Listed, ids
 from tests.support.product import (
-    AliasWidening,
     ModelError,
     QueryError,
     TracedQuery,
     WeightedFusionRetriever,
     fuse,
+    with_aliases,
 )
 
 
@@ -81,7 +82,7 @@ def widened(notes=5):
     fusion = WeightedFusionRetriever(
         # The one that is widened stands first: its query still waits for the other.
         {"lexical": lexical, "semantic": semantic},
-        widening=AliasWidening(index, notes=notes),
+        widening=partial(with_aliases, index, notes=notes),
     )
     return fusion, semantic, lexical
 
@@ -104,7 +105,7 @@ def test_without_its_source_nothing_is_widened(ask):
     lexical = Listed(("a", 1.0))
     fusion = WeightedFusionRetriever(
         {"semantic": Broken(RuntimeError("no")), "lexical": lexical},
-        widening=AliasWidening(FakeIndex()),
+        widening=partial(with_aliases, FakeIndex()),
     )
     ask(fusion, "ship date")
     assert lexical.queries == ["ship date"]
@@ -121,7 +122,7 @@ def test_without_its_source_nothing_is_widened(ask):
         pytest.param({"similarity_top_k": 0}, "similarity_top_k is 0", id="similarity_top_k"),
         pytest.param({"retrievers": {"title": Listed()}}, "name 'title'", id="reserved name"),
         pytest.param(
-            {"widening": AliasWidening(FakeIndex())},
+            {"widening": with_aliases},
             "from 'semantic' to 'lexical'; the signals are: s",
             id="widening",
         ),
