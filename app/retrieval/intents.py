@@ -57,7 +57,7 @@ RULES = tuple(
 THEME_RULES = tuple(
     ThemeRule(
         some["language"],
-        re.sub(r"<(\w+)>", lambda found, words=some["words"]: words[found[1]], phrase),
+        re.sub(r"<(\w+)>", r"{\1}", phrase.replace("{x}", "{{x}}")).format(**some["words"]),
         *more,
     )
     for some in _TABLE["themes"]
