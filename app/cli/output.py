@@ -7,13 +7,13 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
-from typing import Any
+from typing import Any, TypeAlias
 
 from pydantic import BaseModel
 from rich.console import Console
 from rich.text import Text
 
-from notehop.indexing.shown import location, on_one_line, printable
+from notehop.indexing.shown import on_one_line, printable
 
 WIDEST = 100
 """Columns that prose takes at most: longer lines are hard to read."""
@@ -38,23 +38,28 @@ def err() -> Console:
     return _console(stderr=True)
 
 
-def styled(*parts: str | tuple[str, str]) -> Text:
-    """One line or paragraph out of plain and (text, style) parts; markup in the text is text."""
-    clean = [
-        printable(part) if isinstance(part, str) else (printable(part[0]), part[1])
-        for part in parts
-    ]
-    return Text.assemble(*clean)
+Part: TypeAlias = str | tuple[str, str] | Text
+"""A piece of text, or one with its style; markup in it is text."""
+
+
+def styled(*parts: Part, one_line: bool = False) -> Text:
+    """One paragraph out of parts.
+
+    :param one_line: whatever line breaks are in them.
+    """
+    text = Text()
+    for part in parts:
+        if isinstance(part, Text):
+            text.append_text(part)
+            continue
+        said, style = (part, "") if isinstance(part, str) else part
+        text.append(printable(on_one_line(said) if one_line else said), style)
+    return text
 
 
 def title_of(title: str, heading: str) -> str:
     """A note, and the heading in it where there is one."""
-    return on_one_line(f"{title} > {heading}" if heading and title else title or heading)
-
-
-def place_of(path: str, lines: tuple[int, int], heading: str = "") -> str:
-    """Where something stands: a file and its first line, or its first and last."""
-    return on_one_line(location(path, lines, heading))
+    return f"{title} > {heading}" if heading and title else title or heading
 
 
 def written_by(model: str | None) -> str:
@@ -62,9 +67,9 @@ def written_by(model: str | None) -> str:
     return "" if model is None else f" (written by {on_one_line(model)})"
 
 
-def show(text: Text, indent: int = 0) -> None:
+def show(*parts: Part, indent: int = 0) -> None:
     """Print a paragraph: wrapped on a terminal, as it is where another program reads."""
-    console = out()
+    text, console = styled(*parts), out()
     if not console.is_terminal:
         sys.stdout.writelines(
             f"{' ' * indent}{line}\n" if line else "\n" for line in text.plain.split("\n")
@@ -76,9 +81,14 @@ def show(text: Text, indent: int = 0) -> None:
         console.print(Text(" " * indent) + line, soft_wrap=True)
 
 
+def show_line(*parts: str | tuple[str, str], indent: int = 0) -> None:
+    """Print a paragraph in which nothing can pass for a line of ours."""
+    show(styled(*parts, one_line=True), indent=indent)
+
+
 def headline(text: str, note: str = "") -> None:
     """Print the heading of a part, with an empty line before it."""
-    show(styled("\n", (on_one_line(text), "bold"), (f"  {note}", "dim") if note else ""))
+    show("\n", styled((text, "bold"), (f"  {note}" if note else "", "dim"), one_line=True))
 
 
 def show_table(

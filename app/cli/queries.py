@@ -127,7 +127,7 @@ def chat(
             _warn(place, answer)
             told = answer.conversation
             if told is not None and told.question and not told.subject:
-                show(styled((f"understood as: {told.question}", "dim")))
+                show((f"understood as: {told.question}", "dim"))
 
 
 def search(

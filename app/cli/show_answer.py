@@ -1,28 +1,34 @@
-"""Shows answers and hits to a person: evidence first, context apart from it, and what of an answer its
-sources do not support.
+"""Shows answers and hits to a person: evidence first, context apart from it, what of an answer its
+sources do not support, and on demand how it all came about.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from rich.text import Text
-
-from notehop.app.cli.output import headline, place_of, show, styled, title_of
-from notehop.app.cli.show_explanation import show_explanation
+from notehop.app.cli.output import (
+    Part,
+    headline,
+    out,
+    show,
+    show_line,
+    show_table,
+    title_of,
+)
 from notehop.app.models import (
     Answer,
     Citation,
     Claim,
     ConnectedNote,
+    Explanation,
     LeftOut,
     Reply,
     SearchResult,
     Source,
 )
 from notehop.indexing.graph.files import is_note
-from notehop.indexing.shown import on_one_line
+from notehop.indexing.shown import location, on_one_line
 
 UNSURE = " [?]"
 """What stands behind a sentence that is not to be taken on trust; the list below says why."""
@@ -33,93 +39,8 @@ SUPPORT = {
     "none": ("not supported", "red"),
 }
 
-QUOTED = 200
-"""Characters of a quote that are shown; `--json` has all of them."""
-
-
-def marked(answer: Answer) -> Text:
-    """The text of an answer, with a mark behind each sentence that is not to be taken on trust."""
-    parts: list[str | tuple[str, str]] = []
-    at = 0
-    for claim in answer.claims:
-        if _doubt(claim):
-            end = claim.span[1]
-            parts += [answer.answer[at:end], (UNSURE, "bold yellow")]
-            at = end
-    return styled(*parts, answer.answer[at:])
-
-
-def show_doubts(answer: Answer) -> None:
-    """Print the sentences of an answer that are not to be taken on trust, and why not."""
-    doubts = [claim for claim in answer.claims if _doubt(claim)]
-    if not doubts:
-        return
-    headline("Check these sentences", "the notes do not bear them out")
-    for claim in doubts:
-        show(styled(("[?] ", "bold yellow"), _short(claim.text)))
-        show(styled((_doubt(claim), "dim")), indent=4)
-
-
-def show_support(citation: Citation, mode: str) -> None:
-    """Print how far a source supports the answer, and by which words.
-
-    :param mode: that of the answer; where it is made of quotes, they stand there already.
-    """
-    if citation.support is None or mode == "extractive":
-        return
-    word, style = SUPPORT[citation.support]
-    if not citation.quote:
-        show(styled((word, style)), indent=4)
-        return
-    first, last = citation.quote_lines or citation.lines
-    lines = f", line {first}" if first == last else f", lines {first}-{last}"
-    if not is_note(citation.path):
-        lines = ""
-    show(styled((word, style), f"{lines}: “{_short(citation.quote)}”"), indent=4)
-
-
-def show_left_out(left_out: list[LeftOut]) -> None:
-    """Print what the language model was not shown."""
-    if not left_out:
-        return
-    headline("Left out", "the language model had no room for it")
-    for one in left_out:
-        marker = one.marker if one.marker.startswith("[") else f"[{one.marker}]"
-        part = "all of it" if one.part == "whole" else "its end"
-        where = f"  {place_of(one.path, one.lines, one.heading)}  {part}, {one.tokens:,} tokens"
-        title = title_of(one.title, one.heading)
-        show(styled((marker, "bold cyan"), " ", (title, "bold"), (where, "dim")))
-
-
-def _doubt(claim: Claim) -> str:
-    """Why a sentence is not to be taken on trust; empty if it can be."""
-    lacks = ", ".join(on_one_line(one) for one in claim.lacks)
-    named = "".join(claim.markers)
-    if claim.flag == "uncited":
-        return "names no source"
-    if claim.flag == "context":
-        names = ", ".join(f"[{label}]" for label in claim.mentioned)
-        return f"rests on {names} alone: context, not evidence"
-    if claim.flag == "unsupported":
-        said = "do not say" if len(claim.markers) > 1 else "does not say"
-        return f"{named} {said} {lacks}" if lacks else f"{named} {said} this"
-    if lacks:
-        said = "lack" if len(claim.markers) > 1 else "lacks"
-        return f"{named} {said} {lacks}"
-    return ""
-
-
-def _short(text: str) -> str:
-    flat = on_one_line(" ".join(text.split()))
-    return flat if len(flat) <= QUOTED else flat[:QUOTED].rsplit(" ", 1)[0] + " …"
-
-
-SNIPPET = 280
-"""Characters of a hit that are shown; `--json` has all of them."""
-
-
-GLIMPSE = 160
-"""Characters of a connected note that are shown: enough to see what it is about."""
+QUOTED, SNIPPET, GLIMPSE = 200, 280, 160
+"""Characters of a quote, a hit and a connected note that are shown; `--json` has all of them."""
 
 _HEADINGS = re.compile(r"\A(?:\s*#{1,6} [^\n]*\n)+")
 
@@ -131,21 +52,24 @@ def show_answer(answer: Answer, *, written: bool = False) -> None:
     """
     _searched(answer)
     if not written:
-        show(marked(answer))
+        show(*_marked(answer))
     if answer.model is not None:
-        show(styled((f"— written by {on_one_line(answer.model)}", "dim")))
-    show_doubts(answer)
+        show_line((f"— written by {answer.model}", "dim"))
+    _show_doubts(answer.claims)
     if answer.citations:
         headline("Citations")
-        for citation in answer.citations:
-            _place(citation)
-            show_support(citation, answer.mode)
-    others = [s for s in answer.sources if s.marker not in {c.marker for c in answer.citations}]
+    for citation in answer.citations:
+        _show_place(citation)
+        # Where an answer is made of quotes, they stand there already.
+        if citation.support is not None and answer.mode != "extractive":
+            _show_support(citation, *SUPPORT[citation.support])
+    cited = {citation.marker for citation in answer.citations}
+    others = [source for source in answer.sources if source.marker not in cited]
     if others:
         headline("Also found" if answer.citations else "Found", "not cited")
-        for source in others:
-            _place(source)
-    show_left_out(answer.left_out)
+    for source in others:
+        _show_place(source)
+    _show_left_out(answer.left_out)
     _close(answer, answer.sources)
 
 
@@ -156,12 +80,12 @@ def show_hits(result: SearchResult, *, scores: bool = False) -> None:
     """
     _searched(result)
     if not result.hits:
-        show(styled("Nothing in the vault matches."))
+        show("Nothing in the vault matches.")
     for number, hit in enumerate(result.hits):
         if number:
-            show(styled(""))
-        _place(hit, scores=scores)
-        show(styled((snippet(hit.text), "dim")), indent=4)
+            show("")
+        _show_place(hit, scores=scores)
+        show((snippet(hit.text), "dim"), indent=4)
     _close(result, result.hits)
 
 
@@ -170,52 +94,208 @@ def snippet(text: str, most: int = SNIPPET) -> str:
 
     The heading is shown with the title of the note.
     """
-    flat = " ".join(_HEADINGS.sub("", text).split())
-    if len(flat) <= most:
-        return flat
-    return flat[:most].rsplit(" ", 1)[0] + " …"
+    return _cut(_HEADINGS.sub("", text), most)
+
+
+def _cut(text: str, most: int) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= most else flat[:most].rsplit(" ", 1)[0] + " …"
 
 
 def _searched(reply: Reply) -> None:
     """Say what was searched for, where that is not what was typed."""
     if reply.searched_for:
         told = ", ".join(f"{new} (for {old})" for old, new in reply.searched_for.items())
-        show(styled((f"searched for {on_one_line(told)}", "yellow")))
+        show_line((f"searched for {told}", "yellow"))
 
 
-def _place(source: Source, *, scores: bool = False) -> None:
+def _marked(answer: Answer) -> list[Part]:
+    """The text of an answer, with a mark behind each sentence that is not to be taken on trust."""
+    parts: list[Part] = []
+    at = 0
+    for claim in answer.claims:
+        if _doubt(claim):
+            end = claim.span[1]
+            parts += [answer.answer[at:end], (UNSURE, "bold yellow")]
+            at = end
+    return [*parts, answer.answer[at:]]
+
+
+def _show_doubts(claims: Iterable[Claim]) -> None:
+    doubts = [(claim, why) for claim in claims if (why := _doubt(claim))]
+    if doubts:
+        headline("Check these sentences", "the notes do not bear them out")
+    for claim, why in doubts:
+        show(("[?] ", "bold yellow"), _cut(claim.text, QUOTED))
+        show_line((why, "dim"), indent=4)
+
+
+def _doubt(claim: Claim) -> str:
+    """Why a sentence is not to be taken on trust; empty if it can be."""
+    lacks, named = ", ".join(claim.lacks), "".join(claim.markers)
+    several = len(claim.markers) > 1
+    if claim.flag == "uncited":
+        return "names no source"
+    if claim.flag == "context":
+        names = ", ".join(f"[{label}]" for label in claim.mentioned)
+        return f"rests on {names} alone: context, not evidence"
+    if claim.flag == "unsupported":
+        return f"{named} {'do' if several else 'does'} not say {lacks or 'this'}"
+    return f"{named} {'lack' if several else 'lacks'} {lacks}" if lacks else ""
+
+
+def _show_support(citation: Citation, word: str, style: str) -> None:
+    """Print how far a source supports the answer, and by which words."""
+    if not citation.quote:
+        show((word, style), indent=4)
+        return
+    first, last = citation.quote_lines or citation.lines
+    lines = f", line {first}" if first == last else f", lines {first}-{last}"
+    if not is_note(citation.path):
+        lines = ""
+    show((word, style), f"{lines}: “{_cut(citation.quote, QUOTED)}”", indent=4)
+
+
+def _show_left_out(left_out: Sequence[LeftOut]) -> None:
+    if left_out:
+        headline("Left out", "the language model had no room for it")
+    for one in left_out:
+        part = "all of it" if one.part == "whole" else "its end"
+        marker = f"[{one.marker.strip('[]')}]"
+        _show_named(marker, "cyan", one, f"  {part}, {one.tokens:,} tokens")
+
+
+def _show_place(source: Source, *, scores: bool = False) -> None:
     told = [f"relevance {source.relevance:.2f}"] if scores and source.relevance is not None else []
     told += ["weak match"] if source.weak else []
-    show(
-        styled(
-            (source.marker, "bold cyan"),
-            " ",
-            (title_of(source.title, source.heading), "bold"),
-            "  ",
-            (place_of(source.path, source.lines, source.heading), "dim"),
-            (f"  {', '.join(told)}" if told else "", "yellow"),
-        )
-    )
+    _show_named(source.marker, "cyan", source, yellow=f"  {', '.join(told)}" if told else "")
+
+
+def _show_named(
+    marker: str,
+    colour: str,
+    place: Source | ConnectedNote | LeftOut,
+    more: str = "",
+    yellow: str = "",
+) -> None:
+    where = location(place.path, place.lines, place.heading) + more
+    title = (title_of(place.title, place.heading), "bold")
+    show_line((marker, f"bold {colour}"), " ", title, (f"  {where}", "dim"), (yellow, "yellow"))
 
 
 def _close(reply: Reply, sources: Sequence[Source]) -> None:
-    _connected(reply.connected_notes)
-    show_explanation(reply, sources)
+    if reply.connected_notes:
+        headline("Connected notes", "context, not evidence")
+    for note in reply.connected_notes:
+        _show_named(f"[{note.label}]", "magenta", note)
+        show(note.reason, indent=5)
+        show((snippet(note.text, GLIMPSE), "dim"), indent=5)
+    if reply.explanation is not None:
+        _show_explanation(reply, reply.explanation, sources)
     if reply.filters:
-        show(styled((f"filters: {on_one_line(' '.join(reply.filters))}", "dim")))
+        show_line((f"filters: {' '.join(reply.filters)}", "dim"))
 
 
-def _connected(notes: Sequence[ConnectedNote]) -> None:
-    if not notes:
-        return
-    headline("Connected notes", "context, not evidence")
+WIDEST = 160
+"""Columns that a table may take where another program reads."""
+
+NONE = "-"
+
+
+def _show_explanation(reply: Reply, told: Explanation, sources: Sequence[Source]) -> None:
+    """Print how a reply came about: the intent, the votes of each signal, why notes are connected."""
+    headline("How this was found")
+    for name, value in _facts(told, searched=isinstance(reply, SearchResult)):
+        show_line((f"{name}: ", "dim"), value)
+    reranks = [source.rerank or {} for source in sources]
+    if sources:
+        _show_votes(told, sources, reranked=any(reranks))
+    if any(reranks):
+        scores = [(_number(one.get("score")), _rank(one.get("rank_before"))) for one in reranks]
+        rows = ((source.marker, *score) for source, score in zip(sources, scores, strict=True))
+        _show_table(("", "rerank", "rank before"), rows)
+    # Hits of the recall expansion: the link that brought each.
+    if links := {one.marker: one.expanded_from for one in sources if one.expanded_from}:
+        keys = ("path", "line", "way", "depth", "edges")
+        _show_table(
+            ("", "by a link in", "line", "way", "links away", "links"),
+            ((marker, *(_text(link.get(key)) for key in keys)) for marker, link in links.items()),
+        )
+    kept = "" if told.template_share is None else f"; it keeps {told.template_share:g} of its score"
+    for source in sources:
+        if source.held_back:
+            show_line((f"{source.marker} held back: {source.held_back}{kept}", "dim"))
+    if reply.connected_notes:
+        _show_connected(reply.connected_notes)
+    for stage, counts in told.counts.items():
+        if stage not in ("index", "fusion"):
+            said = ", ".join(f"{name} {value}" for name, value in counts.items())
+            show_line((f"{stage}: {said}", "dim"))
+    times = ", ".join(f"{stage} {taken:.1f}" for stage, taken in reply.timings_ms.items())
+    show((f"milliseconds: {times}", "dim"))
+
+
+def _facts(told: Explanation, *, searched: bool) -> list[tuple[str, str]]:
+    facts = [("intent", told.intent + (f" (rule: {told.rule})" if told.rule else ""))]
+    if told.intent != "none":
+        facts.append(("about", told.about))
+    if told.subject:
+        facts.append(("subject", ", ".join(told.subject)))
+    weights = ", ".join(f"{name} {weight:g}" for name, weight in told.weights.items() if weight)
+    if weights:
+        facts.append(("weights", weights))
+    if told.rrf_k is not None:
+        by_relevance = searched and told.intent == "none"
+        added = "; of the first ten with their relevance" if by_relevance else ""
+        facts.append(("fused", f"the sum of weight / ({told.rrf_k} + rank){added}"))
+    return [*facts, *(("because", reason) for reason in told.reasons)]
+
+
+def _show_votes(told: Explanation, sources: Sequence[Source], *, reranked: bool) -> None:
+    """A row a source, a column a signal: rank, and score where the signal has one."""
+    there = dict.fromkeys(name for source in sources for name in source.signals or ())
+    names = list(dict.fromkeys([*(name for name in told.weights if name in there), *there]))
+    rows: list[list[str]] = []
+    for source in sources:
+        votes = source.signals or {}
+        # The score that the fusion gave: the rerank puts its own in its place, and keeps that.
+        fused = (source.rerank or {}).get("score_before") if reranked else source.score
+        place = f"{source.path} > {source.heading}" if source.heading else source.path
+        row = [source.marker, on_one_line(place), NONE if fused is None else f"{fused:.4f}"]
+        rows.append([*row, *(_vote(votes.get(name) or {}) for name in names)])
+    _show_table(("", "note", "score" if told.rrf_k is None else "fused", *names), rows)
+
+
+def _vote(vote: dict[str, float | None]) -> str:
+    score = vote.get("score")
+    return _rank(vote.get("rank")) + ("" if score is None else f" ({score:.2f})")
+
+
+def _show_connected(notes: Sequence[ConnectedNote]) -> None:
+    rows: list[list[str]] = []
     for note in notes:
-        title, place = (
-            title_of(note.title, note.heading),
-            place_of(note.path, note.lines, note.heading),
-        )
-        show(
-            styled((f"[{note.label}]", "bold magenta"), " ", (title, "bold"), "  ", (place, "dim"))
-        )
-        show(styled(note.reason), indent=5)
-        show(styled((snippet(note.text, GLIMPSE), "dim")), indent=5)
+        evidence = note.evidence or {}
+        keys = ("sentence_similarity", "target_similarity", "bar", "score")
+        place = f"{note.linked_from.path}:{note.linked_from.line}"
+        row = [note.label, on_one_line(place), str(evidence.get("direction", NONE))]
+        row.append(f"[{evidence.get('hit_rank', NONE)}]")
+        rows.append([*row, *(_number(evidence.get(key)) for key in keys)])
+    head = ("", "connected by", "way", "from source", "sentence", "note", "to reach", "score")
+    _show_table(head, rows)
+
+
+def _rank(value: float | None) -> str:
+    return NONE if value is None else f"{value:.0f}."
+
+
+def _number(value: object) -> str:
+    return f"{value:.3f}" if isinstance(value, float | int) else NONE
+
+
+def _text(value: object) -> str:
+    return NONE if value is None else on_one_line(str(value))
+
+
+def _show_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    width = out().width if out().is_terminal else WIDEST
+    show_table(head, rows, read=(0, 1), width=width, folded=1)

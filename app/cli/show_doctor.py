@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from notehop.app.cli.output import headline, show, styled
+from notehop.app.cli.output import headline, show, show_line
 from notehop.app.models import Kept
 from notehop.app.services.doctor import Kind
 from notehop.app.services.doctor.report import (
@@ -18,7 +18,7 @@ from notehop.app.services.doctor.report import (
     UnresolvedTarget,
 )
 from notehop.app.services.notes.find_note import Near
-from notehop.indexing.shown import counted, on_one_line
+from notehop.indexing.shown import counted
 
 LISTED = 5
 """Findings of each kind that are shown; `notehop doctor KIND` lists all of one."""
@@ -56,21 +56,21 @@ def show_doctor(report: DoctorReport, *, everything: bool) -> None:
     counts = ""
     if report.notes is not None and report.links is not None:
         counts = f": {counted(report.notes, 'note')}, {counted(report.links, 'link')}"
-    show(styled((on_one_line(report.name), "bold"), counts))
+    show_line((report.name, "bold"), counts)
     if report.index is not None:
-        _index(report.index)
+        _show_index(report.index)
     parts = [part for part in _parts(report) if part.rows]
     for part in parts:
-        _show(part, everything)
+        _show_part(part, everything)
     if counts and not parts:
         headline("Links, names and notes", "nothing to mend")
     # A rebuild repairs what a run does too.
     if report.index is not None and report.index.findings:
         command = max((one.command for one in report.index.findings), key=len)
-        show(styled("\n", ("To repair the index, run: ", "bold"), command))
+        show("\n", ("To repair the index, run: ", "bold"), command)
 
 
-def _index(check: IndexCheck) -> None:
+def _show_index(check: IndexCheck) -> None:
     if not check.exists:
         headline("Index", "none yet; run: notehop index")
         return
@@ -81,13 +81,12 @@ def _index(check: IndexCheck) -> None:
     headline("Index", f"{state}{generation}{pending}")
     for one in check.findings:
         count = f"{one.count:,} x " if one.count > 1 else ""
-        said = on_one_line(f"{count}{one.problem}")
         style = "red" if one.broken else "yellow"
-        show(styled((f"{one.part}: ", style), said), indent=2)
+        show_line((f"{one.part}: ", style), f"{count}{one.problem}", indent=2)
         if one.examples:
-            show(styled((on_one_line(", ".join(one.examples)), "dim")), indent=4)
+            show_line((", ".join(one.examples), "dim"), indent=4)
     for said in check.not_done:
-        show(styled(("not checked  ", "yellow"), on_one_line(said)), indent=2)
+        show_line(("not checked  ", "yellow"), said, indent=2)
 
 
 def _parts(report: DoctorReport) -> Iterator[_FindingsOfKind]:
@@ -104,90 +103,67 @@ def _parts(report: DoctorReport) -> Iterator[_FindingsOfKind]:
         rows = [_Row(one.target, _meant(one.near), places=one.places) for one in found]
         yield _FindingsOfKind(Kind.UNRESOLVED, title, rows, said)
     broken = report.fragments or ()
-    yield _FindingsOfKind(
-        Kind.FRAGMENTS,
-        "Links to headings or blocks that their note does not have",
-        [_Row(f"{one.path}#{one.fragment}", _meant(one.near), places=one.places) for one in broken],
-        _links(broken),
-    )
+    title = "Links to headings or blocks that their note does not have"
+    rows = [_Row(f"{one.path}#{one.fragment}", _meant(one.near), "", one.places) for one in broken]
+    yield _FindingsOfKind(Kind.FRAGMENTS, title, rows, _links(broken))
     several = report.ambiguous or ()
-    yield _FindingsOfKind(
-        Kind.AMBIGUOUS,
-        "Links to a name that several files have",
-        [_Row(one.target, f"-> {_few(one.candidates)}", places=one.places) for one in several],
-        _links(several),
-    )
-    yield _FindingsOfKind(
-        Kind.CONFLICTS,
-        "Copies that sync tools made of two versions",
-        [
-            _Row(one.path, told=f"by {one.tool}, of {one.of or 'a file that is not there'}")
-            for one in report.conflicts or ()
-        ],
-        "merge each into its note and delete it",
-    )
+    title = "Links to a name that several files have"
+    rows = [_Row(one.target, f"-> {_few(one.candidates)}", "", one.places) for one in several]
+    yield _FindingsOfKind(Kind.AMBIGUOUS, title, rows, _links(several))
+    title = "Copies that sync tools made of two versions"
+    rows = [
+        _Row(one.path, told=f"by {one.tool}, of {one.of or 'a file that is not there'}")
+        for one in report.conflicts or ()
+    ]
+    yield _FindingsOfKind(Kind.CONFLICTS, title, rows, "merge each into its note and delete it")
     warnings = [warning.partition(": ") for warning in report.warnings or ()]
-    yield _FindingsOfKind(
-        Kind.WARNINGS,
-        "Notes that say something that cannot be read as meant",
-        [_Row(where, told=what) for where, _, what in warnings],
-    )
+    title = "Notes that say something that cannot be read as meant"
+    yield _FindingsOfKind(Kind.WARNINGS, title, [_Row(at, told=what) for at, _, what in warnings])
     yield _kept("Notes that cannot be read", report.failed)
-    kinds = Counter(one.kind for one in report.duplicates or ())
+    duplicates = report.duplicates or ()
+    kinds = Counter(one.kind for one in duplicates)
     plural = {"name": "names", "title": "titles", "alias": "aliases"}
-    yield _FindingsOfKind(
-        Kind.DUPLICATES,
-        "Names that several notes have",
-        [_Row(f"{one.kind} {one.name}", told=_few(one.paths)) for one in report.duplicates or ()],
-        ", ".join(
-            f"{count:,} {kind if count == 1 else plural[kind]}" for kind, count in kinds.items()
-        ),
-    )
+    rows = [_Row(f"{one.kind} {one.name}", told=_few(one.paths)) for one in duplicates]
+    note = ", ".join(f"{n:,} {kind if n == 1 else plural[kind]}" for kind, n in kinds.items())
+    yield _FindingsOfKind(Kind.DUPLICATES, "Names that several notes have", rows, note)
     yield _kept("Notes that are kept out", report.skipped)
     yield _kept("Files that are no part of the vault", report.passed_over)
-    yield _orphans(report.orphans or ())
-
-
-def _kept(title: str, kept: Sequence[Kept] | None) -> _FindingsOfKind:
-    return _FindingsOfKind(
-        Kind.LEFT_OUT, title, [_Row(one.path, told=one.reason) for one in kept or ()]
-    )
-
-
-def _orphans(paths: Sequence[str]) -> _FindingsOfKind:
-    folders = Counter(path.rpartition("/")[0] for path in paths)
+    orphans = report.orphans or ()
+    folders = Counter(path.rpartition("/")[0] for path in orphans)
     largest = sorted(folders.items(), key=lambda item: (-item[1], item[0]))
-    return _FindingsOfKind(
+    yield _FindingsOfKind(
         Kind.ORPHANS,
         "Notes that no link joins with another",
-        [_Row(path) for path in paths],
+        [_Row(path) for path in orphans],
         f"in {counted(len(folders), 'folder')}",
         # Five paths of hundreds say nothing.
         [_Row(f"{folder or '.'}/", told=counted(count, "note")) for folder, count in largest]
-        if len(paths) > LISTED
+        if len(orphans) > LISTED
         else None,
     )
 
 
-def _show(part: _FindingsOfKind, everything: bool) -> None:
-    note = f"{len(part.rows):,}" + (f"  {part.note}" if part.note else "")
-    headline(part.title, on_one_line(note))
+def _kept(title: str, kept: Sequence[Kept] | None) -> _FindingsOfKind:
+    rows = [_Row(one.path, told=one.reason) for one in kept or ()]
+    return _FindingsOfKind(Kind.LEFT_OUT, title, rows)
+
+
+def _show_part(part: _FindingsOfKind, everything: bool) -> None:
+    headline(part.title, f"{len(part.rows):,}" + (f"  {part.note}" if part.note else ""))
     rows = part.rows if everything or part.few is None else part.few
     for row in rows if everything else rows[:LISTED]:
-        meant = f" {on_one_line(row.meant)}" if row.meant else ""
-        told = [told for told in (row.told, _where(row.places, everything)) if told]
-        tail = "".join(f"  {on_one_line(one)}" for one in told)
-        show(styled(on_one_line(row.name), (meant, "green"), (tail, "dim")), indent=2)
+        meant = f" {row.meant}" if row.meant else ""
+        told = (row.told, _where(row.places, everything))
+        tail = "".join(f"  {one}" for one in told if one)
+        show_line(row.name, (meant, "green"), (tail, "dim"), indent=2)
     left = len(rows) - LISTED
     if not everything and (left > 0 or rows is not part.rows):
         more = f"and {left:,} more; " if left > 0 else ""
-        show(styled((f"{more}all of them: notehop doctor {part.kind}", "dim")), indent=2)
+        show((f"{more}all of them: notehop doctor {part.kind}", "dim"), indent=2)
 
 
 def _where(places: Sequence[LinkPlace], everything: bool) -> str:
     """The first place and how many there are, or all of them."""
-    if not places:
-        return ""
     named = [f"{one.path}:{one.line}" for one in (places if everything else places[:1])]
     return ", ".join(named) + (f" and {len(places) - 1:,} more" if len(places) > len(named) else "")
 

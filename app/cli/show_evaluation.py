@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from notehop.app.cli.output import headline, out, show, show_table, styled, warn
+from notehop.app.cli.output import headline, out, show, show_line, show_table, warn
 from notehop.app.evaluation.answer_sets import HELD, REFUSED, AnswerRow, AnswersEvaluated
 from notehop.app.evaluation.answer_sets import MEASURES as ANSWER_MEASURES
 from notehop.app.evaluation.metrics import (
@@ -79,10 +79,10 @@ def show_answers(found: AnswersEvaluated) -> None:
             _show_answer_rows(f"gained by {setting}", rows, gained=True)
     for one in found.each:
         values = " ".join(name for name in (*HELD[:4], REFUSED) if one.get(name))
-        asked = on_one_line(f"{one['kind']} {one['why'] or ''} {one['id']}: {one['question']}")
-        show(styled(asked, (f"  {values}", "dim")))
-        show(styled(on_one_line(str(one["answer"]))), indent=2)
-    show(styled(f"{found.name}: {found.conclusion}"))
+        asked = f"{one['kind']} {one['why'] or ''} {one['id']}: {one['question']}"
+        show_line(asked, (f"  {values}", "dim"))
+        show_line(str(one["answer"]), indent=2)
+    show(f"{found.name}: {found.conclusion}")
 
 
 def show_suggestions_evaluated(found: SuggestionsEvaluated) -> None:
@@ -167,10 +167,9 @@ def _show_changes(found: Evaluated, row: Row) -> None:
             text = on_one_line(texts[change.id])
             clipped = text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
             values = f"{change.before:.2f} -> {change.after:.2f}  "
-            shown = styled((values, "dim"), clipped, (f"  {on_one_line(change.id)}", "dim"))
-            show(shown, indent=2)
+            show_line((values, "dim"), clipped, (f"  {change.id}", "dim"), indent=2)
         if len(changes) > CHANGES:
-            show(styled(f"and {len(changes) - CHANGES:,} more (--json has all)"), indent=2)
+            show(f"and {len(changes) - CHANGES:,} more (--json has all)", indent=2)
 
 
 def _bounds(estimate: MeanEstimate) -> str:
