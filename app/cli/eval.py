@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from notehop.app.cli.options import Common, given_path
+from notehop.app.cli.options import Common, given_path, option
 from notehop.config.errors import UsageError
 
 if TYPE_CHECKING:
@@ -30,73 +30,65 @@ def evaluate(
     ] = None,
     answers: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            parser=given_path,
-            help="An answer set about the vault: what answers hold, and which questions are "
-            "refused (docs/evaluation.md).",
+        option(
+            "--answers",
+            "An answer set about the vault: what answers hold, and which questions are refused "
+            "(docs/evaluation.md).",
+            "FILE",
         ),
     ] = None,
     each: Annotated[
-        bool, typer.Option("--each", help="With --answers: list the answer to each question, too.")
+        bool, option("--each", "With --answers: list the answer to each question, too.")
     ] = False,
     suggestions: Annotated[
         bool,
-        typer.Option(
+        option(
             "--suggestions",
-            help="Take a fifth of the links out of a copy of the vault: are they suggested again?",
+            "Take a fifth of the links out of a copy of the vault: are they suggested again?",
         ),
     ] = False,
     ablate: Annotated[
-        bool, typer.Option("--ablate", help="Turn each part of retrieval off, one by one.")
+        bool, option("--ablate", "Turn each part of retrieval off, one by one.")
     ] = False,
     compare: Annotated[
         tuple[str, str] | None,
-        typer.Option(
+        option(
             "--compare",
-            metavar="A B",
-            help="Hold setting B to A: each a preset (current, stock, fused, semantic, lexical), "
+            "Hold setting B to A: each a preset (current, stock, fused, semantic, lexical), "
             "key=value,key=value or a TOML file.",
+            "A B",
         ),
     ] = None,
     measure: Annotated[
         str | None,
-        typer.Option(
-            metavar="NAME", help="The measure by which a question counts as helped or hurt."
-        ),
+        option("--measure", "The measure by which a question counts as helped or hurt.", "NAME"),
     ] = None,
     questions: Annotated[
         int,
-        typer.Option(min=1, max=10_000, help="Questions of each kind made out of the vault."),
+        option("--questions", "Questions of each kind made out of the vault.", min=1, max=10_000),
     ] = 100,
     seed: Annotated[
-        int, typer.Option(help="Another number makes other questions, or other unrelated links.")
+        int, option("--seed", "Another number makes other questions, or other unrelated links.")
     ] = 0,
     unrelated_links: Annotated[
         int,
-        typer.Option(
-            metavar="N",
+        option(
+            "--unrelated-links",
+            "Write so many links to notes drawn at random into each note of a golden set, in a "
+            "copy: what do poor links cost?",
+            "N",
             min=0,
             max=100,
-            help="Write so many links to notes drawn at random into each note of a golden set, in "
-            "a copy: what do poor links cost?",
         ),
     ] = 0,
     work: Annotated[
-        Path,
-        typer.Option(
-            metavar="PATH",
-            parser=given_path,
-            help="Folder for the vaults of golden sets and their indexes.",
-        ),
+        Path, option("--work", "Folder for the vaults of golden sets and their indexes.", "PATH")
     ] = Path("build/eval"),
     out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", parser=given_path, help="Write the results there, as JSON."),
+        Path | None, option("--out", "Write the results there, as JSON.", "FILE")
     ] = None,
     html: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", parser=given_path, help="Write a report with plots there."),
+        Path | None, option("--html", "Write a report with plots there.", "FILE")
     ] = None,
 ) -> None:
     """Measure how well notes are found, and questions answered: on your vault, or golden sets."""

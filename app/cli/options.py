@@ -6,7 +6,7 @@ import inspect
 import logging
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_type_hints
@@ -23,10 +23,6 @@ if TYPE_CHECKING:
     QueryT = TypeVar("QueryT", bound=BaseQuery)
 
 T = TypeVar("T")
-
-COMMON_PANEL = "Options of every command"
-QUERY_PANEL = "How to search"
-FILTER_PANEL = "What to search (or written into the query: tag:fish after:2w -path:Archive)"
 
 
 def given_path(text: str) -> Path:
@@ -45,42 +41,38 @@ VaultArgument = Annotated[
 ]
 
 
-common_option = partial(typer.Option, rich_help_panel=COMMON_PANEL)
-query_option = partial(typer.Option, rich_help_panel=QUERY_PANEL)
-filter_option = partial(typer.Option, rich_help_panel=FILTER_PANEL)
+def option(
+    names: str, told: str, metavar: str | None = None, *, panel: str | None = None, **more: Any
+) -> Any:
+    """An option of a command, by its names; what a ``FILE`` or ``PATH`` names may not be empty."""
+    parser = given_path if metavar in ("FILE", "PATH") else None
+    return typer.Option(
+        *names.split(), help=told, metavar=metavar, parser=parser, rich_help_panel=panel, **more
+    )
+
+
+COMMON_PANEL = "Options of every command"
+
+common_option = partial(option, panel=COMMON_PANEL)
+query_option = partial(option, panel="How to search")
+filter_option = partial(
+    option, panel="What to search (or written into the query: tag:fish after:2w -path:Archive)"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Common:
     """The options of every command, before or after its name; None or False where not given."""
 
-    vault: Annotated[
-        Path | None,
-        common_option("--vault", help="Folder of the vault.", metavar="PATH", parser=given_path),
-    ] = None
+    vault: Annotated[Path | None, common_option("--vault", "Folder of the vault.", "PATH")] = None
     index_dir: Annotated[
-        Path | None,
-        common_option(
-            "--index-dir", help="Folder of its index.", metavar="PATH", parser=given_path
-        ),
+        Path | None, common_option("--index-dir", "Folder of its index.", "PATH")
     ] = None
     config: Annotated[
-        Path | None,
-        common_option(
-            "--config",
-            help="Settings file, read in place of yours.",
-            metavar="FILE",
-            parser=given_path,
-        ),
+        Path | None, common_option("--config", "Settings file, read in place of yours.", "FILE")
     ] = None
-    json: Annotated[
-        bool,
-        common_option("--json", help="Print one JSON document."),
-    ] = False
-    debug: Annotated[
-        bool,
-        common_option("--debug", help="Show tracebacks of errors."),
-    ] = False
+    json: Annotated[bool, common_option("--json", "Print one JSON document.")] = False
+    debug: Annotated[bool, common_option("--debug", "Show tracebacks of errors.")] = False
 
     def over(self, outer: Common) -> Common:
         """These options where they were given after the command, else those given before it."""
@@ -153,38 +145,31 @@ class QueryOptions:
     top_k: Annotated[
         int | None,
         query_option(
-            "--top-k",
-            "-k",
-            min=1,
-            max=100,
-            help="Hits of a search; sources an answer has for sure.",
+            "--top-k -k", "Hits of a search; sources an answer has for sure.", min=1, max=100
         ),
     ] = None
     connected: Annotated[
-        int | None,
-        query_option("--connected", min=0, max=20, help="Connected notes at most."),
+        int | None, query_option("--connected", "Connected notes at most.", min=0, max=20)
     ] = None
     order: Annotated[
         Literal["context", "rank"] | None,
         query_option(
-            "--order", help="Connected notes by likeness to the query, or by order of the sources."
+            "--order", "Connected notes by likeness to the query, or by order of the sources."
         ),
     ] = None
     direction: Annotated[
         Literal["forward", "backward", "both"] | None,
-        query_option("--direction", help="Which links are followed."),
+        query_option("--direction", "Which links are followed."),
     ] = None
     intent: Annotated[
         Literal["auto", "none", "status", "discovery", "concept", "person", "timeline"] | None,
         query_option(
             "--intent",
-            help="What you are after, where the query does not say it; auto reads it from the "
-            "query.",
+            "What you are after, where the query does not say it; auto reads it from the query.",
         ),
     ] = None
     explain: Annotated[
-        bool,
-        query_option("--explain", help="Show how each signal ranked each source, and why."),
+        bool, query_option("--explain", "Show how each signal ranked each source, and why.")
     ] = False
 
     def query(
@@ -223,37 +208,30 @@ class FilterOptions:
 
     tag: Annotated[
         list[str] | None,
-        filter_option(
-            "--tag",
-            metavar="TAG",
-            help="Notes with this tag, or one nested in it; may be repeated.",
-        ),
+        filter_option("--tag", "Notes with this tag, or one nested in it; may be repeated.", "TAG"),
     ] = None
     path: Annotated[
         list[str] | None,
         filter_option(
             "--path",
-            metavar="FOLDER",
-            help="Notes in this folder, or that a glob takes; repeated: in any of them.",
+            "Notes in this folder, or that a glob takes; repeated: in any of them.",
+            "FOLDER",
         ),
     ] = None
     after: Annotated[
         str | None,
         filter_option(
             "--after",
-            metavar="DATE",
-            help="Notes from this day on: 2026-10-07, 2026-10, today, 7d, 2w, 3m, 1y.",
+            "Notes from this day on: 2026-10-07, 2026-10, today, 7d, 2w, 3m, 1y.",
+            "DATE",
         ),
     ] = None
     before: Annotated[
-        str | None,
-        filter_option("--before", metavar="DATE", help="Notes from before this day."),
+        str | None, filter_option("--before", "Notes from before this day.", "DATE")
     ] = None
     type: Annotated[
         list[str] | None,
-        filter_option(
-            "--type", metavar="TYPE", help="Notes of this page type; repeated: of any of them."
-        ),
+        filter_option("--type", "Notes of this page type; repeated: of any of them.", "TYPE"),
     ] = None
 
     def given(self) -> dict[str, Any]:
@@ -264,9 +242,7 @@ class FilterOptions:
 
 LiteralOption = Annotated[
     bool,
-    filter_option(
-        "--literal", help="Take the query as it stands: no filters and no phrases in it."
-    ),
+    filter_option("--literal", "Take the query as it stands: no filters and no phrases in it."),
 ]
 
 _NEGATED = re.compile(r"-(?:[\"“]|[^\W\d_][\w.-]+:.)")
@@ -301,23 +277,20 @@ def with_options(
 
     :param leave_out: fields that are no options of this command.
     """
-    context = inspect.Parameter("ctx", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
-    spread = [context]
+    keyword = partial(inspect.Parameter, kind=inspect.Parameter.KEYWORD_ONLY)
+    spread = [keyword("ctx", annotation=typer.Context)]
     groups: dict[str, tuple[type[Any], list[str]]] = {}
     for name, one in inspect.signature(run, eval_str=True).parameters.items():
-        if not is_dataclass(one.annotation):
+        kind = one.annotation
+        if not is_dataclass(kind):
             spread.append(one.replace(kind=inspect.Parameter.KEYWORD_ONLY))
             continue
-        hints = get_type_hints(one.annotation, include_extras=True)
-        members = [field for field in fields(one.annotation) if field.name not in leave_out]
-        groups[name] = one.annotation, [field.name for field in members]  # type: ignore[assignment]
+        assert isinstance(kind, type)
+        hints = get_type_hints(kind, include_extras=True)
+        members = [field for field in fields(kind) if field.name not in leave_out]
+        groups[name] = kind, [field.name for field in members]
         spread += [
-            inspect.Parameter(
-                field.name,
-                inspect.Parameter.KEYWORD_ONLY,
-                default=inspect.Parameter.empty if field.default is MISSING else field.default,
-                annotation=hints[field.name],
-            )
+            keyword(field.name, default=field.default, annotation=hints[field.name])
             for field in members
         ]
 

@@ -19,6 +19,7 @@ from notehop.app.cli.options import (
     FilterOptions,
     LiteralOption,
     QueryOptions,
+    option,
     query_option,
     words,
 )
@@ -84,9 +85,7 @@ def ask(
 
 def chat(
     options: Common,
-    top_k: Annotated[
-        int | None, typer.Option("--top-k", help="Sources an answer may cite.", metavar="N")
-    ] = None,
+    top_k: Annotated[int | None, option("--top-k", "Sources an answer may cite.", "N")] = None,
 ) -> None:
     """Ask, and ask on: a follow-up is understood after what was said before it.
 
@@ -141,18 +140,14 @@ def search(
     how: QueryOptions,
     filters: FilterOptions,
     options: Common,
-    notes: Annotated[bool, typer.Option("--notes", help="One hit a note.")] = False,
+    notes: Annotated[bool, option("--notes", "One hit a note.")] = False,
     scores: Annotated[
-        bool,
-        query_option("--scores", help="Show how relevant each hit is, 0 to 1."),
+        bool, query_option("--scores", "Show how relevant each hit is, 0 to 1.")
     ] = False,
     min_score: Annotated[
         float | None,
         query_option(
-            "--min-score",
-            min=0,
-            max=1,
-            help="Leave out hits of less relevance; 0 shows weak ones, too.",
+            "--min-score", "Leave out hits of less relevance; 0 shows weak ones, too.", min=0, max=1
         ),
     ] = None,
     literal: LiteralOption = False,
@@ -180,19 +175,19 @@ def browse(
     ],
     filters: FilterOptions,
     options: Common,
-    depth: Annotated[int, typer.Option("--depth", min=1, max=2, help="Links away.")] = 1,
+    depth: Annotated[int, option("--depth", "Links away.", min=1, max=2)] = 1,
     direction: Annotated[
         Literal["forward", "backward", "both"],
-        typer.Option("--direction", help="Links that notes hold, links to them, or both."),
+        option("--direction", "Links that notes hold, links to them, or both."),
     ] = "both",
     rank: Annotated[
         Literal["pagerank", "recency", "edges"],
-        typer.Option("--rank", help="By PageRank, by last change, or by number of links."),
+        option("--rank", "By PageRank, by last change, or by number of links."),
     ] = "pagerank",
     chunks: Annotated[
-        bool, typer.Option("--chunks", help="The passages that the links lead to or stand in.")
+        bool, option("--chunks", "The passages that the links lead to or stand in.")
     ] = False,
-    most: Annotated[int, typer.Option("--max", min=1, max=100, help="Notes at most.")] = 20,
+    most: Annotated[int, option("--max", "Notes at most.", min=1, max=100)] = 20,
 ) -> None:
     """List the notes that are linked with a note, best first."""
     from notehop.app.models import BrowseQuery
@@ -222,7 +217,7 @@ def suggest(
         str | None,
         typer.Argument(metavar="[NOTE]", help="A path, title or alias; none: the whole vault."),
     ] = None,
-    limit: Annotated[int, typer.Option("--limit", min=1, max=100, help="Links at most.")] = 10,
+    limit: Annotated[int, option("--limit", "Links at most.", min=1, max=100)] = 10,
 ) -> None:
     """Suggest links that a note or the vault lacks, with the sentence that shows each; nothing is written."""
     from notehop.app.models import SuggestQuery
@@ -256,10 +251,10 @@ def themes(
         ),
     ] = None,
     listed: Annotated[
-        bool, typer.Option("--list", help="List the themes of QUESTION, and answer nothing.")
+        bool, option("--list", "List the themes of QUESTION, and answer nothing.")
     ] = False,
     most: Annotated[
-        int | None, typer.Option("--max", min=1, max=50, help="Themes that are listed at most.")
+        int | None, option("--max", "Themes that are listed at most.", min=1, max=50)
     ] = None,
     literal: LiteralOption = False,
 ) -> None:

@@ -8,17 +8,18 @@ from typing import Annotated, Literal
 
 import typer
 
-from notehop.app.cli.options import Common, VaultArgument, common_option, given_path
+from notehop.app.cli.options import COMMON_PANEL, Common, VaultArgument, given_path, option
 from notehop.config.errors import UsageError
 
 LogLevel = Literal["debug", "info", "warning", "error"]
 
 VaultOption = Annotated[
     list[str] | None,
-    common_option(
+    typer.Option(
         "--vault",
         help="Folder of the vault; repeated, of several; name=FOLDER names one.",
         metavar="PATH",
+        rich_help_panel=COMMON_PANEL,
     ),
 ]
 
@@ -26,26 +27,22 @@ VaultOption = Annotated[
 def serve(
     options: Common,
     vault: VaultOption = None,
-    host: Annotated[
-        str | None, typer.Option("--host", help="Address to listen on.", metavar="ADDRESS")
-    ] = None,
+    host: Annotated[str | None, option("--host", "Address to listen on.", "ADDRESS")] = None,
     port: Annotated[
         int | None,
-        typer.Option("--port", min=0, max=65535, help="Port to listen on; 0 takes a free one."),
+        option("--port", "Port to listen on; 0 takes a free one.", min=0, max=65535),
     ] = None,
-    watch: Annotated[
-        bool, typer.Option("--watch/--no-watch", help="Keep the index up to the vault.")
-    ] = True,
+    watch: Annotated[bool, option("--watch/--no-watch", "Keep the index up to the vault.")] = True,
     read_only: Annotated[
         bool,
-        typer.Option(
+        option(
             "--read-only",
-            help="Write nothing: serve an index that another process makes and keeps up.",
+            "Write nothing: serve an index that another process makes and keeps up.",
         ),
     ] = False,
     log_level: Annotated[
         LogLevel,
-        typer.Option("--log-level", help="What is logged to standard error; info: every request."),
+        option("--log-level", "What is logged to standard error; info: every request."),
     ] = "warning",
 ) -> None:
     """Answer over HTTP on this machine."""
@@ -120,9 +117,7 @@ def mcp(
     options: Common,
     folder: VaultArgument = None,
     vault: VaultOption = None,
-    watch: Annotated[
-        bool, typer.Option("--watch/--no-watch", help="Keep the index up to the vault.")
-    ] = True,
+    watch: Annotated[bool, option("--watch/--no-watch", "Keep the index up to the vault.")] = True,
 ) -> None:
     """Be the MCP server of a vault for an agent, which starts this command itself."""
     if folder is not None and len(vault or ()) > 1:

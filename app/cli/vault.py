@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from notehop.app.cli.options import Common, VaultArgument, given_path
+from notehop.app.cli.options import Common, VaultArgument, given_path, option
 from notehop.app.services.doctor import Kind
 from notehop.config.errors import UsageError
 from notehop.config.small_files import is_folder
@@ -27,31 +27,25 @@ if TYPE_CHECKING:
 def index(
     options: Common,
     folder: VaultArgument = None,
-    rebuild: Annotated[
-        bool, typer.Option("--rebuild", help="Forget the index and start afresh.")
-    ] = False,
+    rebuild: Annotated[bool, option("--rebuild", "Forget the index and start afresh.")] = False,
     allow_mass_delete: Annotated[
         bool,
-        typer.Option("--allow-mass-delete", help="Forget notes even if most of them are gone."),
+        option("--allow-mass-delete", "Forget notes even if most of them are gone."),
     ] = False,
     yes: Annotated[
         bool,
-        typer.Option("--yes", help="Agree beforehand to what enrichment costs, up to its budget."),
+        option("--yes", "Agree beforehand to what enrichment costs, up to its budget."),
     ] = False,
     watch: Annotated[
-        bool, typer.Option("--watch", help="Then follow the vault as it changes, until Ctrl-C.")
+        bool, option("--watch", "Then follow the vault as it changes, until Ctrl-C.")
     ] = False,
     device: Annotated[
         str | None,
-        typer.Option("--device", metavar="DEVICE", help="Embed on: auto, cpu, cuda or mps."),
+        option("--device", "Embed on: auto, cpu, cuda or mps.", "DEVICE"),
     ] = None,
     ray: Annotated[
         str | None,
-        typer.Option(
-            "--ray",
-            metavar="ADDRESS",
-            help="Embed on a Ray cluster: HOST:PORT, ray://HOST:PORT or auto.",
-        ),
+        option("--ray", "Embed on a Ray cluster: HOST:PORT, ray://HOST:PORT or auto.", "ADDRESS"),
     ] = None,
 ) -> None:
     """Build the index of a vault, or bring it up to date."""
@@ -128,9 +122,9 @@ def links(
     ] = None,
     graph: Annotated[
         Literal["graphml", "json"] | None,
-        typer.Option(
+        option(
             "--format",
-            help="Print the graph of the vault's notes and links instead, for graph tools.",
+            "Print the graph of the vault's notes and links instead, for graph tools.",
         ),
     ] = None,
 ) -> None:
@@ -206,12 +200,8 @@ def capture(
             metavar="TEXT", help="What to keep, quoted or not; without it, standard input is read."
         ),
     ] = None,
-    title: Annotated[
-        str | None, typer.Option("--title", "-t", help="Its title; else its first line.")
-    ] = None,
-    tag: Annotated[
-        list[str] | None, typer.Option("--tag", metavar="TAG", help="A tag; may be repeated.")
-    ] = None,
+    title: Annotated[str | None, option("--title -t", "Its title; else its first line.")] = None,
+    tag: Annotated[list[str] | None, option("--tag", "A tag; may be repeated.", "TAG")] = None,
 ) -> None:
     """Keep a text as a new note in the inbox, and name the notes it has to do with."""
     place = options.place()
@@ -252,7 +242,7 @@ def status(
     ] = None,
     egress: Annotated[
         bool,
-        typer.Option("--egress", help="What went to which host for language models."),
+        option("--egress", "What went to which host for language models."),
     ] = False,
 ) -> None:
     """Say what the index holds and whether it is up to date, or what it knows of a note."""
@@ -304,7 +294,7 @@ def models(
     ] = None,
     dry_run: Annotated[
         bool,
-        typer.Option("--dry-run", help="Only say what would be fetched, from where, how large."),
+        option("--dry-run", "Only say what would be fetched, from where, how large."),
     ] = False,
 ) -> None:
     """List the models on this machine and which are in use, or fetch one from its hub."""
@@ -339,7 +329,7 @@ def plugin(
         typer.Argument(metavar="install|remove", help="Put it there, or take it away."),
     ],
     folder: VaultArgument = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before.")] = False,
+    yes: Annotated[bool, option("--yes", "Do not ask before.")] = False,
 ) -> None:
     """Put the side pane for Obsidian into a vault, below .obsidian/plugins/notehop, or take it away."""
     from shlex import quote
