@@ -48,7 +48,7 @@ def index_vault(
     """
     from notehop.config import load_settings
     from notehop.indexing.enrich.enricher import enrich, with_enrichment
-    from notehop.indexing.enrich.report import within_budget
+    from notehop.indexing.enrich.planner import within_budget
     from notehop.indexing.pipeline import Indexer
     from notehop.indexing.pipeline.models import embedding_by
     from notehop.indexing.report import Silent

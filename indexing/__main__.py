@@ -74,13 +74,12 @@ def _settings(options: argparse.Namespace, vault: Path) -> Settings:
 
 def _index(options: argparse.Namespace) -> None:
     from notehop.indexing.enrich.enricher import enrich, with_enrichment
-    from notehop.indexing.enrich.report import agreement
+    from notehop.indexing.enrich.planner import agreement
     from notehop.indexing.pipeline import Indexer
-    from notehop.indexing.report import report_lines, warning_lines
+    from notehop.indexing.report import report_lines, warning_lines, write_json_lines
     from notehop.indexing.stores.layout import layout_for
     from notehop.indexing.terminal import terminal_progress
     from notehop.indexing.vault.walk import vault_folder
-    from notehop.indexing.watch.service import write_report
 
     vault = vault_folder(options.vault)
     settings = _settings(options, vault)
@@ -92,7 +91,7 @@ def _index(options: argparse.Namespace) -> None:
         # Else the process that this one does a part for goes on with that.
         report = with_enrichment(report, enrich(indexer, agreement(yes=options.yes)))
     if options.json and options.watch:
-        write_report(sys.stdout, report)
+        write_json_lines(sys.stdout)(report)
     elif options.json:
         sys.stdout.write(json.dumps(report.as_json(), ensure_ascii=False, indent=2) + "\n")
         return
@@ -101,7 +100,7 @@ def _index(options: argparse.Namespace) -> None:
 
 
 def _writer(options: argparse.Namespace) -> Callable[[Update | str], None]:
-    from notehop.indexing.watch.service import write_json_lines, write_lines
+    from notehop.indexing.report import write_json_lines, write_lines
 
     if options.json:
         return write_json_lines(sys.stdout)

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from notehop.config.errors import MassDeletion
+from notehop.config.errors import MassDeletion, NotehopError
 from notehop.config.settings import VaultSettings
 from notehop.indexing.graph.files import NOTE_SUFFIX, is_pdf
 from notehop.indexing.shown import counted
@@ -79,6 +79,30 @@ def scan(vault: Path, settings: VaultSettings, within: Iterable[str] | None = No
         for file in found.files
     )
     return replace(found, files=tuple(files))
+
+
+def is_unchanged(
+    vault: Path, settings: VaultSettings, catalog: CatalogReads, path: str, content_hash: str
+) -> bool:
+    """Whether a note is in the index, and on the disk, with the content that it had.
+
+    One that was made private or excluded a moment ago is not.
+    """
+    # Not above: who only counts changes does without the Markdown parser.
+    from notehop.indexing.vault.parse import read_note
+
+    row = catalog.note(path)
+    if row is None or row.status is not NoteStatus.INDEXED or row.content_hash != content_hash:
+        return False
+    try:
+        found = scan(vault, settings, within=[path]).files
+    except NotehopError:
+        return False
+    file = next((one for one in found if one.path == path), None)
+    if file is None or file.excluded is not None:
+        return False
+    read = read_note(vault, file, content_hash, comment_links=settings.comment_links)
+    return read.problem is None and read.note is None
 
 
 def note_suffixes(settings: VaultSettings) -> tuple[str, ...]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TextIO
 
-from notehop.indexing.enrich.report import EnrichReport
-from notehop.indexing.shown import counted, on_one_line
+from notehop.indexing.shown import counted, on_one_line, printable
 
 
 class Progress(Protocol):
@@ -74,6 +75,52 @@ class Update:
     def unchanged(self) -> int:
         """Notes that are in the index as they were before."""
         return self.notes - self.added - self.changed - self.moved
+
+
+_NOUNS = {
+    "extract": ("summary by extraction", "summaries by extraction"),
+    "summary": ("summary by the model", "summaries by the model"),
+    "header": ("header of a passage", "headers of passages"),
+}
+
+
+def numbered(count: int, kind: str) -> str:
+    """``1 header of a passage`` or ``12 summaries by the model``."""
+    return f"{count:,} {_NOUNS[kind][count != 1]}"
+
+
+@dataclass(slots=True)
+class EnrichReport:
+    """What a run did. ``written`` counts texts by kind, ``waiting`` are left for the next run,
+    ``failed`` were asked for and not given. ``stopped`` says why the run did not do all there was;
+    ``calls`` and ``tokens`` are what it cost. ``generation`` is the one that holds the headers, if
+    any were put into the index."""
+
+    written: dict[str, int] = field(default_factory=dict)
+    waiting: int = 0
+    failed: int = 0
+    calls: int = 0
+    tokens: int = 0
+    stopped: str | None = None
+    generation: int | None = None
+    warnings: list[str] = field(default_factory=list)
+
+    def warn(self, text: str) -> None:
+        """Warn of something once."""
+        if text not in self.warnings:
+            self.warnings.append(text)
+
+    def lines(self) -> list[str]:
+        """The report as a person reads it; none if there was nothing to do."""
+        done = [numbered(count, kind) for kind, count in self.written.items() if count]
+        if self.waiting:
+            done.append(f"{self.waiting:,} waiting")
+        if self.failed:
+            done.append(f"{self.failed:,} failed")
+        if not done:
+            return []
+        cost = f" ({counted(self.calls, 'request')}, {self.tokens:,} tokens)" if self.calls else ""
+        return [f"  enrich {', '.join(done)}{cost}"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,3 +224,46 @@ def _reasons(name: str, items: Sequence[tuple[str, str]]) -> Iterator[str]:
 def _more(count: int, name: str) -> list[str]:
     left = count - LISTED
     return [f"and {left:,} more {name}; --json lists all"] if left > 0 else []
+
+
+def update_line(update: Update) -> str:
+    """``1 changed, 2 moved: 120 notes, generation 7, in 0.12 s``."""
+    counts = {
+        "added": update.added,
+        "changed": update.changed,
+        "moved": update.moved,
+        "deleted": update.deleted,
+    }
+    did = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
+    return (
+        f"{did or 'files looked at'}: {update.notes:,} notes, generation {update.generation}, "
+        f"in {update.seconds.get('total', 0.0):.2f} s"
+    )
+
+
+def write_lines(stream: TextIO) -> Callable[[Update | str], None]:
+    """Write what a follower does, and what is in its way, for people."""
+
+    def write(news: Update | str) -> None:
+        text = update_line(news) if isinstance(news, Update) else news
+        stream.write(f"{time.strftime('%H:%M:%S')} {printable(on_one_line(text))}\n")
+        stream.flush()
+
+    return write
+
+
+def write_json_lines(stream: TextIO) -> Callable[[Update | Report | str], None]:
+    """Write them for programs: ``{"update": {…}}`` or ``{"message": "…"}``; and what the run came to
+    that it began with, ``{"report": {…}}``."""
+
+    def write(news: Update | Report | str) -> None:
+        if isinstance(news, Report):
+            payload: dict[str, Any] = {"report": news.as_json()}
+        elif isinstance(news, Update):
+            payload = {"update": asdict(news)}
+        else:
+            payload = {"message": news}
+        stream.write(json.dumps(payload, ensure_ascii=False) + "\n")
+        stream.flush()
+
+    return write

@@ -16,7 +16,7 @@ from notehop.app.models import (
     NoteStatusReport,
     VectorServerNow,
 )
-from notehop.indexing.enrich.report import numbered
+from notehop.indexing.report import numbered
 from notehop.indexing.shown import ago, counted, shown_size, shown_time
 
 NAMED = 3

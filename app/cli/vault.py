@@ -53,7 +53,7 @@ def index(
     if ray is not None and watch:
         raise UsageError("--ray is for one run: leave --watch out, and follow the vault after it")
     from notehop.app.services.index_process import update_index
-    from notehop.indexing.enrich.report import agreement
+    from notehop.indexing.enrich.planner import agreement
     from notehop.indexing.terminal import terminal_progress
 
     place = options.place({"embedding.device": device})
@@ -67,11 +67,11 @@ def index(
     )
     from notehop.app.cli.output import print_json
     from notehop.app.cli.show_lists import show_report
-    from notehop.indexing.watch.service import write_report
+    from notehop.indexing.report import write_json_lines
 
     if options.json and watch:
         # A line, as whatever follows is.
-        write_report(sys.stdout, report)
+        write_json_lines(sys.stdout)(report)
     elif options.json:
         print_json(report.as_json())
     else:
@@ -102,7 +102,8 @@ def _lead_on(place: Place, options: Common) -> None:
 
 def _watch(place: Place, options: Common, device: str | None) -> None:
     from notehop.app.services.index_process import follow_vault
-    from notehop.indexing.watch.service import stopped_by_signals, write_json_lines, write_lines
+    from notehop.indexing.report import write_json_lines, write_lines
+    from notehop.indexing.watch.service import stopped_by_signals
 
     told = write_json_lines(sys.stdout) if options.json else write_lines(sys.stderr)
     typer.echo(f"following {place.vault} (Ctrl-C stops it)", err=True)

@@ -20,7 +20,7 @@ from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.watch.state import PROGRAM, read_watch_state
 
 if TYPE_CHECKING:
-    from notehop.indexing.enrich.report import Agree
+    from notehop.indexing.enrich.planner import Agree
     from notehop.indexing.report import Progress, Report, Update
 
 
@@ -52,7 +52,7 @@ def update_index(
     :raises NotehopError: as :meth:`notehop.indexing.pipeline.Indexer.run`.
     """
     from notehop.indexing.enrich.enricher import enrich, with_enrichment
-    from notehop.indexing.enrich.report import within_budget
+    from notehop.indexing.enrich.planner import within_budget
     from notehop.indexing.pipeline import Indexer
     from notehop.indexing.pipeline.models import embedding_by
     from notehop.indexing.report import Silent

@@ -3,8 +3,6 @@
 The index answers by then, and nothing here can make it worse: a summary only adds to it, and a note
 that got headers is indexed with them in the order of every other write. What was written is kept at
 once, under the hash of what was sent: a run that is killed loses the one text it was waiting for.
-
-Touches: vault-read, index, model, network (through :mod:`notehop.indexing.llm`).
 """
 
 from __future__ import annotations
@@ -12,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,25 +19,26 @@ from filelock import FileLock, Timeout
 from notehop.config import Settings
 from notehop.config.errors import NotehopError, ProviderError
 from notehop.indexing import faults
-from notehop.indexing.enrich.freshness import LOST, delete_orphans, is_unchanged
-from notehop.indexing.enrich.headers import headers_of, model_identity
-from notehop.indexing.enrich.planner import Item, Plan, Planner
-from notehop.indexing.enrich.prompts import OUTPUT_TOKENS
-from notehop.indexing.enrich.report import Agree, EnrichReport, cost_of, sizes_of
-from notehop.indexing.enrich.store import EnrichmentStore, Text
-from notehop.indexing.report import Update
+from notehop.indexing.changes import is_unchanged
+from notehop.indexing.enrich.planner import Agree, Item, Plan, Planner, cost_of, sizes_of
+from notehop.indexing.enrich.prompts import (
+    KEPT_CHARS,
+    OUTPUT_TOKENS,
+    Request,
+    cleaned,
+    header_identity,
+    model_identity,
+)
+from notehop.indexing.enrich.store import LOST, EnrichmentStore, Text, delete_orphans
+from notehop.indexing.report import EnrichReport, Report, Update
 from notehop.indexing.stores.catalog import Catalog
 
 if TYPE_CHECKING:
-    from notehop.indexing.enrich.writer import TextWriter
+    from llama_index.core.llms import LLM
+
+    from notehop.indexing.llm.tokens import TokenCounter
     from notehop.indexing.pipeline import Indexer
-    from notehop.indexing.report import Report
 
-
-Redo = Callable[[Sequence[str]], Update]
-"""Indexes notes anew; raises NotehopError if that cannot be now."""
-
-LoadWriter = Callable[[Settings, Path], "TextWriter | None"]
 
 REDO_NOTES = 50
 """Notes with new headers that are indexed together: each such write costs a model and a
@@ -51,7 +50,7 @@ _IN_A_ROW = {"timeout": 3, "server": 3}
 _WORDLESS = 10
 """The same for all other kinds: some notes a model has nothing to say about."""
 
-_HOPELESS = ("consent", "key", "model", "refused", "rate")
+_HOPELESS = ("cancelled", "consent", "key", "model", "refused", "rate")
 """Kinds of failures that the next request would meet as well."""
 
 SPENT = (
@@ -66,54 +65,112 @@ SPENT_NOW = (
 
 _DAY = 86_400.0
 
+_FRAME_TOKENS = 12
+"""Tokens that a chat takes around two messages."""
 
+
+@dataclass(frozen=True, slots=True)
+class TextWriter:
+    """Asks one language model. ``host`` is who gets the notes; ``model`` its name, as shown."""
+
+    llm: LLM
+    counter: TokenCounter
+    model: str
+    host: str
+
+    def close(self) -> None:
+        """Close the connections of the model, if it has any."""
+        from notehop.indexing.llm.provider_llm import ProviderLLM
+
+        if isinstance(self.llm, ProviderLLM):
+            self.llm.close()
+
+    def size(self, request: Request) -> int:
+        """The tokens that a request sends."""
+        said = self.counter.count(request.system) + self.counter.count(request.prompt)
+        return said + _FRAME_TOKENS
+
+    def write(
+        self, request: Request, path: str, cancelled: Callable[[], bool]
+    ) -> tuple[str, int, Sequence[str]]:
+        """Ask once.
+
+        :param path: of the note whose text is sent.
+        :returns: the text, the tokens that it cost, and notices for the owner of the notes.
+        :raises NotehopError: if the model fails, or answers without words.
+        """
+        from llama_index.core.base.llms.types import ChatMessage, MessageRole
+
+        from notehop.indexing.llm.egress import sending
+
+        messages = [
+            ChatMessage(role=MessageRole.SYSTEM, content=request.system),
+            ChatMessage(role=MessageRole.USER, content=request.prompt),
+        ]
+        try:
+            with sending([path], purpose=request.kind, cancelled=cancelled) as sent:
+                reply = self.llm.chat(messages).message.content or ""
+        except NotehopError:
+            raise
+        except Exception as exc:
+            # A library says it in its own way; nothing a model does may end the run.
+            raise ProviderError(f"the model {self.model} failed ({exc})") from exc
+        text = cleaned(reply, KEPT_CHARS)
+        if not text:
+            raise ProviderError(f"the model {self.model} answered without words")
+        return text, self.size(request) + self.counter.count(reply), sent.notices
+
+
+def load_writer(settings: Settings, log_dir: Path) -> TextWriter | None:
+    """The model that the settings name; None if they name none.
+
+    :param log_dir: of the log of what leaves the machine.
+    :raises ProviderError: if it cannot be asked: no extra, key, name or file.
+    """
+    # Not above: most runs write nothing, and language models take a second to import.
+    from notehop.indexing.llm.consent import is_loopback
+    from notehop.indexing.llm.providers import load_llm, provider_of
+    from notehop.indexing.llm.tokens import counter
+
+    llm = load_llm(settings, log_dir=log_dir)
+    if llm is None:
+        return None
+    host = provider_of(settings).host
+    if not host or host == "localhost" or is_loopback(host):
+        host = "this machine"
+    return TextWriter(llm, counter(settings), Path(settings.llm.model).name, host)
+
+
+@dataclass(frozen=True, slots=True)
 class _Enricher:
-    """Has written what one index lacks, within a budget; its parameters are those of
-    :func:`enrich`."""
+    """Has written what one index lacks, within a budget; see :func:`enrich`."""
 
-    def __init__(
-        self,
-        indexer: Indexer,
-        agree: Agree,
-        load: LoadWriter | None,
-        cancelled: Callable[[], bool],
-        most_calls: int | None,
-        redo: Redo,
-    ) -> None:
-        """Touch nothing yet."""
-        self._vault = indexer.vault
-        self._settings = indexer.settings
-        self._layout = indexer.layout
-        self._progress = indexer.progress
-        self._redo = redo
-        self._agree = agree
-        self._load = load
-        self._cancelled = cancelled
-        calls = self._settings.enrich.max_calls
-        self._spent = SPENT if most_calls is None else SPENT_NOW
-        self._max_calls = calls if most_calls is None else min(calls, most_calls)
+    indexer: Indexer
+    agree: Agree
+    load: Callable[[Settings, Path], TextWriter | None]
+    cancelled: Callable[[], bool]
+    redo: Callable[[Sequence[str]], Update]
+    most_calls: int
+    spent: str
 
-    def run(self) -> EnrichReport | None:
-        """Do it; None if the settings ask for nothing.
-
-        What goes wrong with the model is in the report, and ends nothing but this step.
+    def run(self, *, wanted: bool) -> EnrichReport | None:
+        """Do it; what goes wrong with the model is in the report, and ends nothing but this step.
 
         :raises NotehopError: if the index or the store cannot be read or written.
         """
-        settings = self._settings.enrich
-        wanted = settings.summaries != "off" or settings.headers != "off"
-        if not self._layout.marker.is_file():
+        layout = self.indexer.layout
+        if not layout.marker.is_file():
             # The index was deleted: a file of ours would keep another from being made there.
             return EnrichReport(stopped="there is no index") if wanted else None
         lock = FileLock(
-            self._layout.enriching_lock, timeout=0, thread_local=False, fallback_to_soft=False
+            layout.enriching_lock, timeout=0, thread_local=False, fallback_to_soft=False
         )
         try:
             lock.acquire()
         except (Timeout, OSError, NotImplementedError):
             return EnrichReport(stopped="another process has texts written now") if wanted else None
         try:
-            with EnrichmentStore.open(self._layout.enrichment) as store:
+            with EnrichmentStore.open(layout.enrichment) as store:
                 if wanted:
                     return self._enrich(store)
                 store.retire_all()
@@ -121,23 +178,22 @@ class _Enricher:
                 return None
         finally:
             lock.release()
-            self._progress.close()
+            self.indexer.progress.close()
 
     def _enrich(self, store: EnrichmentStore) -> EnrichReport:
+        layout, settings = self.indexer.layout, self.indexer.settings
         done = EnrichReport()
         if store.made_anew:
-            done.warn(f"{self._layout.enrichment}: {LOST}")
-        provider = self._settings.llm.provider != "none"
-        enrich = self._settings.enrich
-        if not provider and "llm" in (enrich.summaries, enrich.headers):
+            done.warn(f"{layout.enrichment}: {LOST}")
+        provider = settings.llm.provider != "none"
+        if not provider and "llm" in (settings.enrich.summaries, settings.enrich.headers):
             done.warn("enrich asks for a language model and llm.provider names none")
-        self._apply(store, done)
-        model = model_identity(self._settings) if provider else None
-        with Catalog.open(self._layout.catalog, read_only=True) as catalog:
+        self._reindex(store, done)
+        model = model_identity(settings) if provider else None
+        with Catalog.open(layout.catalog, read_only=True) as catalog:
             language = str((catalog.meta().get("fingerprint") or {}).get("language") or "en")
             with catalog.snapshot() as view:
-                planner = Planner(store, self._settings.enrich, model, language)
-                plan = planner.plan(view)
+                plan = Planner(store, settings.enrich, model, language).plan(view)
                 planned = view.generation
             if plan.extracts:
                 done.written["extract"] = plan.extracts
@@ -145,8 +201,8 @@ class _Enricher:
                 self._write(store, catalog, plan, done)
             if catalog.generation != planned:
                 # A run that took notes out meanwhile did not see what was planned for them.
-                done.warnings += delete_orphans(self._layout.enrichment, catalog, None)
-        self._apply(store, done)
+                done.warnings += delete_orphans(layout.enrichment, catalog, catalog.stamps())
+        self._reindex(store, done)
         self._sweep(store)
         lacking = sum(lack for _, lack in store.tally().values())
         done.failed = len(store.failures())
@@ -158,55 +214,52 @@ class _Enricher:
         self, store: EnrichmentStore, catalog: Catalog, plan: Plan, done: EnrichReport
     ) -> None:
         """Have the items written, as far as the owner agrees and the budget goes."""
-        # Imported here: most runs write nothing, and language models take a second to import.
-        from notehop.indexing.enrich.writer import load_writer
-
         try:
-            writer = (self._load or load_writer)(self._settings, self._layout.root)
+            writer = self.load(self.indexer.settings, self.indexer.layout.root)
         except NotehopError as exc:
             done.stopped = str(exc)
             return
-        if writer is not None:
-            with closing(writer):
-                self._write_by(writer, store, catalog, plan, done)
+        if writer is None:
+            return
+        with closing(writer):
+            max_tokens = self.indexer.settings.enrich.max_tokens
+            sizes = sizes_of(plan.items, writer)
+            cost = cost_of(plan.items, sizes, writer, self.most_calls, max_tokens)
+            done.stopped = self.agree(cost) or (None if cost.within else self.spent)
+            if done.stopped is None:
+                self.indexer.progress.stage("Writing about notes", cost.within, "texts")
+                self._write_items(writer, store, catalog, plan.items, sizes, done)
 
-    def _write_by(
+    def _write_items(
         self,
         writer: TextWriter,
         store: EnrichmentStore,
         catalog: Catalog,
-        plan: Plan,
+        items: Sequence[Item],
+        sizes: Sequence[int],
         done: EnrichReport,
     ) -> None:
-        max_tokens = self._settings.enrich.max_tokens
-        sizes = sizes_of(plan.items, writer)
-        cost = cost_of(plan.items, sizes, writer, self._max_calls, max_tokens)
-        if (against := self._agree(cost)) is not None:
-            done.stopped = against
-            return
-        if not cost.within:
-            done.stopped = self._spent
-            return
-        self._progress.stage("Writing about notes", cost.within, "texts")
+        settings = self.indexer.settings
         in_a_row = 0
-        began = {item.path for item in plan.items}
-        for at, (item, size) in enumerate(zip(plan.items, sizes, strict=True)):
-            if self._cancelled():
+        begun = {item.path for item in items}
+        for at, (item, size) in enumerate(zip(items, sizes, strict=True)):
+            if self.cancelled():
                 done.stopped = "stopped"
                 return
-            if done.calls >= self._max_calls or (done.tokens + size + OUTPUT_TOKENS > max_tokens):
-                done.stopped = self._spent
+            left = settings.enrich.max_tokens - done.tokens
+            if done.calls >= self.most_calls or size + OUTPUT_TOKENS > left:
+                done.stopped = self.spent
                 return
-            place = self._vault, self._settings.vault, catalog
-            if not is_unchanged(*place, item.path, item.content_hash):
-                self._progress.advance(1)
+            self.indexer.progress.advance(1)
+            vault = self.indexer.vault
+            if not is_unchanged(vault, settings.vault, catalog, item.path, item.content_hash):
                 continue
             try:
                 done.calls += 1
-                self._one(store, writer, item, done)
+                self._write_item(writer, store, item, done)
                 in_a_row = 0
             except ProviderError as exc:
-                if exc.kind == "cancelled" or exc.kind in _HOPELESS:
+                if exc.kind in _HOPELESS:
                     done.stopped = str(exc)
                     return
                 store.fail(item.key, item.path, item.request.kind, str(exc))
@@ -214,36 +267,34 @@ class _Enricher:
                 if in_a_row >= _IN_A_ROW.get(exc.kind, _WORDLESS):
                     done.stopped = f"{in_a_row} requests in a row failed: {exc}"
                     return
-            self._progress.advance(1)
-            last_of_note = at + 1 == len(plan.items) or plan.items[at + 1].path != item.path
-            began.discard(item.path if last_of_note else "")
-            if last_of_note and len(store.pending_reindex()) >= REDO_NOTES:
-                self._apply(store, done, except_for=began)
+            if at + 1 == len(items) or items[at + 1].path != item.path:
+                begun.discard(item.path)
+                if len(store.pending_reindex()) >= REDO_NOTES:
+                    self._reindex(store, done, except_for=begun)
 
-    def _one(
-        self, store: EnrichmentStore, writer: TextWriter, item: Item, done: EnrichReport
+    def _write_item(
+        self, writer: TextWriter, store: EnrichmentStore, item: Item, done: EnrichReport
     ) -> None:
-        written = writer.write(item.request, item.path, self._cancelled)
-        done.tokens += written.tokens
-        for notice in written.notices:
+        text, tokens, notices = writer.write(item.request, item.path, self.cancelled)
+        done.tokens += tokens
+        for notice in notices:
             done.warn(notice)
         kind = item.request.kind
-        text = Text(item.key, kind, written.text, writer.model, written.tokens)
-        if store.put([text]):
+        if store.put([Text(item.key, kind, text, writer.model, tokens)]):
             done.written[kind] = done.written.get(kind, 0) + 1
 
-    def _apply(
+    def _reindex(
         self, store: EnrichmentStore, done: EnrichReport, except_for: set[str] | None = None
     ) -> None:
         """Index the notes that got headers; what cannot be now stays owed."""
         owed = [path for path in store.pending_reindex() if path not in (except_for or ())]
-        if headers_of(self._settings, self._layout.enrichment) is None:
+        if header_identity(self.indexer.settings) is None:
             store.mark_reindexed(owed)
             return
         for start in range(0, len(owed), REDO_NOTES):
             part = owed[start : start + REDO_NOTES]
             try:
-                done.generation = self._redo(part).generation
+                done.generation = self.redo(part).generation
             except NotehopError as exc:
                 done.warn(f"headers are written and not in the index yet: {exc}")
                 return
@@ -251,7 +302,7 @@ class _Enricher:
             store.mark_reindexed(part)
 
     def _sweep(self, store: EnrichmentStore) -> None:
-        store.sweep(time.time() - self._settings.enrich.keep_days * _DAY)
+        store.sweep(time.time() - self.indexer.settings.enrich.keep_days * _DAY)
         store.checkpoint()
 
 
@@ -259,17 +310,17 @@ def enrich(
     indexer: Indexer,
     agree: Agree,
     *,
-    load: LoadWriter | None = None,
+    load: Callable[[Settings, Path], TextWriter | None] = load_writer,
     cancelled: Callable[[], bool] = lambda: False,
     most_calls: int | None = None,
-    redo: Redo | None = None,
+    redo: Callable[[Sequence[str]], Update] | None = None,
 ) -> EnrichReport | None:
     """Have written what the settings ask for and the index lacks; None if that is nothing.
 
     It never fails: what went wrong is in the report.
 
     :param agree: told the cost before anything is sent.
-    :param load: gives the language model; None for that of the settings.
+    :param load: gives the language model.
     :param most_calls: requests of this run, if fewer than ``enrich.max_calls``.
     :param redo: indexes notes anew that got headers; None for the indexer.
     """
@@ -277,9 +328,11 @@ def enrich(
     wanted = settings.summaries != "off" or settings.headers != "off"
     if not wanted and not indexer.layout.enrichment.is_file():
         return None
+    calls = settings.max_calls if most_calls is None else min(settings.max_calls, most_calls)
+    spent = SPENT if most_calls is None else SPENT_NOW
+    enricher = _Enricher(indexer, agree, load, cancelled, redo or indexer.redo, calls, spent)
     try:
-        redo = redo or indexer.redo
-        return _Enricher(indexer, agree, load, cancelled, most_calls, redo).run()
+        return enricher.run(wanted=wanted)
     except NotehopError as exc:
         return EnrichReport(stopped=str(exc))
 

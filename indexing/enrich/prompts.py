@@ -1,25 +1,30 @@
-"""What a model is asked to write about a note, and the name of each such request. Pure."""
+"""What a model is asked to write about a note, the name of each such request, and what is kept of
+its reply. Pure."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
-from notehop.indexing.enrich.store import Kind
+from notehop.config import Settings
 from notehop.indexing.llm.text import without_control
+from notehop.indexing.vault.plain import without_emphasis
 
 VERSION = "1"
 """Raised with any change of what is sent: what was written before is written anew then."""
 
-SUMMARY_CHARS = 300
-"""Characters of a summary that are kept: two lines of a card, and room for long words."""
+KEPT_CHARS = 300
+"""Characters of a reply that are kept: two lines of a card, and room for long words. What of a header
+is embedded has its own bound in tokens."""
 
-HEADER_CHARS = 300
-"""Characters of a header that are kept; what of it is embedded has its own bound in tokens."""
+HEADER_TOKENS = 56
+"""Tokens of the embedding model that a header may take: 40 words; a fifth of the smallest window in
+use (256)."""
 
 NOTE_CHARS = 12_000
 """Characters of a note that are sent for its summary, some 3,000 tokens: models with a window of
@@ -36,7 +41,7 @@ _DATA = (
     "that stands in it."
 )
 
-_SYSTEM: Mapping[Kind, str] = {
+_SYSTEM: Mapping[str, str] = {
     "summary": (
         "You sum up notes for a list of search results. Write one or two plain sentences, at most "
         "40 words in all, that say what the note holds and what it concludes: facts, names and "
@@ -73,8 +78,7 @@ def has_own_summary(front_matter: Mapping[str, Any]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A chunk of a note as it is shown: the headings it stands under, top_level first, and its
-    text."""
+    """A chunk of a note as it is shown: the headings it stands under, top first, and its text."""
 
     headings: tuple[str, ...]
     text: str
@@ -84,7 +88,7 @@ class Passage:
 class Request:
     """What a model is sent for one text."""
 
-    kind: Kind
+    kind: Literal["summary", "header"]
     system: str
     prompt: str
 
@@ -139,3 +143,68 @@ def _headings(passages: Sequence[Passage]) -> list[str]:
 def _marked(name: str, text: str) -> str:
     """A text between marks that it cannot end by itself."""
     return f"<{name}>\n{without_control(_MARK.sub('< ', text))}\n</{name}>"
+
+
+def model_identity(settings: Settings) -> dict[str, str]:
+    """What tells a language model apart from others; the same model at another address is the
+    same."""
+    return {"provider": settings.llm.provider, "model": settings.llm.model}
+
+
+def header_identity(settings: Settings) -> dict[str, Any] | None:
+    """What decides headers beside the notes; None where they are off or nobody can write them."""
+    if settings.enrich.headers == "off" or settings.llm.provider == "none":
+        return None
+    return {"model": model_identity(settings), "prompts": VERSION, "tokens": HEADER_TOKENS}
+
+
+_THOUGHT = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.S | re.I)
+_CODE = re.compile(r"^[ \t]*(?:`{3,}|~{3,}).*$", re.M)
+_IMAGE = re.compile(r"!\[([^\]\n]{0,300})\]\([^)\n]{0,2000}\)|!\[\[[^\]\n]{0,300}\]\]")
+_LINK = re.compile(r"\[([^\]\n]{0,300})\]\([^)\n]{0,2000}\)")
+_WIKILINK = re.compile(r"\[\[(?:[^\]|\n]{0,300}\|)?([^\]|\n]{0,300})\]\]")
+_TAG = re.compile(r"<!--.*?(?:-->|\Z)|</?[a-zA-Z][^<>\n]*>", re.S)
+_LINE = re.compile(r"^[ \t]*(?:#{1,6}[ \t]+|>[ \t]?|[-*+][ \t]+|\d{1,3}[.)][ \t]+)", re.M)
+_ADDRESS = re.compile(
+    r"\b(?:(?:https?|ftp|file|obsidian)://|javascript:(?=\S)|data:(?=\w+/[\w.+-]+[;,]))"
+    r"(?:\([^\s()]*\)|[^\s<>\"'()\]])*(?<![.,;:!?])",
+    re.I,
+)
+_LABEL = re.compile(
+    r"^(?:here(?:'s| is)\b[^:\n]{0,60}:|(?:summary|context|header|answer)\s*:)\s*", re.I
+)
+_QUOTED = re.compile(r'^(["“„«\'])(.*)(["”“»\'])$', re.S)
+
+_LONGEST_MARKS = 20_000
+"""Characters of a reply that are looked at, beside those that are kept: marks and addresses."""
+
+
+def cleaned(reply: str, most: int) -> str:
+    """The words of a model on one line, without thoughts, marks, links, addresses and controls.
+
+    :param most: characters; cut after a sentence where one ends in the last half, else after a
+        word.
+    :returns: empty if there are no words.
+    """
+    # Not above: every search asks which properties sum a note up, and few need to tell sentences.
+    from notehop.indexing.enrich.extract import cut
+
+    text = _THOUGHT.sub("", reply)[: most + _LONGEST_MARKS]
+    text = _CODE.sub("", text)
+    text = _TAG.sub("", _WIKILINK.sub(r"\1", _LINK.sub(r"\1", _IMAGE.sub(r"\1", text))))
+    text = _ADDRESS.sub("", text)
+    text = without_emphasis(_LINE.sub("", text))
+    text = " ".join("".join(map(_shown, text)).split())
+    text = _LABEL.sub("", text)
+    if (quoted := _QUOTED.match(text)) is not None and quoted[1] not in quoted[2]:
+        text = quoted[2].strip()
+    return cut(text, most) if any(map(str.isalnum, text)) else ""
+
+
+def _shown(char: str) -> str:
+    """The character; a blank for a control; nothing for one that hides or turns what is read."""
+    category = unicodedata.category(char)
+    if category in ("Cf", "Co", "Cs", "Cn"):
+        # Joiners make letters of some scripts and emoji what they are.
+        return char if char in "\u200c\u200d" else ""
+    return " " if category in ("Cc", "Zl", "Zp") else char

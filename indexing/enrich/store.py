@@ -3,8 +3,6 @@
 A text is kept under the hash of all that it was made from, so that none is made twice. It is kept
 as long as a note needs it, and some days longer; when its note leaves the index it is deleted, and
 its bytes are overwritten.
-
-Touches: index (``enrichment.sqlite``).
 """
 
 from __future__ import annotations
@@ -14,34 +12,15 @@ import time
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self
 
-from sqlalchemy import (
-    BigInteger,
-    Boolean,
-    Column,
-    Double,
-    Index,
-    Integer,
-    MetaData,
-    String,
-    Table,
-    and_,
-    delete,
-    insert,
-    inspect,
-    or_,
-    select,
-    update,
-)
-from sqlalchemy import Text as TextColumn
 from sqlalchemy.engine import Connection
 
 from notehop.config.errors import IndexDamaged, IndexFailure, IndexMissing
 from notehop.indexing import faults
-from notehop.indexing.stores.database import among, listed
+from notehop.indexing.stores.catalog_read import CatalogReads, FileStamp
 from notehop.indexing.stores.model import NoteRow, NoteStatus
 from notehop.indexing.stores.sqlite import SqliteDatabase
 
@@ -60,18 +39,7 @@ class Text:
     tokens: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class TextRef:
-    """A text that a note of a content has, or should have."""
-
-    path: str
-    key: str
-    kind: Kind
-    note_hash: str
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(NamedTuple):
     """A text that the model did not write. ``last`` is in seconds since the epoch."""
 
     key: str
@@ -90,74 +58,32 @@ class Summary:
     model: str | None = None
 
 
+LOST = "could not be read and is made anew; what was written about the notes is lost"
+
 VERSION = 1
 """Raised when a table changes; a store of another version is made anew."""
 
-METADATA = MetaData()
+# texts: what was written; it stands for any note that would have the same written.
+# uses: which note has which texts; one that is not current is of an older state of the note.
+# failures: what the model did not write, and why; the reason holds no word of the note.
+# owed: notes that have a header which the index does not hold yet.
+# seen: notes for which nothing is to be done, as long as they are of this shape.
+_TABLES = {
+    "texts": "key VARCHAR NOT NULL PRIMARY KEY, kind VARCHAR NOT NULL, text TEXT NOT NULL, "
+    "model VARCHAR NOT NULL, tokens INTEGER NOT NULL, made DOUBLE NOT NULL, checksum BIGINT NOT NULL",
+    "uses": "path VARCHAR NOT NULL, key VARCHAR NOT NULL, kind VARCHAR NOT NULL, "
+    "note_hash VARCHAR NOT NULL, current BOOLEAN NOT NULL, since DOUBLE NOT NULL, "
+    "PRIMARY KEY (path, key)",
+    "failures": "key VARCHAR NOT NULL PRIMARY KEY, path VARCHAR NOT NULL, kind VARCHAR NOT NULL, "
+    "reason TEXT NOT NULL, tries INTEGER NOT NULL, last DOUBLE NOT NULL",
+    "owed": "path VARCHAR NOT NULL PRIMARY KEY",
+    "seen": "path VARCHAR NOT NULL PRIMARY KEY, shape VARCHAR NOT NULL",
+    "about": "key VARCHAR NOT NULL PRIMARY KEY, value TEXT NOT NULL",
+}
+_INDEXES = ("uses_by_key ON uses (key)", "failures_by_path ON failures (path)")
+_BY_NOTE = ("uses", "failures", "owed", "seen")
 
-TEXTS = Table(
-    "texts",
-    METADATA,
-    # What was written, by the hash of all that it was made from: it stands for any note that would
-    # have the same written.
-    Column("key", String, primary_key=True),
-    Column("kind", String, nullable=False),
-    Column("text", TextColumn, nullable=False),
-    Column("model", String, nullable=False),
-    Column("tokens", Integer, nullable=False),
-    Column("made", Double, nullable=False),
-    Column("checksum", BigInteger, nullable=False),
-)
-
-USES = Table(
-    "uses",
-    METADATA,
-    # Which note has which texts. One that is not current is of an older state of the note.
-    Column("path", String, primary_key=True),
-    Column("key", String, primary_key=True),
-    Column("kind", String, nullable=False),
-    Column("note_hash", String, nullable=False),
-    Column("current", Boolean, nullable=False),
-    Column("since", Double, nullable=False),
-    Index("uses_by_key", "key"),
-)
-
-FAILURES = Table(
-    "failures",
-    METADATA,
-    # What the model did not write, and why. The reason holds no word of the note.
-    Column("key", String, primary_key=True),
-    Column("path", String, nullable=False),
-    Column("kind", String, nullable=False),
-    Column("reason", TextColumn, nullable=False),
-    Column("tries", Integer, nullable=False),
-    Column("last", Double, nullable=False),
-    Index("failures_by_path", "path"),
-)
-
-OWED = Table(
-    "owed",
-    METADATA,
-    # Notes that have a header which the index does not hold yet.
-    Column("path", String, primary_key=True),
-)
-
-SEEN = Table(
-    "seen",
-    METADATA,
-    # Notes for which nothing is to be done, as long as they are of this shape.
-    Column("path", String, primary_key=True),
-    Column("shape", String, nullable=False),
-)
-
-ABOUT = Table(
-    "about",
-    METADATA,
-    Column("key", String, primary_key=True),
-    Column("value", TextColumn, nullable=False),
-)
-
-_BY_NOTE = (USES, FAILURES, OWED, SEEN)
+_LISTED = "IN (SELECT value FROM json_each(?))"
 
 _RETRIED = 3
 """Tries of one text that count as of the last hour: after as many it is left for a day."""
@@ -166,10 +92,20 @@ _RETRIED = 3
 class EnrichmentStore:
     """One SQLite file; each method is a transaction."""
 
-    def __init__(self, database: SqliteDatabase) -> None:
-        self._database = database
+    def __init__(self, path: Path, *, read_only: bool) -> None:
+        """Open the file; ``made_anew`` tells of one that could not be read, and is lost."""
         self.made_anew = False
-        """Whether what was there could not be read, and is lost."""
+        self._database = SqliteDatabase(path, create=not read_only, read_only=read_only)
+        try:
+            if not read_only:
+                self._create()
+            with self._reading() as connection:
+                whole = self._database.tables(connection).issuperset(_TABLES)
+            if not whole or self.meta().get("version") != VERSION:
+                raise IndexDamaged(f"{path}: of another version, or never finished")
+        except BaseException:
+            self.close()
+            raise
 
     @classmethod
     def open(cls, path: Path) -> Self:
@@ -178,12 +114,12 @@ class EnrichmentStore:
         :raises IndexUnwritable: if it cannot be made.
         """
         try:
-            return cls._opened(path, read_only=False)
+            return cls(path, read_only=False)
         except IndexDamaged:
             # With the files that SQLite keeps beside it.
             for suffix in ("-wal", "-shm", "-journal", ""):
                 path.with_name(path.name + suffix).unlink(missing_ok=True)
-            store = cls._opened(path, read_only=False)
+            store = cls(path, read_only=False)
             store.made_anew = True
             return store
 
@@ -194,27 +130,19 @@ class EnrichmentStore:
         :raises IndexMissing: if there is none, or none that can be read.
         """
         try:
-            return cls._opened(path, read_only=True)
+            return cls(path, read_only=True)
         except IndexFailure as exc:
             raise IndexMissing(f"{path}: nothing can be read: {exc}") from exc
 
-    @classmethod
-    def _opened(cls, path: Path, *, read_only: bool) -> Self:
-        store = cls(SqliteDatabase(path, create=not read_only, read_only=read_only))
-        try:
-            if not read_only:
-                with store._writing() as connection:
-                    if not inspect(connection).get_table_names():
-                        METADATA.create_all(connection)
-                        _put(connection, ABOUT, [{"key": "version", "value": json.dumps(VERSION)}])
-            with store._reading() as connection:
-                tables = set(inspect(connection).get_table_names())
-            if not tables.issuperset(METADATA.tables) or store.meta().get("version") != VERSION:
-                raise IndexDamaged(f"{path}: of another version, or never finished")
-        except BaseException:
-            store.close()
-            raise
-        return store
+    def _create(self) -> None:
+        with self._writing() as connection:
+            if self._database.tables(connection):
+                return
+            for name, columns in _TABLES.items():
+                connection.exec_driver_sql(f"CREATE TABLE {name} ({columns})")
+            for index in _INDEXES:
+                connection.exec_driver_sql(f"CREATE INDEX {index}")
+            _put(connection, "about", [("version", json.dumps(VERSION))])
 
     def close(self) -> None:
         """Close every connection."""
@@ -235,23 +163,20 @@ class EnrichmentStore:
 
     def meta(self) -> dict[str, Any]:
         """What is said of the whole, by key."""
-        with self._reading() as connection:
-            return {row.key: json.loads(row.value) for row in connection.execute(select(ABOUT))}
+        return {key: json.loads(value) for key, value in self._rows("SELECT * FROM about")}
 
     def set_meta(self, key: str, value: Any) -> None:
         """Say something of the whole; ``value`` is JSON-able."""
         with self._writing() as connection:
-            _put(connection, ABOUT, [{"key": key, "value": json.dumps(value, sort_keys=True)}])
+            _put(connection, "about", [(key, json.dumps(value, sort_keys=True))])
 
     def texts(self, keys: Iterable[str]) -> dict[str, Text]:
         """Key -> text, for those that are there; one that is not what was written is not."""
-        with self._reading() as connection:
-            query = select(TEXTS).where(among(TEXTS.c.key))
-            return {
-                row.key: Text(row.key, row.kind, row.text, row.model, row.tokens)
-                for row in connection.execute(query, listed(keys))
-                if row.checksum == _checksum(row.key, row.text)
-            }
+        return {
+            row.key: Text(row.key, row.kind, row.text, row.model, row.tokens)
+            for row in self._rows(f"SELECT * FROM texts WHERE key {_LISTED}", _json(keys))
+            if row.checksum == _checksum(row.key, row.text)
+        }
 
     def summaries(self, hashes: Mapping[str, str]) -> dict[str, Summary]:
         """Path -> summary, of notes that have one of a content; a model's goes before an extract.
@@ -259,45 +184,29 @@ class EnrichmentStore:
         :param hashes: path -> hash of the content.
         """
         query = (
-            select(USES.c.path, USES.c.note_hash, TEXTS)
-            .join(TEXTS, TEXTS.c.key == USES.c.key)
-            .where(USES.c.current.is_(True), USES.c.kind.in_(("summary", "extract")))
-            .where(among(USES.c.path))
+            "SELECT path, note_hash, texts.* FROM uses JOIN texts USING (key) WHERE current "
+            f"AND uses.kind IN ('summary', 'extract') AND path {_LISTED}"
         )
         found: dict[str, Summary] = {}
-        with self._reading() as connection:
-            for row in connection.execute(query, listed(hashes)):
-                intact = row.checksum == _checksum(row.key, row.text)
-                if not intact or not row.text or row.note_hash != hashes[row.path]:
-                    continue
-                if row.kind == "summary":
-                    found[row.path] = Summary(row.text, row.model)
-                else:
-                    found.setdefault(row.path, Summary(row.text))
+        for row in self._rows(query, _json(hashes)):
+            intact = row.checksum == _checksum(row.key, row.text)
+            if not intact or not row.text or row.note_hash != hashes[row.path]:
+                continue
+            if row.kind == "summary":
+                found[row.path] = Summary(row.text, row.model)
+            else:
+                found.setdefault(row.path, Summary(row.text))
         return found
 
-    def paths(self, roots: Iterable[str] | None = None) -> set[str]:
-        """The notes of which anything is known; of those at some paths or below, or of all."""
-        found: set[str] = set()
-        with self._reading() as connection:
-            for table in _BY_NOTE:
-                column = table.c.path
-                query = select(column).distinct()
-                if roots is None:
-                    found.update(connection.scalars(query))
-                    continue
-                for root in roots:
-                    # Below a folder are the paths between "folder/" and "folder0".
-                    inside = and_(column > f"{root}/", column < f"{root}0")
-                    found.update(connection.scalars(query.where(or_(column == root, inside))))
-        return found
+    def paths(self) -> set[str]:
+        """The notes of which anything is known."""
+        queries = (f"SELECT path FROM {table}" for table in _BY_NOTE)
+        return {path for (path,) in self._rows(" UNION ".join(queries))}
 
     def note_hashes(self, paths: Iterable[str]) -> dict[str, str]:
         """Path -> hash of the content of which the texts are that the note has now."""
-        query = select(USES.c.path, USES.c.note_hash).distinct()
-        query = query.where(USES.c.current.is_(True), among(USES.c.path))
-        with self._reading() as connection:
-            return {row.path: row.note_hash for row in connection.execute(query, listed(paths))}
+        query = f"SELECT DISTINCT path, note_hash FROM uses WHERE current AND path {_LISTED}"
+        return dict(self._rows(query, _json(paths)))
 
     def delete_notes(self, paths: Iterable[str], moved: Mapping[str, str]) -> None:
         """Delete all that is known of notes, and the texts that no other note has.
@@ -306,35 +215,37 @@ class EnrichmentStore:
             it has nothing.
         """
         with self._writing() as connection:
+            run = connection.exec_driver_sql
             for old, new in sorted(moved.items()):
-                if connection.execute(select(USES.c.key).where(USES.c.path == new)).first() is None:
-                    mine = and_(USES.c.path == old, USES.c.current.is_(True))
-                    connection.execute(update(USES).where(mine).values(path=new))
-                    failed = update(FAILURES).where(FAILURES.c.path == old)
-                    connection.execute(failed.values(path=new))
-            query = select(USES.c.key).where(among(USES.c.path)).distinct()
-            keys = connection.scalars(query, listed(paths)).all()
+                if run("SELECT 1 FROM uses WHERE path = ?", (new,)).first() is None:
+                    run("UPDATE uses SET path = ? WHERE path = ? AND current", (new, old))
+                    run("UPDATE failures SET path = ? WHERE path = ?", (new, old))
             for table in _BY_NOTE:
-                _delete(connection, table.c.path, paths)
-            _delete_unused(connection, keys)
+                run(f"DELETE FROM {table} WHERE path {_LISTED}", (_json(paths),))
+            _delete_unused(connection)
         faults.point("enrich-forgot")
 
-    def set_requirements(self, uses: Mapping[str, Sequence[TextRef]]) -> None:
+    def set_requirements(
+        self, needed: Mapping[str, Mapping[str, Kind]], hashes: Mapping[str, str]
+    ) -> None:
         """Say which texts notes need now; what they needed before is kept for a while.
 
-        :param uses: path -> all that the note needs.
+        :param needed: path -> key and kind of all that the note needs.
+        :param hashes: path -> hash of its content.
         """
         now = time.time()
         with self._writing() as connection:
-            for path, needed in uses.items():
-                current = and_(USES.c.path == path, USES.c.current.is_(True))
-                had = connection.scalars(select(USES.c.key).where(current)).all()
-                stale = sorted({*had} - {use.key for use in needed})
-                of_path = and_(USES.c.path == path, USES.c.key.in_(stale))
-                connection.execute(update(USES).where(of_path).values(current=False, since=now))
-                connection.execute(delete(FAILURES).where(FAILURES.c.key.in_(stale)))
-                rows = [{**asdict(use), "current": True, "since": now} for use in needed]
-                _put(connection, USES, rows)
+            for path, texts in needed.items():
+                connection.exec_driver_sql(
+                    "UPDATE uses SET current = 0, since = ? "
+                    f"WHERE path = ? AND current AND key NOT {_LISTED}",
+                    (now, path, _json(texts)),
+                )
+                rows = [(path, key, kind, hashes[path], 1, now) for key, kind in texts.items()]
+                _put(connection, "uses", rows)
+            connection.exec_driver_sql(
+                "DELETE FROM failures WHERE key NOT IN (SELECT key FROM uses WHERE current)"
+            )
 
     def put(self, texts: Iterable[Text]) -> int:
         """Keep texts that a note still needs; notes that need a header are to be indexed with it.
@@ -342,20 +253,20 @@ class EnrichmentStore:
         :returns: how many of the texts were kept. What is of a note that left meanwhile is not.
         """
         wanted = {text.key: text for text in texts}
-        now = time.time()
+        now, keys = time.time(), _json(wanted)
         with self._writing() as connection:
-            query = select(USES).where(among(USES.c.key))
-            users = connection.execute(query, listed(wanted)).all()
+            run = connection.exec_driver_sql
+            users = run(f"SELECT key, path, kind FROM uses WHERE key {_LISTED}", (keys,)).all()
             used = {row.key for row in users}
             rows = [
-                {**asdict(text), "made": now, "checksum": _checksum(text.key, text.text)}
-                for text in wanted.values()
-                if text.key in used
+                (one.key, one.kind, one.text, one.model, one.tokens, now, _checksum(key, one.text))
+                for key, one in wanted.items()
+                if key in used
             ]
-            _put(connection, TEXTS, rows)
-            _delete(connection, FAILURES.c.key, wanted)
+            _put(connection, "texts", rows)
+            run(f"DELETE FROM failures WHERE key {_LISTED}", (keys,))
             owed = sorted({row.path for row in users if row.kind == "header"})
-            _put(connection, OWED, [{"path": path} for path in owed])
+            _put(connection, "owed", [(path,) for path in owed])
             faults.point("enrich-inside-put")
         faults.point("enrich-put")
         return len(rows)
@@ -363,79 +274,69 @@ class EnrichmentStore:
     def fail(self, key: str, path: str, kind: Kind, reason: str) -> None:
         """Keep why a text was not written; it counts the tries."""
         with self._writing() as connection:
-            query = select(FAILURES.c.tries).where(FAILURES.c.key == key)
-            tries = connection.execute(query).scalar() or 0
-            _put(
-                connection,
-                FAILURES,
-                [asdict(Failure(key, path, kind, reason, tries + 1, time.time()))],
-            )
+            query = "SELECT tries FROM failures WHERE key = ?"
+            tries = connection.exec_driver_sql(query, (key,)).scalar() or 0
+            _put(connection, "failures", [(key, path, kind, reason, tries + 1, time.time())])
 
     def failures(self) -> list[Failure]:
         """What is not written, by path and key."""
-        with self._reading() as connection:
-            query = select(FAILURES).order_by(FAILURES.c.path, FAILURES.c.key)
-            return [Failure(*row) for row in connection.execute(query)]
+        query = "SELECT key, path, kind, reason, tries, last FROM failures ORDER BY path, key"
+        return [Failure(*row) for row in self._rows(query)]
 
     def pending_reindex(self) -> list[str]:
         """The notes that have to be indexed with their headers, sorted."""
-        with self._reading() as connection:
-            return sorted(connection.scalars(select(OWED.c.path)))
+        return sorted(path for (path,) in self._rows("SELECT path FROM owed"))
 
     def mark_reindexed(self, paths: Iterable[str]) -> None:
         """Say that these notes are indexed with their headers."""
         with self._writing() as connection:
-            _delete(connection, OWED.c.path, paths)
+            connection.exec_driver_sql(f"DELETE FROM owed WHERE path {_LISTED}", (_json(paths),))
 
     def checked(self) -> dict[str, str]:
         """Path -> shape of the notes for which nothing was to be done."""
-        with self._reading() as connection:
-            return {row.path: row.shape for row in connection.execute(select(SEEN))}
+        return dict(self._rows("SELECT path, shape FROM seen"))
 
     def mark_checked(self, shapes: Mapping[str, str]) -> None:
         """Say that for these notes nothing is to be done while they are of this shape."""
         with self._writing() as connection:
-            _put(connection, SEEN, [{"path": p, "shape": shapes[p]} for p in sorted(shapes)])
+            _put(connection, "seen", sorted(shapes.items()))
 
     def sweep(self, before: float) -> None:
         """Delete the texts that no note has needed since a time, in seconds since the epoch."""
         with self._writing() as connection:
-            old = and_(USES.c.current.is_(False), USES.c.since < before)
-            keys = connection.scalars(select(USES.c.key).where(old).distinct()).all()
-            if keys:
-                connection.execute(delete(USES).where(old))
-                _delete_unused(connection, keys)
+            old = "DELETE FROM uses WHERE NOT current AND since < ?"
+            if connection.exec_driver_sql(old, (before,)).rowcount:
+                _delete_unused(connection)
 
     def retire_all(self) -> None:
         """Say that no note needs anything any more: all of it was switched off."""
         with self._writing() as connection:
-            standing = update(USES).where(USES.c.current.is_(True))
-            connection.execute(standing.values(current=False, since=time.time()))
-            for table in (FAILURES, OWED, SEEN):
-                connection.execute(delete(table))
+            retired = "UPDATE uses SET current = 0, since = ? WHERE current"
+            connection.exec_driver_sql(retired, (time.time(),))
+            for table in ("failures", "owed", "seen"):
+                connection.exec_driver_sql(f"DELETE FROM {table}")
 
     def tally(self) -> dict[str, tuple[int, int]]:
         """Kind -> how many texts notes need now that are there, and how many are not."""
         query = (
-            select(USES.c.kind, TEXTS.c.key)
-            .join(TEXTS, TEXTS.c.key == USES.c.key, isouter=True)
-            .where(USES.c.current.is_(True))
+            "SELECT uses.kind, count(texts.key), count(*) - count(texts.key) "
+            "FROM uses LEFT JOIN texts USING (key) WHERE current GROUP BY uses.kind"
         )
-        found: dict[str, tuple[int, int]] = {}
-        with self._reading() as connection:
-            for kind, there in connection.execute(query):
-                have, lack = found.get(kind, (0, 0))
-                found[kind] = (have + 1, lack) if there is not None else (have, lack + 1)
-        return found
+        return {kind: (have, lack) for kind, have, lack in self._rows(query)}
 
     def made_since(self, moment: float) -> int:
         """Requests for texts that a model wrote, or failed to, since a time in seconds since the
         epoch."""
-        made = and_(TEXTS.c.made >= moment, TEXTS.c.kind != "extract")
+        query = (
+            "SELECT (SELECT count(*) FROM texts WHERE made >= ? AND kind != 'extract') + "
+            f"(SELECT coalesce(sum(min(tries, {_RETRIED})), 0) FROM failures WHERE last >= ?)"
+        )
+        [(count,)] = self._rows(query, moment, moment)
+        return int(count)
+
+    def _rows(self, query: str, *values: Any) -> Sequence[Any]:
         with self._reading() as connection:
-            written = connection.execute(select(TEXTS.c.key).where(made)).all()
-            failed = connection.scalars(select(FAILURES.c.tries).where(FAILURES.c.last >= moment))
-            return len(written) + sum(min(int(tries), _RETRIED) for tries in failed)
+            return connection.exec_driver_sql(query, values).all()
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:
@@ -463,21 +364,20 @@ def _checksum(key: str, text: str) -> int:
     return zlib.crc32(f"{key}\n{text}".encode())
 
 
-def _put(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
+def _json(values: Iterable[str]) -> str:
+    return json.dumps([*values])
+
+
+def _put(connection: Connection, table: str, rows: Sequence[tuple[Any, ...]]) -> None:
     """Insert rows; one of the same key goes."""
     if rows:
-        connection.execute(insert(table).prefix_with("OR REPLACE"), list(rows))
+        marks = ", ".join("?" * len(rows[0]))
+        connection.exec_driver_sql(f"INSERT OR REPLACE INTO {table} VALUES ({marks})", list(rows))
 
 
-def _delete(connection: Connection, column: Column[str], values: Iterable[str]) -> None:
-    connection.execute(delete(column.table).where(among(column)), listed(values))
-
-
-def _delete_unused(connection: Connection, keys: Iterable[str]) -> None:
-    query = select(USES.c.key).where(among(USES.c.key))
-    left = {*keys} - {*connection.scalars(query, listed(keys))}
-    _delete(connection, TEXTS.c.key, left)
-    _delete(connection, FAILURES.c.key, left)
+def _delete_unused(connection: Connection) -> None:
+    for table in ("texts", "failures"):
+        connection.exec_driver_sql(f"DELETE FROM {table} WHERE key NOT IN (SELECT key FROM uses)")
 
 
 def read_summaries(path: Path, notes: Iterable[NoteRow]) -> dict[str, Summary]:
@@ -493,3 +393,39 @@ def read_summaries(path: Path, notes: Iterable[NoteRow]) -> dict[str, Summary]:
     except IndexFailure:
         pass
     return {}
+
+
+def delete_orphans(path: Path, catalog: CatalogReads, stamps: Mapping[str, FileStamp]) -> list[str]:
+    """Delete what was written about notes that are not in the index, bytes included.
+
+    A note that was moved keeps it: its content stands at another path now. A crash before this is
+    done is seen by the next run.
+
+    :param path: of the store.
+    :param stamps: those of all notes of the catalog.
+    :returns: what the owner of the notes should know.
+    """
+    if not path.is_file():
+        return []
+    indexed = {note for note, stamp in stamps.items() if stamp.status is NoteStatus.INDEXED}
+    try:
+        with EnrichmentStore.open(path) as store:
+            if store.made_anew:
+                return [f"{path}: {LOST}"]
+            gone = store.paths() - indexed
+            if gone:
+                hashes = store.note_hashes(gone)
+                holders = catalog.paths_by_content_hash({*hashes.values()})
+                there = {
+                    old: [new for new in holders.get(content, ()) if new in indexed]
+                    for old, content in hashes.items()
+                }
+                store.delete_notes(gone, {old: new[0] for old, new in there.items() if new})
+            if not store.checkpoint() and gone:
+                return [
+                    f"{path}: what was written about notes that left stands in its journal, since "
+                    "somebody reads it; the next run empties that"
+                ]
+    except IndexFailure as exc:
+        return [f"what was written about notes that left is still there: {exc}"]
+    return []

@@ -1,26 +1,31 @@
 """From notes that were read to their rows and passages with vectors: one LlamaIndex pipeline.
 
-Touches: model; index (reads).
+While the notes of one write are stored, those of the next are embedded.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from llama_index.core.ingestion import IngestionPipeline, run_transformations
 from llama_index.core.schema import BaseNode, MetadataMode, TransformComponent
 from pydantic import ConfigDict
 
-from notehop.config.errors import UsageError
-from notehop.indexing.enrich.headers import Headers
+from notehop.config.errors import IndexFailure, UsageError
+from notehop.indexing.embed.embedder import Embedder, Vectors
+from notehop.indexing.enrich.prompts import Passage, header_requests
+from notehop.indexing.enrich.store import EnrichmentStore
 from notehop.indexing.graph.fragments import outline_of_note
 from notehop.indexing.nodes.parser import NoteDocument, SectionNodeParser
-from notehop.indexing.pipeline.embedding import EmbeddingProgress, Matrix
-from notehop.indexing.pipeline.state import unread_row
+from notehop.indexing.report import Progress
 from notehop.indexing.stores.catalog import Catalog
 from notehop.indexing.stores.catalog_rows import PackedTokens, pack_tokens
 from notehop.indexing.stores.model import ChunkRow, NoteRow, NoteStatus
@@ -44,24 +49,97 @@ class ChunkedNote:
 class ChunkedBatch:
     """The notes of one write. ``touch`` maps those whose content is known to (size, mtime_ns).
 
-    ``kept`` are the nodes whose own vector is in the index, ``spoken`` vectors of sentences by id.
+    ``kept`` are the nodes whose own vector is in the index, ``sentences`` vectors of sentences by id.
     """
 
     reads: Sequence[Read]
     notes: list[ChunkedNote]
     touch: Mapping[str, tuple[int, int]]
     kept: set[str] = field(default_factory=set)
-    spoken: Mapping[str, Any] = field(default_factory=dict)
+    sentences: Mapping[str, Any] = field(default_factory=dict)
 
-    def sentences(self) -> dict[str, str]:
-        """Id -> what the model is to see of each sentence that holds a link."""
-        said = (
-            text_around(item.row.title, link)
-            for item in self.notes
-            if item.note is not None
-            for link in item.note.links
-        )
-        return {sentence_id(text): text for text in said if text is not None}
+
+class Embedding:
+    """Embeds with the model of a run, whose passes it turns into progress.
+
+    ``texts`` counts what went through the model, ``opened`` says whether it was more than ``few``
+    characters at once. One thread may embed while another stores.
+    """
+
+    def __init__(self, progress: Progress, few: int) -> None:
+        self.texts = 0
+        self.opened = False
+        self.stopped = False
+        self._few = few
+        self._progress = progress
+        self._embedder: Embedder | None = None
+        self._truncated = 0
+        self._turn = threading.Lock()
+        self._embedded = self._shown = 0
+
+    def use(self, embedder: Embedder) -> None:
+        """Embed with this model from now on."""
+        self._embedder, self._truncated = embedder, embedder.cut
+
+    def embed(self, texts: Sequence[str], tokens: int) -> Vectors:
+        """Embed texts; with them so many more tokens of the run are done.
+
+        :raises ModelError: if the model fails.
+        """
+        assert self._embedder is not None
+        before = self._embedded
+
+        def done(count: int) -> None:
+            if self.stopped:
+                raise InterruptedError("nobody waits for these texts any more")
+            self.reached(before + tokens * count // len(texts))
+
+        matrix = self._embedder.embed(texts, done)
+        self._embedded = before + tokens
+        self.opened |= sum(map(len, texts)) > self._few
+        self.texts += len(texts)
+        return matrix
+
+    def reached(self, tokens: int) -> None:
+        """Show that so many tokens of the run are done, unless more were shown already."""
+        with self._turn:
+            if tokens > self._shown:
+                self._progress.advance(tokens - self._shown)
+                self._shown = tokens
+
+    def warnings(self) -> list[str]:
+        """What the model did not see of the texts; empty if it saw all."""
+        count = self._embedder.cut - self._truncated if self._embedder is not None else 0
+        if not count:
+            return []
+        return [f"{count} texts were longer than the model's window; their ends have no vector"]
+
+
+Begin = Callable[[Callable[[], ChunkedBatch]], "Future[ChunkedBatch]"]
+
+
+@contextmanager
+def in_background(embedding: Embedding) -> Iterator[Begin]:
+    """Give what begins work in a thread of its own, in the order in which it comes.
+
+    Until many texts were embedded, work is done at once, in the caller's thread: that is where the
+    model is opened, since two threads that import libraries can lock each other up.
+    """
+    with ThreadPoolExecutor(1, "notehop-embed") as pool:
+
+        def begin(work: Callable[[], ChunkedBatch]) -> Future[ChunkedBatch]:
+            if embedding.opened:
+                return pool.submit(work)
+            done: Future[ChunkedBatch] = Future()
+            done.set_result(work())
+            return done
+
+        try:
+            yield begin
+        except BaseException:
+            embedding.stopped = True
+            pool.shutdown(cancel_futures=True)
+            raise
 
 
 class _Component(TransformComponent):
@@ -69,15 +147,47 @@ class _Component(TransformComponent):
 
 
 class PutHeaders(_Component):
-    """Put what a model wrote to place a passage in its note before its embedded text."""
+    """Put what a model wrote to place a passage in its note before its embedded text.
 
-    headers: Headers
+    That changes the vector of a passage and the name of its chunk, and nothing else: what is shown
+    and quoted, and the words of the lexical index, are the note's own. Passages are cut to leave
+    headers room, so that no word of a note loses its place in a vector to them.
+    """
+
+    store: Path
+    model: Mapping[str, Any]
     parser: SectionNodeParser
 
     def __call__(self, nodes: Sequence[BaseNode], **_: Any) -> Sequence[BaseNode]:
         """Change text, hash and id of the nodes that have a header."""
-        self.headers.apply(_by_path(nodes).values(), self.parser.count, self.parser.reserve)
+        wanted: list[tuple[BaseNode, str]] = []
+        for every in _by_path(nodes).values():
+            # Properties say what they are about by themselves.
+            own = [node for node in every if node.metadata["kind"] == "text"]
+            passages = [
+                Passage(tuple(node.metadata["heading_path"]), node.metadata["body"]) for node in own
+            ]
+            requests = header_requests(every[0].metadata["title"], passages)
+            wanted += zip(own, (one.key(self.model) for one in requests), strict=False)
+        texts = self._texts([key for _, key in wanted]) if wanted else {}
+        for node, key in wanted:
+            if header := texts.get(key):
+                spans = self.parser.count(header)
+                if len(spans) > self.parser.reserve:
+                    header = header[: spans[self.parser.reserve - 1][1]]
+                frame, _sep, body = node.get_content(MetadataMode.NONE).partition("\n")
+                embedded = f"{frame}\n{header}\n{body}"
+                node.set_content(embedded)
+                _rename(node, embedded)
         return nodes
+
+    def _texts(self, keys: Sequence[str]) -> dict[str, str]:
+        try:
+            with EnrichmentStore.reading(self.store) as store:
+                return {key: text.text for key, text in store.texts(keys).items()}
+        except IndexFailure:
+            # Headers are worth having, and no run waits for them.
+            return {}
 
 
 class UserTransformations(_Component):
@@ -99,13 +209,17 @@ class UserTransformations(_Component):
                 "they may change what is embedded of a passage, and not which passages there are"
             )
         for node in changed:
-            embedded = node.get_content(MetadataMode.EMBED)
-            digest = hashlib.sha256(embedded.encode()).hexdigest()[:32]
-            if digest != node.metadata["embedded_hash"]:
-                node.metadata["embedded_hash"] = digest
-                whole = json.dumps([node.node_id, embedded])
-                node.id_ = hashlib.sha256(whole.encode()).hexdigest()[:32]
+            _rename(node, node.get_content(MetadataMode.EMBED))
         return changed
+
+
+def _rename(node: BaseNode, embedded: str) -> None:
+    """Give a node the hash of what is embedded of it now, and another id if that is new."""
+    digest = hashlib.sha256(embedded.encode()).hexdigest()[:32]
+    if digest != node.metadata["embedded_hash"]:
+        node.metadata["embedded_hash"] = digest
+        whole = json.dumps([node.node_id, embedded])
+        node.id_ = hashlib.sha256(whole.encode()).hexdigest()[:32]
 
 
 class KnownVectors(_Component):
@@ -138,7 +252,7 @@ class KnownVectors(_Component):
 class EmbedMissing(_Component):
     """Embed the nodes that have no vector yet, each distinct text once."""
 
-    embed: Callable[[Sequence[str]], Matrix]
+    embed: Callable[[Sequence[str]], Vectors]
 
     def __call__(self, nodes: Sequence[BaseNode], **_: Any) -> Sequence[BaseNode]:
         """Set ``embedding`` on every node; order and number of the nodes stay."""
@@ -151,47 +265,21 @@ class EmbedMissing(_Component):
         return nodes
 
 
+@dataclass(frozen=True, slots=True)
 class Chunker:
-    """Cuts and embeds notes with one model, which is loaded for the first that is indexed."""
+    """Cuts and embeds notes.
 
-    def __init__(
-        self,
-        parser: Callable[[], SectionNodeParser],
-        tokenizer: Tokenizer,
-        catalog: Catalog,
-        embedding: EmbeddingProgress,
-        headers: Headers | None = None,
-        transformations: Sequence[TransformComponent] = (),
-    ) -> None:
-        """Take what cuts and embeds.
+    ``parser`` fits the model, and is asked for when the first note has to be cut; ``tokenizer`` is
+    that of the lexical index. ``headers`` names the store of what a model wrote to place passages in
+    their notes, and the model; ``transformations`` are the user's own, after those.
+    """
 
-        :param parser: fits the model; asked when the first note has to be cut.
-        :param tokenizer: that of the lexical index.
-        :param catalog: whose vectors are taken for what it knows.
-        :param headers: what a model wrote to place passages in their notes.
-        :param transformations: the user's own, after those.
-        """
-        self._parser = parser
-        self._tokenizer = tokenizer
-        self._catalog = catalog
-        self._embedding = embedding
-        self._headers = headers
-        self._transformations = list(transformations)
-
-    def open(self, reads: Sequence[Read], rows: Iterable[NoteRow] = ()) -> ChunkedBatch:
-        """The notes of one write, not cut yet.
-
-        :param reads: notes that were read, each path once.
-        :param rows: notes that are kept out unread.
-        """
-        notes = [ChunkedNote(row) for row in rows]
-        notes += [_opened(read) for read in reads if read.problem or read.note]
-        touch = {
-            read.file.path: (read.file.size, read.file.mtime_ns)
-            for read in reads
-            if not (read.problem or read.note)
-        }
-        return ChunkedBatch(reads, notes, touch)
+    parser: Callable[[], SectionNodeParser]
+    tokenizer: Tokenizer
+    catalog: Catalog
+    embedding: Embedding
+    headers: tuple[Path, Mapping[str, Any]] | None = None
+    transformations: Sequence[TransformComponent] = ()
 
     def embed(self, batch: ChunkedBatch, tokens: int) -> ChunkedBatch:
         """Cut the notes and embed what the catalog does not know.
@@ -200,37 +288,60 @@ class Chunker:
         :raises ModelError: if the model fails.
         :raises UsageError: if the user's transformations do not keep the passages.
         """
-        documents = [NoteDocument.of(item.note) for item in batch.notes if item.note is not None]
-        if not documents:
+        indexed = [(item, item.note) for item in batch.notes if item.note is not None]
+        if not indexed:
             return batch
-        known = KnownVectors(catalog=self._catalog, kept=batch.kept)
-        missing = EmbedMissing(embed=lambda texts: self._embedding.embed(texts, tokens))
-        steps: list[TransformComponent] = [self._parser(), known, missing]
-        if self._transformations:
-            steps.insert(1, UserTransformations(transformations=self._transformations))
-        if self._headers is not None:
-            steps.insert(1, PutHeaders(headers=self._headers, parser=self._parser()))
+        parser = self.parser()
+        steps: list[TransformComponent] = [parser]
+        if self.headers is not None:
+            store, model = self.headers
+            steps.append(PutHeaders(store=store, model=model, parser=parser))
+        if self.transformations:
+            steps.append(UserTransformations(transformations=[*self.transformations]))
+        steps.append(KnownVectors(catalog=self.catalog, kept=batch.kept))
+        steps.append(EmbedMissing(embed=lambda texts: self.embedding.embed(texts, tokens)))
         pipeline = IngestionPipeline(transformations=steps, disable_cache=True)
+        documents = [NoteDocument.of(note) for _, note in indexed]
         by_path = _by_path(pipeline.run(documents=documents, show_progress=False))
-        for item in batch.notes:
-            if item.note is not None:
-                item.nodes = by_path.get(item.row.path, ())
-                item.chunks = tuple(
-                    chunk_row(node, item.row, self._tokenizer) for node in item.nodes
-                )
-        said = batch.sentences()
-        spoken = self._catalog.known_sentences(said)
-        batch.spoken = self.embed_sentences(
-            {one: text for one, text in said.items() if one not in spoken}
+        sentences: dict[str, str] = {}
+        for item, note in indexed:
+            item.nodes = by_path.get(item.row.path, ())
+            item.chunks = tuple(chunk_row(node, item.row, self.tokenizer) for node in item.nodes)
+            texts = (text_around(item.row.title, link) for link in note.links)
+            sentences |= {sentence_id(text): text for text in texts if text is not None}
+        known = self.catalog.known_sentences(sentences)
+        batch.sentences = self.embed_sentences(
+            {one: text for one, text in sentences.items() if one not in known}
         )
         return batch
 
-    def embed_sentences(self, said: Mapping[str, str]) -> Mapping[str, Any]:
+    def embed_sentences(self, sentences: Mapping[str, str]) -> Mapping[str, Any]:
         """Id -> vector of sentences, given by id."""
-        if not said:
+        if not sentences:
             return {}
-        matrix = self._embedding.embed([*said.values()], 0)
-        return dict(zip(said, matrix, strict=True))
+        matrix = self.embedding.embed([*sentences.values()], 0)
+        return dict(zip(sentences, matrix, strict=True))
+
+
+def uncut(reads: Sequence[Read], skip: Iterable[tuple[FileEntry, str]] = ()) -> ChunkedBatch:
+    """The notes of one write, not cut yet.
+
+    :param reads: notes that were read, each path once.
+    :param skip: notes that are kept out unread, and why.
+    """
+    notes = [ChunkedNote(unread_row(file, NoteStatus.SKIPPED, reason)) for file, reason in skip]
+    touch: dict[str, tuple[int, int]] = {}
+    for read in reads:
+        file = read.file
+        if read.note is not None:
+            row = note_row(file, read.note)
+            notes.append(ChunkedNote(row, read.note if row.status is NoteStatus.INDEXED else None))
+        elif read.problem:
+            row = unread_row(file, NoteStatus.FAILED, read.problem)
+            notes.append(ChunkedNote(replace(row, content_hash=read.content_hash)))
+        else:
+            touch[file.path] = file.size, file.mtime_ns
+    return ChunkedBatch(reads, notes, touch)
 
 
 def _by_path(nodes: Iterable[BaseNode]) -> dict[str, list[BaseNode]]:
@@ -240,12 +351,16 @@ def _by_path(nodes: Iterable[BaseNode]) -> dict[str, list[BaseNode]]:
     return found
 
 
-def _opened(read: Read) -> ChunkedNote:
-    if read.note is None:
-        row = unread_row(read.file, NoteStatus.FAILED, read.problem or "")
-        return ChunkedNote(replace(row, content_hash=read.content_hash))
-    row = note_row(read.file, read.note)
-    return ChunkedNote(row, read.note if row.status is NoteStatus.INDEXED else None)
+def unread_row(file: FileEntry, status: NoteStatus, reason: str) -> NoteRow:
+    """The row of a note that was not, or could not be, read."""
+    return NoteRow(
+        path=file.path,
+        title=file.path.rsplit("/", 1)[-1].removesuffix(".md"),
+        status=status,
+        reason=reason,
+        size=file.size,
+        mtime_ns=file.mtime_ns,
+    )
 
 
 def note_row(file: FileEntry, note: Note) -> NoteRow:

@@ -1,17 +1,13 @@
-"""The indexer: brings the index of one vault up to its vault.
-
-Touches: vault-read, index, model.
-"""
+"""The indexer: brings the index of one vault up to its vault."""
 
 from __future__ import annotations
 
-import shutil
 import time
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from notehop.config import Settings
 from notehop.config.errors import IndexFailure, VectorServerError
@@ -38,7 +34,7 @@ from notehop.indexing.stores.chroma import (
     write_in_child,
 )
 from notehop.indexing.stores.fingerprint import check_vault
-from notehop.indexing.stores.layout import IndexLayout, unwritable
+from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.lock import WriterLock
 from notehop.indexing.stores.model import LIMITS, Limits, NoteStatus
 from notehop.indexing.stores.replacement import finish_replacement, replace_index
@@ -48,8 +44,6 @@ from notehop.indexing.tokens import NAMES
 
 if TYPE_CHECKING:
     from llama_index.core.schema import TransformComponent
-
-Result = TypeVar("Result")
 
 _PATIENCE = 1.0
 """Seconds to wait for the lock: who looks at an index may hold it for a moment."""
@@ -94,7 +88,6 @@ class Indexer:
         self._transformations = transformations
         self._limits = limits
         self._state: IndexState | None = None
-        self._outgrown: str | None = None
 
     def run(self, *, rebuild: bool = False, allow_mass_delete: bool = False) -> Report:
         """Index what changed since the last run; with ``rebuild``, everything from nothing.
@@ -109,22 +102,18 @@ class Indexer:
         :raises IndexUnwritable: if the disk is full or read-only; what was committed stays.
         :raises ModelError: if the embedding model is missing or fails.
         """
-
-        def work(asked: dict[str, Any]) -> Report:
-            request = Request(allow_mass_delete=allow_mass_delete)
-            update = (self._rebuilt if rebuild else self._brought_up)(asked, request)
+        request = Request(allow_mass_delete=allow_mass_delete)
+        with self._writing() as fingerprint:
+            update = (self._rebuild if rebuild else self._bring_up)(fingerprint, request)
             report = self._report(update)
             try:
-                _, told = self._mirrored()
+                _, warnings = self._mirror()
             except VectorServerError as exc:
-                told = (
+                warnings = (
                     f"{exc}. Searches compare every vector until it is brought up, by the next run",
                 )
-            return replace(report, warnings=(*report.warnings, *told))
-
-        report = self._written(work)
-        told = themes_summed_up(self.layout, self.vault, self.settings, self._command)
-        return replace(report, warnings=(*report.warnings, *told))
+        themes = themes_summed_up(self.layout, self.vault, self.settings, self._command)
+        return replace(report, warnings=(*report.warnings, *warnings, *themes))
 
     def update(
         self,
@@ -147,7 +136,8 @@ class Indexer:
             allow_mass_delete=allow_mass_delete,
             deleted_before=lately,
         )
-        return self._written(lambda asked: self._brought_up(asked, request))
+        with self._writing() as fingerprint:
+            return self._bring_up(fingerprint, request)
 
     def redo(self, paths: Iterable[str]) -> Update:
         """Make notes anew, though they may be as they were: a header was written for them.
@@ -155,8 +145,9 @@ class Indexer:
         :param paths: of notes, relative to the vault.
         :raises NotehopError: as :meth:`run`.
         """
-        request = Request(tuple(paths), again=True, deleted_before=0)
-        return self._written(lambda asked: self._brought_up(asked, request))
+        with self._writing() as fingerprint:
+            request = Request(tuple(paths), again=True, deleted_before=0)
+            return self._bring_up(fingerprint, request)
 
     def tidy(self, interrupted: Callable[[], bool] = lambda: False) -> bool:
         """Do what keeps the index small and quick to open, and the copy of it in Chroma current.
@@ -166,8 +157,7 @@ class Indexer:
         :raises NotehopError: as :meth:`run`; VectorServerError if the Chroma server cannot be
             brought up.
         """
-
-        def work(_: object) -> bool:
+        with self._writing():
             state = read_catalog_state(self.layout)
             if state is None or not state.fits(self.layout):
                 # Something was harmed or cut off: the next run looks at all of it.
@@ -175,12 +165,30 @@ class Indexer:
             with Catalog.open(self.layout.catalog) as catalog:
                 derive(self.layout, catalog, everything=True, limits=self._limits)
             write_catalog_state(self.layout, state.generation, state.stamp)
-            done, _ = self._mirrored(interrupted)
+            done, _ = self._mirror(interrupted)
             return done
 
-        return self._written(work)
+    @contextmanager
+    def _writing(self) -> Iterator[dict[str, Any]]:
+        """Hold the lock, and give the fingerprint asked for; remember nothing of a run that failed."""
+        try:
+            # The vault and the model first: a wrong path must not cost a folder or an old index.
+            scan(self.vault, self.settings.vault, within=())
+            fingerprint = wanted(self.settings)
+            self.layout.create(self.vault)
+            with WriterLock(self.layout, self._command, patience=_PATIENCE):
+                try:
+                    finish_replacement(self.layout)
+                    yield fingerprint
+                except BaseException:
+                    self._state = None
+                    raise
+                finally:
+                    self.layout.close_to_others(thorough=True)
+        finally:
+            self.progress.close()
 
-    def _mirrored(
+    def _mirror(
         self, interrupted: Callable[[], bool] = lambda: False
     ) -> tuple[bool, tuple[str, ...]]:
         """Bring the mirror up to the run that ended last.
@@ -189,6 +197,7 @@ class Indexer:
         :raises VectorServerError: if a Chroma server cannot be brought up.
         """
         served = self.settings.vectors.engine == "chroma"
+        warnings: tuple[str, ...] = ()
         if served or self.layout.chroma_collection.exists():
             # Not above: only who has such a server needs what asks it.
             from notehop.indexing.stores import served_mirror
@@ -198,44 +207,22 @@ class Indexer:
                 return served_mirror.update_served_mirror(
                     self.layout, self.settings, interrupted, progress=self.progress
                 )
-            left = served_mirror.remove_served_mirror(self.layout, self.settings)
-        else:
-            left = ()
+            warnings = served_mirror.remove_served_mirror(self.layout, self.settings)
         if not self.settings.index.mirror:
             remove_mirror(self.layout)
-            return True, left
+            return True, warnings
         if mirror_due(self.layout):
             self.progress.stage("Copying to Chroma", 0, "")
-        told = update_mirror(self.layout, interrupted, self._write_mirror)
-        return True, left if told is None else (*left, told)
+        warning = update_mirror(self.layout, interrupted, self._write_mirror)
+        return True, warnings if warning is None else (*warnings, warning)
 
-    def _written(self, work: Callable[[dict[str, Any]], Result]) -> Result:
-        """Do what writes, under the lock; remember nothing of a run that failed."""
-        with ExitStack() as held:
-            held.callback(self.progress.close)
-            # The vault and the model first: a wrong path must not cost a folder or an old index.
-            scan(self.vault, self.settings.vault, within=())
-            asked = wanted(self.settings)
-            self.layout.create(self.vault)
-            held.enter_context(WriterLock(self.layout, self._command, patience=_PATIENCE))
-            held.callback(self.layout.close_to_others, thorough=True)
-            finish_replacement(self.layout)
-            try:
-                return work(asked)
-            except BaseException:
-                self._state = None
-                raise
-
-    def _brought_up(self, asked: dict[str, Any], request: Request) -> Update:
+    def _bring_up(self, fingerprint: dict[str, Any], request: Request) -> Update:
         """Run, and once more from nothing where the notes are mostly in another language by now:
         their words are cut by it."""
-        done = self._run(self.layout, asked, request)
-        language = self._outgrown
+        done, language = self._run(self.layout, fingerprint, request)
         if language is None:
             return done
-        # The model stays what it is: no other need be made ready.
-        self._copy_model()
-        anew = self._rebuilt(asked, Request(allow_mass_delete=True))
+        anew = self._rebuild(fingerprint, Request(allow_mass_delete=True))
         return replace(
             done,
             generation=anew.generation,
@@ -247,33 +234,16 @@ class Indexer:
             ),
         )
 
-    def _copy_model(self) -> None:
-        new = self.layout.next
-        if not self.layout.model.is_dir():
-            return
-        new.create(self.vault)
-        # Not above: a run that finds nothing to do has no use for it.
-        from notehop.indexing.embed.onnx_export import link
-
-        try:
-            shutil.copytree(
-                self.layout.model,
-                new.model,
-                dirs_exist_ok=True,
-                copy_function=lambda source, target: link(Path(source), Path(target)),
-            )
-        except OSError as exc:
-            raise unwritable(new.root, exc) from exc
-
-    def _rebuilt(self, asked: dict[str, Any], request: Request) -> Update:
+    def _rebuild(self, fingerprint: dict[str, Any], request: Request) -> Update:
         """Build a new index beside the old one, which answers until the new one is whole."""
         if not Catalog.exists(self.layout.catalog):
-            return self._run(self.layout, asked, request)
+            return self._run(self.layout, fingerprint, request)[0]
         if not request.allow_mass_delete:
             self._check_old()
         self._state = None
         self.layout.next.create(self.vault)
-        update = self._run(self.layout.next, asked, replace(request, allow_mass_delete=True))
+        request = replace(request, allow_mass_delete=True)
+        update, _ = self._run(self.layout.next, fingerprint, request)
         replace_index(self.layout)
         self._state = None
         return update
@@ -294,7 +264,10 @@ class Indexer:
         left = sum(file.kind == "note" for file in found)
         refuse_deletions(self.vault, indexed, indexed - left, self.settings.vault.max_delete_share)
 
-    def _run(self, layout: IndexLayout, asked: dict[str, Any], request: Request) -> Update:
+    def _run(
+        self, layout: IndexLayout, fingerprint: dict[str, Any], request: Request
+    ) -> tuple[Update, str | None]:
+        """Run once; also the language of most notes, where the index was made for another."""
         follows = request.follows
         if not follows:
             lost = lost_lately(read_run_record(self.layout), time.time())
@@ -330,7 +303,7 @@ class Indexer:
                 catalog=catalog,
                 state=self._state,
                 request=request,
-                fingerprint=asked,
+                fingerprint=fingerprint,
                 enrichment=self.layout.enrichment,
                 harmed=harmed,
                 transformations=self._transformations,
@@ -338,20 +311,17 @@ class Indexer:
             )
             update = run.execute()
             if run.everything:
-                update = self._with_themes(layout, catalog, update)
-            self._outgrown = run.outgrown
+                # Others leave the themes to readers.
+                started = time.perf_counter()
+                themes, former = self.settings.themes, self.layout.themes
+                update_themes(layout, catalog, self.vault, themes, former=former)
+                if themes.enabled:
+                    took = time.perf_counter() - started
+                    update = replace(update, seconds={**update.seconds, "themes": took})
             if not request.again and (update.wrote or not follows or failed_before(self.layout)):
                 record(update)
         write_catalog_state(layout, self._state.generation, stamp_of(self._state.meta))
-        return update
-
-    def _with_themes(self, layout: IndexLayout, catalog: Catalog, update: Update) -> Update:
-        """Bring the themes up to a run that looked at everything; others leave them to readers."""
-        started = time.perf_counter()
-        update_themes(layout, catalog, self.vault, self.settings.themes, former=self.layout.themes)
-        if not self.settings.themes.enabled:
-            return update
-        return replace(update, seconds={**update.seconds, "themes": time.perf_counter() - started})
+        return update, run.outgrown
 
     def _report(self, update: Update) -> Report:
         languages: dict[str, int] = {}

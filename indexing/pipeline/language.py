@@ -1,15 +1,11 @@
-"""The languages of a vault, learnt from a sample of its notes.
-
-Touches: vault-read, index (reads).
-"""
+"""The languages of a vault, learnt from a sample of its notes."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
 
 from notehop.config.settings import EmbeddingSettings
 from notehop.indexing.changes import Changes
@@ -23,10 +19,8 @@ from notehop.indexing.embed.models import (
 )
 from notehop.indexing.pipeline.state import IndexState
 from notehop.indexing.stores.catalog_read import CatalogReads
-from notehop.indexing.stores.model import ChunkRow, NoteStatus
+from notehop.indexing.stores.model import NoteStatus
 from notehop.indexing.tokens import NAMES, clear_language, detect_language
-
-Item = TypeVar("Item")
 
 JUDGED = "language_judged"
 """Entry of the catalog: how many notes there were when their language was judged last."""
@@ -37,20 +31,11 @@ SAMPLE = 200
 BEGINNING = 4_000
 """Bytes read of each of them."""
 
-_SAID = 600
+_CHARACTERS = 600
 """Characters of a note by which its own language is told: a hundred words."""
 
 UNREAD = 0.1
 """Share of the notes in languages that the model does not read from which that is worth a word."""
-
-
-def language_of(root: Path, paths: Sequence[str]) -> str:
-    """Detect the language that most of the sampled text is in.
-
-    :param paths: of the notes, relative to ``root``.
-    :returns: a code of :data:`notehop.indexing.tokens.LANGUAGES`; English for no text.
-    """
-    return detect_language([_beginning(root / path) for path in _spread(sorted(paths))])
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,33 +48,26 @@ class Judgement:
     told: Mapping[str, int] = field(default_factory=dict)
 
 
-def judge(root: Path, asked: str | None, known: IndexState, changes: Changes) -> Judgement:
+def judge(root: Path, setting: str | None, known: IndexState, changes: Changes) -> Judgement:
     """Settle the language in force: the setting, that of the index, or the notes' own.
 
-    :param asked: what the settings say; None or empty leaves it to the notes.
+    Where the notes decide, they are judged again whenever there are twice as many: a vault that
+    begins with a welcome in English at 2, 4, 8 notes, and a large one hardly ever.
+
+    :param setting: None or empty leaves it to the notes.
     :param known: what the index holds before the changes.
     """
     stored = known.meta.get("fingerprint", {}).get("language")
-    held = str(asked or stored or "en")
     new = [file.path for file in changes.read if file.path not in known.stamps]
     gone = known.stamps.keys() & set(changes.gone)
     count = known.indexed + len(new) - len(gone)
-    if asked or not judgement_due(count, int(known.meta.get(JUDGED, 0))):
-        return Judgement(held)
-    before = (p for p, one in known.stamps.items() if one.status is NoteStatus.INDEXED)
-    now = language_of(root, [*(path for path in before if path not in gone), *new])
+    if setting or count < max(1, 2 * int(known.meta.get(JUDGED, 0))):
+        return Judgement(str(setting or stored or "en"))
+    before = [p for p in known.stamps.keys() - gone if known.has_status(p, NoteStatus.INDEXED)]
+    now = detect_language([_beginning(root / path) for path in _sample([*before, *new])])
     if stored is not None and now != stored:
-        return Judgement(held, outgrown=now)
-    return Judgement(now if stored is None else held, told={JUDGED: count})
-
-
-def judgement_due(notes: int, judged: int) -> bool:
-    """Whether so many notes are enough to judge their language again.
-
-    :param judged: how many there were when it was judged last. A vault that begins with a welcome
-        in English is judged at 2, 4, 8 notes, and a large one hardly ever.
-    """
-    return notes >= max(1, 2 * judged)
+        return Judgement(str(stored), outgrown=now)
+    return Judgement(now, told={JUDGED: count})
 
 
 def languages_of(catalog: CatalogReads, paths: Sequence[str]) -> dict[str, int]:
@@ -99,11 +77,15 @@ def languages_of(catalog: CatalogReads, paths: Sequence[str]) -> dict[str, int]:
     :returns: code -> notes, the most first, ties by code; notes whose text leaves a doubt (few
         words, code) are left out.
     """
-    found = Counter(
-        language
-        for path in _spread(sorted(paths))
-        if (language := clear_language(_said(catalog.chunks_of(path))))
-    )
+    found: Counter[str] = Counter()
+    for path in _sample(paths):
+        text = ""
+        for chunk in catalog.chunks_of(path):
+            text += f"{chunk.text}\n"
+            if len(text) >= _CHARACTERS:
+                break
+        if language := clear_language(text[:_CHARACTERS]):
+            found[language] += 1
     return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
 
 
@@ -128,18 +110,9 @@ def advice(languages: Mapping[str, int], settings: EmbeddingSettings) -> str | N
     )
 
 
-def _spread(items: Sequence[Item]) -> Sequence[Item]:
-    step = -(-len(items) // SAMPLE) or 1
-    return items[::step]
-
-
-def _said(chunks: Iterable[ChunkRow]) -> str:
-    said = ""
-    for chunk in chunks:
-        said += f"{chunk.text}\n"
-        if len(said) >= _SAID:
-            break
-    return said[:_SAID]
+def _sample(paths: Sequence[str]) -> Sequence[str]:
+    """Paths spread evenly over all, in order."""
+    return sorted(paths)[:: -(-len(paths) // SAMPLE) or 1]
 
 
 def _beginning(path: Path) -> str:

@@ -1,46 +1,36 @@
-"""One run under the writer lock: what to read, in which batches, and what it came to.
-
-Touches: vault-read, index, model.
-"""
+"""One run under the writer lock: what changed, what is made of it batch by batch, what it came to."""
 
 from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from notehop.config import Settings
 from notehop.indexing.changes import Changes, check_deletions, compare, scan, unread_pdfs
-from notehop.indexing.enrich.freshness import delete_orphans
-from notehop.indexing.enrich.headers import headers_of
+from notehop.indexing.embed.embedder import Embedder
+from notehop.indexing.enrich.prompts import HEADER_TOKENS, header_identity, model_identity
+from notehop.indexing.enrich.store import delete_orphans
 from notehop.indexing.graph.files import affected_names
-from notehop.indexing.pipeline.embedding import EmbeddingProgress, beside
 from notehop.indexing.pipeline.language import judge
 from notehop.indexing.pipeline.models import LoadEmbedder
-from notehop.indexing.pipeline.state import (
-    IndexState,
-    NoteReader,
-    RunCounts,
-    apart,
-    moved,
-    unread_row,
-    within,
-)
+from notehop.indexing.pipeline.state import IndexState, below, within
 from notehop.indexing.pipeline.upkeep import derive, lacks_query_model, remove_damaged, withdraw
 from notehop.indexing.report import Progress, Update
 from notehop.indexing.stores.catalog import Catalog
 from notehop.indexing.stores.chroma import remove_mirror
 from notehop.indexing.stores.fingerprint import check_fingerprint
 from notehop.indexing.stores.layout import IndexLayout
-from notehop.indexing.stores.model import LIMITS, Batch, Limits, NoteStatus
+from notehop.indexing.stores.model import Batch, Limits, NoteStatus
 from notehop.indexing.themes.update import update_themes
 from notehop.indexing.tokens import Tokenizer
-from notehop.indexing.vault.parse import Read
+from notehop.indexing.vault.parse import Read, read_note
 from notehop.indexing.vault.walk import FileEntry
 
 if TYPE_CHECKING:
@@ -49,7 +39,7 @@ if TYPE_CHECKING:
     from llama_index.core.schema import TransformComponent
 
     from notehop.indexing.nodes.parser import SectionNodeParser
-    from notehop.indexing.pipeline.chunking import ChunkedBatch
+    from notehop.indexing.pipeline.chunking import ChunkedBatch, Embedding
 
 
 TICK_NS = 2_000_000_000
@@ -78,69 +68,54 @@ class Request:
         return self.deleted_before is not None
 
 
+@dataclass
 class IndexRun:
-    """Brings one open catalog, and what is derived from it, up to its vault."""
+    """Brings one open catalog, and what is derived from it, up to its vault.
 
-    def __init__(
-        self,
-        *,
-        vault: Path,
-        settings: Settings,
-        layout: IndexLayout,
-        progress: Progress,
-        load: LoadEmbedder,
-        catalog: Catalog,
-        state: IndexState,
-        request: Request,
-        fingerprint: Mapping[str, Any],
-        enrichment: Path,
-        harmed: bool = False,
-        transformations: Sequence[TransformComponent] = (),
-        limits: Limits = LIMITS,
-    ) -> None:
-        """Look at the vault, and write nothing yet.
+    ``state`` is what the catalog holds, ``fingerprint`` what the settings ask for, ``enrichment`` the
+    file of what was written about notes. ``harmed``: the catalog's files are other than the last run
+    left them. ``outgrown`` is, after the run, the language of most notes where the index was made
+    for another one.
 
-        :param state: what the catalog holds; it is brought up to what this run writes.
-        :param fingerprint: what the settings ask for.
-        :param enrichment: the file of what was written about notes.
-        :param harmed: the catalog's files are other than the last run left them.
-        :param transformations: the user's own, for what is embedded of passages.
-        :raises VaultError: if the vault is not there or cannot be listed.
-        """
-        self._limits = limits
-        self._enrichment = enrichment
-        self._vault = vault
-        self._settings = settings
-        self._layout = layout
-        self._progress = progress
-        self._load = load
-        self._catalog = catalog
-        self._state = state
-        self._request = request
-        self._asked = dict(fingerprint)
-        self._embedding = EmbeddingProgress(progress, limits.embed_beside)
-        self._counts = RunCounts(state.stamps)
+    :raises VaultError: if the vault is not there or cannot be listed.
+    """
+
+    vault: Path
+    settings: Settings
+    layout: IndexLayout
+    progress: Progress
+    load: LoadEmbedder
+    catalog: Catalog
+    state: IndexState
+    request: Request
+    fingerprint: Mapping[str, Any]
+    enrichment: Path
+    harmed: bool
+    transformations: Sequence[TransformComponent]
+    limits: Limits
+    outgrown: str | None = None
+
+    def __post_init__(self) -> None:
+        self._before = self.state.generation
+        self._embedding: Embedding | None = None
+        self._counts: Counter[str] = Counter()
         self._warnings: list[str] = []
         self._seconds: dict[str, float] = {}
-        self._dimensions = int(fingerprint["dimensions"])
-        self._before = state.generation
-        self._language = "en"
-        self.outgrown: str | None = None
-        """The language of most notes by now, where the index was made for another one."""
-        self._headers = headers_of(settings, enrichment)
-        self._transformations = transformations
-        self._dressing = {
-            "headers": None if self._headers is None else self._headers.identity,
-            "transformations": identity_of(transformations),
+        # What is put to passages before they are embedded.
+        self._additions = {
+            "headers": header_identity(self.settings),
+            "transformations": identity_of(self.transformations),
         }
-        self._paths = request.paths
-        if harmed or state.cut_off or self._dressed_otherwise:
+        meta = self.state.meta
+        self._additions_changed = any(meta.get(k) != v for k, v in self._additions.items())
+        self._paths = self.request.paths
+        if self.harmed or self.state.cut_off or self._additions_changed:
             self._paths = None
         if self._paths is None:
-            progress.stage("Scanning", 0, "files")
+            self.progress.stage("Scanning", 0, "files")
         else:
-            self._paths = (*self._paths, *state.symlinks)
-        self._walk = scan(vault, settings.vault, self._paths)
+            self._paths = (*self._paths, *meta.get("symlinks", ()))
+        self._walk = scan(self.vault, self.settings.vault, self._paths)
 
     @property
     def everything(self) -> bool:
@@ -154,29 +129,29 @@ class IndexRun:
         :raises MassDeletion: if too large a share of the notes is gone; nothing is changed then.
         """
         started = time.perf_counter()
-        if (stored := self._state.meta.get("fingerprint")) is not None:
-            check_fingerprint(stored, self._asked)
+        if (stored := self.state.meta.get("fingerprint")) is not None:
+            check_fingerprint(stored, self.fingerprint)
         if self.everything:
-            self._warnings += remove_damaged(self._layout)
+            self._warnings += remove_damaged(self.layout)
             attachments = {
                 file.path: bool(file.excluded)
                 for file in self._walk.files
                 if file.kind == "attachment"
             }
-            if unread := unread_pdfs(attachments, self._settings.vault):
+            if unread := unread_pdfs(attachments, self.settings.vault):
                 self._warnings.append(unread)
         try:
             with rare_collections():
                 self._write(self._changes())
-            self._warnings += delete_orphans(self._enrichment, self._catalog, self._paths)
-            if self.everything and self._catalog.has_chunks and lacks_query_model(self._layout):
-                self._progress.stage("Loading the model", 0, "")
-                self._parser  # noqa: B018 (loading the model makes the one for queries)
+            self._warnings += delete_orphans(self.enrichment, self.catalog, self.state.stamps)
+            if self.everything and self.catalog.has_chunks and lacks_query_model(self.layout):
+                self.progress.stage("Loading the model", 0, "")
+                self._embedder  # noqa: B018 (loading the model makes the one for queries)
             with self._timed("derive"):
-                if self._layout.purge_mark.exists():
+                if self.layout.purge_mark.exists():
                     # While the mark still says that words have to leave every file.
-                    update_themes(self._layout, self._catalog, self._vault, self._settings.themes)
-                derive(self._layout, self._catalog, everything=self.everything, limits=self._limits)
+                    update_themes(self.layout, self.catalog, self.vault, self.settings.themes)
+                derive(self.layout, self.catalog, everything=self.everything, limits=self.limits)
         finally:
             self._seconds["total"] = time.perf_counter() - started
         return self.so_far()
@@ -184,139 +159,165 @@ class IndexRun:
     def so_far(self) -> Update:
         """What was done until now; a run that fails has kept that."""
         return Update(
-            generation=self._state.generation,
-            wrote=self._state.generation != self._before,
-            notes=self._state.indexed,
-            added=self._counts.added,
-            changed=self._counts.changed,
-            moved=self._counts.moved,
-            deleted=self._counts.deleted,
+            generation=self.state.generation,
+            wrote=self.state.generation != self._before,
+            notes=self.state.indexed,
+            added=self._counts["added"],
+            changed=self._counts["changed"],
+            moved=self._counts["moved"],
+            deleted=self._counts["deleted"],
             warnings=tuple(self._warnings),
-            embedded=self._embedding.texts,
+            embedded=self._embedding.texts if self._embedding is not None else 0,
             seconds=self._seconds,
         )
 
     def _changes(self) -> Changes:
         """What to do, with the notes that are to be made anew among those to read."""
-        known, walk, paths = self._state, self._walk, self._paths
-        stamps: Mapping[str, Any] = known.stamps if paths is None else within(known.stamps, paths)
-        files: Mapping[str, bool] = known.attachments
+        state, paths = self.state, self._paths
+        stamps: Mapping[str, Any] = state.stamps if paths is None else within(state.stamps, paths)
+        files: Mapping[str, bool] = state.attachments
         if paths is not None:
             # A note is no other file, and nothing is below it.
             files = within(files, [path for path in paths if path not in stamps])
         # What is gone is none of them: it is forgotten by this run as by any other.
-        again = self._to_be_made_anew() & {file.path for file in walk.files}
-        if again:
-            stamps = {path: stamp for path, stamp in stamps.items() if path not in again}
-        self._notes = NoteReader(
-            self._vault,
-            known,
-            lost=again,
-            comment_links=self._settings.vault.comment_links,
-            warn=self._warnings.append,
-        )
-        limit = self._settings.vault.max_note_bytes
-        recent = time.time_ns() - TICK_NS
+        self._again = self._to_be_made_anew() & {file.path for file in self._walk.files}
+        if self._again:
+            stamps = {path: stamp for path, stamp in stamps.items() if path not in self._again}
         changes = compare(
-            walk,
+            self._walk,
             stamps,
-            known.reasons,
+            state.reasons,
             files,
-            limit,
-            recent_ns=recent,
-            named=frozenset(self._request.paths or ()),
+            self.settings.vault.max_note_bytes,
+            recent_ns=time.time_ns() - TICK_NS,
+            named=frozenset(self.request.paths or ()),
         )
-        if not self._request.allow_mass_delete:
-            check_deletions(
-                self._vault,
-                changes,
-                known.stamps,
-                self._settings.vault,
-                self._request.deleted_before or 0,
-            )
+        if not self.request.allow_mass_delete:
+            before = self.request.deleted_before or 0
+            check_deletions(self.vault, changes, state.stamps, self.settings.vault, before)
         # What is as it was is not written again: a run without changes writes nothing.
-        news = [file for file in changes.retry if self._notes.is_news(file)]
-        return replace(changes, read=tuple(sorted([*changes.read, *news], key=_path_of)))
+        news = [file for file in changes.retry if self._is_news(file)]
+        read = sorted([*changes.read, *news], key=lambda file: file.path)
+        return replace(changes, read=tuple(read))
 
-    def _to_be_made_anew(self) -> frozenset[str]:
+    def _to_be_made_anew(self) -> set[str]:
         """Notes that are to be cut anew: all of them, where other text is put to passages now."""
-        if not self._state.generation or not self._dressed_otherwise:
-            return frozenset((self._request.paths or ()) if self._request.again else ())
-        stamps = self._state.stamps.items()
-        return frozenset(path for path, one in stamps if one.status is NoteStatus.INDEXED)
+        if self.state.generation and self._additions_changed:
+            return {p for p in self.state.stamps if self.state.has_status(p, NoteStatus.INDEXED)}
+        return set(self.request.paths or ()) if self.request.again else set()
 
-    @property
-    def _dressed_otherwise(self) -> bool:
-        """Whether the index has passages with other headers or transformations."""
-        return any(self._state.meta.get(key) != one for key, one in self._dressing.items())
+    def _is_news(self, file: FileEntry) -> bool:
+        """Whether a note whose size and time are known is not what it was, or fails otherwise."""
+        read = self._read(file)
+        failed = self.state.has_status(file.path, NoteStatus.FAILED)
+        if read.away and not failed:
+            return False
+        before = self.state.reasons.get(file.path) if failed else None
+        return read.note is not None or read.problem != before
+
+    def _read_all(self, files: Iterable[FileEntry]) -> list[Read]:
+        """Read notes. One that the disk does not give now, and that is indexed, stays as it is."""
+        found = []
+        for file in files:
+            read = self._read(file)
+            if read.away and self.state.has_status(file.path, NoteStatus.INDEXED):
+                self._warnings.append(
+                    f"{file.path}: {read.problem}; what the index has of it stays until it can be"
+                )
+            else:
+                found.append(read)
+        return found
+
+    def _read(self, file: FileEntry) -> Read:
+        """Read a note; one whose content is known is not parsed, unless it is to be made anew."""
+        known = self.state.stamps.get(file.path)
+        anew = known is None or known.status is NoteStatus.FAILED or file.path in self._again
+        return read_note(
+            self.vault,
+            file,
+            "" if known is None or anew else known.content_hash,
+            comment_links=self.settings.vault.comment_links,
+        )
 
     def _about(self) -> dict[str, Any]:
         """What the catalog is to say of the vault as a whole."""
-        walk, known, paths = self._walk, self._state, self._paths
-        elsewhere = apart([""] if paths is None else paths)
-        problems = {*walk.problems, *(told for told in known.problems if elsewhere(told[0]))}
+        inside = below([""] if self._paths is None else self._paths)
+        known = self.state.meta
+        problems = {
+            (path, reason) for path, reason in known.get("problems", ()) if not inside(path)
+        }
+        symlinks = {path for path in known.get("symlinks", ()) if not inside(path)}
         return {
-            "vault": str(self._vault.resolve()),
-            **self._dressing,
-            "problems": [list(told) for told in sorted(problems)],
-            "symlinks": sorted({*walk.symlinks, *filter(elsewhere, known.symlinks)}),
+            "vault": str(self.vault.resolve()),
+            **self._additions,
+            "problems": [list(told) for told in sorted(problems | {*self._walk.problems})],
+            "symlinks": sorted(symlinks | {*self._walk.symlinks}),
         }
 
     def _write(self, changes: Changes) -> None:
-        known = self._state
-        judged = judge(self._vault, self._asked["language"], known, changes)
+        state = self.state
+        judged = judge(self.vault, self.fingerprint["language"], state, changes)
         self._language, self.outgrown = judged.language, judged.outgrown
         about = {**self._about(), **judged.told}
-        told = all(known.meta.get(key) == value for key, value in about.items())
-        cut_off = known.cut_off
-        if not changes and told and not cut_off:
+        told = all(state.meta.get(key) == value for key, value in about.items())
+        if not changes and told and not state.cut_off:
             return
-        from notehop.indexing.pipeline.batch import BatchBuilder
-        from notehop.indexing.pipeline.chunking import Chunker
+        # Not above: a run that finds nothing to do can do without LlamaIndex.
+        from notehop.indexing.pipeline.chunking import Chunker, Embedding, in_background, uncut
+        from notehop.indexing.pipeline.linking import BatchBuilder
 
         # Links that were resolved before a run was cut off may have met files it had seen: what it
         # assumed of them is not known.
-        every_link = bool(known.meta.get("under_way"))
-        fingerprint = {**self._asked, "language": self._language}
-        if not (changes.read or self._catalog.has_chunks):
+        every_link = bool(state.meta.get("under_way"))
+        fingerprint = {**self.fingerprint, "language": judged.language}
+        if not (changes.read or self.catalog.has_chunks):
             # An empty vault has no language; its first notes will have one.
-            fingerprint["language"] = self._asked["language"]
+            fingerprint["language"] = self.fingerprint["language"]
         other = {
             name for path in (*changes.attach, *changes.detach) for name in affected_names(path)
         }
         gone = set(changes.gone)
-        rows = [unread_row(file, NoteStatus.SKIPPED, reason) for file, reason in changes.skip]
+        self._embedding = embedding = Embedding(self.progress, self.limits.embed_beside)
+        headers = None
+        if self._additions["headers"] is not None:
+            headers = self.enrichment, model_identity(self.settings)
         chunker = Chunker(
             lambda: self._parser,
-            Tokenizer(self._language),
-            self._catalog,
-            self._embedding,
-            self._headers,
-            self._transformations,
+            Tokenizer(judged.language),
+            self.catalog,
+            embedding,
+            headers,
+            self.transformations,
         )
-        files = known.files(self._catalog, self._walk, changes)
-        builder = BatchBuilder(self._catalog, files, chunker, self._dimensions)
-        limits = self._limits
-        parts = [*batches(changes.read, limits.batch_notes, limits.batch_tokens)] or [()]
-        with beside(self._embedding) as begin_beside:
+        builder = BatchBuilder(
+            self.catalog,
+            state.files(self.catalog, self._walk, changes),
+            chunker,
+            int(self.fingerprint["dimensions"]),
+        )
+        parts = [*batches(changes.read, self.limits)] or [()]
+        with in_background(embedding) as begin:
 
-            def begin(group: Sequence[FileEntry]) -> Future[ChunkedBatch]:
+            def start(number: int) -> Future[ChunkedBatch]:
+                part = parts[number]
                 with self._timed("read"):
-                    reads = self._notes.read(group)
-                first = group is parts[0]
-                if first:
+                    reads = self._read_all(part)
+                if number == 0:
                     self._announce(reads, changes.read)
-                chunked = chunker.open(reads, rows if first else ())
+                batch = uncut(reads, changes.skip if number == 0 else ())
                 with self._timed("embed"):
-                    return begin_beside(lambda: chunker.embed(chunked, tokens_of(group)))
+                    return begin(lambda: chunker.embed(batch, tokens_of(part)))
 
+            waiting = [start(0)]
             done = 0
-            for number, begun in enumerate(one_ahead(parts, begin), start=1):
-                last = number == len(parts)
+            for number, part in enumerate(parts):
+                last = number + 1 == len(parts)
+                if not last:
+                    waiting.append(start(number + 1))
                 with self._timed("embed"):
-                    chunked = begun.result()
-                went = moved(chunked.reads, gone, known, self._catalog)
-                leaving = sorted(gone) if last else sorted(went)
+                    chunked = waiting.pop(0).result()
+                moved = self._moved(chunked.reads, gone)
+                leaving = sorted(gone) if last else sorted(moved)
                 with self._timed("link"):
                     batch = builder.build(
                         chunked, leaving, other if last else (), every_link=last and every_link
@@ -328,50 +329,85 @@ class IndexRun:
                     "written": time.time(),
                 }
                 if last:
-                    meta |= about
                     # With the files that are no notes.
                     batch = replace(batch, attach=changes.attach, detach=changes.detach)
+                    meta |= about
                 with self._timed("store"):
-                    self._committed(replace(batch, meta=meta), went)
+                    self._commit(replace(batch, meta=meta), moved)
                 gone.difference_update(leaving)
                 self._warnings += [w for r in chunked.reads if r.note for w in r.note.warnings]
-                done += tokens_of(parts[number - 1])
-                self._embedding.reached(done)
-        self._warnings += self._embedding.warnings()
+                done += tokens_of(part)
+                embedding.reached(done)
+        self._warnings += embedding.warnings()
 
-    def _committed(self, batch: Batch, moved: Sequence[str]) -> None:
-        if self._counts.withdraws(batch):
-            withdraw(self._layout)
-        if self._counts.forgets(batch, moved):
+    def _moved(self, reads: Sequence[Read], gone: Collection[str]) -> list[str]:
+        """The vanished notes whose content stands in these; each new note takes one.
+
+        :param gone: the notes that vanished and are in the index still.
+        """
+        new = [
+            read.content_hash
+            for read in reads
+            if read.note is not None and read.file.path not in self.state.stamps
+        ]
+        holders = self.catalog.paths_by_content_hash(new)
+        found: list[str] = []
+        for content_hash in new:
+            left = [p for p in holders.get(content_hash, ()) if p in gone and p not in found]
+            found += left[:1]
+        return found
+
+    def _commit(self, batch: Batch, moved: Sequence[str]) -> None:
+        """Write a batch and count it: indexed notes only, those kept out or failed are named instead.
+
+        :param moved: deleted paths whose content has a new one: neither added nor deleted.
+        """
+        status = {record.note.path: record.note.status for record in batch.upsert}
+        before = {
+            p for p in (*status, *batch.delete) if self.state.has_status(p, NoteStatus.INDEXED)
+        }
+        left = before & {*batch.delete}
+        carried = len(left.intersection(moved))
+        withdrawn = any(status.get(path) is NoteStatus.SKIPPED for path in before)
+        if withdrawn:
+            # It is there still, and its words have to leave every file.
+            withdraw(self.layout)
+        if withdrawn or len(left) > carried:
             # Chroma keeps the bytes of what it deletes. Before the commit, in case that is cut off.
-            remove_mirror(self._layout)
-        generation = self._catalog.commit(batch)
-        self._counts.written(batch, moved)
-        self._state.wrote(batch, generation)
+            remove_mirror(self.layout)
+        generation = self.catalog.commit(batch)
+        indexed = {path for path, now in status.items() if now is NoteStatus.INDEXED}
+        self._counts["changed"] += len(indexed & before)
+        self._counts["added"] += len(indexed - before) - carried
+        self._counts["moved"] += carried
+        self._counts["deleted"] += len(left) - carried
+        self.state.wrote(batch, generation)
 
     def _announce(self, reads: Sequence[Read], files: Sequence[FileEntry]) -> None:
         if any(read.note is not None for read in reads):
             # A stage of its own, so that the rate of what follows is that of the notes.
-            self._progress.stage("Loading the model", 0, "")
-            self._parser  # noqa: B018 (a cached property)
+            self.progress.stage("Loading the model", 0, "")
+            self._embedder  # noqa: B018 (a cached property)
         # By tokens, which take equal time each; notes do not.
         notes = f"{len(files):,} note{'' if len(files) == 1 else 's'}"
-        self._progress.stage(f"Indexing {notes}", tokens_of(files), "tokens")
+        self.progress.stage(f"Indexing {notes}", tokens_of(files), "tokens")
+
+    @cached_property
+    def _embedder(self) -> Embedder:
+        with self._timed("load model"):
+            embedder = self.load(self.settings.embedding, self.layout.model)
+        if self._embedding is not None:
+            self._embedding.use(embedder)
+        return embedder
 
     @cached_property
     def _parser(self) -> SectionNodeParser:
         """What cuts notes to the measure of the model, which is loaded for it."""
-        from notehop.indexing.enrich.headers import HEADER_TOKENS
         from notehop.indexing.nodes.parser import SectionNodeParser
 
-        with self._timed("load model"):
-            embedder = self._load(self._settings.embedding, self._layout.model)
-        self._embedding.watch(embedder)
+        reserve = 0 if self._additions["headers"] is None else HEADER_TOKENS
         return SectionNodeParser.of(
-            embedder,
-            self._settings.chunking,
-            self._language,
-            reserve=0 if self._headers is None else HEADER_TOKENS,
+            self._embedder, self.settings.chunking, self._language, reserve=reserve
         )
 
     @contextmanager
@@ -392,14 +428,6 @@ def identity_of(transformations: Sequence[TransformComponent]) -> list[str] | No
     return [get_transformation_hash([], one) for one in transformations]
 
 
-def _path_of(file: FileEntry) -> str:
-    return file.path
-
-
-Begun = TypeVar("Begun")
-Item = TypeVar("Item")
-
-
 _BYTES_A_TOKEN = 4
 """Of English prose; a model's own tokenizer is not asked before a note is read."""
 
@@ -409,30 +437,19 @@ def tokens_of(files: Iterable[FileEntry]) -> int:
     return sum(file.size for file in files) // _BYTES_A_TOKEN
 
 
-def batches(
-    files: Iterable[FileEntry], most_notes: int, most_tokens: int
-) -> Iterator[Sequence[FileEntry]]:
-    """Runs of notes that fit a transaction, in order; a note over ``most_tokens`` is alone."""
+def batches(files: Iterable[FileEntry], limits: Limits) -> Iterator[Sequence[FileEntry]]:
+    """Runs of notes that fit a transaction, in order; a note over the limit of tokens is alone."""
+    most = limits.batch_tokens * _BYTES_A_TOKEN
     batch: list[FileEntry] = []
     size = 0
     for file in files:
-        if batch and (len(batch) >= most_notes or size + file.size > most_tokens * _BYTES_A_TOKEN):
+        if batch and (len(batch) >= limits.batch_notes or size + file.size > most):
             yield batch
             batch, size = [], 0
         batch.append(file)
         size += file.size
     if batch:
         yield batch
-
-
-def one_ahead(items: Iterable[Item], begin: Callable[[Item], Begun]) -> Iterator[Begun]:
-    """What ``begin`` makes of each item, in order; it has begun the next one by then."""
-    waiting: list[Begun] = []
-    for item in items:
-        waiting.append(begin(item))
-        if len(waiting) > 1:
-            yield waiting.pop(0)
-    yield from waiting
 
 
 _NEW_OBJECTS = 50_000

@@ -1,7 +1,4 @@
-"""What is made from the catalog: brought up to it, thrown away where it was harmed.
-
-Touches: index (reads and writes; under the writer lock).
-"""
+"""What is made from the catalog: brought up to it at the end of a run, removed where it was harmed."""
 
 from __future__ import annotations
 
@@ -18,7 +15,7 @@ from notehop.indexing.stores.chroma import remove_mirror
 from notehop.indexing.stores.database import REBUILD
 from notehop.indexing.stores.layout import IndexLayout, unwritable
 from notehop.indexing.stores.lexical_segments import read_segments
-from notehop.indexing.stores.model import LIMITS, Limits
+from notehop.indexing.stores.model import Limits
 from notehop.indexing.stores.vector_index import VectorIndex
 
 
@@ -88,9 +85,7 @@ def withdraw(layout: IndexLayout) -> None:
     faults.point("purge-mark-set")
 
 
-def derive(
-    layout: IndexLayout, catalog: Catalog, *, everything: bool, limits: Limits = LIMITS
-) -> None:
+def derive(layout: IndexLayout, catalog: Catalog, *, everything: bool, limits: Limits) -> None:
     """At the end of a run: bring what is derived up to the notes.
 
     :param everything: do all that is due; else, after a change of some notes, what can wait does:

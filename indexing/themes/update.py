@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from notehop.config.errors import IndexDamaged, NotehopError
 from notehop.config.settings import Settings, ThemesSettings
-from notehop.indexing.enrich.freshness import is_unchanged
+from notehop.indexing.changes import is_unchanged
 from notehop.indexing.enrich.store import read_summaries
 from notehop.indexing.llm.egress import sending
 from notehop.indexing.llm.text import answer_of, without_control

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 
 LAST_WAIT = 600.0
@@ -52,23 +51,17 @@ class Timing:
 
 
 TIMING = Timing()
-"""What notehop follows with."""
 
 
 class Backoff:
-    """The wait until something that failed is tried again: twice as long each time.
+    """The wait until something that failed is tried again: twice as long each time."""
 
-    :param monotonic: seconds that never go back.
-    """
-
-    def __init__(self, monotonic: Callable[[], float] = time.monotonic) -> None:
-        self._monotonic = monotonic
-        self._since = monotonic()
-        self._first = self._wait = 0.0
+    def __init__(self) -> None:
+        self._since = self._first = self._wait = 0.0
 
     def failed(self, first: float, most: float = LAST_WAIT) -> None:
         """Wait ``first`` seconds, or twice as long as before, up to ``most``."""
-        self._since, self._first = self._monotonic(), first
+        self._since, self._first = time.monotonic(), first
         self._wait = min(max(first, 2 * self._wait), max(first, most))
 
     def shorten(self) -> None:
@@ -82,46 +75,35 @@ class Backoff:
     @property
     def left(self) -> float:
         """Seconds until the next try; 0 if it is due."""
-        return max(0.0, self._since + self._wait - self._monotonic())
+        return max(0.0, self._since + self._wait - time.monotonic())
 
 
 class ScanSchedule:
     """When the whole vault has to be scanned again, and whether the vault is quiet.
 
-    :param rescan_s: seconds after which the whole vault is scanned again.
-    :param timing: what counts as sleep, quiet and soon.
-    :param monotonic: seconds that never go back and may stand still while the machine sleeps.
-    :param wall: seconds of the day's clock, which goes on.
+    ``rescan_s`` are the seconds after which it is, whatever was reported.
     """
 
-    def __init__(
-        self,
-        rescan_s: float,
-        timing: Timing = TIMING,
-        monotonic: Callable[[], float] = time.monotonic,
-        wall: Callable[[], float] = time.time,
-    ) -> None:
+    def __init__(self, rescan_s: float, timing: Timing = TIMING) -> None:
         self.rescan_s = rescan_s
         self._timing = timing
-        self._monotonic = monotonic
-        self._wall = wall
-        self._at = monotonic(), wall()
-        self._scanned = self._wrote = monotonic()
+        self._at = time.monotonic(), time.time()
+        self._scanned = self._wrote = time.monotonic()
         self._took = 0.0
         self._lost = False
 
     def wrote(self) -> None:
         """Something was written just now."""
-        self._wrote = self._monotonic()
+        self._wrote = time.monotonic()
 
     @property
     def quiet(self) -> bool:
         """Whether nothing was written for a while."""
-        return self._monotonic() - self._wrote >= self._timing.quiet
+        return time.monotonic() - self._wrote >= self._timing.quiet
 
     def scanned(self, took: float) -> None:
         """The whole vault was scanned just now, in so many seconds."""
-        self._scanned, self._took, self._lost = self._monotonic(), took, False
+        self._scanned, self._took, self._lost = time.monotonic(), took, False
 
     def lost(self) -> None:
         """Some changes are not known: scan everything soon, though not all the time."""
@@ -136,11 +118,13 @@ class ScanSchedule:
     def due(self) -> bool:
         """Whether the whole vault has to be scanned again."""
         wait = min(self.rescan_s, self.pause) if self._lost else self.rescan_s
-        return self._monotonic() - self._scanned >= wait
+        return time.monotonic() - self._scanned >= wait
 
     def slept(self) -> bool:
-        """Whether the machine slept, or the process stood still, since the last call."""
-        monotonic, wall = self._monotonic(), self._wall()
-        went, passed = monotonic - self._at[0], wall - self._at[1]
-        self._at = monotonic, wall
+        """Whether the machine slept, or the process stood still, since the last call.
+
+        While a machine sleeps its steady clock may stand still, and the day's clock goes on.
+        """
+        before, self._at = self._at, (time.monotonic(), time.time())
+        went, passed = self._at[0] - before[0], self._at[1] - before[1]
         return max(passed - went, went) > self._timing.slept

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,8 +58,7 @@ class VaultEvents:
     def __init__(
         self, vault: Path, *, settle_ms: int, polling: bool, timing: Timing = TIMING
     ) -> None:
-        """Watch nothing yet.
-
+        """
         :param settle_ms: time without a further change after which changes are handed over.
         :param polling: look at the files again and again instead of waiting for reports.
         """
@@ -99,7 +98,7 @@ class VaultEvents:
     def take(self, timeout: float) -> ReportedChanges:
         """What was reported since the last call; waits for something, up to ``timeout`` seconds."""
         with self._lock:
-            self._lock.wait_for(self._has_changes, timeout)
+            self._lock.wait_for(lambda: self.pending, timeout)
             changes = ReportedChanges(frozenset(self._paths), self._settings, self._lost)
             self._paths.clear()
             self._settings = self._lost = False
@@ -108,10 +107,6 @@ class VaultEvents:
     @property
     def pending(self) -> bool:
         """Whether :meth:`take` would not wait."""
-        with self._lock:
-            return self._has_changes()
-
-    def _has_changes(self) -> bool:
         return bool(self._paths or self._settings or self._lost or self._failure)
 
     def close(self) -> None:
@@ -122,11 +117,11 @@ class VaultEvents:
 
     def _run(self) -> None:
         try:
-            folders = self._folders()
-            came: frozenset[str] = frozenset()
+            watched: frozenset[str] | None = None
             while not self._stop.is_set():
-                before, folders = folders, self._watch(folders, came)
-                came = folders - before
+                folders = folders_of(self._vault) if self._each_folder else frozenset([""])
+                self._watch(folders, folders - (folders if watched is None else watched))
+                watched = folders
         except (OSError, RuntimeError, ValueError) as exc:
             # OSError: too many folders for the system's limit, a folder that went; RuntimeError:
             # the library's own; ValueError: a path of the vault that is no UTF-8.
@@ -134,12 +129,12 @@ class VaultEvents:
                 self._failure = str(exc) or type(exc).__name__
                 self._lock.notify_all()
 
-    def _watch(self, folders: frozenset[str], came: Iterable[str]) -> frozenset[str]:
-        """Report changes until other folders have to be watched; return those.
+    def _watch(self, folders: frozenset[str], new: frozenset[str]) -> None:
+        """Report changes until other folders have to be watched.
 
-        :param came: of the folders, those that were not watched before.
+        :param new: of the folders, those that were not watched by the watch before.
         """
-        armed = _StopEvent(self._stop, lambda: self._watching(came))
+        armed = _StopEvent(self._stop, lambda: self._watching(new))
         changes = watch(
             *(self._vault / folder for folder in sorted(folders)),
             watch_filter=None,
@@ -154,7 +149,7 @@ class VaultEvents:
         )
         try:
             for found in changes:
-                relative = set(self._relative(found))
+                relative = {(kind, self._relative(path)) for kind, path in found}
                 self._report(relative)
                 if self._each_folder and any(
                     (kind == Change.added or path not in folders) and is_folder(self._vault, path)
@@ -171,13 +166,12 @@ class VaultEvents:
                 raise
         finally:
             changes.close()
-        return self._folders()
 
-    def _watching(self, came: Iterable[str]) -> None:
+    def _watching(self, new: frozenset[str]) -> None:
         """Note that the watch has begun; what changed since the one before is not known."""
         with self._lock:
             if self._begun:
-                self._paths.update(came)
+                self._paths |= new
                 self._lost = True
             elif self._late:
                 self._paths.add(EVERYTHING)
@@ -199,14 +193,9 @@ class VaultEvents:
                 self._paths = {EVERYTHING}
             self._lock.notify_all()
 
-    def _relative(self, changes: Iterable[tuple[Change, str]]) -> Iterator[tuple[Change, str]]:
-        for kind, path in changes:
-            with suppress(ValueError):
-                relative = Path(path).relative_to(self._vault).as_posix()
-                yield kind, "" if relative == "." else relative
-
-    def _folders(self) -> frozenset[str]:
-        return folders_of(self._vault) if self._each_folder else frozenset([""])
+    def _relative(self, path: str) -> str:
+        relative = Path(path).relative_to(self._vault).as_posix()
+        return "" if relative == "." else relative
 
 
 class _StopEvent:
@@ -233,37 +222,28 @@ def folders_of(vault: Path) -> frozenset[str]:
     :raises OSError: if the vault itself cannot be listed.
     """
     os.scandir(vault).close()
-    found = {"", *_folders_below(vault)}
-    if (vault / APP_FOLDER).is_dir():
-        found.add(APP_FOLDER)
-    return frozenset(found)
-
-
-def _folders_below(vault: Path) -> Iterator[str]:
+    found = {"", APP_FOLDER} if (vault / APP_FOLDER).is_dir() else {""}
     left = [""]
     while left:
         here = left.pop()
-        try:
-            with os.scandir(vault / here) as entries:
-                names = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
-        except OSError:
-            continue
-        for name in names:
-            if not name.startswith(".") and is_text(name):
-                path = f"{here}/{name}" if here else name
-                yield path
-                left.append(path)
+        with suppress(OSError), os.scandir(vault / here) as entries:
+            for entry in entries:
+                name = entry.name
+                usable = not name.startswith(".") and is_text(name)
+                if usable and entry.is_dir(follow_symlinks=False):
+                    left.append(f"{here}/{name}" if here else name)
+        found.add(here)
+    return frozenset(found)
 
 
 def is_folder(vault: Path, path: str) -> bool:
     """Whether a folder that is to be watched stands at a path now."""
     folder = vault / path
-    try:
-        if path == APP_FOLDER:
-            return folder.is_dir()
-        return not is_hidden(path) and folder.is_dir() and not folder.is_symlink()
-    except OSError:
-        return False
+    with suppress(OSError):
+        return folder.is_dir() and (
+            path == APP_FOLDER or not (is_hidden(path) or folder.is_symlink())
+        )
+    return False
 
 
 def is_hidden(path: str) -> bool:

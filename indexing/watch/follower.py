@@ -20,7 +20,7 @@ from notehop.indexing.report import Update
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.run_record import LATELY, lost_lately, read_run_record
 from notehop.indexing.watch.backoff import LAST_WAIT, TIMING, Backoff, ScanSchedule, Timing
-from notehop.indexing.watch.events import EVERYTHING, ReportedChanges, VaultEvents
+from notehop.indexing.watch.events import EVERYTHING, VaultEvents
 from notehop.indexing.watch.state import Phase, WatcherLock
 
 HALF_WRITTEN = 1.0
@@ -53,7 +53,6 @@ class Follower:
         :param run_bulk: runs an indexer in a process of its own; raises NotehopError if that fails.
         :param notify: takes each update that wrote something, and what is in the way.
         :param reload: an indexer with the settings as they are now.
-        :param timing: when it does what.
         """
         self._indexer = indexer
         self._lock = lock
@@ -61,17 +60,20 @@ class Follower:
         self._notify = notify
         self._reload = reload
         self._timing = timing
+        self._schedule = ScanSchedule(indexer.settings.watch.rescan_s, timing)
         self._events: VaultEvents | None = None
         # Why changes are not reported though the vault is there.
         self._unreported: str | None = None
-        self._schedule = ScanSchedule(indexer.settings.watch.rescan_s, timing)
+        # What is to be taken in, and when that is tried again.
+        self._due = {EVERYTHING}
         self._backoff = Backoff()
-        self._due: set[str] = set()
-        self._upkeep = False
-        self._upkeep_backoff = Backoff()
+        # Whether the index is to be tidied, and when that is tried again.
+        self._untidy = False
+        self._tidy_backoff = Backoff()
+        # What people were told is in the way, and what the index was like when that was met.
         self._trouble: str | None = None
         self._failed_at: IndexStamp | None = None
-        self._blocked = False
+        self._settings_may_help = False
 
     def run(self, stop: threading.Event) -> None:
         """Follow until ``stop`` is set.
@@ -79,16 +81,15 @@ class Follower:
         :raises IndexLocked: if the index was deleted, and another process follows the new one.
         """
         try:
-            self._due = {EVERYTHING}
             while not stop.is_set():
                 self._keep_lock()
                 if self._events_ended():
                     self._go_on_unreported()
-                self._add_due(self._wait(stop))
-                if self._due and not self._blocked and not self._backoff.left:
+                self._wait(stop)
+                if self._due and not self._backoff.left:
                     self._begin_events()
                     self._take_in()
-                elif not self._due and self._upkeep and self._schedule.quiet:
+                elif not self._due and self._untidy and self._schedule.quiet:
                     self._tidy(stop)
         finally:
             self._end_events()
@@ -106,32 +107,30 @@ class Follower:
         except NotehopError as exc:
             self._failed(exc)
 
-    def _wait(self, stop: threading.Event) -> ReportedChanges:
+    def _wait(self, stop: threading.Event) -> None:
+        """Wait a round, or for a report; then see what is due, and what may help what failed."""
         seconds = self._timing.round
-        if self._due and not self._blocked:
+        if self._due:
             seconds = min(seconds, self._backoff.left)
-        if self._events is not None:
-            return self._events.take(seconds)
-        stop.wait(seconds)
-        return ReportedChanges()
-
-    def _add_due(self, reported: ReportedChanges) -> None:
-        """What is due now, and whether it may help against what is in the way."""
-        if reported.settings:
-            self._load_settings()
-        if reported.paths:
-            self._backoff.shorten()
-        self._due |= reported.paths
-        if reported.lost:
-            self._schedule.lost()
+        if self._events is None:
+            stop.wait(seconds)
+        else:
+            reported = self._events.take(seconds)
+            if reported.settings:
+                self._load_settings()
+            if reported.paths:
+                self._backoff.shorten()
+            self._due |= reported.paths
+            if reported.lost:
+                self._schedule.lost()
         if self._schedule.slept() or self._schedule.due:
             self._due.add(EVERYTHING)
-        if self._failed_at is not None and index_stamp(self._indexer.layout) != self._failed_at:
-            self._failed_at, self._blocked = None, False
-            self._backoff.reset()
-        if self._blocked and not self._backoff.left:
-            self._backoff.failed(self._timing.failed_retry, self._timing.failed_retry)
-            self._load_settings(only_if_new=True)
+        if self._failed_at is not None:
+            if index_stamp(self._indexer.layout) != self._failed_at:
+                self._failed_at = None
+                self._backoff.reset()
+            elif self._settings_may_help:
+                self._load_settings(only_if_new=True)
 
     def _begin_events(self) -> None:
         """See that changes are reported; whatever happened before they were is due."""
@@ -167,11 +166,6 @@ class Follower:
             self._events.close()
             self._events = None
 
-    @property
-    def _pending(self) -> bool:
-        """Whether something was reported that nobody took."""
-        return self._events is not None and self._events.pending
-
     def _go_on_unreported(self) -> None:
         """The vault is scanned again and again until changes are reported."""
         self._due.add(EVERYTHING)
@@ -194,7 +188,6 @@ class Follower:
             return
         self._indexer = found
         self._schedule.rescan_s = found.settings.watch.rescan_s
-        self._blocked = False
         self._backoff.reset()
         self._due.add(EVERYTHING)
         if found.settings.watch != before.watch:
@@ -202,12 +195,10 @@ class Follower:
 
     def _take_in(self) -> None:
         """Bring the index up to what is due; what cannot be done stays due."""
-        paths, self._due = self._due, set()
-        half = half_written(self._indexer.vault, paths)
+        half = half_written(self._indexer.vault, self._due)
+        paths, self._due = self._due - half, half
         if half:
-            self._due |= half
             self._backoff.failed(HALF_WRITTEN / 2, HALF_WRITTEN / 2)
-            paths = paths - half
             if not paths:
                 return
         everything = EVERYTHING in paths
@@ -221,25 +212,19 @@ class Follower:
             return
         if everything:
             self._schedule.scanned(time.monotonic() - began)
-            if self._indexer.settings.vectors.engine == "chroma":
-                # The server may have lost what it had: look now and then.
-                self._upkeep = True
-        if not half:
-            self._wait_for_more(wrote=wrote)
+            # A Chroma server may have lost what it had: look now and then.
+            self._untidy |= self._indexer.settings.vectors.engine == "chroma"
+        if not half and (wrote or self._events is not None):
+            self._backoff.reset()
+        if not half and self._events is None:
+            # Where nothing is reported, the vault is scanned again.
+            self._due.add(EVERYTHING)
+            pause = max(self._timing.vault_retry, self._schedule.pause)
+            self._backoff.failed(pause, self._timing.unreported_most)
         # Work that took long is no sleep.
         self._schedule.slept()
         self._failed_at = None
         self._all_well(checked=everything)
-
-    def _wait_for_more(self, *, wrote: bool) -> None:
-        """Wait for reports; or, where there are none, until the vault is scanned again."""
-        if wrote or self._events is not None:
-            self._backoff.reset()
-        if self._events is None:
-            self._due.add(EVERYTHING)
-            self._backoff.failed(
-                max(self._timing.vault_retry, self._schedule.pause), self._timing.unreported_most
-            )
 
     def _update(self, paths: set[str] | None) -> bool:
         """Whether it wrote something."""
@@ -249,10 +234,10 @@ class Follower:
         except TooMuchToEmbed:
             self._run_bulk()
             self._notify("many changes were indexed by a process of their own")
-            self._upkeep = True
+            self._untidy = True
             return True
         if update.wrote:
-            self._upkeep = True
+            self._untidy = True
             self._schedule.wrote()
             self._notify(update)
         return update.wrote
@@ -273,26 +258,30 @@ class Follower:
             # that are too far apart.
             most = LATELY / 2 if isinstance(exc, MassDeletion) else LAST_WAIT
             self._backoff.failed(self._timing.failed_retry, most)
-        # To find that again takes a scan of the whole index.
-        self._blocked = isinstance(exc, IndexDamaged | IndexMismatch)
         self._failed_at = index_stamp(self._indexer.layout)
+        # Not those of a vault that is away: what it keeps out is said there.
+        self._settings_may_help = isinstance(exc, IndexDamaged | IndexMismatch)
         self._report_trouble("held" if isinstance(exc, MassDeletion) else "waiting", _message(exc))
 
     def _tidy(self, stop: threading.Event) -> None:
         """Do what keeps the index small and quick to open, while nobody waits for it."""
-        if self._upkeep_backoff.left:
+        if self._tidy_backoff.left:
             return
+
+        def interrupted() -> bool:
+            return stop.is_set() or (self._events is not None and self._events.pending)
+
         try:
-            done = self._indexer.tidy(lambda: stop.is_set() or self._pending)
+            done = self._indexer.tidy(interrupted)
         except IndexLocked:
-            self._upkeep_backoff.failed(self._timing.quiet, self._timing.quiet)
+            self._tidy_backoff.failed(self._timing.quiet, self._timing.quiet)
             return
         except (NotehopError, OSError) as exc:
-            self._upkeep_backoff.failed(self._timing.failed_retry)
+            self._tidy_backoff.failed(self._timing.failed_retry)
             self._report_trouble("waiting", _message(exc))
             return
-        self._upkeep = not done
-        self._upkeep_backoff.reset()
+        self._untidy = not done
+        self._tidy_backoff.reset()
         self._all_well()
 
     def _all_well(self, *, checked: bool = False) -> None:

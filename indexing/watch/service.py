@@ -1,8 +1,7 @@
-"""A follower as a service: wired and run in this process, its output, and when it ends."""
+"""A follower as a service: wired and run in this process, what runs beside it, and when it ends."""
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -11,22 +10,21 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import TextIO
 
 from notehop.config import Settings
-from notehop.config.errors import IndexFailure, IndexLocked
+from notehop.config.errors import IndexFailure, IndexLocked, IndexMissing, NotehopError
 from notehop.config.settings import EmbeddingSettings
 from notehop.indexing.embed.embedder import Embedder
 from notehop.indexing.embed.onnx_model import MANIFEST_FILE, read_manifest
+from notehop.indexing.enrich.enricher import SPENT_NOW, enrich
+from notehop.indexing.enrich.store import EnrichmentStore
 from notehop.indexing.pipeline import Indexer
 from notehop.indexing.pipeline.models import SmallOrBulk, small_change
-from notehop.indexing.report import Report, Update
-from notehop.indexing.shown import on_one_line, printable
+from notehop.indexing.report import Update
 from notehop.indexing.stores.layout import IndexLayout
-from notehop.indexing.watch.enrichment import BackgroundEnrichment
 from notehop.indexing.watch.follower import Follower, TooMuchToEmbed
 from notehop.indexing.watch.state import PROGRAM, WatcherLock
 
@@ -111,21 +109,12 @@ def follow(what: Following, stop: threading.Event, *, stand_by: bool = False) ->
         lock = WatcherLock(what.layout, what.command)
         try:
             lock.acquire()
-            with BackgroundEnrichment(
-                lambda: what.indexer(model_of_enrichment), what.notify
-            ) as enrichment:
-
-                def notify(
-                    news: Update | str, enrichment: BackgroundEnrichment = enrichment
-                ) -> None:
-                    enrichment.index_changed()
-                    what.notify(news)
-
+            with BackgroundEnrichment(what, model_of_enrichment) as enrichment:
                 Follower(
                     first,
                     lock,
                     lambda: run_bulk(what, stop),
-                    notify,
+                    enrichment.notify,
                     lambda: what.indexer(model),
                 ).run(stop)
         except IndexLocked:
@@ -136,6 +125,103 @@ def follow(what: Following, stop: threading.Event, *, stand_by: bool = False) ->
             first = what.indexer(model)
         finally:
             lock.release()
+
+
+_QUIET = 5.0
+"""Seconds without a change before anything is written about notes: who types goes on typing."""
+
+_RETRY = 900.0
+"""Seconds until what was left is tried again."""
+
+_HOUR = 3_600.0
+
+
+class BackgroundEnrichment:
+    """Has written about notes what is missing, in a thread of its own while it is entered.
+
+    The follower never waits for a language model: this begins when nothing has changed for a while,
+    and asks a model so many times an hour.
+    """
+
+    def __init__(self, what: Following, load: QueryModelCache) -> None:
+        self._what = what
+        self._load = load
+        self._changed = threading.Event()
+        self._stop = threading.Event()
+        self._last_warning: str | None = None
+        self._thread = threading.Thread(target=self._run, name="notehop-enrichment", daemon=True)
+
+    def __enter__(self) -> BackgroundEnrichment:
+        self._changed.set()
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End; a request under way is given up."""
+        self._stop.set()
+        self._changed.set()
+        self._thread.join(_QUIET)
+
+    def notify(self, news: Update | str) -> None:
+        """Pass on what the follower did: the index may have changed."""
+        self._changed.set()
+        self._what.notify(news)
+
+    def _run(self) -> None:
+        left = False
+        while not self._stop.is_set():
+            self._changed.wait(_RETRY if left else None)
+            self._changed.clear()
+            while not self._stop.is_set() and self._changed.wait(_QUIET):
+                self._changed.clear()
+            if not self._stop.is_set():
+                left = self._enrich()
+
+    def _enrich(self) -> bool:
+        """Write what is missing, as far as the hour goes; whether something is left."""
+        try:
+            indexer = self._what.indexer(self._load)
+
+            def redo(paths: Sequence[str]) -> Update:
+                try:
+                    return indexer.redo(paths)
+                except TooMuchToEmbed as exc:
+                    raise IndexFailure("too many headers at once; run: notehop index") from exc
+
+            done = enrich(
+                indexer,
+                lambda _: None,
+                cancelled=self._stop.is_set,
+                most_calls=_calls_left(indexer),
+                redo=redo,
+            )
+        except NotehopError as exc:
+            self._warn_once(str(exc))
+            return True
+        if done is None:
+            return False
+        if not self._stop.is_set() and done.stopped not in (None, SPENT_NOW):
+            self._warn_once(f"enrichment stopped: {done.stopped}")
+        for warning in done.warnings:
+            self._warn_once(warning)
+        return bool(done.waiting or done.failed or done.warnings)
+
+    def _warn_once(self, warning: str) -> None:
+        if warning != self._last_warning:
+            self._last_warning = warning
+            self._what.notify(warning)
+
+
+def _calls_left(indexer: Indexer) -> int:
+    """Requests that are left of this hour."""
+    settings = indexer.settings.enrich
+    if "llm" not in (settings.summaries, settings.headers):
+        return 0
+    try:
+        with EnrichmentStore.reading(indexer.layout.enrichment) as store:
+            return max(0, settings.watch_calls - store.made_since(time.time() - _HOUR))
+    except IndexMissing:
+        return settings.watch_calls
 
 
 def run_bulk(what: Following, stop: threading.Event, patience: float = _PATIENCE) -> None:
@@ -213,46 +299,3 @@ def when_input_ends(stop: threading.Event) -> None:
         stop.set()
 
     threading.Thread(target=read, name="notehop-input", daemon=True).start()
-
-
-def write_lines(stream: TextIO) -> Callable[[Update | str], None]:
-    """Write updates and messages for people."""
-
-    def write(news: Update | str) -> None:
-        text = update_line(news) if isinstance(news, Update) else news
-        stream.write(f"{time.strftime('%H:%M:%S')} {printable(on_one_line(text))}\n")
-        stream.flush()
-
-    return write
-
-
-def write_json_lines(stream: TextIO) -> Callable[[Update | str], None]:
-    """Write them for programs: ``{"update": {…}}`` or ``{"message": "…"}``."""
-
-    def write(news: Update | str) -> None:
-        payload = {"update": asdict(news)} if isinstance(news, Update) else {"message": news}
-        stream.write(json.dumps(payload, ensure_ascii=False) + "\n")
-        stream.flush()
-
-    return write
-
-
-def write_report(stream: TextIO, report: Report) -> None:
-    """Write for programs what the run came to that a follower began with: ``{"report": {…}}``."""
-    stream.write(json.dumps({"report": report.as_json()}, ensure_ascii=False) + "\n")
-    stream.flush()
-
-
-def update_line(update: Update) -> str:
-    """``1 changed, 2 moved: 120 notes, generation 7, in 0.12 s``."""
-    counts = {
-        "added": update.added,
-        "changed": update.changed,
-        "moved": update.moved,
-        "deleted": update.deleted,
-    }
-    did = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
-    return (
-        f"{did or 'files looked at'}: {update.notes:,} notes, generation {update.generation}, "
-        f"in {update.seconds.get('total', 0.0):.2f} s"
-    )

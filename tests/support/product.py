@@ -155,9 +155,9 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.embed.ray_embedding": "EmbeddingWorker",
     "notehop.indexing.embed.tokenizer": "TokenOffsets",
     "notehop.indexing.embed.torch_embedding": ("even_width load_bulk TorchEmbedding"),
-    "notehop.indexing.enrich.writer": "cleaned TextWriter",
-    "notehop.indexing.enrich.report": "agreement Cost EnrichReport",
-    "notehop.indexing.enrich.enricher": "enrich",
+    "notehop.indexing.enrich.prompts": "cleaned",
+    "notehop.indexing.enrich.planner": "agreement Cost",
+    "notehop.indexing.enrich.enricher": "enrich TextWriter",
     "notehop.indexing.enrich.store": "EnrichmentStore read_summaries Summary",
     "notehop.indexing.graph": "pagerank",
     "notehop.indexing.graph.communities": (
@@ -182,7 +182,7 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.pipeline.indexer": "Indexer",
     "notehop.indexing.pipeline.language": "advice",
     "notehop.indexing.pipeline.chunking": "embedded_sentence",
-    "notehop.indexing.report": "Report report_lines Silent Update",
+    "notehop.indexing.report": "EnrichReport Report report_lines Silent Update",
     "notehop.indexing.stores.caches": "bring_up_to_date",
     "notehop.indexing.stores.catalog": "Catalog CatalogState read_catalog_state write_catalog_state",
     "notehop.indexing.stores.chroma": (

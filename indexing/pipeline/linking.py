@@ -1,0 +1,258 @@
+"""From chunked notes to what one transaction writes: rows, vectors, and where every link leads."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from notehop.indexing.graph.files import VaultFiles, affected_names
+from notehop.indexing.graph.fragments import Outline, outline_of_note
+from notehop.indexing.graph.model import ResolvedLink
+from notehop.indexing.graph.resolve import resolve_link
+from notehop.indexing.pipeline.chunking import (
+    ChunkedBatch,
+    ChunkedNote,
+    Chunker,
+    embedded_sentence,
+    sentence_id,
+    text_around,
+)
+from notehop.indexing.stores.catalog import Catalog
+from notehop.indexing.stores.model import (
+    Batch,
+    ChunkId,
+    LinkRow,
+    Matrix,
+    NoteRecord,
+    NoteRow,
+    NoteStatus,
+)
+from notehop.indexing.vault.model import Link, LinkKind, LinkSyntax
+
+ChunkLines = Sequence[tuple[ChunkId, int, int]]
+"""(id, first line, last line) of the chunks of a note, in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchBuilder:
+    """Builds writes against one catalog, each after the one before it was committed; ``files``, those
+    of the vault, are brought up to what the notes say."""
+
+    catalog: Catalog
+    files: VaultFiles
+    chunker: Chunker
+    dimensions: int
+
+    def build(
+        self,
+        chunked: ChunkedBatch,
+        gone: Sequence[str] = (),
+        names: Collection[str] = (),
+        *,
+        every_link: bool = False,
+    ) -> Batch:
+        """Prepare one write.
+
+        :param gone: paths to delete.
+        :param names: link names to resolve again beside those of the notes given.
+        :param every_link: resolve all links again.
+        """
+        changed = [*(item.row.path for item in chunked.notes), *gone]
+        moved_names = self._learn(chunked.notes, gone, self.catalog.notes_at(changed))
+        # Of the notes of this write it is told what they hold; the catalog knows all others.
+        targets = LinkTargets(self.catalog)
+        for item in chunked.notes:
+            targets.put(item)
+        for path in gone:
+            targets.outlines[path], targets.chunks[path] = None, ()
+        records = self._records(chunked.notes, targets)
+        found = (
+            self.catalog.links() if every_link else self.catalog.links_named(moved_names | {*names})
+        )
+        rows = {(row.path, row.ordinal): row for row in found}
+        if not every_link:
+            rows |= {(row.path, row.ordinal): row for row in self.catalog.links_to(changed)}
+        untouched = [rows[at] for at in sorted(rows) if at[0] not in {*changed}]
+        return Batch(
+            upsert=records,
+            delete=tuple(gone),
+            touch=chunked.touch,
+            relink=self._relinked(untouched, targets),
+            vectors={
+                "chunks": self._new_chunks(chunked),
+                "links": self._new_sentences(chunked, records),
+            },
+        )
+
+    def _learn(
+        self, notes: Sequence[ChunkedNote], gone: Sequence[str], before: Mapping[str, NoteRow]
+    ) -> set[str]:
+        """Bring the files up to these notes; return the names whose links may lead elsewhere."""
+        names: set[str] = set()
+        for item in notes:
+            row, old = item.row, before.get(item.row.path)
+            if old is None or old.status is not row.status or old.aliases != row.aliases:
+                names |= affected_names(row.path, (*row.aliases, *(old.aliases if old else ())))
+            excluded = row.status is NoteStatus.SKIPPED
+            self.files.add(row.path, excluded=excluded, aliases=row.aliases)
+        for path in gone:
+            old = before.get(path)
+            names |= affected_names(path, old.aliases if old else ())
+        return names
+
+    def _records(
+        self, notes: Sequence[ChunkedNote], targets: LinkTargets
+    ) -> tuple[NoteRecord, ...]:
+        resolved = [
+            [
+                resolve_link(self.files, item.row.path, link, targets.outline)
+                for link in (item.note.links if item.note is not None else ())
+            ]
+            for item in notes
+        ]
+        targets.load_chunks(link for links in resolved for link in links)
+        return tuple(
+            NoteRecord(item.row, item.chunks, tuple(_link_rows(item, links, targets)))
+            for item, links in zip(notes, resolved, strict=True)
+        )
+
+    def _relinked(self, rows: Sequence[LinkRow], targets: LinkTargets) -> tuple[LinkRow, ...]:
+        """Those of the links that lead elsewhere by now."""
+        again = [
+            resolve_link(self.files, row.path, as_written(row), targets.outline) for row in rows
+        ]
+        targets.load_chunks(again)
+        now = [
+            replace(row, **where(resolved, targets))
+            for row, resolved in zip(rows, again, strict=True)
+        ]
+        return tuple(new for row, new in zip(rows, now, strict=True) if new != row)
+
+    def _new_chunks(self, chunked: ChunkedBatch) -> tuple[list[str], Matrix]:
+        nodes = [n for item in chunked.notes for n in item.nodes if n.node_id not in chunked.kept]
+        return [n.node_id for n in nodes], self._matrix([n.embedding for n in nodes])
+
+    def _new_sentences(
+        self, chunked: ChunkedBatch, records: Sequence[NoteRecord]
+    ) -> tuple[list[str], Matrix]:
+        texts = {
+            link.sentence_id: embedded_sentence(record.note.title, link.sentence)
+            for record in records
+            for link in record.links
+            if link.sentence_id is not None
+        }
+        # The write before this one may have taken away, or brought, what was looked up beside it.
+        known = self.catalog.known_sentences(texts)
+        new = [one for one in texts if one not in known]
+        missing = {one: texts[one] for one in new if one not in chunked.sentences}
+        found = {**chunked.sentences, **self.chunker.embed_sentences(missing)}
+        return new, self._matrix([found[one] for one in new])
+
+    def _matrix(self, vectors: Sequence[Any]) -> Matrix:
+        return np.asarray(vectors, dtype=np.float32).reshape(len(vectors), self.dimensions)
+
+
+@dataclass(frozen=True, slots=True)
+class LinkTargets:
+    """What is known of link targets during a write; each note is asked of the catalog once."""
+
+    catalog: Catalog
+    outlines: dict[str, Outline | None] = field(default_factory=dict)
+    chunks: dict[str, ChunkLines] = field(default_factory=dict)
+
+    def put(self, item: ChunkedNote) -> None:
+        """Say what a note holds from now on."""
+        path = item.row.path
+        self.outlines[path] = outline_of_note(item.note) if item.note else None
+        # Links lead to text where there is any.
+        text = [chunk for chunk in item.chunks if chunk.kind == "text"] or item.chunks[:1]
+        self.chunks[path] = [(one.id, one.first_line, one.last_line) for one in text]
+
+    def outline(self, path: str) -> Outline | None:
+        """The outline of an indexed note; None for anything else."""
+        if path not in self.outlines:
+            note = self.catalog.note(path)
+            self.outlines[path] = None
+            if note is not None and note.status is NoteStatus.INDEXED:
+                self.outlines[path] = Outline(note.outline, note.blocks, note.line_count)
+        return self.outlines[path]
+
+    def load_chunks(self, links: Iterable[ResolvedLink]) -> None:
+        """Read the chunks of all that links lead to, for :meth:`chunk_of`: asking for each note took as
+        long as all the rest."""
+        paths = {link.resolution.path for link in links} - self.chunks.keys()
+        missing = sorted(path for path in paths if path is not None)
+        found: Mapping[str, ChunkLines] = self.catalog.chunk_lines(missing)
+        self.chunks.update((path, found.get(path, ())) for path in missing)
+
+    def chunk_of(self, link: ResolvedLink) -> ChunkId | None:
+        """The chunk that a link shows: the one where what it names begins, else the note's first.
+
+        None unless it leads to an indexed note.
+        """
+        chunks = self.chunks[link.resolution.path] if link.resolution.path is not None else ()
+        if not chunks or link.span is None:
+            return chunks[0][0] if chunks else None
+        at = bisect_right([first for _, first, _ in chunks], link.span.first_line) - 1
+        return chunks[max(at, 0)][0]
+
+
+def _link_rows(
+    item: ChunkedNote, resolved: Sequence[ResolvedLink], targets: LinkTargets
+) -> Iterator[LinkRow]:
+    starts = [int(n.metadata["start"]) for n in item.nodes if n.metadata["kind"] == "text"]
+    ids = [chunk.id for chunk in item.chunks if chunk.kind == "text"]
+    for ordinal, found in enumerate(resolved):
+        link = found.link
+        at = bisect_right(starts, link.start) - 1 if link.property is None else -1
+        sentence = text_around(item.row.title, link)
+        yield LinkRow(
+            path=found.source,
+            ordinal=ordinal,
+            chunk_id=ids[at] if at >= 0 else None,
+            line=link.line,
+            kind=link.kind.value,
+            syntax=link.syntax.value,
+            raw=link.raw,
+            raw_target=link.target,
+            fragment=link.fragment,
+            display=link.display,
+            sentence=link.sentence,
+            sentence_id=sentence_id(sentence) if sentence else None,
+            property=link.property,
+            **where(found, targets),
+        )
+
+
+def where(resolved: ResolvedLink, targets: LinkTargets) -> dict[str, Any]:
+    """Those values of a link's row that say where it leads."""
+    found = resolved.resolution
+    return {
+        "status": found.status.value,
+        "via": found.via.value if found.via else None,
+        "target_path": found.path,
+        "target_chunk_id": targets.chunk_of(resolved),
+        "fragment_found": resolved.fragment_found,
+        "candidates": found.candidates,
+    }
+
+
+def as_written(row: LinkRow) -> Link:
+    """The link of a row, with what resolution needs; offsets are not kept by the catalog."""
+    return Link(
+        kind=LinkKind(row.kind),
+        syntax=LinkSyntax(row.syntax),
+        raw=row.raw,
+        target=row.raw_target,
+        fragment=row.fragment,
+        display=row.display,
+        line=row.line,
+        start=0,
+        end=0,
+        sentence=row.sentence,
+        property=row.property,
+    )
