@@ -47,30 +47,23 @@ def index_vault(
     :raises NotehopError: as :meth:`notehop.indexing.pipeline.Indexer.run`.
     """
     from notehop.config import load_settings
-    from notehop.indexing.enrich.enricher import enrich, with_enrichment
-    from notehop.indexing.enrich.planner import within_budget
-    from notehop.indexing.pipeline import Indexer
-    from notehop.indexing.pipeline.models import embedding_by
-    from notehop.indexing.report import Silent
+    from notehop.indexing.pipeline import index
     from notehop.indexing.stores.layout import layout_for
     from notehop.indexing.vault.walk import vault_folder
 
     vault = vault_folder(Path(path))
     settings = settings or load_settings(vault=vault)
-    layout = layout_for(vault, settings, Path(index_dir) if index_dir else None)
-    progress = progress or Silent()
-    with embedding_by(ray, settings, layout.root, progress.message) as load:
-        indexer = Indexer(
-            vault,
-            settings,
-            layout,
-            progress,
-            load,
-            command="index_vault",
-            transformations=transformations,
-        )
-        report = indexer.run(rebuild=rebuild, allow_mass_delete=allow_mass_delete)
-        return with_enrichment(report, enrich(indexer, within_budget))
+    return index(
+        vault,
+        settings,
+        layout_for(vault, settings, Path(index_dir) if index_dir else None),
+        progress,
+        command="index_vault",
+        rebuild=rebuild,
+        allow_mass_delete=allow_mass_delete,
+        transformations=transformations,
+        ray=ray,
+    )
 
 
 def __getattr__(name: str) -> object:

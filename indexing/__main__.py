@@ -1,22 +1,15 @@
-"""``python -m notehop.indexing VAULT``: the index run without the rest of notehop.
-
-Touches: vault-read, index, model, terminal.
-"""
+"""``python -m notehop.indexing VAULT``: the index run without the rest of notehop."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from notehop.config import Settings, load_settings
 from notehop.config.errors import NotehopError, UsageError
-
-if TYPE_CHECKING:
-    from notehop.indexing.report import Update
+from notehop.indexing.vault.walk import vault_folder
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -54,10 +47,11 @@ def main(arguments: list[str] | None = None) -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     try:
+        vault = vault_folder(options.vault)
         if options.supervised is None:
-            _index(options)
+            _index(options, vault)
         if options.watch or options.supervised is not None:
-            _follow(options)
+            _follow(options, vault)
     except NotehopError as exc:
         sys.stderr.write(f"error: {exc}\n")
         return 2 if isinstance(exc, UsageError) else 1
@@ -72,24 +66,22 @@ def _settings(options: argparse.Namespace, vault: Path) -> Settings:
     return load_settings(vault=vault, config_file=options.config, overrides=given)
 
 
-def _index(options: argparse.Namespace) -> None:
-    from notehop.indexing.enrich.enricher import enrich, with_enrichment
+def _index(options: argparse.Namespace, vault: Path) -> None:
     from notehop.indexing.enrich.planner import agreement
-    from notehop.indexing.pipeline import Indexer
+    from notehop.indexing.pipeline import Indexer, index
     from notehop.indexing.report import report_lines, warning_lines, write_json_lines
     from notehop.indexing.stores.layout import layout_for
     from notehop.indexing.terminal import terminal_progress
-    from notehop.indexing.vault.walk import vault_folder
 
-    vault = vault_folder(options.vault)
     settings = _settings(options, vault)
-    layout = layout_for(vault, settings, options.index_dir)
-    command = options.part_of or "python -m notehop.indexing"
-    indexer = Indexer(vault, settings, layout, terminal_progress(), command=command)
-    report = indexer.run(rebuild=options.rebuild, allow_mass_delete=options.allow_mass_delete)
+    where = vault, settings, layout_for(vault, settings, options.index_dir), terminal_progress()
+    how = {"rebuild": options.rebuild, "allow_mass_delete": options.allow_mass_delete}
     if options.part_of is None:
-        # Else the process that this one does a part for goes on with that.
-        report = with_enrichment(report, enrich(indexer, agreement(yes=options.yes)))
+        agree = agreement(yes=options.yes)
+        report = index(*where, command="python -m notehop.indexing", agree=agree, **how)
+    else:
+        # The process that this one does a part for has written about the notes what is missing.
+        report = Indexer(*where, command=options.part_of).run(**how)
     if options.json and options.watch:
         write_json_lines(sys.stdout)(report)
     elif options.json:
@@ -99,21 +91,9 @@ def _index(options: argparse.Namespace) -> None:
     sys.stderr.writelines(f"warning: {line}\n" for line in warning_lines(report))
 
 
-def _writer(options: argparse.Namespace) -> Callable[[Update | str], None]:
-    from notehop.indexing.report import write_json_lines, write_lines
-
-    if options.json:
-        return write_json_lines(sys.stdout)
-    write = write_lines(sys.stderr)
-    if options.supervised is None:
-        return write
-    # Where a server runs, only what is in the way is worth a line.
-    return lambda what: write(what) if isinstance(what, str) else None
-
-
-def _follow(options: argparse.Namespace) -> None:
+def _follow(options: argparse.Namespace, vault: Path) -> None:
+    from notehop.indexing.report import Update, write_json_lines, write_lines
     from notehop.indexing.stores.layout import layout_for
-    from notehop.indexing.vault.walk import vault_folder
     from notehop.indexing.watch.service import (
         Following,
         follow,
@@ -121,24 +101,26 @@ def _follow(options: argparse.Namespace) -> None:
         when_input_ends,
     )
 
-    vault = vault_folder(options.vault)
-
-    def settings() -> Settings:
-        return _settings(options, vault)
-
-    layout = layout_for(vault, settings(), options.index_dir)
+    layout = layout_for(vault, _settings(options, vault), options.index_dir)
     arguments = [str(vault), "--index-dir", str(layout.root)]
     if options.config is not None:
         arguments += ["--config", str(options.config)]
     if options.device is not None:
         arguments += ["--device", options.device]
+    write = write_json_lines(sys.stdout) if options.json else write_lines(sys.stderr)
+
+    def notify(news: Update | str) -> None:
+        # Where a server runs, only what is in the way is worth a line.
+        if options.json or options.supervised is None or isinstance(news, str):
+            write(news)
+
     what = Following(
         vault=vault,
         layout=layout,
-        settings=settings,
+        settings=lambda: _settings(options, vault),
         command=options.supervised or "python -m notehop.indexing --watch",
         arguments=arguments,
-        notify=_writer(options),
+        notify=notify,
     )
     with stopped_by_signals() as stop:
         if options.supervised is not None:

@@ -6,13 +6,14 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Protocol, TextIO
+from typing import Any, TextIO
 
 from notehop.indexing.shown import counted, on_one_line, printable
 
 
-class Progress(Protocol):
-    """Where a run shows what it is doing; stages follow one another and do not nest."""
+class Progress:
+    """Where a run shows what it is doing; stages follow one another and do not nest. This one shows
+    nothing."""
 
     def stage(self, name: str, total: int, unit: str) -> None:
         """Begin a stage of ``total`` units (0: unknown); ends the stage before it."""
@@ -25,22 +26,6 @@ class Progress(Protocol):
 
     def close(self) -> None:
         """End the last stage."""
-
-
-class Silent:
-    """Progress that shows nothing."""
-
-    def stage(self, name: str, total: int, unit: str) -> None:
-        """Show nothing."""
-
-    def advance(self, count: int) -> None:
-        """Show nothing."""
-
-    def message(self, text: str) -> None:
-        """Show nothing."""
-
-    def close(self) -> None:
-        """Show nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,34 +153,22 @@ class Report:
         return values
 
 
+_COUNTS = ("added", "changed", "moved", "deleted")
+
 LISTED = 10
 """Reasons and warnings that are shown; ``--json`` has all of them."""
 
 
 def report_lines(report: Report) -> list[str]:
     """What the run did, what the index holds now, and why each note left out was left out."""
-    links = report.links
-    notes = {
-        "added": report.added,
-        "changed": report.changed,
-        "moved": report.moved,
-        "deleted": report.deleted,
-        "unchanged": report.unchanged,
-        "skipped": len(report.skipped),
-        "failed": len(report.failed),
-    }
-    targets = {
-        "resolved": links.resolved,
-        "ambiguous": links.ambiguous,
-        "unresolved": links.unresolved,
-        "excluded": links.excluded,
-    }
+    notes = {name: getattr(report, name) for name in (*_COUNTS, "unchanged")}
+    notes |= {"skipped": len(report.skipped), "failed": len(report.failed)}
     seconds = report.seconds.get("total", 0.0)
     return [
         f"{counted(report.notes, 'note')} in {counted(report.chunks, 'chunk')}, "
         f"generation {report.generation}, in {seconds:.1f} s",
         f"  notes  {_all(notes)}",
-        f"  links  {_all(targets)}",
+        f"  links  {_all(asdict(report.links))}",
         on_one_line(f"  index  {report.index_dir}"),
         *(() if report.enrichment is None else report.enrichment.lines()),
         *_reasons("skipped", report.skipped),
@@ -211,7 +184,11 @@ def warning_lines(report: Report) -> list[str]:
 
 
 def _all(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{count:,} {name}" for name, count in counts.items() if count) or "none"
+    return _some(counts) or "none"
+
+
+def _some(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
 
 
 def _reasons(name: str, items: Sequence[tuple[str, str]]) -> Iterator[str]:
@@ -228,13 +205,7 @@ def _more(count: int, name: str) -> list[str]:
 
 def update_line(update: Update) -> str:
     """``1 changed, 2 moved: 120 notes, generation 7, in 0.12 s``."""
-    counts = {
-        "added": update.added,
-        "changed": update.changed,
-        "moved": update.moved,
-        "deleted": update.deleted,
-    }
-    did = ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
+    did = _some({name: getattr(update, name) for name in _COUNTS})
     return (
         f"{did or 'files looked at'}: {update.notes:,} notes, generation {update.generation}, "
         f"in {update.seconds.get('total', 0.0):.2f} s"

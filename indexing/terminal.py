@@ -1,13 +1,9 @@
-"""Progress of a run as a person sees it: a bar on a terminal, plain lines elsewhere.
-
-Touches: terminal (standard error).
-"""
+"""Progress of a run as a person sees it: a bar on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
 from typing import TYPE_CHECKING, TextIO
 
 from notehop.indexing.report import Progress
@@ -19,26 +15,20 @@ EVERY = 5.0
 """Seconds between two plain lines of one stage: a log should not fill with them."""
 
 
-def terminal_progress(stream: TextIO | None = None) -> Progress:
-    """Progress for standard error (or ``stream``): bars on a terminal, plain lines otherwise."""
-    stream = stream or sys.stderr
+def terminal_progress() -> Progress:
+    """Progress for standard error: bars on a terminal, plain lines otherwise."""
+    stream = sys.stderr
     return TerminalProgress(stream) if stream.isatty() else PlainProgress(stream)
 
 
-class TerminalProgress:
+class TerminalProgress(Progress):
     """A bar with rate and remaining time, which goes when its stage is done."""
 
     def __init__(self, stream: TextIO) -> None:
         from rich.console import Console
-        from rich.progress import (
-            BarColumn,
-            MofNCompleteColumn,
-            TextColumn,
-            TimeRemainingColumn,
-        )
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as Bars
 
-        self._console = Console(file=stream, highlight=False, markup=False, emoji=False)
         self._bars = Bars(
             TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=30),
@@ -46,7 +36,7 @@ class TerminalProgress:
             TextColumn("{task.fields[unit]}", markup=False),
             TextColumn("{task.fields[rate]}", markup=False),
             TimeRemainingColumn(),
-            console=self._console,
+            console=Console(file=stream, highlight=False, markup=False, emoji=False),
             transient=True,
         )
         self._task: TaskID | None = None
@@ -59,12 +49,10 @@ class TerminalProgress:
 
     def advance(self, count: int) -> None:
         """Move the bar."""
-        if self._task is None:
-            return
-        self._bars.advance(self._task, count)
-        task = self._bars.tasks[-1]
-        if task.speed:
-            self._bars.update(self._task, rate=f"{task.speed:,.0f}/s")
+        if self._task is not None:
+            self._bars.advance(self._task, count)
+            if speed := self._bars.tasks[-1].speed:
+                self._bars.update(self._task, rate=f"{speed:,.0f}/s")
 
     def message(self, text: str) -> None:
         """Print a line above the bar."""
@@ -78,35 +66,32 @@ class TerminalProgress:
             self._bars.stop()
 
 
-class PlainProgress:
+class PlainProgress(Progress):
     """A line when a stage begins, one now and then while it runs, and one at its end."""
 
-    def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, stream: TextIO) -> None:
         self._stream = stream
-        self._clock = clock
-        self._name = ""
-        self._unit = ""
-        self._total = 0
-        self._done = 0
-        self._began = 0.0
-        self._said = 0.0
+        self._name = self._unit = ""
+        self._total = self._done = 0
+        self._began = self._last = 0.0
 
     def stage(self, name: str, total: int, unit: str) -> None:
         """Say what begins."""
         self.close()
         self._name, self._total, self._unit, self._done = name, total, unit, 0
-        self._began = self._said = self._clock()
+        self._began = self._last = time.monotonic()
         self.message(f"{name}: {total:,} {unit}" if total else name)
 
     def advance(self, count: int) -> None:
         """Say how far it is, every few seconds."""
         self._done += count
-        now = self._clock()
-        if self._name and now - self._said >= EVERY:
-            self._said = now
-            self.message(
-                f"{self._name}: {self._done:,} of {self._total:,} {self._unit}{self._pace(now)}"
-            )
+        now = time.monotonic()
+        if self._name and now - self._last >= EVERY:
+            self._last = now
+            rate = self._done / max(now - self._began, 1e-9)
+            left = self._total - self._done
+            pace = f", {rate:,.1f}/s, {left / rate:,.0f} s left" if rate > 0 and left > 0 else ""
+            self.message(f"{self._name}: {self._done:,} of {self._total:,} {self._unit}{pace}")
 
     def message(self, text: str) -> None:
         """Write a line."""
@@ -115,16 +100,7 @@ class PlainProgress:
 
     def close(self) -> None:
         """Say how long the stage took, if it took long enough to wonder."""
-        if not self._name:
-            return
-        took = self._clock() - self._began
-        if took >= EVERY:
+        took = time.monotonic() - self._began
+        if self._name and took >= EVERY:
             self.message(f"{self._name} took {took:.0f} s")
         self._name = ""
-
-    def _pace(self, now: float) -> str:
-        rate = self._done / max(now - self._began, 1e-9)
-        left = self._total - self._done
-        if rate <= 0 or left <= 0:
-            return ""
-        return f", {rate:,.1f}/s, {left / rate:,.0f} s left"

@@ -51,17 +51,18 @@ def update_index(
     :param ray: address of a Ray cluster whose workers embed; None for this machine.
     :raises NotehopError: as :meth:`notehop.indexing.pipeline.Indexer.run`.
     """
-    from notehop.indexing.enrich.enricher import enrich, with_enrichment
-    from notehop.indexing.enrich.planner import within_budget
-    from notehop.indexing.pipeline import Indexer
-    from notehop.indexing.pipeline.models import embedding_by
-    from notehop.indexing.report import Silent
+    from notehop.indexing.pipeline import index
 
-    progress = progress or Silent()
-    with embedding_by(ray, place.settings, place.layout.root, progress.message) as load:
-        indexer = Indexer(place.vault, place.settings, place.layout, progress, load)
-        report = indexer.run(rebuild=rebuild, allow_mass_delete=allow_mass_delete)
-        return with_enrichment(report, enrich(indexer, agree or within_budget))
+    return index(
+        place.vault,
+        place.settings,
+        place.layout,
+        progress,
+        rebuild=rebuild,
+        allow_mass_delete=allow_mass_delete,
+        agree=agree,
+        ray=ray,
+    )
 
 
 FIRST_RETRY = 1.0

@@ -15,11 +15,11 @@ from notehop.indexing.changes import refuse_deletions, scan
 from notehop.indexing.graph.model import Status
 from notehop.indexing.identity import wanted
 from notehop.indexing.pipeline.language import advice, languages_of
-from notehop.indexing.pipeline.models import LoadEmbedder, load_embedder
+from notehop.indexing.pipeline.models import LoadEmbedder, embedding_by, load_embedder
 from notehop.indexing.pipeline.run import IndexRun, Request
 from notehop.indexing.pipeline.state import IndexState
 from notehop.indexing.pipeline.upkeep import check_catalog, derive
-from notehop.indexing.report import LinkCounts, Progress, Report, Silent, Update
+from notehop.indexing.report import LinkCounts, Progress, Report, Update
 from notehop.indexing.stores.catalog import (
     Catalog,
     read_catalog_state,
@@ -39,11 +39,13 @@ from notehop.indexing.stores.lock import WriterLock
 from notehop.indexing.stores.model import LIMITS, Limits, NoteStatus
 from notehop.indexing.stores.replacement import finish_replacement, replace_index
 from notehop.indexing.stores.run_record import failed_before, lost_lately, read_run_record, recorded
-from notehop.indexing.themes.update import themes_summed_up, update_themes
+from notehop.indexing.themes.update import sum_themes_up, update_themes
 from notehop.indexing.tokens import NAMES
 
 if TYPE_CHECKING:
     from llama_index.core.schema import TransformComponent
+
+    from notehop.indexing.enrich.planner import Agree
 
 _PATIENCE = 1.0
 """Seconds to wait for the lock: who looks at an index may hold it for a moment."""
@@ -81,12 +83,12 @@ class Indexer:
         self.vault = vault
         self.settings = settings
         self.layout = layout
-        self.progress = progress or Silent()
-        self._load = load
+        self.progress = progress or Progress()
+        self.load = load
         self._command = command
         self._write_mirror = write_mirror
-        self._transformations = transformations
-        self._limits = limits
+        self.transformations = transformations
+        self.limits = limits
         self._state: IndexState | None = None
 
     def run(self, *, rebuild: bool = False, allow_mass_delete: bool = False) -> Report:
@@ -112,7 +114,7 @@ class Indexer:
                 warnings = (
                     f"{exc}. Searches compare every vector until it is brought up, by the next run",
                 )
-        themes = themes_summed_up(self.layout, self.vault, self.settings, self._command)
+        themes = sum_themes_up(self.layout, self.vault, self.settings, self._command)
         return replace(report, warnings=(*report.warnings, *warnings, *themes))
 
     def update(
@@ -163,7 +165,7 @@ class Indexer:
                 # Something was harmed or cut off: the next run looks at all of it.
                 return True
             with Catalog.open(self.layout.catalog) as catalog:
-                derive(self.layout, catalog, everything=True, limits=self._limits)
+                derive(self.layout, catalog, everything=True, limits=self.limits)
             write_catalog_state(self.layout, state.generation, state.stamp)
             done, _ = self._mirror(interrupted)
             return done
@@ -294,21 +296,7 @@ class Indexer:
             if self._state is None or not self._state.fits(catalog):
                 self._state = IndexState(catalog)
             check_vault(self._state.meta, self.vault, layout.root)
-            run = IndexRun(
-                vault=self.vault,
-                settings=self.settings,
-                layout=layout,
-                progress=self.progress,
-                load=self._load,
-                catalog=catalog,
-                state=self._state,
-                request=request,
-                fingerprint=fingerprint,
-                enrichment=self.layout.enrichment,
-                harmed=harmed,
-                transformations=self._transformations,
-                limits=self._limits,
-            )
+            run = IndexRun(self, layout, catalog, self._state, request, fingerprint, harmed)
             update = run.execute()
             if run.everything:
                 # Others leave the themes to readers.
@@ -359,3 +347,41 @@ class Indexer:
             languages=languages,
             advice=() if advised is None else (advised,),
         )
+
+
+def index(
+    vault: Path,
+    settings: Settings,
+    layout: IndexLayout,
+    progress: Progress | None = None,
+    *,
+    command: str = "notehop index",
+    rebuild: bool = False,
+    allow_mass_delete: bool = False,
+    agree: Agree | None = None,
+    transformations: Sequence[TransformComponent] = (),
+    ray: str | None = None,
+) -> Report:
+    """Run an indexer, then have written about the notes what the settings ask for (``[enrich]``).
+
+    :param agree: told what a language model is to write and what that costs; says why not to go on,
+        or None to go on. Without it, it goes on if the budget of a run covers all of it.
+    :param ray: address of a Ray cluster whose workers embed; None for this machine.
+    :raises NotehopError: as :meth:`Indexer.run`.
+    """
+    from notehop.indexing.enrich.enricher import enrich, with_enrichment
+    from notehop.indexing.enrich.planner import within_budget
+
+    progress = progress or Progress()
+    with embedding_by(ray, settings, layout.root, progress.message) as load:
+        indexer = Indexer(
+            vault,
+            settings,
+            layout,
+            progress,
+            load,
+            command=command,
+            transformations=transformations,
+        )
+        report = indexer.run(rebuild=rebuild, allow_mass_delete=allow_mass_delete)
+        return with_enrichment(report, enrich(indexer, agree or within_budget))

@@ -1,7 +1,4 @@
-"""Which embedding a run takes: the exported model, torch, or both.
-
-Touches: model; index (the folder ``model``).
-"""
+"""Which embedding a run takes: the exported model, torch, or both; or a cluster's."""
 
 from __future__ import annotations
 
@@ -19,7 +16,6 @@ from notehop.indexing.embed.onnx_model import read_manifest
 
 if TYPE_CHECKING:
     from notehop.indexing.embed.ray_cluster import Slot
-    from notehop.indexing.embed.tokenizer import TokenOffsets
     from notehop.indexing.embed.torch_embedding import TorchEmbedding
     from notehop.indexing.llm.egress import Attempt
 
@@ -31,15 +27,9 @@ SMALL_CHANGE = 80_000
 """Characters of text up to which the exported model embeds them: the first index of the demo, 70,000
 characters, takes 6.3 s of processor time with it and 15.1 with torch, most of them to import that."""
 
-
 PACKED_CHANGE = 20_000
 """The same for the model of the extra ``multilingual``: its engine takes 1 ms a token (900 tokens a
 second), importing torch and unpacking the weights for it 10 s or more."""
-
-
-def small_change(settings: EmbeddingSettings) -> int:
-    """Return how many characters of text the exported model embeds at most."""
-    return PACKED_CHANGE if settings.model == MULTILINGUAL_NAME else SMALL_CHANGE
 
 
 class SmallOrBulk:
@@ -49,32 +39,23 @@ class SmallOrBulk:
     """
 
     def __init__(
-        self, exported: Embedder, bulk: Callable[[], Embedder], small_change: int = SMALL_CHANGE
+        self,
+        exported: Embedder,
+        settings: EmbeddingSettings,
+        bulk: Callable[[EmbeddingSettings], Embedder] | None = None,
     ) -> None:
         """Join two ways to one model.
 
-        :param bulk: loads torch; called at most once.
-        :param small_change: characters of text up to which the exported model embeds them.
+        :param bulk: loads torch; called at most once. None for that of notehop.
         """
         self._exported = exported
-        self._small_change = small_change
-        self._open_bulk = bulk
+        self._settings = settings
+        self._load_bulk = bulk or load_torch
         self._bulk: Embedder | None = None
-
-    @property
-    def dimensions(self) -> int:
-        """Length of the vectors."""
-        return self._exported.dimensions
-
-    @property
-    def max_tokens(self) -> int:
-        """Tokens the model sees at once."""
-        return self._exported.max_tokens
-
-    @property
-    def tokens(self) -> TokenOffsets:
-        """The model's tokenizer."""
-        return self._exported.tokens
+        self._most = PACKED_CHANGE if settings.model == MULTILINGUAL_NAME else SMALL_CHANGE
+        self.dimensions = exported.dimensions
+        self.max_tokens = exported.max_tokens
+        self.tokens = exported.tokens
 
     @property
     def cut(self) -> int:
@@ -87,11 +68,21 @@ class SmallOrBulk:
 
     def embed(self, texts: Sequence[str], on_batch: OnBatch | None = None) -> Vectors:
         """Embed passages: (n, d), in the order of ``texts``; (0, d) for none."""
-        if self._bulk is None and sum(map(len, texts)) <= self._small_change:
+        if self._bulk is None and sum(map(len, texts)) <= self._most:
             return self._exported.embed(texts, on_batch)
         if self._bulk is None:
-            self._bulk = self._open_bulk()
+            self._bulk = self._load_bulk(self._settings)
         return self._bulk.embed(texts, on_batch)
+
+
+def load_torch(settings: EmbeddingSettings) -> TorchEmbedding:
+    """Load the model for bulk work.
+
+    :raises ModelError: if it is missing or does not load.
+    """
+    from notehop.indexing.embed.torch_embedding import load_bulk
+
+    return load_bulk(settings)
 
 
 def load_embedder(settings: EmbeddingSettings, folder: Path) -> Embedder:
@@ -100,39 +91,27 @@ def load_embedder(settings: EmbeddingSettings, folder: Path) -> Embedder:
     :raises ModelError: if the model is missing or does not load.
     """
     # Not above: it stands on LlamaIndex, which a run that finds nothing to do can do without.
+    from notehop.indexing.embed import onnx_export
     from notehop.indexing.embed.onnx_embedding import load_query
 
     if settings.model == MULTILINGUAL_NAME:
-        from notehop.indexing.embed.onnx_export import describe_packed
-
-        describe_packed(describe_model(settings), folder)
-        opened = load_query(folder, settings)
-        return SmallOrBulk(opened, lambda: _bulk(settings), small_change(settings))
+        onnx_export.describe_packed(describe_model(settings), folder)
+        return SmallOrBulk(load_query(folder, settings), settings)
     manifest = read_manifest(folder)
     if manifest is not None and manifest.reason is not None:
-        return _bulk(settings)
-    from notehop.indexing.embed.onnx_export import (
-        give_shared,
-        one_at_a_time,
-        shared_export,
-        take_shared,
-        usable,
-    )
-
-    shared = shared_export(settings)
-    if usable(folder) is not None:
+        return load_torch(settings)
+    shared = onnx_export.shared_export(settings)
+    if onnx_export.usable(folder) is not None:
         opened = load_query(folder, settings)
-        give_shared(folder, shared)
-        return SmallOrBulk(opened, lambda: _bulk(settings))
-    with one_at_a_time(shared):
-        if take_shared(shared, folder):
-            return SmallOrBulk(load_query(folder, settings), lambda: _bulk(settings))
-        from notehop.indexing.embed.onnx_export import export_query_model
-
-        bulk = _bulk(settings)
-        export_query_model(bulk, folder)
-        give_shared(folder, shared)
-    return bulk
+        onnx_export.give_shared(folder, shared)
+        return SmallOrBulk(opened, settings)
+    with onnx_export.one_at_a_time(shared):
+        if onnx_export.take_shared(shared, folder):
+            return SmallOrBulk(load_query(folder, settings), settings)
+        bulk = load_torch(settings)
+        onnx_export.export_query_model(bulk, folder)
+        onnx_export.give_shared(folder, shared)
+        return bulk
 
 
 @contextmanager
@@ -181,9 +160,3 @@ def embedding_by(
 
     with joined(Address.of(ray), settings.privacy.allow_hosts, tell) as cluster:
         yield load
-
-
-def _bulk(settings: EmbeddingSettings) -> TorchEmbedding:
-    from notehop.indexing.embed.torch_embedding import load_bulk
-
-    return load_bulk(settings)

@@ -9,20 +9,17 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from notehop.config import Settings
 from notehop.indexing.changes import Changes, check_deletions, compare, scan, unread_pdfs
 from notehop.indexing.embed.embedder import Embedder
 from notehop.indexing.enrich.prompts import HEADER_TOKENS, header_identity, model_identity
 from notehop.indexing.enrich.store import delete_orphans
 from notehop.indexing.graph.files import affected_names
 from notehop.indexing.pipeline.language import judge
-from notehop.indexing.pipeline.models import LoadEmbedder
 from notehop.indexing.pipeline.state import IndexState, below, within
 from notehop.indexing.pipeline.upkeep import derive, lacks_query_model, remove_damaged, withdraw
-from notehop.indexing.report import Progress, Update
+from notehop.indexing.report import Update
 from notehop.indexing.stores.catalog import Catalog
 from notehop.indexing.stores.chroma import remove_mirror
 from notehop.indexing.stores.fingerprint import check_fingerprint
@@ -40,6 +37,7 @@ if TYPE_CHECKING:
 
     from notehop.indexing.nodes.parser import SectionNodeParser
     from notehop.indexing.pipeline.chunking import ChunkedBatch, Embedding
+    from notehop.indexing.pipeline.indexer import Indexer
 
 
 TICK_NS = 2_000_000_000
@@ -72,30 +70,27 @@ class Request:
 class IndexRun:
     """Brings one open catalog, and what is derived from it, up to its vault.
 
-    ``state`` is what the catalog holds, ``fingerprint`` what the settings ask for, ``enrichment`` the
-    file of what was written about notes. ``harmed``: the catalog's files are other than the last run
-    left them. ``outgrown`` is, after the run, the language of most notes where the index was made
-    for another one.
+    ``layout`` is the indexer's, or that of the index that will replace it; ``state`` what the catalog
+    holds, ``fingerprint`` what the settings ask for. ``harmed``: the catalog's files are other than
+    the last run left them. ``outgrown`` is, after the run, the language of most notes where the
+    index was made for another one.
 
     :raises VaultError: if the vault is not there or cannot be listed.
     """
 
-    vault: Path
-    settings: Settings
+    indexer: Indexer
     layout: IndexLayout
-    progress: Progress
-    load: LoadEmbedder
     catalog: Catalog
     state: IndexState
     request: Request
     fingerprint: Mapping[str, Any]
-    enrichment: Path
     harmed: bool
-    transformations: Sequence[TransformComponent]
-    limits: Limits
     outgrown: str | None = None
 
     def __post_init__(self) -> None:
+        self.vault, self.settings = self.indexer.vault, self.indexer.settings
+        self.progress, self.limits = self.indexer.progress, self.indexer.limits
+        self.enrichment = self.indexer.layout.enrichment
         self._before = self.state.generation
         self._embedding: Embedding | None = None
         self._counts: Counter[str] = Counter()
@@ -104,7 +99,7 @@ class IndexRun:
         # What is put to passages before they are embedded.
         self._additions = {
             "headers": header_identity(self.settings),
-            "transformations": identity_of(self.transformations),
+            "transformations": identity_of(self.indexer.transformations),
         }
         meta = self.state.meta
         self._additions_changed = any(meta.get(k) != v for k, v in self._additions.items())
@@ -287,7 +282,7 @@ class IndexRun:
             self.catalog,
             embedding,
             headers,
-            self.transformations,
+            self.indexer.transformations,
         )
         builder = BatchBuilder(
             self.catalog,
@@ -395,7 +390,7 @@ class IndexRun:
     @cached_property
     def _embedder(self) -> Embedder:
         with self._timed("load model"):
-            embedder = self.load(self.settings.embedding, self.layout.model)
+            embedder = self.indexer.load(self.settings.embedding, self.layout.model)
         if self._embedding is not None:
             self._embedding.use(embedder)
         return embedder

@@ -1,14 +1,13 @@
-"""Makes the themes of a generation, from those of an earlier one where there are any.
-
-Touches: index (reads).
-"""
+"""Makes the themes of a generation, from those of an earlier one where there are any."""
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from math import log
 
 from notehop.config.settings import ThemesSettings
 from notehop.indexing.graph.communities import (
@@ -27,8 +26,9 @@ from notehop.indexing.graph.pagerank import pagerank
 from notehop.indexing.stores.catalog import CatalogSnapshot
 from notehop.indexing.stores.lexical import LexicalIndex
 from notehop.indexing.themes.model import Theme, Themes
-from notehop.indexing.themes.words import as_written, content_tokens, small_words, telling_tokens
 from notehop.indexing.tokens import Tokenizer
+from notehop.indexing.tokens.languages import FUNCTION_WORDS
+from notehop.indexing.tokens.words import split_words
 from notehop.indexing.vault.dates import day_in_name
 
 HUBS = 5
@@ -50,6 +50,19 @@ WORSE = 0.02
 BETTER = 0.01
 """Modularity that a partition from nothing must gain for communities to be given up: people know
 their themes by name, and Louvain finds others as good by looking at notes in another order."""
+
+MOST = 8
+"""Words of a theme: more do not fit a line, and say little."""
+
+_SPARE = 4
+"""Tokens looked at for each word: of some no word can be shown."""
+
+_SHORTEST = 3
+"""Letters of a word in a script with letters; shorter ones are abbreviations of everything."""
+
+_FIELDS = ("h1", "h2", "h3", "content")
+"""What a passage says. Titles and tags stand with each passage of a note, and would count as often
+as it has passages."""
 
 _ID = 8
 """Hexadecimal digits of an id."""
@@ -103,14 +116,22 @@ def make_themes(
     large = [group for group in groups if len(group) >= settings.min_notes]
     stamps = view.stamps()
     same = match_communities(large, {id_: one.notes for id_, one in kept.items()})
+    links: dict[str, list[str]] = {}
+    for (source, target), count in counts.items():
+        links.setdefault(source, []).extend([target] * count)
     content = {path: stamps[path].content_hash for path in notes}
-    describe = _Describer(view, counts, weights, lexicon, content, anew=before is None)
-    themes = describe.all(large, {at: kept[id_] for at, id_ in same.items()}, kept)
+    describer = _Describer(view, weights, lexicon, links, content)
+    themes: list[Theme] = []
+    for at, group in enumerate(large):
+        was = kept[same[at]] if at in same else None
+        if before is None or was is None or was.digest != describer.digest(group):
+            was = describer.theme(group, was, {*kept, *(one.id for one in themes)})
+        themes.append(was)
     return Themes(
         generation=view.generation,
         stamp=view.stamp,
         made_with=name,
-        themes=tuple(sorted(themes, key=lambda one: (-len(one.notes), one.id))),
+        themes=tuple(sorted(_named(view, themes), key=lambda one: (-len(one.notes), one.id))),
         small=tuple(tuple(sorted(group)) for group in groups if len(group) < settings.min_notes),
         unlinked=tuple(path for path, near in weights.items() if not near),
         quality=quality,
@@ -143,102 +164,67 @@ def _partition(
     return groups, quality, 0
 
 
+@dataclass(frozen=True, slots=True)
 class _Describer:
-    """Gives communities names and words; those that are as they were keep theirs."""
+    """Gives communities names and words. ``links`` maps a note to those that it links to, as often as
+    it does; ``content`` to the hash of its content."""
 
-    def __init__(
-        self,
-        view: CatalogSnapshot,
-        counts: Counter[tuple[str, str]],
-        weights: EdgeWeights,
-        lexicon: Lexicon,
-        content: Mapping[str, str],
-        *,
-        anew: bool,
-    ) -> None:
-        self._view = view
-        self._weights = weights
-        self._anew = anew
-        self._lexicon = lexicon
-        self._content = content
-        self._links: dict[str, list[tuple[str, int]]] = {}
-        for (source, target), count in counts.items():
-            self._links.setdefault(source, []).append((target, count))
+    view: CatalogSnapshot
+    weights: EdgeWeights
+    lexicon: Lexicon
+    links: Mapping[str, Sequence[str]]
+    content: Mapping[str, str]
 
-    def all(
-        self,
-        groups: Sequence[frozenset[str]],
-        same: Mapping[int, Theme],
-        known: Mapping[str, Theme],
-    ) -> list[Theme]:
-        """The groups as themes.
+    def theme(self, group: frozenset[str], was: Theme | None, taken: Collection[str]) -> Theme:
+        """A community as a theme that has no name yet.
 
-        :param same: place in ``groups`` -> the theme that it was.
-        :param known: ids that are taken.
+        :param was: the theme that it was.
+        :param taken: ids that it cannot have.
         """
-        taken = set(known)
-        found: list[Theme] = []
-        for at, group in enumerate(groups):
-            was = same.get(at)
-            central = self._by_rank(group)
-            digest = self._digest(group, central)
-            as_before = was is not None and (was.digest, was.notes) == (digest, central)
-            if was is not None and as_before and not self._anew:
-                found.append(was)
-                continue
-            after = _named_after(central, self._weights, was)
-            id_ = was.id if was is not None else _new_id(after, taken)
-            taken.add(id_)
-            summary = was.summary if was is not None else None
-            if summary is not None and summary.digest != source_digest(central, self._content):
-                summary = None
-            words = self._words(central)
-            found.append(Theme(id_, "", after, words, central, digest, summary))
-        return self._named(found)
+        central = self._by_rank(group)
+        after = _named_after(central, self.weights, was)
+        summary = was.summary if was is not None else None
+        if summary is not None and summary.digest != source_digest(central, self.content):
+            summary = None
+        id_ = was.id if was is not None else _new_id(after, taken)
+        return Theme(id_, "", after, self._words(central), central, self.digest(group), summary)
+
+    def digest(self, group: frozenset[str]) -> str:
+        """Names the notes of a community, their content, and the order of their ranks."""
+        contents = [f"{path}\0{self.content[path]}" for path in sorted(group)]
+        return _hash("\n".join([*contents, "", *self._by_rank(group)]))
 
     def _by_rank(self, group: frozenset[str]) -> tuple[str, ...]:
         """The notes by PageRank over the links between them, then by path."""
         paths = sorted(group)
-        links = (
-            (path, target)
-            for path in paths
-            for target, count in self._links.get(path, ())
-            for _ in range(count)
-        )
-        ranks = pagerank(paths, links)
+        ranks = pagerank(paths, ((path, to) for path in paths for to in self.links.get(path, ())))
         return tuple(sorted(paths, key=lambda path: (-round(ranks[path], 9), path)))
 
-    def _digest(self, group: frozenset[str], central: Sequence[str]) -> str:
-        contents = [f"{path}\0{self._content[path]}" for path in sorted(group)]
-        return _hash("\n".join([*contents, "", *central]))
-
     def _words(self, notes: Sequence[str]) -> tuple[str, ...]:
-        tokenizer, index = self._lexicon()
-        path_of = {key.id: key.path for key in self._view.chunk_keys(notes)}
+        tokenizer, index = self.lexicon()
+        path_of = {key.id: key.path for key in self.view.chunk_keys(notes)}
         passages: dict[str, list[frozenset[str]]] = {}
-        for id_, fields in self._view.chunk_tokens(path_of):
+        for id_, fields in self.view.chunk_tokens(path_of):
             passages.setdefault(path_of[id_], []).append(content_tokens(fields))
         telling = telling_tokens(passages, index.frequency, len(index), small_words(tokenizer))
-        texts = (chunk.text for path in notes[: 4 * HUBS] for chunk in self._view.chunks_of(path))
+        texts = (chunk.text for path in notes[: 4 * HUBS] for chunk in self.view.chunks_of(path))
         return tuple(as_written(telling, texts, tokenizer))
 
-    def _named(self, themes: Iterable[Theme]) -> list[Theme]:
-        """The themes with the titles of the notes that they are named after.
 
-        Of two notes of one title each is told apart by its folder.
-        """
-        found = list(themes)
-        rows = self._view.notes_at([one.named_after for one in found])
-        titles = {path: row.title for path, row in rows.items()}
-        twice = Counter(titles.values())
-        named: list[Theme] = []
-        for one in found:
-            title = titles.get(one.named_after, one.named_after)
-            folder = one.named_after.rpartition("/")[0].rpartition("/")[2]
-            if twice[title] > 1 and folder and folder != title:
-                title = f"{title} ({folder})"
-            named.append(one if one.name == title else replace(one, name=title))
-        return named
+def _named(view: CatalogSnapshot, themes: Sequence[Theme]) -> Iterator[Theme]:
+    """The themes with the titles of the notes that they are named after.
+
+    Of two notes of one title each is told apart by its folder.
+    """
+    rows = view.notes_at([one.named_after for one in themes])
+    titles = {path: row.title for path, row in rows.items()}
+    twice = Counter(titles.values())
+    for one in themes:
+        title = titles.get(one.named_after, one.named_after)
+        folder = one.named_after.rpartition("/")[0].rpartition("/")[2]
+        if twice[title] > 1 and folder and folder != title:
+            title = f"{title} ({folder})"
+        yield replace(one, name=title)
 
 
 def _named_after(central: Sequence[str], weights: EdgeWeights, was: Theme | None) -> str:
@@ -276,3 +262,91 @@ def _new_id(path: str, taken: Collection[str]) -> str:
 
 def _hash(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+def telling_tokens(
+    passages: Mapping[str, Sequence[Collection[str]]],
+    frequency: Callable[[str], int],
+    total: int,
+    passed_over: Collection[str] = (),
+) -> list[str]:
+    """The tokens that are more frequent in some notes than in the vault, the most telling first.
+
+    Told by ``p * log(p / q)`` for a share p of the notes' passages and q of the vault's that hold a
+    token: what it adds to the divergence of the two (Kullback and Leibler 1951). Plain tf-idf lets
+    words win that are frequent everywhere.
+
+    :param passages: note -> the tokens of each of its passages. A token that only one note of
+        several holds is no theme.
+    :param frequency: token -> passages of the vault that hold it.
+    :param total: passages of the vault.
+    """
+    holding: Counter[str] = Counter()
+    notes: Counter[str] = Counter()
+    for own in passages.values():
+        sets = [frozenset(one) for one in own]
+        holding.update(token for one in sets for token in one)
+        notes.update(frozenset().union(*sets))
+    count = sum(map(len, passages.values()))
+    least = min(2, len(passages))
+    scores: dict[str, float] = {}
+    for token, passages_with in holding.items():
+        if notes[token] < least or token in passed_over or not _says_something(token):
+            continue
+        share = passages_with / count
+        gain = log(share * total / max(frequency(token), passages_with))
+        if gain > 0:
+            scores[token] = share * gain
+    return sorted(scores, key=lambda token: (-scores[token], token))[: MOST * _SPARE]
+
+
+def as_written(tokens: Sequence[str], texts: Iterable[str], tokenizer: Tokenizer) -> list[str]:
+    """The words that stand for tokens, as the texts write them most often; at most :data:`MOST`.
+
+    A token that is no word of the texts by itself, such as a part of a compound, is left out; a
+    pair of characters of a script without spaces is its own word.
+    """
+    wanted = frozenset(tokens)
+    spelt: dict[str, Counter[str]] = {token: Counter() for token in tokens}
+    for text in texts:
+        for surface in split_words(text):
+            found = tokenizer(surface)
+            if len(found) == 1 and found[0] in wanted:
+                spelt[found[0]][surface] += 1
+    words: list[str] = []
+    for token in tokens:
+        if counts := spelt[token]:
+            words.append(_spelling(counts))
+        elif _unspaced(token):
+            words.append(token)
+    return list(dict.fromkeys(words))[:MOST]
+
+
+def content_tokens(fields: Mapping[str, Iterable[str]]) -> frozenset[str]:
+    """The tokens of what a passage says, from its tokens by field."""
+    return frozenset(token for field in _FIELDS for token in fields.get(field, ()))
+
+
+@lru_cache(maxsize=4)
+def small_words(tokenizer: Tokenizer) -> frozenset[str]:
+    """The tokens of words that say nothing: those of the vault's language, and of English."""
+    small = FUNCTION_WORDS.get(tokenizer.language, frozenset()) | FUNCTION_WORDS["en"]
+    return frozenset(token for word in sorted(small) for token in tokenizer(word))
+
+
+def _spelling(counts: Counter[str]) -> str:
+    """Small letters, unless the word is a name: mostly written with capitals."""
+    capital = sum(count for word, count in counts.items() if word[:1].isupper())
+    small = Counter({word: count for word, count in counts.items() if not word[:1].isupper()})
+    chosen = counts if 2 * capital > sum(counts.values()) or not small else small
+    return min(chosen, key=lambda word: (-chosen[word], word))
+
+
+def _says_something(token: str) -> bool:
+    if _unspaced(token):
+        return True
+    return len(token) >= _SHORTEST and not any(char.isdigit() for char in token) and token.isalpha()
+
+
+def _unspaced(token: str) -> bool:
+    return len(token) == 2 and token[0] >= "\u3040" and token[0].isalpha()

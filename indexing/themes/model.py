@@ -1,14 +1,10 @@
-"""Themes as values, and their file beside the index.
-
-Touches: index (``themes.json``).
-"""
+"""Themes as values, and their file beside the index (``themes.json``)."""
 
 from __future__ import annotations
 
 import json
 import zlib
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +12,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, TypeAdapter
 
-from notehop.indexing.stores.layout import unwritable, write_private
+from notehop.indexing.stores.layout import replace_file, unwritable
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,14 +97,9 @@ def write_themes(path: Path, themes: Themes) -> None:
     :raises IndexUnwritable: if the disk refuses; what was there stays.
     """
     plain = _THEMES.dump_python(themes, mode="json")
-    new = path.with_suffix(".new")
+    file = {"format": _FORMAT, "crc": _checksum(plain), "themes": plain}
     try:
-        try:
-            file = {"format": _FORMAT, "crc": _checksum(plain), "themes": plain}
-            write_private(new, json.dumps(file, indent=0))
-            new.replace(path)
-        finally:
-            new.unlink(missing_ok=True)
+        replace_file(path, json.dumps(file, indent=0))
     except OSError as exc:
         raise unwritable(path.parent, exc) from exc
 
@@ -120,8 +111,7 @@ def drop_themes(path: Path) -> None:
     """
     try:
         for file in (path, path.with_suffix(".new")):
-            with suppress(FileNotFoundError):
-                file.unlink()
+            file.unlink(missing_ok=True)
     except OSError as exc:
         raise unwritable(path.parent, exc) from exc
 

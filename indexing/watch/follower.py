@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from notehop.config.errors import (
@@ -83,11 +84,10 @@ class Follower:
         try:
             while not stop.is_set():
                 self._keep_lock()
-                if self._events_ended():
-                    self._go_on_unreported()
+                self._listen(begin=False)
                 self._wait(stop)
                 if self._due and not self._backoff.left:
-                    self._begin_events()
+                    self._listen(begin=True)
                     self._take_in()
                 elif not self._due and self._untidy and self._schedule.quiet:
                     self._tidy(stop)
@@ -132,45 +132,35 @@ class Follower:
             elif self._settings_may_help:
                 self._load_settings(only_if_new=True)
 
-    def _begin_events(self) -> None:
-        """See that changes are reported; whatever happened before they were is due."""
-        vault, watch = self._indexer.vault, self._indexer.settings.watch
-        if self._events is not None or not _is_there(vault):
-            return
-        self._events = VaultEvents(
-            vault, settle_ms=watch.settle_ms, polling=watch.polling, timing=self._timing
-        )
-        self._events.start()
-        self._due.add(EVERYTHING)
-        if self._events_ended():
-            self._go_on_unreported()
-        else:
-            self._unreported = None
+    def _listen(self, *, begin: bool) -> None:
+        """See whether changes are reported, or that they are; what happened while they were not is due.
 
-    def _events_ended(self) -> bool:
-        """Whether reports ended since the last call."""
-        reason = self._events and self._events.failure
-        if reason is None:
-            return False
-        self._end_events()
-        self._unreported = None
-        if _is_there(self._indexer.vault):
-            self._unreported = (
-                f"the system does not report changes of the vault ({reason}), so all of it is "
-                "looked at now and then"
+        Where the system cannot, the vault is scanned again and again.
+        """
+        vault, watch = self._indexer.vault, self._indexer.settings.watch
+        if begin and self._events is None and _is_there(vault):
+            self._events = VaultEvents(
+                vault, settle_ms=watch.settle_ms, polling=watch.polling, timing=self._timing
             )
-        return True
+            self._events.start()
+            self._due.add(EVERYTHING)
+            self._unreported = None
+        reason = self._events and self._events.failure
+        if reason is not None:
+            self._end_events()
+            self._due.add(EVERYTHING)
+            self._unreported = None
+            if _is_there(vault):
+                self._unreported = (
+                    f"the system does not report changes of the vault ({reason}), so all of it is "
+                    "looked at now and then"
+                )
+                self._report_trouble("following", self._unreported)
 
     def _end_events(self) -> None:
         if self._events is not None:
             self._events.close()
             self._events = None
-
-    def _go_on_unreported(self) -> None:
-        """The vault is scanned again and again until changes are reported."""
-        self._due.add(EVERYTHING)
-        if self._unreported is not None:
-            self._report_trouble("following", self._unreported)
 
     def _load_settings(self, *, only_if_new: bool = False) -> None:
         """Go on with the settings as they are now; wrong ones change nothing.
@@ -303,12 +293,10 @@ def half_written(vault: Path, paths: Iterable[str]) -> set[str]:
     """The paths of files that were emptied just now."""
     found = set()
     for path in paths:
-        try:
+        with suppress(OSError):
             status = (vault / path).stat()
-        except OSError:
-            continue
-        if path and status.st_size == 0 and 0 <= time.time() - status.st_mtime < HALF_WRITTEN:
-            found.add(path)
+            if path and status.st_size == 0 and 0 <= time.time() - status.st_mtime < HALF_WRITTEN:
+                found.add(path)
     return found
 
 
@@ -318,23 +306,19 @@ IndexStamp = tuple[tuple[int, int, int] | None, ...]
 
 def index_stamp(layout: IndexLayout) -> IndexStamp:
     """What changes when an index is written, replaced or restored."""
-    return tuple(_stamp(path) for path in (layout.catalog_file, layout.catalog_state))
-
-
-def _stamp(path: Path) -> tuple[int, int, int] | None:
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_ino, found.st_size, found.st_mtime_ns
+    found: list[tuple[int, int, int] | None] = [None, None]
+    for at, path in enumerate((layout.catalog_file, layout.catalog_state)):
+        with suppress(OSError):
+            status = path.stat()
+            found[at] = status.st_ino, status.st_size, status.st_mtime_ns
+    return tuple(found)
 
 
 def _is_there(vault: Path) -> bool:
     """Whether the folder is there; a disk that answers with an error is not."""
-    try:
+    with suppress(OSError):
         return vault.is_dir()
-    except OSError:
-        return False
+    return False
 
 
 def _message(exc: NotehopError | OSError) -> str:

@@ -22,7 +22,7 @@ from notehop.indexing.embed.onnx_model import MANIFEST_FILE, read_manifest
 from notehop.indexing.enrich.enricher import SPENT_NOW, enrich
 from notehop.indexing.enrich.store import EnrichmentStore
 from notehop.indexing.pipeline import Indexer
-from notehop.indexing.pipeline.models import SmallOrBulk, small_change
+from notehop.indexing.pipeline.models import SmallOrBulk
 from notehop.indexing.report import Update
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.watch.follower import Follower, TooMuchToEmbed
@@ -84,12 +84,12 @@ class QueryModelCache:
 
             model: Embedder = load_query(folder, settings)
             if manifest.reason is None:
-                model = SmallOrBulk(model, _refuse, small_change(settings))
+                model = SmallOrBulk(model, settings, _refuse)
             self._kept = key, model
         return self._kept[1]
 
 
-def _refuse() -> Embedder:
+def _refuse(_: EmbeddingSettings) -> Embedder:
     raise TooMuchToEmbed
 
 

@@ -39,9 +39,9 @@ import sys
 from pathlib import Path
 from notehop import index_vault
 from notehop.config import load_settings
-from notehop.indexing.report import Silent
+from notehop.indexing.report import Progress
 
-class Steps(Silent):
+class Steps(Progress):
     def advance(self, count):
         print("embedded", flush=True)
         sys.stdin.readline()

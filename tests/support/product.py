@@ -182,7 +182,7 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.pipeline.indexer": "Indexer",
     "notehop.indexing.pipeline.language": "advice",
     "notehop.indexing.pipeline.chunking": "embedded_sentence",
-    "notehop.indexing.report": "EnrichReport Report report_lines Silent Update",
+    "notehop.indexing.report": "EnrichReport Progress=Silent Report report_lines Update",
     "notehop.indexing.stores.caches": "bring_up_to_date",
     "notehop.indexing.stores.catalog": "Catalog CatalogState read_catalog_state write_catalog_state",
     "notehop.indexing.stores.chroma": (

@@ -30,7 +30,7 @@ from notehop.app.services.notes.unlinked_pairs import (
 )
 from notehop.indexing.graph.files import VaultFiles, link_name
 from notehop.indexing.graph.model import Status
-from notehop.indexing.report import Progress, Silent
+from notehop.indexing.report import Progress
 from notehop.indexing.stores.model import ChunkId, LinkRow, Matrix
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens import Tokenizer
@@ -73,7 +73,7 @@ def suggest(
     :raises UsageError: if several notes are meant.
     """
     if said is None:
-        progress = progress or Silent()
+        progress = progress or Progress()
         linked = LinkedPairs(now.indexed.catalog.leading_links())
         every = [
             *naming_notes(now, tokenizer, linked, progress),

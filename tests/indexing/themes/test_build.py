@@ -72,11 +72,9 @@ def by_name(bench: Bench) -> dict[str, Theme]:
 def keep(bench: Bench, load: Callable[[], LLM | None] | None = None) -> list[str]:
     with bench.catalog() as catalog:
         update_themes(bench.layout, catalog, bench.vault, bench.settings.themes)
-        if load is None:
-            return []
-        return sum_themes_up(
-            bench.layout, catalog, bench.vault, bench.settings, load, lambda: locked(bench)
-        )
+    if load is None:
+        return []
+    return sum_themes_up(bench.layout, bench.vault, bench.settings, "a test", load)
 
 
 def locked(bench: Bench) -> WriterLock:
