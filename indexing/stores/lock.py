@@ -90,12 +90,8 @@ class WriterLock:
                     f"{layout.root}: {_who(layout)} is writing this index; "
                     "wait until it is done, or stop it"
                 ) from exc
-            if isinstance(exc, NotImplementedError):
-                raise no_locks(layout.root, str(exc)) from exc
-            if isinstance(exc, OSError) and exc.errno in NO_LOCKS:
-                raise no_locks(layout.root, exc.strerror or str(exc)) from exc
-            if isinstance(exc, OSError):
-                raise unwritable(layout.root, exc) from exc
+            if isinstance(exc, OSError | NotImplementedError):
+                raise lock_failure(layout.root, exc) from exc
             raise
 
     def release(self) -> None:
@@ -129,8 +125,13 @@ class WriterLock:
         self._lock.release()
 
 
-def no_locks(folder: Path, says: str) -> IndexUnwritable:
-    """The error for an index on a disk that knows no locks."""
+def lock_failure(folder: Path, exc: OSError | NotImplementedError) -> IndexUnwritable:
+    """The error for a lock that cannot be made: the folder cannot be written, or its disk knows none."""
+    says = str(exc)
+    if isinstance(exc, OSError):
+        if exc.errno not in NO_LOCKS:
+            return unwritable(folder, exc)
+        says = exc.strerror or says
     return IndexUnwritable(
         f"{folder}: the disk of this folder knows no locks ({says}), and two "
         "writers at once would break the index; name a folder on another disk with --index-dir"

@@ -11,16 +11,14 @@ import socket
 import sys
 import time
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
 from filelock import FileLock, Timeout
-from pydantic import TypeAdapter, ValidationError
 
 from notehop.config.errors import IndexLocked
-from notehop.indexing import faults
-from notehop.indexing.stores.layout import IndexLayout, unwritable, write_private
-from notehop.indexing.stores.lock import NO_LOCKS, no_locks
+from notehop.indexing.stores.layout import IndexLayout, read_json, replace_file
+from notehop.indexing.stores.lock import lock_failure
 
 PROGRAM = (sys.executable, "-P", "-m", "notehop.indexing")
 """How another process of the index is started. -P: the folder that this process runs in, a vault
@@ -52,9 +50,6 @@ class WatchState:
     checked: float = 0.0
 
 
-_STATE = TypeAdapter(WatchState)
-
-
 def read_watch_state(layout: IndexLayout) -> WatchState | None:
     """Who follows the vault of this index now; None if nobody does."""
     if not layout.watch_lock.is_file():
@@ -63,19 +58,11 @@ def read_watch_state(layout: IndexLayout) -> WatchState | None:
     try:
         probe.acquire()
     except Timeout:
-        return _read(layout)
+        return read_json(WatchState, layout.watch_state)
     except (OSError, NotImplementedError):
         return None
     probe.release()
     return None
-
-
-def _read(layout: IndexLayout) -> WatchState | None:
-    try:
-        return _STATE.validate_json(layout.watch_state.read_bytes())
-    except (OSError, ValidationError):
-        # Not written yet, or half.
-        return None
 
 
 def _lock(layout: IndexLayout) -> FileLock:
@@ -109,17 +96,13 @@ class WatcherLock:
             # At once: the state that a killed process left is nobody's.
             self._write()
         except Timeout as exc:
-            other = _read(self._layout)
+            other = read_json(WatchState, self._layout.watch_state)
             who = f"{other.command} (process {other.pid} on {other.host})" if other else "a process"
             raise IndexLocked(
                 f"{root}: {who} follows this vault already, so the index is kept up"
             ) from exc
-        except NotImplementedError as exc:
-            raise no_locks(root, str(exc)) from exc
-        except OSError as exc:
-            if exc.errno in NO_LOCKS:
-                raise no_locks(root, exc.strerror or str(exc)) from exc
-            raise unwritable(root, exc) from exc
+        except (OSError, NotImplementedError) as exc:
+            raise lock_failure(root, exc) from exc
 
     def renew(self) -> bool:
         """Take the right anew if its file was deleted, perhaps with all of the index.
@@ -142,22 +125,14 @@ class WatcherLock:
         """
         before = self._state
         at = time.time() if checked else before.checked
-        self._state = WatchState(
-            before.pid, before.host, before.command, before.since, state, detail, at
-        )
-        with suppress(OSError):
-            if self._state == before and self._layout.watch_state.exists():
-                return
-        self._write()
+        self._state = replace(before, state=state, detail=detail, checked=at)
+        if self._state != before or not self._layout.watch_state.exists():
+            self._write()
 
     def _write(self) -> None:
-        new = self._layout.watch_state.with_suffix(".new")
         # On a full disk the follower goes on: this is information only.
         with suppress(OSError):
-            write_private(new, json.dumps(asdict(self._state), indent=1))
-            faults.point("watch-state-drafted")
-            new.replace(self._layout.watch_state)
-            faults.point("watch-state-replaced")
+            replace_file(self._layout.watch_state, json.dumps(asdict(self._state), indent=1))
 
     def release(self) -> None:
         """Let go; a second time is nothing."""
