@@ -1,8 +1,5 @@
 """Keeps a text as a new note, the only thing in notehop that writes among the notes: under a name that
-every disk takes and a link can say, all of it or nothing, and never over another file.
-
-Touches: vault-write (one new file, and the folder for it).
-"""
+every disk takes and a link can say, all of it or nothing, and never over another file."""
 
 from __future__ import annotations
 
@@ -52,7 +49,7 @@ def title_of(note: Note) -> str:
         words = without_emphasis(line[_LEADING.match(line).end() :])  # type: ignore[union-attr]
         words = " ".join(words.split())
         if any(char.isalnum() for char in words):
-            return _shortened(words, FIRST_LINE)
+            return words if len(words) <= FIRST_LINE else _to_a_word(words[:FIRST_LINE])
     return ""
 
 
@@ -72,29 +69,23 @@ def file_name(title: str, now: datetime, number: int = 1) -> str:
 
 def safe(title: str) -> str:
     """A title as a part of a file name: what a disk or a link refuses becomes a blank."""
-    seen = "".join(char if _is_seen(char) else " " for char in normalize("NFC", title))
+    # No control, lone surrogate, or sign that turns text around.
+    seen = "".join(
+        char if char in _JOINERS or not category(char).startswith("C") else " "
+        for char in normalize("NFC", title)
+    )
     return " ".join(_FORBIDDEN.sub(" ", seen).split()).strip(" .")
 
 
 def cut_bytes(text: str, most: int) -> str:
     """The beginning of a text in at most so many bytes of UTF-8, cut between words if it can be."""
     data = text.encode()
-    if len(data) <= most:
-        return text
-    cut = data[:most].decode(errors="ignore")
+    return text if len(data) <= most else _to_a_word(data[:most].decode(errors="ignore"))
+
+
+def _to_a_word(cut: str) -> str:
+    """A text that was cut, up to the end of a word if there is one in its second half."""
     return (cut.rsplit(" ", 1)[0] if " " in cut[len(cut) // 2 :] else cut).rstrip(" .,;:-")
-
-
-def _shortened(text: str, most: int) -> str:
-    if len(text) <= most:
-        return text
-    cut = text[:most]
-    return (cut.rsplit(" ", 1)[0] if " " in cut[most // 2 :] else cut).rstrip(" .,;:-")
-
-
-def _is_seen(char: str) -> bool:
-    """Whether a character is no control, lone surrogate, or sign that turns text around."""
-    return char in _JOINERS or not category(char).startswith("C")
 
 
 _NOT_IN_A_TAG = re.compile(rf"(?:(?!{TAG_CHARACTERS}).)+", re.DOTALL)
@@ -118,20 +109,16 @@ def note_text(text: str, *, title: str | None, tags: Sequence[str], now: datetim
     added = [] if "created" in own.values else [f"created: {now.strftime('%Y-%m-%dT%H:%M:%S')}"]
     if title is not None and "title" not in own.values:
         added.append(f"title: {_quoted(title)}")
+    listed = ["tags:", *(f"  - {_quoted(tag)}" for tag in tags)] if tags else []
     if not own.end and own.broken is None:
-        return f"---\n{_properties([*added, *_tags(tags)])}---\n\n{text}"
+        return "\n".join(["---", *added, *listed, "---", "", text])
     tagged = own.broken is not None or "tags" in own.values or "tag" in own.values
-    more = _properties([*added, *([] if tagged else _tags(tags))])
+    more = "".join(f"{line}\n" for line in (*added, *(() if tagged else listed)))
     below = f"\n{' '.join(f'#{tag}' for tag in tags)}\n" if tags else ""
     opening, rest = text.split("\n", 1)
     whole = f"{opening}\n{more}{rest}{below if tagged else ''}"
     # What cannot be read as it is, or with more in it, is left as it is: it may say `private`.
     return text + below if read_front_matter("", whole).broken is not None else whole
-
-
-def says_something(text: str) -> bool:
-    """Whether anything is left of a text that a file can hold."""
-    return bool(_clean(text).strip())
 
 
 def tag_names(tags: Iterable[str]) -> list[str]:
@@ -150,14 +137,6 @@ def tag_names(tags: Iterable[str]) -> list[str]:
             )
         named.setdefault(name.casefold(), name)
     return list(named.values())
-
-
-def _properties(lines: Iterable[str]) -> str:
-    return "".join(f"{line}\n" for line in lines)
-
-
-def _tags(tags: Sequence[str]) -> list[str]:
-    return ["tags:", *(f"  - {_quoted(tag)}" for tag in tags)] if tags else []
 
 
 def _quoted(value: str) -> str:
@@ -303,7 +282,7 @@ def keep(
     :raises VaultError: if the vault is not there.
     :raises CaptureFailed: if the note cannot be written; then nothing is.
     """
-    if not says_something(text):
+    if not _clean(text).strip():
         raise QueryError("there is nothing to keep: the text is empty; give it some words")
     given = " ".join((title or "").split())
     note = parse_note("", text.encode("utf-8", "replace"))

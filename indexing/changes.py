@@ -1,11 +1,8 @@
-"""What differs between the vault as it was walked and the notes the catalog knows.
-
-Touches: vault-read (:func:`scan`), index (reads).
-"""
+"""What differs between the vault as it was walked and the notes the catalog knows."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -60,24 +57,19 @@ def scan(vault: Path, settings: VaultSettings, within: Iterable[str] | None = No
     :param within: look only at what is at these paths and below them; None for everything.
     :raises VaultError: if it is not there or cannot be listed.
     """
-    filters = read_ignore_filters(vault)
     found = walk_within(
         vault,
         ("",) if within is None else within,
         exclude=settings.exclude,
-        ignore_filters=filters,
+        ignore_filters=read_ignore_filters(vault),
         suffixes=note_suffixes(settings),
     )
+    files = list(found.files)
     limit = settings.max_pdf_bytes
-    large = {file.path for file in found.files if file.kind == "note" and file.size > limit}
-    if not any(map(is_pdf, large)):
-        return found
-    files = (
-        replace(file, excluded=file.excluded or _above(file, limit, "PDFs", "vault.max_pdf_bytes"))
-        if file.path in large and is_pdf(file.path)
-        else file
-        for file in found.files
-    )
+    for at, file in enumerate(files):
+        if file.size > limit and file.kind == "note" and is_pdf(file.path) and not file.excluded:
+            reason = _above(file, limit, "PDFs", "vault.max_pdf_bytes")
+            files[at] = replace(file, excluded=reason)
     return replace(found, files=tuple(files))
 
 
@@ -175,7 +167,9 @@ def compare(
                 attach[file.path] = bool(file.excluded)
             continue
         row = known.get(file.path)
-        reason = file.excluded or _too_large(file, max_note_bytes)
+        reason = file.excluded
+        if reason is None and file.size > max_note_bytes and not is_pdf(file.path):
+            reason = _above(file, max_note_bytes, "notes", "vault.max_note_bytes")
         if reason is not None:
             if reasons.get(file.path) == reason:
                 unchanged.append(file.path)
@@ -194,12 +188,8 @@ def compare(
         else:
             # It was kept out unread, and is not any more.
             read.append(file)
-    unlisted = frozenset(found.unlisted)
-    below = tuple(path + "/" for path in found.unlisted)
-
-    def hidden(path: str) -> bool:
-        return path in unlisted or path.startswith(below)
-
+    hidden = below(found.unlisted)
+    gone_files = sorted(attachments.keys() - seen["attachment"])
     return Changes(
         read=tuple(read),
         retry=tuple(retry),
@@ -207,16 +197,15 @@ def compare(
         skip=tuple(skip),
         gone=tuple(path for path in away if not hidden(path)),
         attach=attach,
-        detach=tuple(
-            path for path in sorted(attachments.keys() - seen["attachment"]) if not hidden(path)
-        ),
+        detach=tuple(path for path in gone_files if not hidden(path)),
     )
 
 
-def _too_large(file: FileEntry, limit: int) -> str | None:
-    if file.size <= limit or is_pdf(file.path):
-        return None
-    return _above(file, limit, "notes", "vault.max_note_bytes")
+def below(paths: Iterable[str]) -> Callable[[str], bool]:
+    """Whether a path is one of these or below one; the empty path holds all."""
+    roots = frozenset(paths)
+    folders = tuple(path + "/" for path in roots)
+    return lambda path: "" in roots or path in roots or path.startswith(folders)
 
 
 def _above(file: FileEntry, limit: int, kind: str, setting: str) -> str:

@@ -1,13 +1,10 @@
-"""The templates of a vault, as the app and its plugins are set to, and the lines they hold.
-
-Touches: vault-read (files of ``.obsidian``, notes that are templates).
-"""
+"""The templates of a vault, as the app and its plugins are set to, and the lines they hold."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
@@ -25,8 +22,6 @@ _NOTES = (("daily-notes.json", "template"), ("zk-prefixer.json", "template"))
 
 _USUAL = ("Templates", "templates")
 """The folder at the vault's root where nothing is set."""
-
-_OWN = ".obsidian"
 
 _File = tuple[str, int, int, int]
 """A file with its size and the times at which its content and its rights changed: what was read of
@@ -73,13 +68,13 @@ def read_templates(root: Path) -> Templates:
     size or time changes; a vault without any costs six looks at its disk.
     """
     vault = str(root)
-    folders = {said for file, key in _FOLDERS if (said := _said(f"{vault}/{_OWN}/{file}", key))}
-    notes = {
-        said.removesuffix(NOTE_SUFFIX)
-        for file, key in _NOTES
-        if (said := _said(f"{vault}/{_OWN}/{file}", key))
-    }
-    folders = folders or set(_USUAL)
+
+    def named(places: Iterable[tuple[str, str]]) -> set[str]:
+        files = [(_now(f"{vault}/.obsidian/{file}"), key) for file, key in places]
+        return {_setting(file, key) for file, key in files if file is not None} - {""}
+
+    folders = named(_FOLDERS) or set(_USUAL)
+    notes = {note.removesuffix(NOTE_SUFFIX) for note in named(_NOTES)}
     files = tuple(islice(_files(vault, folders, notes), _MOST + 1))
     if len(files) > _MOST:
         # No folder of templates: nothing of it is held back.
@@ -141,19 +136,14 @@ def _lines_of(file: _File) -> frozenset[str]:
         return frozenset()
 
 
-def _said(path: str, key: str) -> str:
-    file = _now(path)
-    return "" if file is None else _said_in(file, key)
-
-
 @lru_cache(maxsize=32)
-def _said_in(file: _File, key: str) -> str:
+def _setting(file: _File, key: str) -> str:
     """What a file of settings names under a key, relative to the vault; nothing if it is none."""
     try:
         settings = read_json_file(file[0])
     except (OSError, ValueError):
         return ""
-    said = settings.get(key) if isinstance(settings, dict) else None
-    if not isinstance(said, str) or "\0" in said or ".." in said.split("/"):
+    found = settings.get(key) if isinstance(settings, dict) else None
+    if not isinstance(found, str) or "\0" in found or ".." in found.split("/"):
         return ""
-    return said.strip().strip("/")
+    return found.strip().strip("/")

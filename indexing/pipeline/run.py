@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from notehop.indexing.changes import Changes, check_deletions, compare, scan, unread_pdfs
+from notehop.indexing.changes import Changes, below, check_deletions, compare, scan, unread_pdfs
 from notehop.indexing.embed.embedder import Embedder
 from notehop.indexing.enrich.prompts import HEADER_TOKENS, header_identity, model_identity
 from notehop.indexing.enrich.store import delete_orphans
 from notehop.indexing.graph.files import affected_names
 from notehop.indexing.pipeline.language import judge
-from notehop.indexing.pipeline.state import IndexState, below, within
+from notehop.indexing.pipeline.state import IndexState, within
 from notehop.indexing.pipeline.upkeep import derive, lacks_query_model, remove_damaged, withdraw
 from notehop.indexing.report import Update
 from notehop.indexing.stores.catalog import Catalog

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from notehop.indexing.changes import Changes
+from notehop.indexing.changes import Changes, below
 from notehop.indexing.graph.files import VaultFiles
 from notehop.indexing.stores.catalog import Catalog, stamp_of
 from notehop.indexing.stores.catalog_read import FileStamp
@@ -96,13 +96,6 @@ class IndexState:
             self.attachments.pop(path, None)
         self.meta |= {**batch.meta, "generation": generation}
         self.generation = generation
-
-
-def below(paths: Iterable[str]) -> Callable[[str], bool]:
-    """Whether a path is one of these or below one; the empty path holds all."""
-    roots = frozenset(top_level(paths))
-    folders = tuple(path + "/" for path in roots)
-    return lambda path: "" in roots or path in roots or path.startswith(folders)
 
 
 def within(values: Mapping[str, Value], paths: Iterable[str]) -> dict[str, Value]:
