@@ -152,7 +152,8 @@ def extract(title: str, passages: Sequence[str], tokenizer: Tokenizer) -> str:
     :param passages: in the order of the text, as Markdown.
     :returns: at most 300 characters; empty if there is no sentence and no item.
     """
-    blocks = _blocks(passages)
+    # As one text: a block of code may begin in one passage and end in another.
+    blocks = paragraphs("\n\n".join(passages)[:READ_CHARS])
     found = _candidates(blocks, tokenizer)
     if not found:
         return _listed(blocks)
@@ -176,50 +177,46 @@ def extract(title: str, passages: Sequence[str], tokenizer: Tokenizer) -> str:
     return cut(" ".join([*ended, sentence[-1]]), LONGEST)
 
 
-def _blocks(passages: Sequence[str]) -> list[Paragraph]:
-    # As one text: a block of code may begin in one passage and end in another.
-    return paragraphs("\n\n".join(passages)[:READ_CHARS])
-
-
 def _candidates(blocks: Sequence[Paragraph], tokenizer: Tokenizer) -> list[_Candidate]:
-    found: list[_Candidate] = []
-    seen: set[str] = set()
+    """The sentences that may stand for a note, each once."""
+    found: dict[str, _Candidate] = {}
     first = next((at for at, block in enumerate(blocks) if block.prose), -1)
     for at, block in enumerate(blocks):
-        for number, sentence in enumerate(sentences(block.prose, tokenizer.language)):
-            prior = 1.0 if at != first else _OPENING if number else _FIRST
-            found += _candidate(sentence, prior, tokenizer, seen)
-        for item in block.items:
-            # An item that is a sentence may stand for a note; a word or a name cannot.
-            if _ends(item):
-                for sentence in sentences([item], tokenizer.language):
-                    found += _candidate(sentence, _ITEM, tokenizer, seen)
-    return found
+        priors = (_FIRST, _OPENING) if at == first else (1.0, 1.0)
+        said = [
+            (sentence, priors[number > 0])
+            for number, sentence in enumerate(sentences(block.prose, tokenizer.language))
+        ]
+        # An item that is a sentence may stand for a note; a word or a name cannot.
+        items = (item for item in block.items if _ends(item))
+        said += [(one, _ITEM) for item in items for one in sentences([item], tokenizer.language)]
+        for sentence, prior in said:
+            if sentence not in found:
+                candidate = _candidate(sentence, prior, tokenizer)
+                if candidate is not None:
+                    found[sentence] = candidate
+    return [*found.values()]
 
 
-def _candidate(
-    sentence: str, prior: float, tokenizer: Tokenizer, seen: set[str]
-) -> list[_Candidate]:
-    """The sentence, unless it was there before, is a label, announces what follows, or is cut."""
-    plain = sentence.strip()
-    if plain in seen or len(plain) > LONGEST or plain.endswith((":", "：", "…", "...")):
-        return []
-    words = Counter(tokenizer.query(plain))
-    dense = any(ord(char) > 0x2E7F for char in plain)
-    if len(words) < 3 or (len(plain) < _SHORTEST and not dense):
-        return []
-    seen.add(plain)
-    if not _ends(plain):
+def _candidate(sentence: str, prior: float, tokenizer: Tokenizer) -> _Candidate | None:
+    """A sentence, unless it is a label, announces what follows, or is cut."""
+    words = Counter(tokenizer.query(sentence))
+    dense = any(ord(char) > 0x2E7F for char in sentence)
+    announces = sentence.endswith((":", "：", "…", "..."))
+    label = len(words) < 3 or (len(sentence) < _SHORTEST and not dense)
+    if len(sentence) > LONGEST or announces or label:
+        return None
+    if not _ends(sentence):
         # A line without an end: a label, a byline, words from a form.
         prior *= _ITEM
-    if plain.endswith(("?", "？")):
+    if sentence.endswith(("?", "？")):
         prior *= _QUESTION
-    if plain[0].islower():
+    if sentence[0].islower():
         # The end of a sentence that a formula or a line of code stands in.
         prior *= _ITEM
     if not dense:
-        prior *= math.sqrt(min(1.0, len(plain) / _FULL))
-    return [_Candidate(plain, prior, words)]
+        prior *= math.sqrt(min(1.0, len(sentence) / _FULL))
+    return _Candidate(sentence, prior, words)
 
 
 def _ends(text: str) -> bool:
@@ -232,14 +229,15 @@ def _ends(text: str) -> bool:
 def _weighted(found: Sequence[_Candidate]) -> list[dict[str, float]]:
     """The words of each candidate, of length 1, weighted by how few candidates have them."""
     among = Counter(word for one in found for word in one.words)
-    vectors = []
-    for one in found:
-        raw = {
-            word: (1 + math.log(count)) * math.log(1 + len(found) / among[word])
-            for word, count in one.words.items()
-        }
-        vectors.append(_unit(raw))
-    return vectors
+    return [
+        _unit(
+            {
+                word: (1 + math.log(count)) * math.log(1 + len(found) / among[word])
+                for word, count in one.words.items()
+            }
+        )
+        for one in found
+    ]
 
 
 def _centre(vectors: Sequence[Mapping[str, float]], title: Sequence[str]) -> dict[str, float]:
