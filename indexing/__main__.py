@@ -102,11 +102,6 @@ def _follow(options: argparse.Namespace, vault: Path) -> None:
     )
 
     layout = layout_for(vault, _settings(options, vault), options.index_dir)
-    arguments = [str(vault), "--index-dir", str(layout.root)]
-    if options.config is not None:
-        arguments += ["--config", str(options.config)]
-    if options.device is not None:
-        arguments += ["--device", options.device]
     write = write_json_lines(sys.stdout) if options.json else write_lines(sys.stderr)
 
     def notify(news: Update | str) -> None:
@@ -114,14 +109,8 @@ def _follow(options: argparse.Namespace, vault: Path) -> None:
         if options.json or options.supervised is None or isinstance(news, str):
             write(news)
 
-    what = Following(
-        vault=vault,
-        layout=layout,
-        settings=lambda: _settings(options, vault),
-        command=options.supervised or "python -m notehop.indexing --watch",
-        arguments=arguments,
-        notify=notify,
-    )
+    command = options.supervised or "python -m notehop.indexing --watch"
+    what = Following(vault, layout, command, notify, options.config, options.device)
     with stopped_by_signals() as stop:
         if options.supervised is not None:
             when_input_ends(stop)

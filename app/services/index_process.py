@@ -14,10 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from notehop.app.services.open_vault import Place
-from notehop.config import Settings, load_settings
 from notehop.config.errors import IndexDamaged, IndexFailure, IndexMismatch, IndexMissing
 from notehop.indexing.stores.layout import IndexLayout
-from notehop.indexing.watch.state import PROGRAM, read_watch_state
+from notehop.indexing.watch.state import index_program, read_watch_state
 
 if TYPE_CHECKING:
     from notehop.indexing.enrich.planner import Agree
@@ -91,21 +90,8 @@ def follow_vault(
     """
     from notehop.indexing.watch.service import Following, follow
 
-    def settings() -> Settings:
-        read = load_settings(vault=place.vault, config_file=config_file)
-        return read if device is None else read.with_overrides({"embedding.device": device})
-
-    follow(
-        Following(
-            vault=place.vault,
-            layout=place.layout,
-            settings=settings,
-            command="notehop index --watch",
-            arguments=_arguments(place, config_file, device),
-            notify=told,
-        ),
-        stop,
-    )
+    command = "notehop index --watch"
+    follow(Following(place.vault, place.layout, command, told, config_file, device), stop)
 
 
 class FollowerProcess:
@@ -123,7 +109,11 @@ class FollowerProcess:
         :param command: what people know this process by.
         :param warn: hears when the follower ended and is started again.
         """
-        self._command = [*PROGRAM, *_arguments(place, config_file), "--supervised", command]
+        self._command = [
+            *index_program(place.vault, place.layout, config_file),
+            "--supervised",
+            command,
+        ]
         self._warn = warn
         self._stop = threading.Event()
         self._turn = threading.Lock()
@@ -185,14 +175,6 @@ class FollowerProcess:
                 return f"its process ended ({process.wait()})", True
 
 
-def _arguments(place: Place, config_file: Path | None, device: str | None = None) -> list[str]:
-    """The arguments of ``python -m notehop.indexing`` that lead to the index of a place."""
-    found = [str(place.vault), "--index-dir", str(place.layout.root)]
-    if config_file is not None:
-        found += ["--config", str(config_file)]
-    return found if device is None else [*found, "--device", device]
-
-
 def has_index(place: Place) -> bool:
     """Whether the vault was ever indexed; one that cannot be read counts, and is damaged."""
     # Here and not above: every search imports this module, and few need the database.
@@ -228,7 +210,11 @@ class FirstIndex:
         :param told: hears each line that the process says.
         """
         self._told = told
-        self._command = [*PROGRAM, *_arguments(place, config_file), "--part-of", command]
+        self._command = [
+            *index_program(place.vault, place.layout, config_file),
+            "--part-of",
+            command,
+        ]
         self._stop = threading.Event()
         self._process: subprocess.Popen[str] | None = None
         self.running = True

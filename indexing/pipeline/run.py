@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import time
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -136,8 +135,7 @@ class IndexRun:
             if unread := unread_pdfs(attachments, self.settings.vault):
                 self._warnings.append(unread)
         try:
-            with rare_collections():
-                self._write(self._changes())
+            self._write(self._changes())
             self._warnings += delete_orphans(self.enrichment, self.catalog, self.state.stamps)
             if self.everything and self.catalog.has_chunks and lacks_query_model(self.layout):
                 self.progress.stage("Loading the model", 0, "")
@@ -445,19 +443,3 @@ def batches(files: Iterable[FileEntry], limits: Limits) -> Iterator[Sequence[Fil
         size += file.size
     if batch:
         yield batch
-
-
-_NEW_OBJECTS = 50_000
-"""New objects after which Python looks for cycles; its own number is 700. Rows, links and chunks of
-a batch hold no cycles: looking through them took a quarter of a first index without the model."""
-
-
-@contextmanager
-def rare_collections() -> Iterator[None]:
-    """Look for cycles less often in the block."""
-    before = gc.get_threshold()
-    gc.set_threshold(max(before[0], _NEW_OBJECTS), *before[1:])
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
-from notehop.config import Settings
+from notehop.config import load_settings
 from notehop.config.errors import IndexFailure, IndexLocked, IndexMissing, NotehopError
 from notehop.config.settings import EmbeddingSettings
 from notehop.indexing.embed.embedder import Embedder
@@ -26,7 +26,7 @@ from notehop.indexing.pipeline.models import SmallOrBulk
 from notehop.indexing.report import Update
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.watch.follower import Follower, TooMuchToEmbed
-from notehop.indexing.watch.state import PROGRAM, WatcherLock
+from notehop.indexing.watch.state import WatcherLock, index_program
 
 _PATIENCE = 10.0
 """Seconds that a run has to end: a large commit takes a few."""
@@ -39,22 +39,23 @@ _STAND_BY = 2.0
 class Following:
     """What is followed, and how.
 
-    ``command`` is what people know this process by. ``settings`` reads the settings as they are
-    now. ``arguments`` are those of ``program`` that lead to the same index: a change too large for
-    this process is indexed by one of its own. ``notify`` takes each update and what is in the way.
+    ``command`` is what people know this process by; ``notify`` takes each update and what is in the
+    way. ``config_file`` is that of the settings, ``device`` where bulk embedding runs, if not as they
+    say.
     """
 
     vault: Path
     layout: IndexLayout
-    settings: Callable[[], Settings]
     command: str
-    arguments: Sequence[str]
     notify: Callable[[Update | str], None]
-    program: Sequence[str] = PROGRAM
+    config_file: Path | None = None
+    device: str | None = None
 
     def indexer(self, load: QueryModelCache) -> Indexer:
         """One with the settings as they are now."""
-        return Indexer(self.vault, self.settings(), self.layout, load=load, command=self.command)
+        given = {} if self.device is None else {"embedding.device": self.device}
+        settings = load_settings(vault=self.vault, config_file=self.config_file, overrides=given)
+        return Indexer(self.vault, settings, self.layout, load=load, command=self.command)
 
 
 class QueryModelCache:
@@ -103,6 +104,7 @@ def follow(what: Following, stop: threading.Event, *, stand_by: bool = False) ->
     """
     model, model_of_enrichment = QueryModelCache(), QueryModelCache()
     first = what.indexer(model)
+    bulk = index_program(what.vault, what.layout, what.config_file, what.device)
     what.layout.create(what.vault)
     while not stop.is_set():
         # Anew each time: since when this process follows is part of its state.
@@ -113,7 +115,7 @@ def follow(what: Following, stop: threading.Event, *, stand_by: bool = False) ->
                 Follower(
                     first,
                     lock,
-                    lambda: run_bulk(what, stop),
+                    lambda: run_bulk([*bulk, "--part-of", what.command], stop),
                     enrichment.notify,
                     lambda: what.indexer(model),
                 ).run(stop)
@@ -224,7 +226,7 @@ def _calls_left(indexer: Indexer) -> int:
         return settings.watch_calls
 
 
-def run_bulk(what: Following, stop: threading.Event, patience: float = _PATIENCE) -> None:
+def run_bulk(program: Sequence[str], stop: threading.Event, patience: float = _PATIENCE) -> None:
     """Run the indexer in a process of its own, which gives the memory of its model back.
 
     :param patience: seconds that it has to end once ``stop`` is set; then it is killed, which the
@@ -233,7 +235,7 @@ def run_bulk(what: Following, stop: threading.Event, patience: float = _PATIENCE
     """
     try:
         process = subprocess.Popen(
-            [*what.program, *what.arguments, "--part-of", what.command],
+            program,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,

@@ -7,7 +7,7 @@ import threading
 import time
 from pathlib import Path
 
-from tests.support.product import Following, IndexLayout, load_settings, run_bulk
+from tests.support.product import run_bulk
 
 SLOW_TO_END = """
 import signal, sys, time
@@ -34,20 +34,9 @@ def stopped(tmp_path: Path, seconds: float, patience: float) -> tuple[int, float
             time.sleep(0.01)
         stop.set()
 
-    layout = IndexLayout(tmp_path / "index")
-    arguments = (str(log), str(seconds))
-    what = Following(
-        tmp_path,
-        layout,
-        load_settings,
-        "notehop serve",
-        arguments,
-        lambda _: None,
-        program=(sys.executable, str(script)),
-    )
     threading.Thread(target=when_it_runs, daemon=True).start()
     busy, began = time.thread_time(), time.monotonic()
-    run_bulk(what, stop, patience)
+    run_bulk([sys.executable, str(script), str(log), str(seconds)], stop, patience)
     return (len(log.read_text().splitlines()), time.thread_time() - busy, time.monotonic() - began)
 
 

@@ -231,7 +231,7 @@ _HOMES: dict[str, str] = {
     "stopped_by_signals when_input_ends",
     "notehop.indexing.watch.follower": "Follower TooMuchToEmbed",
     "notehop.indexing.watch.backoff": "Timing",
-    "notehop.indexing.watch.state": "Phase read_watch_state WatcherLock",
+    "notehop.indexing.watch.state": "Phase PROGRAM read_watch_state WatcherLock",
 }
 
 _PLACES = {

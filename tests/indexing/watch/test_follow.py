@@ -7,18 +7,18 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.support.product import (
+    PROGRAM,
     Following,
     IndexFailure,
     IndexLayout,
     IndexLocked,
     WatcherLock,
-    load_settings,
     read_watch_state,
     run_bulk,
 )
@@ -27,20 +27,13 @@ from tests.support.product import follow_follow as follow
 LONG = 30.0
 
 
-def following(vault: Path, *arguments: str, **options: Sequence[str]) -> Following:
-    layout = IndexLayout(vault.with_name("index"))
-    return Following(
-        vault, layout, load_settings, "notehop serve", arguments, lambda _: None, **options
-    )
-
-
 def test_code_that_lies_in_the_current_folder_is_not_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "argparse.py").write_text("open('ran', 'w').close()\n")
     monkeypatch.chdir(tmp_path)
     with pytest.raises(IndexFailure):
-        run_bulk(following(tmp_path, "--no-such-option"), threading.Event())
+        run_bulk([*PROGRAM, "--no-such-option"], threading.Event())
     assert not (tmp_path / "ran").exists()
 
 
@@ -104,7 +97,8 @@ def test_the_right_to_follow_is_taken_anew_when_its_file_is_gone(tmp_path: Path)
 def test_one_that_follows_already_is_an_error_or_waited_for(tmp_path: Path) -> None:
     vault = tmp_path / "vault"
     vault.mkdir()
-    what = following(vault)
+    layout = IndexLayout(tmp_path / "index")
+    what = Following(vault, layout, "notehop serve", lambda _: None)
     watching = WatcherLock(what.layout, "other")
     watching.acquire()
     with pytest.raises(IndexLocked, match="other"):
