@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import time
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -198,32 +198,33 @@ class EnrichmentStore:
                 found.setdefault(row.path, Summary(row.text))
         return found
 
-    def paths(self) -> set[str]:
-        """The notes of which anything is known."""
-        queries = (f"SELECT path FROM {table}" for table in _BY_NOTE)
-        return {path for (path,) in self._rows(" UNION ".join(queries))}
+    def delete_orphans(self, indexed: Collection[str], catalog: CatalogReads) -> bool:
+        """Delete all that is known of notes that are not indexed, and the texts that no other note has.
 
-    def note_hashes(self, paths: Iterable[str]) -> dict[str, str]:
-        """Path -> hash of the content of which the texts are that the note has now."""
-        query = f"SELECT DISTINCT path, note_hash FROM uses WHERE current AND path {_LISTED}"
-        return dict(self._rows(query, _json(paths)))
+        Where the content of such a note is at another path now, that gets what the note has, if it has
+        nothing.
 
-    def delete_notes(self, paths: Iterable[str], moved: Mapping[str, str]) -> None:
-        """Delete all that is known of notes, and the texts that no other note has.
-
-        :param moved: of them -> another path of the same content: it gets what the note has now, if
-            it has nothing.
+        :returns: whether there was any.
         """
         with self._writing() as connection:
             run = connection.exec_driver_sql
-            for old, new in sorted(moved.items()):
-                if run("SELECT 1 FROM uses WHERE path = ?", (new,)).first() is None:
+            known = " UNION ".join(f"SELECT path FROM {table}" for table in _BY_NOTE)
+            gone = {path for (path,) in run(known)}.difference(indexed)
+            if not gone:
+                return False
+            query = f"SELECT DISTINCT path, note_hash FROM uses WHERE current AND path {_LISTED}"
+            hashes = run(query, (_json(gone),)).all()
+            holders = catalog.paths_by_content_hash({note_hash for _, note_hash in hashes})
+            for old, note_hash in sorted(hashes):
+                new = next((one for one in holders.get(note_hash, ()) if one in indexed), None)
+                if new and run("SELECT 1 FROM uses WHERE path = ?", (new,)).first() is None:
                     run("UPDATE uses SET path = ? WHERE path = ? AND current", (new, old))
                     run("UPDATE failures SET path = ? WHERE path = ?", (new, old))
             for table in _BY_NOTE:
-                run(f"DELETE FROM {table} WHERE path {_LISTED}", (_json(paths),))
+                run(f"DELETE FROM {table} WHERE path {_LISTED}", (_json(gone),))
             _delete_unused(connection)
         faults.point("enrich-forgot")
+        return True
 
     def set_requirements(
         self, needed: Mapping[str, Mapping[str, Kind]], hashes: Mapping[str, str]
@@ -398,8 +399,7 @@ def read_summaries(path: Path, notes: Iterable[NoteRow]) -> dict[str, Summary]:
 def delete_orphans(path: Path, catalog: CatalogReads, stamps: Mapping[str, FileStamp]) -> list[str]:
     """Delete what was written about notes that are not in the index, bytes included.
 
-    A note that was moved keeps it: its content stands at another path now. A crash before this is
-    done is seen by the next run.
+    A crash before this is done is seen by the next run.
 
     :param path: of the store.
     :param stamps: those of all notes of the catalog.
@@ -412,16 +412,8 @@ def delete_orphans(path: Path, catalog: CatalogReads, stamps: Mapping[str, FileS
         with EnrichmentStore.open(path) as store:
             if store.made_anew:
                 return [f"{path}: {LOST}"]
-            gone = store.paths() - indexed
-            if gone:
-                hashes = store.note_hashes(gone)
-                holders = catalog.paths_by_content_hash({*hashes.values()})
-                there = {
-                    old: [new for new in holders.get(content, ()) if new in indexed]
-                    for old, content in hashes.items()
-                }
-                store.delete_notes(gone, {old: new[0] for old, new in there.items() if new})
-            if not store.checkpoint() and gone:
+            deleted = store.delete_orphans(indexed, catalog)
+            if not store.checkpoint() and deleted:
                 return [
                     f"{path}: what was written about notes that left stands in its journal, since "
                     "somebody reads it; the next run empties that"
