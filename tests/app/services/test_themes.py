@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,6 @@ import pytest
 from tests.app.answer.test_themes import Told
 from tests.support.notes import built, index
 from tests.support.product import (
-    Catalog,
     QueryError,
     VaultHandle,
     locate,
@@ -83,15 +81,13 @@ def test_switched_off_they_are_not_there(tmp_path: Path) -> None:
 
 def test_a_summary_that_a_model_wrote_says_so(tmp_path: Path) -> None:
     place = built(tmp_path, NOTES, themes__enabled=True, themes__summaries="llm")
-    with Catalog.open(place.layout.catalog, read_only=True) as catalog:
-        sum_themes_up(
-            place.layout,
-            catalog,
-            place.vault,
-            place.settings,
-            lambda: Told(lambda prompt: "Boats." if "# Dinghy" in prompt else "Birds."),
-            nullcontext,
-        )
+    sum_themes_up(
+        place.layout,
+        place.vault,
+        place.settings,
+        "a test",
+        lambda: Told(lambda prompt: "Boats." if "# Dinghy" in prompt else "Birds."),
+    )
     with open_place(place) as vault:
         boats, birds = vault.themes().themes
         assert (boats.summary, boats.written_by) == ("Boats.", "scripted")
