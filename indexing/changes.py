@@ -14,11 +14,10 @@ from notehop.indexing.stores.catalog_read import CatalogReads, FileStamp
 from notehop.indexing.stores.model import NoteStatus
 from notehop.indexing.vault.pdf import INSTALL, is_installed
 from notehop.indexing.vault.walk import (
-    FILE_KINDS,
     FileEntry,
     Walk,
     read_ignore_filters,
-    walk_within,
+    walk,
 )
 
 
@@ -57,9 +56,9 @@ def scan(vault: Path, settings: VaultSettings, within: Iterable[str] | None = No
     :param within: look only at what is at these paths and below them; None for everything.
     :raises VaultError: if it is not there or cannot be listed.
     """
-    found = walk_within(
+    found = walk(
         vault,
-        ("",) if within is None else within,
+        within,
         exclude=settings.exclude,
         ignore_filters=read_ignore_filters(vault),
         suffixes=note_suffixes(settings),
@@ -158,7 +157,10 @@ def compare(
     skip: list[tuple[FileEntry, str]] = []
     attach: dict[str, bool] = {}
     # A file can change sides: of a canvas the settings say which it is.
-    seen = {kind: {file.path for file in found.files if file.kind == kind} for kind in FILE_KINDS}
+    seen = {
+        kind: {file.path for file in found.files if file.kind == kind}
+        for kind in ("note", "attachment")
+    }
     away = sorted(known.keys() - seen["note"])
     moved = {(known[path].size, known[path].mtime_ns) for path in away}
     for file in found.files:

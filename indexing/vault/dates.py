@@ -47,35 +47,6 @@ def month_named(word: str) -> int | None:
     return _NUMBER.get(word)
 
 
-def day_spelt(path: str) -> date | None:
-    """Return the day that the path of a note spells out; None if it does not.
-
-    Read are ``7.10.2026``, ``7 October 2026``, ``7. Oktober 2026``, ``7 de octubre de 2026``,
-    ``October 7th, 2026``, ``2026 October 7`` in the name (months in English, German, French,
-    Spanish, Italian, Portuguese and Dutch, also cut short), and ``2026/10/07.md`` over folders.
-    ``07-10-2026`` and ``10/07`` are not read: they mean one day here and another there.
-    """
-    name = _plain(path.rpartition("/")[2])
-    for day in _spelt(name):
-        if day is not None:
-            return day
-    over = _IN_FOLDERS.search(path)
-    return _day(over[1], over[2], over[3]) if over else None
-
-
-def _spelt(name: str) -> Iterator[date | None]:
-    for found in _POINTS.finditer(name):
-        yield _day(found[3], found[2], found[1])
-    if not any(letter.isalpha() for letter in name.removesuffix(".md")):
-        return
-    for found in _DAY_FIRST.finditer(name):
-        yield _day(found[3], _NUMBER.get(found[2]), found[1])
-    for found in _MONTH_FIRST.finditer(name):
-        yield _day(found[3], _NUMBER.get(found[1]), found[2])
-    for found in _YEAR_FIRST.finditer(name):
-        yield _day(found[1], _NUMBER.get(found[2]), found[3])
-
-
 def _plain(name: str) -> str:
     """The name in small letters without accents."""
     if name.isascii():
@@ -96,9 +67,6 @@ _DATE = re.compile(
     r"(?:(?:T|\s+)(?P<time>\d{1,2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)\s*(?P<zone>Z|[-+]\d{2}:?\d{2})?)?"
     r"\s*"
 )
-_EPOCH_SECONDS = (10**8, 10**11)  # 1973 to 5138; below it may be a day, above it is finer
-_EPOCH_MILLISECONDS = (10**11, 10**14)
-_DAY_NUMBER = (1900_01_01, 2200_01_01)
 _DAY_IN_NAME = re.compile(r"(?<!\d)(\d{4})([-_.])(\d{2})\2(\d{2})(?!\d)")
 _COMPACT_DAY = re.compile(r"((?:19|20|21)\d{2})(\d{2})(\d{2})(?:\d{4}(?:\d{2})?)?(?!\d)")
 
@@ -126,26 +94,44 @@ def seconds_of(value: Any) -> float | None:
 
 
 def day_in_name(path: str) -> date | None:
-    """Return the day that the name of a note holds, as names of daily notes do; None if none.
+    """Return the day that the path of a note holds, as those of daily notes do; None if none.
 
-    The first ``2026-10-07`` (also with ``_`` or ``.``) anywhere in it, or ``20261007`` at its
-    start, where a time may follow (``202610071430``); else as :func:`day_spelt` reads it.
+    The first ``2026-10-07`` (also with ``_`` or ``.``) anywhere in its name, or ``20261007`` at its
+    start, where a time may follow (``202610071430``); ``7.10.2026``, ``7 October 2026``, ``7.
+    Oktober 2026``, ``7 de octubre de 2026``, ``October 7th, 2026``, ``2026 October 7`` (months in
+    English, German, French, Spanish, Italian, Portuguese and Dutch, also cut short);
+    ``2026/10/07.md`` over folders. ``07-10-2026`` and ``10/07`` are not read: they mean one day
+    here and another there.
     """
+    return next((day for day in _days(path) if day is not None), None)
+
+
+def _days(path: str) -> Iterator[date | None]:
     name = path.rpartition("/")[2]
     for found in _DAY_IN_NAME.finditer(name):
-        if (day := _day(found[1], found[3], found[4])) is not None:
-            return day
-    compact = _COMPACT_DAY.match(name)
-    day = _day(compact[1], compact[2], compact[3]) if compact else None
-    return day if day is not None else day_spelt(path)
+        yield _day(found[1], found[3], found[4])
+    if compact := _COMPACT_DAY.match(name):
+        yield _day(compact[1], compact[2], compact[3])
+    name = _plain(name)
+    for found in _POINTS.finditer(name):
+        yield _day(found[3], found[2], found[1])
+    if any(map(str.isalpha, name.removesuffix(".md"))):
+        for found in _DAY_FIRST.finditer(name):
+            yield _day(found[3], _NUMBER.get(found[2]), found[1])
+        for found in _MONTH_FIRST.finditer(name):
+            yield _day(found[3], _NUMBER.get(found[1]), found[2])
+        for found in _YEAR_FIRST.finditer(name):
+            yield _day(found[1], _NUMBER.get(found[2]), found[3])
+    if over := _IN_FOLDERS.search(path):
+        yield _day(over[1], over[2], over[3])
 
 
 def _number(value: float) -> float | None:
-    if _EPOCH_SECONDS[0] <= value < _EPOCH_SECONDS[1]:
+    if 10**8 <= value < 10**11:  # 1973 to 5138; below it may be a day, above it is finer
         return value
-    if _EPOCH_MILLISECONDS[0] <= value < _EPOCH_MILLISECONDS[1]:
+    if 10**11 <= value < 10**14:
         return value / 1000
-    if _DAY_NUMBER[0] <= value < _DAY_NUMBER[1] and value.is_integer():
+    if 1900_01_01 <= value < 2200_01_01 and value.is_integer():
         digits = str(int(value))
         return seconds_of(f"{digits[:4]}-{digits[4:6]}-{digits[6:]}")
     return None

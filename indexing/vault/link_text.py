@@ -28,17 +28,15 @@ def read_wikilink(inner: str) -> LinkText | None:
     if bar > 0:
         display = inner[bar + 1 :].strip().replace("\\|", "|") or None
         inner = inner[:bar].removesuffix("\\")
-    target, fragment = _split(inner)
-    if not target and fragment is None:
+    target, _, fragment = (part.strip() for part in inner.partition("#"))
+    if not target and not fragment:
         return None
     if target.startswith("[") or not _closes_what_it_opens(target):
         return None  # no name: the link is further in, or nowhere
-    return LinkText(target, fragment, display)
+    return LinkText(target, fragment or None, display)
 
 
 def _closes_what_it_opens(target: str) -> bool:
-    if "]" not in target:
-        return True
     depth = 0
     for character in target:
         depth += (character == "[") - (character == "]")
@@ -58,17 +56,8 @@ def read_destination(destination: str, display: str | None) -> LinkText | None:
     """
     if _SCHEME.match(destination) or destination.startswith("//"):
         return None
-    path, mark, fragment = destination.partition("#")
-    target = unquote(path).strip()
-    fragment = unquote(fragment).strip()
-    if not target and not fragment:
-        return None
-    return LinkText(target, fragment if mark and fragment else None, display)
-
-
-def _split(text: str) -> tuple[str, str | None]:
-    target, _, fragment = text.partition("#")
-    return target.strip(), fragment.strip() or None
+    target, _, fragment = (unquote(part).strip() for part in destination.partition("#"))
+    return LinkText(target, fragment or None, display) if target or fragment else None
 
 
 _SIZE = re.compile(r"(?:^|\|)\s*\d+(?:\s*x\s*\d+)?\s*$")
@@ -86,9 +75,7 @@ def words(link: LinkText, *, embed: bool = False) -> str:
     (``page=3``) are no words. The size of an embed is none either. May be empty.
     """
     display = link.display or ""
-    if embed:
-        display = without_size(display)
-    if display:
+    if display := without_size(display) if embed else display:
         return display
     name = link.target.rstrip("/").rpartition("/")[2]
     if name.lower().endswith(".md"):

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from notehop.indexing.vault.dates import seconds_of
 from notehop.indexing.vault.front_matter import MAX_CHARACTERS, FrontMatter
-from notehop.indexing.vault.model import PropertyValue
+from notehop.indexing.vault.model import PropertyValue, each_once
 
 TAG_CHARACTERS = r"[^\u2000-\u206F\u2E00-\u2E7F'!\"#$%&()*+,.:;<=>?@^`{|}~\[\]\\\s]"
 """What the app takes for a character of a tag."""
 
 _TAG = re.compile(rf"{TAG_CHARACTERS}+")
 _CREATED = ("created", "date", "created at", "date created", "creation date", "created on")
-_MODIFIED = ("modified", "updated", "last modified", "date modified", "modified at", "updated at")
-_MODIFIED_MORE = ("last updated", "date updated", "modification date", "lastmod", "modified on")
+_MODIFIED = (
+    *("modified", "updated", "last modified", "date modified", "modified at", "updated at"),
+    *("last updated", "date updated", "modification date", "lastmod", "modified on"),
+)
 _TYPES = ("type", "page type", "pagetype", "note type", "notetype")
+
+V = TypeVar("V")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +42,10 @@ class NoteProperties:
 def read_properties(path: str, front_matter: FrontMatter) -> NoteProperties:
     """Interpret a front matter. Keys compare without case; ``-``, ``_`` and blanks are equal."""
     values = _by_name(front_matter.values)
-    tag_lines = [
-        (value, front_matter.line_of(key))
-        for key, value in front_matter.values.items()
-        if _name(key) in ("tags", "tag")
-    ]
-    tags, warnings = _tags(path, tag_lines)
+    tags, warnings = _tags(path, front_matter)
     return NoteProperties(
         title=_word(values.get("title")),
-        aliases=_aliases([values.get("aliases"), values.get("alias")]),
+        aliases=_aliases(values.get("aliases"), values.get("alias")),
         tags=tags,
         page_type=_first(_word(_plain(values.get(key))) for key in _TYPES),
         created=_first(seconds_of(values.get(key)) for key in _CREATED),
@@ -62,8 +61,7 @@ def modified_in(properties: Mapping[str, Any]) -> float | None:
     :param properties: by key as written.
     """
     values = _by_name(properties)
-    found: float | None = _first(seconds_of(values.get(key)) for key in _MODIFIED + _MODIFIED_MORE)
-    return found
+    return _first(seconds_of(values.get(key)) for key in _MODIFIED)
 
 
 def is_tag(name: str) -> bool:
@@ -83,7 +81,7 @@ def _name(key: str) -> str:
     return " ".join(re.split(r"[-_\s]+", key.casefold()))
 
 
-def _first(found: Any) -> Any:
+def _first(found: Iterable[V | None]) -> V | None:
     return next((item for item in found if item is not None), None)
 
 
@@ -104,37 +102,34 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _aliases(entries: list[Any]) -> tuple[str, ...]:
-    names: dict[str, str] = {}
+def _aliases(*entries: Any) -> tuple[str, ...]:
+    names: list[str] = []
     for entry in entries:
-        items = entry if isinstance(entry, list) else [entry]
-        for item in items:
-            # A comma separates only where no list was written: in a list it is part of the name.
-            parts = item.split(",") if isinstance(item, str) and item is entry else [item]
-            for part in parts:
-                if (name := _word(part)) is not None:
-                    names.setdefault(name.casefold(), name)
-    return tuple(names.values())
+        # A comma separates only where no list was written: in a list it is part of the name.
+        parts = entry.split(",") if isinstance(entry, str) else _listed(entry)
+        names += [name for part in parts if (name := _word(part)) is not None]
+    return each_once(names)
 
 
-def _tags(path: str, entries: list[tuple[Any, int]]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _tags(path: str, front_matter: FrontMatter) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The tags of the values of ``tags`` and ``tag``, and a warning for each that is none."""
-    names: dict[str, str] = {}
+    names: list[str] = []
     warnings: list[str] = []
-    for entry, line in entries:
-        for item in entry if isinstance(entry, list) else [entry]:
+    for key, entry in front_matter.values.items():
+        for item in _listed(entry) if _name(key) in ("tags", "tag") else ():
             word = _word(item)
-            if word is None:
-                continue
-            name = word.removeprefix("#").rstrip("/")
-            if is_tag(name):
-                names.setdefault(name.casefold(), name)
-            else:
+            if word is not None and is_tag(name := word.removeprefix("#").rstrip("/")):
+                names.append(name)
+            elif word is not None:
                 warnings.append(
-                    f"{path}:{line}: {word[:80]!r} is no tag, and the app ignores it too; "
-                    "write tags as a list of words without blanks or commas"
+                    f"{path}:{front_matter.line_of(key)}: {word[:80]!r} is no tag, and the app "
+                    "ignores it too; write tags as a list of words without blanks or commas"
                 )
-    return tuple(names.values()), tuple(warnings)
+    return each_once(names), tuple(warnings)
+
+
+def _listed(entry: Any) -> list[Any]:
+    return entry if isinstance(entry, list) else [entry]
 
 
 _NO = ("false", "no", "off", "0")
@@ -184,7 +179,7 @@ _NO_FACT = re.compile(
 programs write at each change."""
 
 _BY_THE_WAY = re.compile(
-    r"tags?|alias(?:es)?|(?:page-?|note-?)?type|created(?:-(?:at|on))?|creation-date|date-created"
+    r"tags?|alias(?:es)?|(?:page ?|note ?)?type|created(?: (?:at|on))?|creation date|date created"
 )
 """Keys that the index knows by other ways, or that stand in every note: where there is nothing else
 and the note has text, they are no passage."""
@@ -211,39 +206,28 @@ def property_values(front_matter: FrontMatter) -> tuple[PropertyValue, ...]:
     """
     found: list[PropertyValue] = []
     length = 0
-    for value in _values(front_matter):
-        length += len(value.text)
+    for path, names, value in front_matter.scalars(_is_for_programs):
+        text = _text_of(value)
+        length += len(text)
         if length > MAX_CHARACTERS:
             break  # more than the front matter may have: only what stands behind aliases repeats
-        found.append(value)
+        if text:
+            key = " ".join(" ".join(names).split())
+            lines = front_matter.key_line(path), front_matter.value_line(path)
+            found.append(PropertyValue(key, text, *lines))
     return tuple(found)
 
 
 def says_something(values: tuple[PropertyValue, ...]) -> bool:
     """Whether any of them is more than the name, tags, type, date of birth or a switch of a note."""
     return not all(
-        value.text in _SWITCH or _BY_THE_WAY.fullmatch(_slug(value.key)) for value in values
+        value.text in _SWITCH or _BY_THE_WAY.fullmatch(_name(value.key.strip())) for value in values
     )
-
-
-def _values(front_matter: FrontMatter) -> Iterator[PropertyValue]:
-    for path, names, value in front_matter.scalars(_is_for_programs):
-        if text := _text_of(value):
-            yield PropertyValue(
-                key=" ".join(" ".join(names).split()),
-                text=text,
-                key_line=front_matter.key_line(path),
-                line=front_matter.value_line(path),
-            )
 
 
 def _is_for_programs(key: str) -> bool:
     words = [word.casefold() for word in _WORDS.findall(_HUMP.sub(" ", key))]
     return not words or any(_NO_FACT.fullmatch(word) for word in (words[0], words[-1]))
-
-
-def _slug(key: str) -> str:
-    return "-".join(re.split(r"[-_\s]+", key.casefold().strip()))
 
 
 def _text_of(value: Any) -> str:

@@ -1,7 +1,4 @@
-"""Which files a vault holds: names, sizes and times, without reading any note.
-
-Touches: vault-read.
-"""
+"""Which files a vault holds: names, sizes and times, without reading any note."""
 
 from __future__ import annotations
 
@@ -10,14 +7,11 @@ import stat
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal
 
 from notehop.config.errors import VaultError
 from notehop.config.small_files import read_json_file
 from notehop.indexing.vault.exclusion import Exclusion, exclusion
-
-FileKind = Literal["note", "attachment"]
-FILE_KINDS: tuple[FileKind, ...] = get_args(FileKind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +25,7 @@ class FileEntry:
     path: str
     size: int
     mtime_ns: int
-    kind: FileKind
+    kind: Literal["note", "attachment"]
     excluded: str | None = None
 
 
@@ -55,7 +49,7 @@ class Walk:
 def vault_folder(named: Path) -> Path:
     """Return the folder of a vault as a person named it, resolved.
 
-    :raises VaultError: if it is not there, is no folder, or cannot be entered.
+    :raises VaultError: if it is not there, is no folder, or its disk does not answer.
     """
     try:
         folder = named.expanduser().resolve()
@@ -64,79 +58,43 @@ def vault_folder(named: Path) -> Path:
         if not folder.is_dir():
             raise VaultError(f"{named}: a file, not a folder; name the folder that holds it")
     except (OSError, RuntimeError, ValueError) as exc:
-        raise VaultError(f"{named}: cannot be entered: {exc}") from exc
+        reason = _reason(exc) if isinstance(exc, OSError) else exc
+        raise VaultError(f"{named}: cannot be entered: {reason}") from exc
     return folder
 
 
 def walk(
     root: Path,
+    within: Iterable[str] | None = None,
     *,
     exclude: Sequence[str] = (),
     ignore_filters: Sequence[str] = (),
     suffixes: tuple[str, ...] = (".md",),
 ) -> Walk:
-    """List every file of a vault, attachments too, since links lead to them.
+    """List the files of a vault, attachments too, since links lead to them.
 
     Files and folders whose name starts with a dot (``.obsidian``, ``.trash``, ``.git``) are no part
     of a vault and are passed over. Symbolic links to files inside the vault are files like others;
     links to folders, and links that leave the vault, are not followed: what a folder link inside
     the vault shows is listed where it really is, and no loop can arise.
 
+    :param within: look only at what is at these paths, relative to ``root``, and below them; one at
+        which nothing stands, or that is no part of the vault, gives nothing. None for everything.
     :param exclude: globs, see :func:`notehop.indexing.vault.exclusion.exclusion`.
     :param ignore_filters: see :func:`read_ignore_filters`.
     :param suffixes: how the names of notes end, in any case; every other file is an attachment.
     :raises VaultError: if ``root`` is missing, is no folder or cannot be listed.
     """
-    _check_root(root)
-    search = _Search(os.path.realpath(root), exclusion(exclude, ignore_filters), suffixes)
-    search.below("")
+    folder = vault_folder(root)
+    search = _Search(str(folder), exclusion(exclude, ignore_filters), suffixes)
+    for path in top_level([""] if within is None else within):
+        if path:
+            search.at(path)
+        else:
+            search.below("")
+    if within is not None:
+        search.listed("")  # a disk that is gone has no file anywhere
     return search.found()
-
-
-def walk_within(
-    root: Path,
-    paths: Iterable[str],
-    *,
-    exclude: Sequence[str] = (),
-    ignore_filters: Sequence[str] = (),
-    suffixes: tuple[str, ...] = (".md",),
-) -> Walk:
-    """List what of a vault stands at these paths or below them, as :func:`walk` would.
-
-    A path at which nothing stands gives nothing, and so does one that is no part of a vault: with a
-    name that starts with a dot, or behind a link to a folder.
-
-    :param paths: relative to the vault, with ``/``; the empty one is the vault itself.
-    :raises VaultError: if ``root`` is missing, is no folder or cannot be listed.
-    """
-    roots = top_level(paths)
-    if "" in roots:
-        return walk(root, exclude=exclude, ignore_filters=ignore_filters, suffixes=suffixes)
-    _check_root(root)
-    search = _Search(os.path.realpath(root), exclusion(exclude, ignore_filters), suffixes)
-    try:
-        os.scandir(root).close()
-    except OSError as exc:
-        raise VaultError(f"{root}: cannot be listed: {_reason(exc)}") from exc
-    for path in roots:
-        search.at(path)
-    return search.found()
-
-
-def _check_root(root: Path) -> None:
-    """See that a vault's folder is there.
-
-    :raises VaultError: if not, or if its disk does not answer (a network disk that is gone).
-    """
-    try:
-        if not root.exists():
-            raise VaultError(
-                f"{root}: there is no such folder; name the folder that holds your notes"
-            )
-        if not root.is_dir():
-            raise VaultError(f"{root}: not a folder; name the folder that holds your notes")
-    except OSError as exc:
-        raise VaultError(f"{root}: cannot be entered: {_reason(exc)}") from exc
 
 
 def top_level(paths: Iterable[str]) -> list[str]:
@@ -229,18 +187,24 @@ class _Search:
             self._unknown(path, exc)
         return False
 
-    def _entries(self, folder: str) -> Iterator[tuple[os.DirEntry[str], str]]:
-        """The visible entries of a folder whose names are text, with their paths."""
+    def listed(self, folder: str) -> list[os.DirEntry[str]]:
+        """The entries of a folder; none where it cannot be listed.
+
+        :raises VaultError: if it is the vault's own.
+        """
         try:
             with os.scandir(Path(self.root, folder)) as found:
-                entries = list(found)
+                return list(found)
         except OSError as exc:
             if not folder:
                 raise VaultError(f"{self.root}: cannot be listed: {_reason(exc)}") from exc
             if not isinstance(exc, FileNotFoundError | NotADirectoryError):
                 self._unknown(folder, exc)
-            return
-        for entry in entries:
+            return []
+
+    def _entries(self, folder: str) -> Iterator[tuple[os.DirEntry[str], str]]:
+        """The visible entries of a folder whose names are text, with their paths."""
+        for entry in self.listed(folder):
             if entry.name.startswith("."):
                 continue
             path = f"{folder}/{entry.name}" if folder else entry.name

@@ -225,7 +225,7 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.vault.parse": "parse_note extract_wiki_links",
     "notehop.indexing.vault.plain": "plain_map plain_text without_emphasis words_of",
     "notehop.indexing.vault.sentences": "sentence_spans",
-    "notehop.indexing.vault.walk": "Walk walk walk_within",
+    "notehop.indexing.vault.walk": "Walk walk",
     "notehop.indexing.watch.events": "APP_SETTINGS EVERYTHING ReportedChanges VaultEvents",
     "notehop.indexing.watch.service": "run_bulk follow=follow_follow Following "
     "stopped_by_signals when_input_ends",
