@@ -109,18 +109,13 @@ def _clip(text: str, start: int, end: int, at: int) -> str:
 
 @dataclass(slots=True)
 class Body:
-    """What a note holds below its front matter, in the order of its text.
-
-    ``tags`` stand without ``#``, as often as they are written. ``too_deep`` is a line, None if all
-    was read.
-    """
+    """What a note holds below its front matter, in the order of its text; tags without ``#``."""
 
     headings: list[Heading] = field(default_factory=list)
     blocks: list[Block] = field(default_factory=list)
     links: list[Link] = field(default_factory=list)
     tags: list[str] = field(default_factory=list)
     edits: tuple[Edit, ...] = ()
-    too_deep: int | None = None
 
 
 def read_body(
@@ -135,7 +130,6 @@ def read_body(
     edits: list[Edit] = []
     for first, last in parts:
         layout = state.read(first - 1, last)
-        body.too_deep = body.too_deep or layout.too_deep
         body.blocks += layout.blocks
         edits += [Edit(start, end, "") for start, end in layout.hidden]
         edits += _html_comments(text, layout.html)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from markdown_it import MarkdownIt
-from markdown_it.rules_block import StateBlock, blockquote, paragraph, reference
+from markdown_it.rules_block import StateBlock, paragraph, reference
 from markdown_it.token import Token
 from mdit_py_plugins.footnote.index import footnote_def
 
@@ -44,8 +44,7 @@ class Layout:
     ``hidden`` are stretches that no reader sees: comments, reference definitions, lines of block
     ids. ``titles`` are those between the title of a callout and the text on the line below: a line
     end and the marks of that line. ``html`` are HTML blocks, ``blocks`` those that a line of
-    ``^id`` names. ``references`` maps normalised labels to destinations. ``too_deep`` is the first
-    line, from 1, that was nested too deeply to be told apart.
+    ``^id`` names. ``references`` maps normalised labels to destinations.
     """
 
     texts: list[TextBlock] = field(default_factory=list)
@@ -54,11 +53,9 @@ class Layout:
     titles: list[Piece] = field(default_factory=list)
     html: list[Piece] = field(default_factory=list)
     references: dict[str, str] = field(default_factory=dict)
-    too_deep: int | None = None
 
 
 MAX_DEPTH = 40  # blocks in blocks (a list counts twice); each costs stack, deeper is plain text
-MAX_QUOTES = 10  # quotes in quotes; each reads all its lines again
 
 
 class PlacedState(StateBlock):
@@ -67,7 +64,6 @@ class PlacedState(StateBlock):
     def __init__(self, text: str) -> None:
         super().__init__(text, _GRAMMAR, {}, [])
         self.layout = Layout()
-        self.quotes = 0  # how many quotes the current line stands in
         self._starts = list(self.bMarks)
         self._ends = list(self.eMarks)
         self._last: dict[int, Token] = {}  # the last block of each depth, for an id after it
@@ -97,11 +93,6 @@ class PlacedState(StateBlock):
         if ttype == "list_item_open":
             token.meta["start"] = self.text_start(self.line)
         return token
-
-    def say_too_deep(self, line: int) -> None:
-        """Note that from this line on something was nested too deeply to be told apart."""
-        if self.layout.too_deep is None:
-            self.layout.too_deep = line + 1
 
     def text_start(self, line: int) -> int:
         """Offset of the first character of a line behind the quotes and bullets it stands in."""
@@ -201,22 +192,7 @@ def _trim(src: str, start: int, end: int) -> Piece:
 
 def _too_deep(state: PlacedState, start: int, end: int, _silent: bool) -> bool:
     """Take anything as a paragraph below the deepest level: nothing is lost but its structure."""
-    if state.level < MAX_DEPTH:
-        return False
-    state.say_too_deep(start)
-    return paragraph(state, start, end, False)
-
-
-def _quote(state: PlacedState, start: int, end: int, silent: bool) -> bool:
-    """A quote, unless it stands in too many: then its marks are text."""
-    if state.quotes < MAX_QUOTES:
-        state.quotes += 1
-        found = blockquote(state, start, end, silent)
-        state.quotes -= 1
-        return found
-    if not silent and state.src.startswith(">", state.text_start(start)):
-        state.say_too_deep(start)
-    return False
+    return state.level >= MAX_DEPTH and paragraph(state, start, end, False)
 
 
 def _block(state: PlacedState, start: int, end: int, silent: bool, mark: str) -> bool:
@@ -306,7 +282,6 @@ def _grammar() -> MarkdownIt:
     ruler = md.block.ruler
     interrupts = {"alt": ["paragraph", "reference", "blockquote", "list"]}
     ruler.at("reference", _reference)
-    ruler.at("blockquote", _quote, interrupts)  # type: ignore[arg-type]
     ruler.before("table", "too_deep", _too_deep)  # type: ignore[arg-type]
     ruler.before("fence", "comment", _comment, interrupts)  # type: ignore[arg-type]
     ruler.before("fence", "math", _math, interrupts)  # type: ignore[arg-type]

@@ -60,11 +60,6 @@ def parse_markdown(path: str, data: bytes, *, comment_links: CommentLinks = "inl
     first_line = lines.at(len(text) - len(rest.lstrip()))
     body_start = lines.start(first_line) if rest.strip() else len(text)
     body = read_body(text, lines, [(first_line, len(lines))], comment_links=comment_links)
-    if body.too_deep is not None:
-        warnings.append(
-            f"{path}:{body.too_deep}: quotes or lists nested too deeply; "
-            "what is inside is read as plain paragraphs"
-        )
     name = path.rpartition("/")[2]
     if name.lower().endswith(".md"):
         name = name[:-3]

@@ -54,14 +54,10 @@ def test_it_is_parsed(text: str) -> None:
     assert all(note.text[link.start : link.end] == link.raw for link in note.links)
 
 
-def test_what_is_nested_too_deeply_keeps_its_links_and_says_so() -> None:
+def test_what_is_nested_too_deeply_keeps_its_links() -> None:
     note = note_of("text\n\n" + "> " * 200 + "[[A]] #tag\n\nafter [[B]]")
     assert [link.target for link in note.links] == ["A", "B"]
     assert note.tags == ("tag",)
-    assert note.warnings == (
-        "folder/Here.md:3: quotes or lists nested too deeply; "
-        "what is inside is read as plain paragraphs",
-    )
 
 
 def test_invalid_utf8_is_replaced_and_named() -> None:
