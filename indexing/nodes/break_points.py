@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 from notehop.indexing.vault.sentences import sentence_spans
@@ -30,21 +29,14 @@ LONGEST_TOKEN = 64
 """Characters that count as one token at most. Tokenizers give a word of 400,000 letters one
 unknown token, and a run of blanks none, which would make one chunk of anything."""
 
-_SENTENCE_WINDOW = 8_000
-"""Characters that the ends of sentences are looked for in at once."""
-
 _FENCE = re.compile(r"[ \t>]{0,12}(`{3,}|~{3,})")
 _WORD = re.compile(r"\S+")
 _ITEM = re.compile(r"\s*(?:[-*+|>#]|\d{1,9}[.)]\s)")
 _FINISHED = re.compile(r"(?:[.!?:;…。！？：；][\"'”’»)\]*_`]*|  |\\|\|)\n?$")
 
 
-@dataclass(frozen=True, slots=True)
-class BreakPoint:
-    """A position (offset of the first character after the cut) and the price of cutting there."""
-
-    at: int
-    price: float
+BreakPoint = tuple[int, float]
+"""A position (offset of the first character after the cut) and the price of cutting there."""
 
 
 def token_starts(offsets: Iterable[tuple[int, int]], length: int) -> list[int]:
@@ -84,98 +76,69 @@ def break_points(
     :param budget: tokens that a chunk can hold, at least 1.
     :param headings: (start, end) of the headings in the text, ascending.
     """
-    found = {place.at: place.price for place in _line_places(text)}
+    found = dict(_line_places(text))
     found |= {start: HEADING for start, _ in headings}
-    counter = _Counter(starts)
     whole = [at for at, price in found.items() if price != WRAP]
-    for start, end in _gaps(whole, len(text), counter, budget / 2):
-        for at in _sentence_places(text, start, end, language):
-            found[at] = min(SENTENCE, found.get(at, ANYWHERE))
+    for start, end in _gaps(whole, len(text), starts, budget / 2):
+        for at, _ in sentence_spans(text[start:end], language)[1:]:
+            found[start + at] = min(SENTENCE, found.get(start + at, ANYWHERE))
     step = max(1, budget // STEP_SHARE)
-    for start, end in _gaps(found, len(text), counter, budget):
+    for start, end in _gaps(found, len(text), starts, budget):
         words = (m.start() for m in _WORD.finditer(text, start, end) if m.start() > start)
-        for at in _spread(words, start, counter, step):
+        for at in _spread(words, start, starts, step):
             found.setdefault(at, WORD)
-    for start, end in _gaps(found, len(text), counter, budget):
-        inside = starts[counter.before(start) : counter.before(end)]
-        for at in _spread(inside, start, counter, step):
+    for start, end in _gaps(found, len(text), starts, budget):
+        inside = starts[bisect_left(starts, start) : bisect_left(starts, end)]
+        for at in _spread(inside, start, starts, step):
             found.setdefault(at, ANYWHERE)
     order = sorted(found)
     for _, end in headings:
-        under = _skip_blanks(text, end)
+        under = len(text) - len(text[end:].lstrip())
         for at in order[bisect_left(order, end) : bisect_right(order, under)]:
             found[at] = ORPHAN
-    return [BreakPoint(at, found[at]) for at in order if 0 < at < len(text)]
-
-
-def _skip_blanks(text: str, at: int) -> int:
-    while at < len(text) and text[at].isspace():
-        at += 1
-    return at
-
-
-class _Counter:
-    """How many tokens start before a position."""
-
-    def __init__(self, starts: Sequence[int]) -> None:
-        self._starts = starts
-
-    def before(self, at: int) -> int:
-        return bisect_left(self._starts, at)
-
-    def between(self, start: int, end: int) -> int:
-        return self.before(end) - self.before(start)
+    return [(at, found[at]) for at in order if 0 < at < len(text)]
 
 
 def _gaps(
-    found: Iterable[int], length: int, counter: _Counter, limit: float
+    found: Iterable[int], length: int, starts: Sequence[int], limit: float
 ) -> list[tuple[int, int]]:
+    """The stretches between two positions that hold more tokens than a limit."""
     edges = [0, *sorted(found), length]
-    return [(start, end) for start, end in pairwise(edges) if counter.between(start, end) > limit]
+    return [
+        (start, end)
+        for start, end in pairwise(edges)
+        if bisect_left(starts, end) - bisect_left(starts, start) > limit
+    ]
 
 
-def _spread(positions: Iterable[int], start: int, counter: _Counter, step: int) -> Iterator[int]:
+def _spread(
+    positions: Iterable[int], start: int, starts: Sequence[int], step: int
+) -> Iterator[int]:
     """Keep positions that are at least ``step`` tokens after the one kept before."""
-    last = counter.before(start)
+    last = bisect_left(starts, start)
     for at in positions:
-        if counter.before(at) - last >= step:
-            last = counter.before(at)
+        if (before := bisect_left(starts, at)) - last >= step:
+            last = before
             yield at
-
-
-def _sentence_places(text: str, start: int, end: int, language: str) -> Iterator[int]:
-    """Starts of sentences inside a stretch, found window by window.
-
-    The segmenter's time grows with the square of the length of a text that is not ASCII.
-    """
-    while start < end:
-        spans = sentence_spans(text[start : min(end, start + _SENTENCE_WINDOW)], language)
-        yield from (start + at for at, _ in spans[1:])
-        # The window may cut its last sentence short: look at that again from its start.
-        start += spans[-1][0] or spans[-1][1]
 
 
 def _line_places(text: str) -> Iterator[BreakPoint]:
     """Starts of lines that are not blank: after a blank line a paragraph's, in a fence its own."""
     at = 0
-    before = ""
-    fence = ""
+    before = fence = ""
     for line in text.splitlines(keepends=True):
-        if line.strip():
-            if fence:
-                yield BreakPoint(at, FENCED)
-            elif not before.strip():
-                yield BreakPoint(at, PARAGRAPH)
-            else:
-                whole = _ITEM.match(line) or _FINISHED.search(before)
-                yield BreakPoint(at, LINE if whole else WRAP)
+        if fence and line.strip():
+            yield at, FENCED
+        elif line.strip() and not before.strip():
+            yield at, PARAGRAPH
+        elif line.strip():
+            yield at, LINE if _ITEM.match(line) or _FINISHED.search(before) else WRAP
         before = line
-        mark = _FENCE.match(line)
-        if mark is not None:
-            run = mark.group(1)
+        if mark := _FENCE.match(line):
+            run, rest = mark[1], line[mark.end() :]
             if not fence:
-                fence = "" if "`" in run and "`" in line[mark.end() :] else run
-            elif run[0] == fence[0] and len(run) >= len(fence) and not line[mark.end() :].strip():
+                fence = "" if "`" in run and "`" in rest else run
+            elif run[0] == fence[0] and len(run) >= len(fence) and not rest.strip():
                 fence = ""
         at += len(line)
 
@@ -212,8 +175,8 @@ def choose_breaks(
     :param budget: tokens that a chunk can hold.
     :returns: positions, ascending; empty if one chunk holds all.
     """
-    ends = [0, *(place.at for place in places), length]
-    prices = [0.0, *(place.price for place in places), 0.0]
+    ends = [0, *(at for at, _ in places), length]
+    prices = [0.0, *(price for _, price in places), 0.0]
     tokens = [bisect_left(starts, at) for at in ends]
     tokens[-1] = len(starts)
     best = [0.0] + [float("inf")] * (len(ends) - 1)

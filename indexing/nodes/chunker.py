@@ -6,10 +6,10 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Protocol, runtime_checkable
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from notehop.indexing.nodes.break_points import (
     LONGEST_TOKEN,
@@ -21,7 +21,7 @@ from notehop.indexing.nodes.headings import Headings, stripped_span
 from notehop.indexing.nodes.properties import property_texts
 from notehop.indexing.stores.model import ChunkId, ChunkKind
 from notehop.indexing.vault.model import Lines, Note
-from notehop.indexing.vault.plain import OffsetMap, plain_map
+from notehop.indexing.vault.plain import OffsetMap, plain_map, plain_text
 
 CHUNKER = "sections-2"
 """Names the rules by which notes are cut; an index made by others has to be rebuilt."""
@@ -61,7 +61,10 @@ def embedded_text(title: str, heading_path: Sequence[str], body: str) -> str:
 
     Without headings it is the title alone; a first heading that repeats the title is left out.
     """
-    prefix = embedded_prefix(title, heading_path)
+    return _below(embedded_prefix(title, heading_path), body)
+
+
+def _below(prefix: str, body: str) -> str:
     return f"{prefix}\n{body}" if body else prefix
 
 
@@ -117,8 +120,7 @@ class ChunkPrefix:
 
     def embedded(self, path: tuple[str, ...], body: str) -> str:
         """Return what the model sees of a chunk."""
-        prefix = self._prefix(path)[0]
-        return f"{prefix}\n{body}" if body else prefix
+        return _below(self._prefix(path)[0], body)
 
     def room(self, path: tuple[str, ...]) -> int:
         """Return how many tokens of text fit under a heading path: at least 1."""
@@ -177,18 +179,15 @@ def split_note(
     return _Splitter(note, count, max_tokens, min_tokens, language).drafts()
 
 
-@dataclass(frozen=True, slots=True)
-class _Stretch:
-    """A part of a note with its plain text and how many tokens that has."""
+class _Stretch(NamedTuple):
+    """A part of a note and how many tokens its plain text has."""
 
     start: int
     end: int
-    plain: OffsetMap
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
+class _Piece(NamedTuple):
     """A chunk without its frame."""
 
     start: int
@@ -205,119 +204,93 @@ class _Splitter:
         self._language = language
         self._frame = ChunkPrefix(note.title, count, max_tokens)
         self._headings = Headings(note)
+        self._lines = Lines(note.text)
+        self._drafts: list[ChunkDraft] = []
 
     def drafts(self) -> list[ChunkDraft]:
-        sections = self._joined(self._sections())
-        lines = Lines(self._note.text)
-        if not any(part.plain.text.strip() for part in sections):
-            return self._properties(lines) or [self._empty()]
-        text = self._text(sections, lines)
-        return [*text, *self._properties(lines, text)]
+        note = self._note
+        if plain_text(note, note.body_start, len(note.text)).strip():
+            self._add_text()
+        self._add_properties()
+        if not self._drafts:
+            embedded = self._frame.fitted(embedded_text(note.title, (), ", ".join(note.aliases)))
+            lines = 1, note.text.rstrip().count("\n") + 1
+            self._add("", embedded, (note.body_start, len(note.text)), lines, (), 0)
+        return self._drafts
 
-    def _text(self, sections: list[_Stretch], lines: Lines) -> list[ChunkDraft]:
+    def _add(
+        self,
+        body: str,
+        embedded: str,
+        span: tuple[int, int],
+        lines: tuple[int, int],
+        anchor: tuple[str, ...],
+        occurrence: int,
+        kind: ChunkKind = "text",
+    ) -> None:
+        self._drafts.append(
+            ChunkDraft(
+                id=chunk_id(self._note.path, anchor, occurrence, embedded),
+                ordinal=len(self._drafts),
+                heading_path=anchor if kind == "text" else (),
+                headings=self._headings.around(*span) if kind == "text" else (),
+                start=span[0],
+                end=span[1],
+                first_line=lines[0],
+                last_line=lines[1],
+                body=body,
+                embedded=embedded,
+                kind=kind,
+            )
+        )
+
+    def _add_text(self) -> None:
         seen: Counter[tuple[tuple[str, ...], str]] = Counter()
-        drafts: list[ChunkDraft] = []
-        for piece in (piece for part in sections for piece in self._pieces(part)):
+        for piece in (piece for part in self._sections() for piece in self._pieces(part)):
             path = self._headings.path(piece.start, piece.end)
             embedded = self._frame.embedded(path, piece.body)
             first, last = stripped_span(self._note.text, piece.start, piece.end)
-            drafts.append(
-                ChunkDraft(
-                    id=chunk_id(self._note.path, path, seen[path, embedded], embedded),
-                    ordinal=len(drafts),
-                    heading_path=path,
-                    headings=self._headings.around(piece.start, piece.end),
-                    start=piece.start,
-                    end=piece.end,
-                    first_line=lines.at(first),
-                    last_line=lines.at(last),
-                    body=piece.body,
-                    embedded=embedded,
-                )
-            )
+            lines = self._lines.at(first), self._lines.at(last)
+            twins = seen[path, embedded]
+            self._add(piece.body, embedded, piece[:2], lines, path, twins)
             seen[path, embedded] += 1
-        return drafts
 
-    def _properties(self, lines: Lines, text: Sequence[ChunkDraft] = ()) -> list[ChunkDraft]:
-        note = self._note
-        drafts: list[ChunkDraft] = []
+    def _add_properties(self) -> None:
         # A token has some three characters; what is over is not embedded, but found by its words.
         fits = 3 * self._frame.room(())
-        for found in property_texts(note, bool(text), fits):
+        for found in property_texts(self._note, bool(self._drafts), fits):
             flat = " ".join(found.text.split())
-            embedded = self._frame.fitted(embedded_text(note.title, (), flat))
-            same = sum(one.embedded == embedded for one in (*text, *drafts))
-            drafts.append(
-                ChunkDraft(
-                    id=chunk_id(note.path, ("properties",), same, embedded),
-                    ordinal=len(text) + len(drafts),
-                    heading_path=(),
-                    headings=(),
-                    start=lines.start(found.first_line),
-                    end=lines.start(found.last_line + 1),
-                    first_line=found.first_line,
-                    last_line=found.last_line,
-                    body=found.text,
-                    embedded=embedded,
-                    kind="properties",
-                )
-            )
-        return drafts
+            embedded = self._frame.fitted(embedded_text(self._note.title, (), flat))
+            twins = sum(one.embedded == embedded for one in self._drafts)
+            lines = found.first_line, found.last_line
+            span = self._lines.start(lines[0]), self._lines.start(lines[1] + 1)
+            self._add(found.text, embedded, span, lines, ("properties",), twins, "properties")
 
-    def _empty(self) -> ChunkDraft:
+    def _sections(self) -> list[_Stretch]:
+        """Sections; what is too small is joined with what follows, the last with the one before."""
         note = self._note
-        embedded = self._frame.fitted(embedded_text(note.title, (), ", ".join(note.aliases)))
-        return ChunkDraft(
-            id=chunk_id(note.path, (), 0, embedded),
-            ordinal=0,
-            heading_path=(),
-            headings=(),
-            start=note.body_start,
-            end=len(note.text),
-            first_line=1,
-            last_line=note.text.rstrip().count("\n") + 1,
-            body="",
-            embedded=embedded,
-        )
-
-    def _sections(self) -> Iterator[_Stretch]:
-        note = self._note
-        edges = [note.body_start, *note.sections, len(note.text)]
-        for start, end in pairwise(edges):
-            if start < end:
-                plain = plain_map(note, start, end)
-                yield _Stretch(start, end, plain, self._frame.size(plain.text))
-
-    def _joined(self, sections: Iterator[_Stretch]) -> list[_Stretch]:
-        """Join what is too small with what follows; the last with what is before it."""
-        joined: list[_Stretch] = []
-        waiting: _Stretch | None = None
-        for section in sections:
-            waiting = self._join(waiting, section) if waiting else section
-            if waiting.size >= self._min:
-                joined.append(waiting)
-                waiting = None
-        if waiting is not None:
-            joined.append(self._join(joined.pop(), waiting) if joined else waiting)
-        return joined
-
-    def _join(self, first: _Stretch, second: _Stretch) -> _Stretch:
-        return _Stretch(
-            first.start,
-            second.end,
-            plain_map(self._note, first.start, second.end),
-            first.size + second.size,
-        )
+        found: list[_Stretch] = []
+        start, size = note.body_start, 0
+        for first, end in pairwise([note.body_start, *note.sections, len(note.text)]):
+            size += self._frame.size(plain_text(note, first, end)) if first < end else 0
+            if size >= self._min:
+                found.append(_Stretch(start, end, size))
+                start, size = end, 0
+        if start < len(note.text):
+            before = found.pop() if found else _Stretch(start, start, 0)
+            found.append(_Stretch(before.start, len(note.text), before.size + size))
+        return found
 
     def _pieces(self, part: _Stretch) -> list[_Piece]:
-        whole = _Piece(part.start, part.end, _trimmed(part.plain.text))
+        plain = plain_map(self._note, part.start, part.end)
+        whole = _Piece(part.start, part.end, _trimmed(plain.text))
         room = self._frame.room(self._headings.path(part.start, part.end))
         if part.size + SEAM <= room or (part.size <= room + SEAM and self._excess(whole) <= 0):
             return [whole]
         budget = min(map(self._frame.room, self._headings.paths(part.start, part.end)))
         pieces = [whole]
         for _ in range(_ATTEMPTS):
-            pieces = self._cut(part, budget)
+            pieces = self._cut(part, plain, budget)
             worst = max(map(self._excess, pieces))
             if worst <= 0 or budget == 1:
                 break
@@ -327,25 +300,21 @@ class _Splitter:
     def _excess(self, piece: _Piece) -> int:
         return self._frame.excess(self._headings.path(piece.start, piece.end), piece.body)
 
-    def _cut(self, part: _Stretch, budget: int) -> list[_Piece]:
-        plain = part.plain
+    def _cut(self, part: _Stretch, plain: OffsetMap, budget: int) -> list[_Piece]:
         starts = self._frame.starts(plain.text)
         headings = [
             (plain.to_plain(at), plain.to_plain(until))
             for at, until in self._headings.between(part.start, part.end)
         ]
         offered = break_points(plain.text, starts, budget, headings, self._language)
-        possible = [place for place in offered if plain.to_raw(place.at) is not None]
+        possible = [place for place in offered if plain.to_raw(place[0]) is not None]
         cuts = choose_breaks(possible, starts, len(plain.text), budget, self._min)
-        pieces = []
-        start = at = 0
-        raw = part.start
-        for at in (*cuts, len(plain.text)):
-            until = plain.to_raw(at)
-            end = part.end if until is None or at == len(plain.text) else until
-            pieces.append(_Piece(raw, end, _trimmed(plain.text[start:at])))
-            start, raw = at, end
-        return pieces
+        edges = [0, *cuts, len(plain.text)]
+        raw = [part.start, *(plain.to_raw(at) or 0 for at in cuts), part.end]
+        return [
+            _Piece(*span, _trimmed(plain.text[start:end]))
+            for span, (start, end) in zip(pairwise(raw), pairwise(edges), strict=True)
+        ]
 
 
 def _trimmed(text: str) -> str:

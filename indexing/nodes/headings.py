@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from itertools import takewhile
 
 from notehop.indexing.vault.model import Note
 
@@ -79,14 +80,10 @@ def stripped_span(text: str, start: int, end: int) -> tuple[int, int]:
 
     The start twice if there is none.
     """
-    first, last = start, end - 1
-    while first < end and text[first].isspace():
-        first += 1
-    if first == end:
+    inside = text[start:end]
+    if not inside.strip():
         return start, start
-    while text[last].isspace():
-        last -= 1
-    return first, last
+    return end - len(inside.lstrip()), start + len(inside.rstrip()) - 1
 
 
 def _texts(stack: Stack) -> tuple[str, ...]:
@@ -95,8 +92,5 @@ def _texts(stack: Stack) -> tuple[str, ...]:
 
 def _common(stacks: list[Stack]) -> Stack:
     """The longest beginning that all have in common."""
-    shortest = min(stacks, key=len)
-    for i, heading in enumerate(shortest):
-        if any(stack[i] != heading for stack in stacks):
-            return shortest[:i]
-    return shortest
+    level = takewhile(lambda headings: len(set(headings)) == 1, zip(*stacks, strict=False))
+    return tuple(headings[0] for headings in level)
