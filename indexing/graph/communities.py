@@ -84,12 +84,9 @@ def louvain(weights: EdgeWeights, resolution: float = 1.0) -> list[frozenset[str
     import networkx as nx
 
     graph = _graph(weights)
-    if not graph:
-        return []
     paths = list(graph)
     # Numbers instead of paths: the hashes of texts, and so the order of sets, differ by process.
-    numbered = nx.convert_node_labels_to_integers(graph)
-    best = _best(numbered, resolution)
+    best = _best(nx.convert_node_labels_to_integers(graph), resolution)
     return connected_parts(weights, (map(paths.__getitem__, one) for one in best))
 
 
@@ -146,22 +143,17 @@ def refine(
     """
     import networkx as nx
 
-    paths = [path for path, near in weights.items() if near]
-    if not paths:
-        return []
-    groups = grouped(
-        move_notes(weights, {p: membership[p] for p in paths if p in membership}, paths, resolution)
-    )
+    graph = _graph(weights)
+    now = {path: membership[path] for path in graph if path in membership}
+    groups = grouped(move_notes(weights, now, graph, resolution))
     number = {path: at for at, group in enumerate(groups) for path in group}
-    graph = nx.Graph()
-    graph.add_nodes_from(range(len(groups)))
-    for path in paths:
-        for other, weight in weights[path].items():
-            if path < other:
-                ends = number[path], number[other]
-                known = graph.get_edge_data(*ends, {"weight": 0.0})["weight"]
-                graph.add_edge(*ends, weight=known + weight)
-    joined = _best(graph, resolution)
+    whole = nx.Graph()
+    whole.add_nodes_from(range(len(groups)))
+    for path, other, weight in graph.edges(data="weight"):
+        ends = number[path], number[other]
+        known = whole.get_edge_data(*ends, {"weight": 0.0})["weight"]
+        whole.add_edge(*ends, weight=known + weight)
+    joined = _best(whole, resolution)
     return connected_parts(weights, (set().union(*(groups[at] for at in one)) for one in joined))
 
 
@@ -187,12 +179,9 @@ def connected_parts(weights: EdgeWeights, groups: Iterable[Iterable[str]]) -> li
     import networkx as nx
 
     graph = _graph(weights)
-    parts = [
-        frozenset(part)
-        for group in groups
-        for part in nx.connected_components(graph.subgraph(group))
-    ]
-    return sorted(parts, key=lambda part: (-len(part), min(part)))
+    return _sorted(
+        part for group in groups for part in nx.connected_components(graph.subgraph(group))
+    )
 
 
 def grouped(membership: Membership) -> list[frozenset[str]]:
@@ -200,7 +189,11 @@ def grouped(membership: Membership) -> list[frozenset[str]]:
     groups: dict[str, set[str]] = {}
     for path, name in membership.items():
         groups.setdefault(name, set()).add(path)
-    return sorted(map(frozenset, groups.values()), key=lambda group: (-len(group), min(group)))
+    return _sorted(groups.values())
+
+
+def _sorted(groups: Iterable[Iterable[str]]) -> list[frozenset[str]]:
+    return sorted(map(frozenset, groups), key=lambda group: (-len(group), min(group)))
 
 
 def match_communities(
@@ -251,6 +244,8 @@ def _graph(weights: EdgeWeights) -> nx.Graph:
 def _best(graph: nx.Graph, resolution: float) -> list[set[int]]:
     import networkx as nx
 
+    if not graph:
+        return []
     found: list[set[int]] = nx.community.louvain_communities(
         graph, weight="weight", resolution=resolution, seed=SEED
     )

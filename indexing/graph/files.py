@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
+from bisect import insort
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from operator import attrgetter
 from typing import TypeVar
 from unicodedata import normalize
 
@@ -77,27 +76,6 @@ class VaultFile:
     excluded: bool = False
 
 
-class Pool:
-    """The files whose paths end alike, in the two orders that ranking needs.
-
-    ``nearest`` is by length of the path in characters, then by path; that the app counts
-    characters, not folders, shows where ``a-long-folder/N.md`` meets ``a/b/N.md``.
-    """
-
-    __slots__ = ("_by_key", "_keys", "nearest")
-
-    def __init__(self, files: Iterable[VaultFile]) -> None:
-        self.nearest: list[VaultFile] = sorted(files, key=_length_then_path)
-        self._by_key = sorted(self.nearest, key=attrgetter("key", "path"))
-        self._keys = [file.key for file in self._by_key]
-
-    def under(self, folder: str) -> list[VaultFile]:
-        """The files below a folder (folded, ending in ``/``), nearest first."""
-        first = bisect_left(self._keys, folder)
-        last = bisect_left(self._keys, folder[:-1] + "0", first)  # "0" is the character after "/"
-        return sorted(self._by_key[first:last], key=_length_then_path)
-
-
 class VaultFiles:
     """All files of a vault, notes and attachments, under every name a link can give them.
 
@@ -121,7 +99,7 @@ class VaultFiles:
         self._files: dict[str, VaultFile] = {}
         self._at: dict[str, list[VaultFile]] = {}
         self._ending: dict[str, list[VaultFile]] = {}
-        self._pools: dict[str, Pool] = {}
+        self._nearest: dict[str, list[VaultFile]] = {}
         self._aliases: dict[str, tuple[str, ...]] = {}
         self._carriers: dict[str, list[str]] = {}
         kept_out = frozenset(excluded)
@@ -161,7 +139,7 @@ class VaultFiles:
         self._at.setdefault(file.key, []).append(file)
         for ending in _endings(file.key):
             self._ending.setdefault(ending, []).append(file)
-            self._pools.pop(ending, None)
+            self._nearest.pop(ending, None)
         if aliases:
             self.set_aliases(path, aliases)
 
@@ -175,7 +153,7 @@ class VaultFiles:
         _take(self._at, file.key, file)
         for ending in _endings(file.key):
             _take(self._ending, ending, file)
-            self._pools.pop(ending, None)
+            self._nearest.pop(ending, None)
 
     def set_aliases(self, path: str, aliases: Sequence[str]) -> None:
         """Replace the aliases of a note; blank ones are dropped, repeated ones count once.
@@ -201,12 +179,16 @@ class VaultFiles:
         """The files whose path ends with this folded one after a ``/``, in no order."""
         return self._ending.get(key, ())
 
-    def pool(self, key: str) -> Pool:
-        """The files of :meth:`ending` that compete: those not excluded, or all if all are."""
-        pool = self._pools.get(key)
-        if pool is None:
-            pool = self._pools[key] = Pool(competing(self.ending(key)))
-        return pool
+    def nearest(self, key: str) -> list[VaultFile]:
+        """The files of :meth:`ending` that compete, by the length of the path, then by path.
+
+        That the app counts characters, not folders, shows where ``a-long-folder/N.md`` meets
+        ``a/b/N.md``.
+        """
+        if key not in self._nearest:
+            files = competing(self.ending(key))
+            self._nearest[key] = sorted(files, key=lambda file: (len(file.key), file.path))
+        return self._nearest[key]
 
     def carriers(self, alias: str) -> list[str]:
         """The notes that carry an alias and are not excluded, by path."""
@@ -230,17 +212,9 @@ def _alias_keys(aliases: Iterable[str]) -> list[str]:
     return sorted({key for alias in aliases if (key := alias_key(alias))})
 
 
-def _length_then_path(file: VaultFile) -> tuple[int, str]:
-    return len(file.key), file.path
-
-
 def _endings(key: str) -> list[str]:
     """``a/b/c.md`` -> ``b/c.md``, ``c.md``."""
-    found = []
-    while (slash := key.find("/")) >= 0:
-        key = key[slash + 1 :]
-        found.append(key)
-    return found
+    return [key[at + 1 :] for at, character in enumerate(key) if character == "/"]
 
 
 def _take(index: dict[str, list[V]], key: str, value: V) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from math import ceil, log
 from typing import TypeAlias
 
@@ -40,40 +40,6 @@ def pagerank(notes: Collection[str], links: Iterable[tuple[str, str]]) -> dict[s
     return table.ranks()
 
 
-def _rank(
-    paths: Sequence[str],
-    sources: NDArray[np.intp],
-    targets: NDArray[np.intp],
-    counts: NDArray[np.intp],
-) -> dict[str, float]:
-    """PageRank of links as numbers.
-
-    :param paths: sorted.
-    :param sources: places in ``paths``, shape (pairs,); ``targets`` likewise. Each pair once, sorted, for
-        sums round by order.
-    :param counts: links from source to target.
-    """
-    if not paths:
-        return {}
-    others = sources != targets
-    sources, targets = sources[others], targets[others]
-    weights = np.log1p(counts[others].astype(np.float64))
-    votes: Vector = np.bincount(sources, weights, len(paths)).astype(np.float64)
-    shares = weights / votes[sources]
-    start: Vector = np.full(len(paths), 1 / len(paths))
-    dangling = votes == 0
-    rank = start
-    for _ in range(_STEPS):
-        linked = np.bincount(targets, shares * rank[sources], len(paths))
-        follow = linked + start * rank[dangling].sum()
-        new = DAMPING * follow + (1 - DAMPING) * start
-        change = np.abs(new - rank).sum()
-        rank = new
-        if change < TOLERANCE:
-            break
-    return dict(zip(paths, (rank / rank.sum()).tolist(), strict=True))
-
-
 class LinkTable:
     """Which notes there are, and which link leads from where to where. Not safe for threads."""
 
@@ -106,16 +72,31 @@ class LinkTable:
             self._number(path)
 
     def ranks(self) -> dict[str, float]:
-        """PageRank by path, to the last bit that of :func:`pagerank`."""
+        """PageRank by path, as :func:`pagerank` says."""
         paths = sorted(self._notes)
+        if not paths:
+            return {}
         place = np.full(len(self._numbers), -1, dtype=np.int64)
         place[[self._numbers[path] for path in paths]] = np.arange(len(paths))
         sources, targets = place[self._sources], place[self._targets]
-        leads = (sources >= 0) & (targets >= 0)
-        keys = np.sort(sources[leads] * len(paths) + targets[leads])
-        first = np.flatnonzero(np.diff(keys, prepend=-1))
-        sources, targets = np.divmod(keys[first], max(len(paths), 1))
-        return _rank(paths, sources, targets, np.diff(first, append=len(keys)))
+        leads = (sources >= 0) & (targets >= 0) & (sources != targets)
+        # Each pair once, sorted: sums round by order.
+        keys, counts = np.unique(sources[leads] * len(paths) + targets[leads], return_counts=True)
+        sources, targets = np.divmod(keys, len(paths))
+        weights = np.log1p(counts.astype(np.float64))
+        votes: Vector = np.bincount(sources, weights, len(paths)).astype(np.float64)
+        shares = weights / votes[sources]
+        start: Vector = np.full(len(paths), 1 / len(paths))
+        rank = start
+        for _ in range(_STEPS):
+            linked = np.bincount(targets, shares * rank[sources], len(paths))
+            follow = linked + start * rank[votes == 0].sum()
+            new = DAMPING * follow + (1 - DAMPING) * start
+            change = np.abs(new - rank).sum()
+            rank = new
+            if change < TOLERANCE:
+                break
+        return dict(zip(paths, (rank / rank.sum()).tolist(), strict=True))
 
     def _number(self, path: str) -> int:
         return self._numbers.setdefault(path, len(self._numbers))

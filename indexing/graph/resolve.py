@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from unicodedata import normalize
 
 from notehop.indexing.graph.files import (
@@ -126,15 +126,12 @@ def _nearest(
     """Rule 7: below the linking note's folder first, then the shortest path, then by path."""
     if len(fitting) == 1:
         return _resolution(fitting, 1, Via.NAME)
-    pool = files.pool(wanted)
-    folder = fold(source).rpartition("/")[0]
-    if folder:
-        near = pool.under(folder + "/")[:MAX_CANDIDATES]
-        far = (file for file in pool.nearest if not file.key.startswith(folder + "/"))
-        ranked = [*near, *islice(far, MAX_CANDIDATES - len(near))]
-    else:
-        ranked = pool.nearest[:MAX_CANDIDATES]
-    return _resolution(_spelled(ranked, target), len(pool.nearest), Via.NAME)
+    nearest = files.nearest(wanted)
+    folder = fold(source).rpartition("/")[0] + "/"
+    near = (file for file in nearest if file.key.startswith(folder))
+    far = (file for file in nearest if not file.key.startswith(folder))
+    ranked = [*islice(chain(near, far), MAX_CANDIDATES)]
+    return _resolution(_spelled(ranked, target), len(nearest), Via.NAME)
 
 
 def _spelled(ranked: Sequence[VaultFile], target: str) -> Sequence[VaultFile]:
