@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from notehop.app.cli.output import headline, show, show_line
 from notehop.app.models import Kept
 from notehop.app.services.doctor import Kind
-from notehop.app.services.doctor.report import (
+from notehop.app.services.doctor.index import IndexCheck
+from notehop.app.services.doctor.vault import (
     AmbiguousTarget,
     BrokenFragment,
     DoctorReport,
-    IndexCheck,
     LinkPlace,
     UnresolvedTarget,
 )

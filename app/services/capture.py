@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from collections.abc import Callable
 from concurrent.futures import Future, wait
 from contextlib import ExitStack
@@ -20,25 +19,20 @@ _log = logging.getLogger(__name__)
 Find = Callable[[Kept], list[Connection]]
 """Finds the notes that a new one has to do with."""
 
-_TURNS = threading.BoundedSemaphore(4)
-"""Look-ups that go on at once, those included that nobody waits for any more."""
-
 
 def capture(
     place: Place,
     query: CaptureQuery,
-    open_index: Callable[[], Find] | None,
+    open_index: Callable[[], Find],
     *,
     now: datetime | None = None,
-    turns: threading.Semaphore = _TURNS,
 ) -> Captured:
     """Write a new note, then look for related ones.
 
     What goes wrong with the look-up is logged, and said in the message.
 
-    :param open_index: makes ready for the look-up, which may take its time; None looks for none.
+    :param open_index: makes ready for the look-up, which may take its time.
     :param now: the time on the wall; None asks the clock.
-    :param turns: look-ups that may go on at once.
     :raises VaultError: if the vault is not there.
     :raises CaptureFailed: if the note cannot be written.
     :raises ReadOnly: at a place that is read only.
@@ -58,10 +52,10 @@ def capture(
         now=now or datetime.now(),
     )
     told = f"Captured as {on_one_line(kept.path)}{_left_out(place, kept.path)}"
-    if open_index is None or settings.connections == 0:
+    if settings.connections == 0:
         return Captured(filename=kept.path, message=f"{told}.")
     try:
-        found = _in_time(open_index(), kept, settings.timeout_s, turns)[: settings.connections]
+        found = _in_time(open_index(), kept, settings.timeout_s)[: settings.connections]
     except Exception as exc:  # noqa: BLE001 (whatever it is, the note is written)
         reason = _reason(exc)
         # Names of notes are no part of a log.
@@ -97,16 +91,10 @@ def _left_out(place: Place, path: str) -> str:
     return f" (left out of the index, so no search finds it: {reasons[0]})" if reasons else ""
 
 
-class _TooLate(NotehopError):
-    """The look-up took longer than it may."""
+def _in_time(find: Find, kept: Kept, seconds: float) -> list[Connection]:
+    """What is found in time; what takes longer goes on, and nobody hears of it.
 
-
-def _in_time(
-    find: Find, kept: Kept, seconds: float, turns: threading.Semaphore
-) -> list[Connection]:
-    """What is found in time.
-
-    :raises _TooLate: if it takes longer; what was begun goes on, and nobody hears of it.
+    :raises NotehopError: if it takes longer.
     """
     found: Future[list[Connection]] = Future()
 
@@ -115,17 +103,12 @@ def _in_time(
             found.set_result(find(kept))
         except BaseException as exc:  # noqa: BLE001 (raised where it is waited for)
             found.set_exception(exc)
-        finally:
-            turns.release()
 
-    until = time.monotonic() + seconds
-    if not turns.acquire(timeout=seconds):
-        raise _TooLate(f"earlier ones are still under way after {seconds:g} s")
     # Not of a pool, whose threads the end of the process would wait for.
     threading.Thread(target=run, name="notehop-related", daemon=True).start()
-    wait([found], until - time.monotonic())
+    wait([found], seconds)
     if not found.done():
-        raise _TooLate(f"it took longer than {seconds:g} s")
+        raise NotehopError(f"it took longer than {seconds:g} s")
     return found.result()
 
 

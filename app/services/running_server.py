@@ -19,7 +19,6 @@ import socket
 import time
 from collections.abc import Generator, Mapping
 from contextlib import closing, suppress
-from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any, Self
 from urllib.parse import urlencode, urlsplit
@@ -58,14 +57,13 @@ _CHANGE_NO_REPLY: dict[str, Any] = {
 """Settings that are no part of :func:`digest`; two of them say where things are."""
 
 
-@dataclass(frozen=True, slots=True)
-class Running:
+class Running(BaseModel):
     """A server as its file tells it; ``started`` is in seconds since the epoch.
 
     ``settings`` is the :func:`digest` of those it answers with, ``token`` the key of its proofs.
     """
 
-    __pydantic_config__ = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", strict=True)
 
     url: str
     pid: int
@@ -76,18 +74,13 @@ class Running:
     token: str
 
 
-_RUNNING = TypeAdapter(Running)
-
-
 class Announcement:
     """What a server says of itself beside the index, from :meth:`tell` to the end of a ``with``."""
 
     def __init__(self, place: Place) -> None:
         """Say nothing yet."""
         self._place = place
-        self._file = place.layout.server
         self._token = secrets.token_hex(32)
-        self._former: Running | None = None
 
     def tell(self, url: str) -> None:
         """Say at which URL connections are taken; a disk that refuses is passed over.
@@ -104,14 +97,10 @@ class Announcement:
             version=version(),
             token=self._token,
         )
-        self._former = read_running(self._place.layout)
-        self._write(says)
-
-    def _write(self, says: Running) -> None:
         try:
-            replace_file(self._file, json.dumps(asdict(says), indent=1))
+            replace_file(self._place.layout.server, says.model_dump_json(indent=1))
         except OSError as exc:
-            _log.debug("%s: not written: %s", self._file, exc)
+            _log.debug("%s: not written: %s", self._place.layout.server, exc)
 
     def prove(self, challenge: str) -> str:
         """Answer a challenge as only the server of this file can."""
@@ -126,18 +115,11 @@ class Announcement:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Take the file away, unless it is of another server by now.
-
-        Of a server that was there before and runs still, it says again what it said.
-        """
+        """Take the file away, unless it is of another server by now."""
         found = read_running(self._place.layout)
-        if found is None or found.token != self._token:
-            return
-        if self._former is not None and _alive(self._former.pid):
-            self._write(self._former)
-            return
-        with suppress(OSError):
-            self._file.unlink()
+        if found is not None and found.token == self._token:
+            with suppress(OSError):
+                self._place.layout.server.unlink()
 
 
 def read_running(layout: IndexLayout) -> Running | None:
@@ -147,14 +129,14 @@ def read_running(layout: IndexLayout) -> Running | None:
     """
     try:
         with layout.server.open("rb") as stream:
-            if not _ours(os.fstat(stream.fileno())):
+            stat = os.fstat(stream.fileno())
+            # Nobody else can have written the file, or can read the token in it.
+            if os.name == "posix" and (stat.st_uid != os.getuid() or stat.st_mode & 0o077):
                 return None
-            found = _RUNNING.validate_json(stream.read(), strict=True)
+            found = Running.model_validate_json(stream.read())
     except (OSError, ValueError):
         return None
-    if found.host != socket.gethostname() or not _alive(found.pid):
-        return None
-    return found
+    return found if found.host == socket.gethostname() and _alive(found.pid) else None
 
 
 def proof(token: str, place: Place, challenge: str) -> str:
@@ -182,13 +164,6 @@ def version() -> str:
     from importlib.metadata import version as installed
 
     return installed("notehop")
-
-
-def _ours(found: os.stat_result) -> bool:
-    """Whether nobody else can have written a file, or can read the token in it."""
-    if os.name != "posix":
-        return True
-    return found.st_uid == os.getuid() and not found.st_mode & 0o077
 
 
 def _alive(pid: int) -> bool:
@@ -331,12 +306,9 @@ def _connected(
             connection.auto_open = 0
             challenge = secrets.token_hex(16)
             connection.request("GET", f"{at.path}/health?challenge={challenge}")
-            health = Health.model_validate_json(connection.getresponse().read())
-            given = health.proof or ""
-            expected = proof(running.token, place, challenge)
-            if connection.sock is None or not hmac.compare_digest(
-                given.encode(), expected.encode()
-            ):
+            given = Health.model_validate_json(connection.getresponse().read()).proof or ""
+            expected = proof(running.token, place, challenge).encode()
+            if connection.sock is None or not hmac.compare_digest(given.encode(), expected):
                 raise _Unusable("it is not the server of this vault, index and settings")
         except BaseException:
             connection.close()

@@ -48,9 +48,8 @@ _HOMES: dict[str, str] = {
     "notehop.app.services": "running_server",
     "notehop.app.services.capture": "capture Find",
     "notehop.app.services.period": "period_of",
-    "notehop.app.services.doctor.vault": "examine conflict_copies",
-    "notehop.app.services.doctor.index": "check_index",
-    "notehop.app.services.doctor.report": "DoctorReport IndexCheck",
+    "notehop.app.services.doctor.vault": "examine conflict_copies DoctorReport",
+    "notehop.app.services.doctor.index": "check_index IndexCheck",
     "notehop.app.services.status": (
         "egress_report language_model_now FRESH PendingCount index_status"
     ),

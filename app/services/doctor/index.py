@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, suppress
 from functools import partial
 
-from notehop.app.services.doctor.report import IndexCheck
+from pydantic import Field
+
+from notehop.app.models.query import Strict
 from notehop.app.services.open_vault import Place
 from notehop.app.services.status import pending_changes, vector_server_now
 from notehop.config.errors import (
@@ -40,6 +42,21 @@ from notehop.indexing.stores.fingerprint import check_fingerprint, check_vault
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.lock import WriterLock
 from notehop.indexing.stores.replacement import settle
+
+
+class IndexCheck(Strict):
+    """Whether the parts of the index agree with the catalog.
+
+    ``exists`` is false where nothing was indexed yet. ``findings`` begin with those that are broken.
+    ``not_done`` are checks that could not be made, and why.
+    """
+
+    exists: bool = True
+    generation: int | None = None
+    pending: int | None = None
+    findings: list[Finding] = Field(default_factory=list)
+    not_done: list[str] = Field(default_factory=list)
+    parts: list[PartState] = Field(default_factory=list)
 
 
 class _IndexChecks:

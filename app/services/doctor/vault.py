@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -12,49 +12,121 @@ from typing import Literal
 from rapidfuzz.fuzz import ratio
 
 from notehop.app.models import Kept
+from notehop.app.models.query import Strict
 from notehop.app.services.doctor import Kind
-from notehop.app.services.doctor.index import check_index
-from notehop.app.services.doctor.report import (
-    AmbiguousTarget,
-    BrokenFragment,
-    ConflictCopy,
-    DoctorReport,
-    Duplicate,
-    LinkPlace,
-    UnresolvedTarget,
-)
+from notehop.app.services.doctor.index import IndexCheck, check_index
 from notehop.app.services.links import ReadNote, Survey, survey
-from notehop.app.services.notes.find_note import Name, NearNames
+from notehop.app.services.notes.find_note import Name, Near, NearNames
 from notehop.app.services.open_vault import Place
 from notehop.indexing.graph.files import alias_key, fold, link_name
 from notehop.indexing.graph.model import ResolvedLink, Status
 from notehop.indexing.graph.resolve import broken_links
 
-_SYNCTHING = re.compile(r"(?P<stem>.+)\.sync-conflict-\d{8}-\d{6}(?:-[A-Z0-9]{7})?(?P<ext>\.\w+)?")
+
+class LinkPlace(Strict):
+    """Where a link stands. Lines count from 1."""
+
+    path: str
+    line: int
+
+
+class UnresolvedTarget(Strict):
+    """A name that links use and that no file has; ``target`` as the first of them writes it."""
+
+    target: str
+    count: int
+    places: list[LinkPlace]
+    near: list[Near]
+
+
+class BrokenFragment(Strict):
+    """A heading or block that links name and that the note at ``path`` does not have."""
+
+    path: str
+    fragment: str
+    count: int
+    places: list[LinkPlace]
+    near: list[Near]
+
+
+class AmbiguousTarget(Strict):
+    """A name that links use and that several files have."""
+
+    target: str
+    count: int
+    places: list[LinkPlace]
+    candidates: list[str]
+
+
+class Duplicate(Strict):
+    """A name, title or alias of more than one note; compared without case."""
+
+    kind: Literal["name", "title", "alias"]
+    name: str
+    paths: list[str]
+
+
+class ConflictCopy(Strict):
+    """A copy that a sync tool made of two versions of a file.
+
+    ``of`` is the file that it is a copy of, None if that is not there (any more).
+    """
+
+    path: str
+    of: str | None
+    tool: str
+
+
+class DoctorReport(Strict):
+    """What is to be mended, each kind with the worst first; a kind that was not asked for is None.
+
+    All but ``index`` is read from the files as they are now: ``notes`` and ``links`` are those that
+    an index of them holds. ``near_misses_for`` says for how many of the ``unresolved`` names near
+    misses were looked for: those that most links use. ``failed`` are notes that cannot be read,
+    ``skipped`` those that are kept out, ``passed_over`` files that are no part of the vault.
+    ``broken`` tells whether a finding of ``index`` is.
+    """
+
+    vault: str
+    name: str
+    notes: int | None = None
+    links: int | None = None
+    index: IndexCheck | None = None
+    unresolved: list[UnresolvedTarget] | None = None
+    near_misses_for: int | None = None
+    fragments: list[BrokenFragment] | None = None
+    ambiguous: list[AmbiguousTarget] | None = None
+    conflicts: list[ConflictCopy] | None = None
+    duplicates: list[Duplicate] | None = None
+    warnings: list[str] | None = None
+    failed: list[Kept] | None = None
+    skipped: list[Kept] | None = None
+    passed_over: list[Kept] | None = None
+    orphans: list[str] | None = None
+    broken: bool = False
+
 
 _COPY = r"cop(?:y|ie|ia)|cópia|kopi[ae]|副本|コピー"
 _CONFLICT = r"[ck]onfli[ck]t|conflitt?o?|冲突|衝突|競合"
-_CONFLICTED = re.compile(
-    rf"(?P<stem>.+?) \((?=[^()]*(?:{_COPY}))[^()]*(?:{_CONFLICT})[^()]*\)(?P<ext>\.\w+)?",
-    re.IGNORECASE,
-)
-_DROPBOX = re.compile(
-    r"(?P<stem>.+?) \((?:Case|Selective Sync|Unicode Encoding|White ?Space) Conflict(?: \d+)?\)"
-    r"(?P<ext>\.\w+)?"
-)
-_SEAFILE = re.compile(r"(?P<stem>.+?) \(SFConflict [^()]+\)(?P<ext>\.\w+)?")
-
 _BY_NAME = (
-    ("Syncthing", _SYNCTHING),
-    ("Seafile", _SEAFILE),
-    ("Dropbox", _DROPBOX),
-    ("a sync tool", _CONFLICTED),
+    ("Syncthing", r"(?P<stem>.+)\.sync-conflict-\d{8}-\d{6}(?:-[A-Z0-9]{7})?(?P<ext>\.\w+)?"),
+    ("Seafile", r"(?P<stem>.+?) \(SFConflict [^()]+\)(?P<ext>\.\w+)?"),
+    (
+        "Dropbox",
+        r"(?P<stem>.+?) \((?:Case|Selective Sync|Unicode Encoding|White ?Space) Conflict(?: \d+)?\)"
+        r"(?P<ext>\.\w+)?",
+    ),
+    (
+        "a sync tool",
+        rf"(?i)(?P<stem>.+?) \((?=[^()]*(?:{_COPY}))[^()]*(?:{_CONFLICT})[^()]*\)(?P<ext>\.\w+)?",
+    ),
 )
-
-_COMPUTER = re.compile(r"(?P<stem>.+)-(?:DESKTOP|LAPTOP)-[A-Z0-9]{7}(?P<ext>\.\w+)")
-"""OneDrive adds the computer's name; those that Windows gives by itself can be told."""
-
-_NUMBERED = re.compile(r"(?P<stem>.+?)(?: [2-9]| \([1-9]\))(?P<ext>\.md)", re.IGNORECASE)
+_BESIDE = (
+    # The names of computers that Windows gives by itself.
+    ("OneDrive", r"(?P<stem>.+)-(?:DESKTOP|LAPTOP)-[A-Z0-9]{7}(?P<ext>\.\w+)"),
+    ("iCloud or Google Drive", r"(?i)(?P<stem>.+?)(?: [2-9]| \([1-9]\))(?P<ext>\.md)"),
+)
+"""Names that are those of copies only beside the file without what is added."""
 
 Alike = Callable[[str, str], bool]
 """Whether the texts of two notes are the same, or nearly."""
@@ -69,22 +141,20 @@ def conflict_copies(paths: Collection[str], alike: Alike) -> list[ConflictCopy]:
     :param paths: of all files of the vault.
     """
     there = frozenset(paths)
-    return [copy for path in sorted(there) for copy in _of(path, there, alike)]
+    copies = (_copy(path, there, alike) for path in sorted(there))
+    return [copy for copy in copies if copy is not None]
 
 
-def _of(path: str, there: Collection[str], alike: Alike) -> Iterator[ConflictCopy]:
+def _copy(path: str, there: Collection[str], alike: Alike) -> ConflictCopy | None:
     folder, slash, name = path.rpartition("/")
-    for tool, pattern in _BY_NAME:
-        if found := pattern.fullmatch(name):
+    for tool, pattern in (*_BY_NAME, *_BESIDE):
+        if found := re.fullmatch(pattern, name):
             base = f"{folder}{slash}{found['stem']}{found['ext'] or ''}"
-            yield ConflictCopy(path=path, of=base if base in there else None, tool=tool)
-            return
-    for tool, pattern in (("OneDrive", _COMPUTER), ("iCloud or Google Drive", _NUMBERED)):
-        if found := pattern.fullmatch(name):
-            base = f"{folder}{slash}{found['stem']}{found['ext']}"
-            if base in there and (tool == "OneDrive" or alike(path, base)):
-                yield ConflictCopy(path=path, of=base, tool=tool)
-            return
+            if (tool, pattern) in _BY_NAME:
+                return ConflictCopy(path=path, of=base if base in there else None, tool=tool)
+            sure = base in there and (tool == "OneDrive" or alike(path, base))
+            return ConflictCopy(path=path, of=base, tool=tool) if sure else None
+    return None
 
 
 NEAR_FOR = 2_000
@@ -128,7 +198,27 @@ def fragments(found: Survey) -> list[BrokenFragment]:
         if one.fragment_found is False and one.resolution.path is not None:
             key = one.resolution.path, fold(one.link.fragment or "").strip()
             groups.setdefault(key, []).append(one)
-    rows = [_broken(found, path, links) for (path, _), links in groups.items()]
+    rows: list[BrokenFragment] = []
+    for (path, _), links in groups.items():
+        fragment = (links[0].link.fragment or "").strip()
+        last = fragment.rpartition("#")[2].strip()
+        outline = found.notes[path].outline
+        assert outline is not None  # or the fragment would not be known to be broken
+        if last.startswith("^"):
+            last, via, texts = last[1:], "block", [block for block, _, _ in outline.blocks]
+        else:
+            via, texts = "heading", [text for _, text, _ in outline.headings]
+        # All are of one note: told apart by their text in place of its path.
+        near = NearNames(Name(text, text, via) for text in texts).near([last])[last]
+        rows.append(
+            BrokenFragment(
+                path=path,
+                fragment=fragment,
+                count=len(links),
+                places=_places(sorted((one.source, one.link.line) for one in links)),
+                near=[replace(one, path=path) for one in near],
+            )
+        )
     return sorted(rows, key=lambda row: (-row.count, row.path, row.fragment))
 
 
@@ -145,27 +235,6 @@ def orphans(found: Survey) -> list[str]:
     return sorted(found.notes.keys() - joined)
 
 
-def _broken(found: Survey, path: str, links: Sequence[ResolvedLink]) -> BrokenFragment:
-    fragment = (links[0].link.fragment or "").strip()
-    last = fragment.rpartition("#")[2].strip()
-    outline = found.notes[path].outline
-    assert outline is not None  # or the fragment would not be known to be broken
-    if last.startswith("^"):
-        asked, via, texts = last[1:], "block", [block for block, _, _ in outline.blocks]
-    else:
-        asked, via, texts = last, "heading", [text for _, text, _ in outline.headings]
-    # All are of one note: told apart by their text in place of its path.
-    found_near = NearNames(Name(text, text, via) for text in texts).near([asked])[asked]
-    near = [replace(one, path=path) for one in found_near]
-    return BrokenFragment(
-        path=path,
-        fragment=fragment,
-        count=len(links),
-        places=_places(sorted((one.source, one.link.line) for one in links)),
-        near=near,
-    )
-
-
 def _names(found: Survey) -> Iterator[Name]:
     for path, note in found.notes.items():
         yield Name(PurePosixPath(path).stem, path, "name")
@@ -178,9 +247,6 @@ def _names(found: Survey) -> Iterator[Name]:
 
 def _places(sources: Iterable[tuple[str, int]]) -> list[LinkPlace]:
     return [LinkPlace(path=path, line=line) for path, line in sources]
-
-
-Shared = Literal["name", "title", "alias"]
 
 
 def duplicates(notes: Mapping[str, ReadNote]) -> list[Duplicate]:
@@ -205,7 +271,9 @@ def duplicates(notes: Mapping[str, ReadNote]) -> list[Duplicate]:
     return [*shared, *same_title, *same_alias]
 
 
-def _shared(kind: Shared, named: Iterable[tuple[str, str, str]]) -> list[Duplicate]:
+def _shared(
+    kind: Literal["name", "title", "alias"], named: Iterable[tuple[str, str, str]]
+) -> list[Duplicate]:
     """Groups of (key, name as written, path) of more than one path; largest first."""
     groups: dict[str, dict[str, str]] = {}
     for key, name, path in named:
@@ -239,13 +307,8 @@ def examine(place: Place, kinds: Collection[Kind] = tuple(Kind)) -> DoctorReport
     if Kind.INDEX in kinds:
         report.index = check_index(place)
         report.broken = any(one.broken for one in report.index.findings)
-    if not set(kinds) <= {Kind.INDEX}:
-        _look_through(place, kinds, report)
-    return report
-
-
-def _look_through(place: Place, kinds: Collection[Kind], report: DoctorReport) -> None:
-    """Read the vault whole, and fill in what of it was asked for."""
+    if set(kinds) <= {Kind.INDEX}:
+        return report
     found = survey(place)
     report.notes, report.links = len(found.notes), len(found.links)
     if Kind.UNRESOLVED in kinds:
@@ -268,6 +331,7 @@ def _look_through(place: Place, kinds: Collection[Kind], report: DoctorReport) -
         report.passed_over = [Kept(path=path, reason=why) for path, why in found.passed_over]
     if Kind.ORPHANS in kinds:
         report.orphans = orphans(found)
+    return report
 
 
 def _alike(vault: Path, found: Survey, one: str, other: str) -> bool:

@@ -53,8 +53,7 @@ def notes_meant(now: CurrentNotes, said: str) -> tuple[str, ...]:
     try:
         return _notes_named(now, said)
     except NoteMissing:
-        address = address_of(said)
-        if address is None:
+        if (address := address_of(said)) is None:
             raise
     return _notes_named(now, address.name)
 
@@ -148,13 +147,7 @@ def _notes_named(now: CurrentNotes, said: str) -> tuple[str, ...]:
     files = VaultFiles(now.notes_at(path for path in paths if link_name(path) == name))
     found = resolve_path(files, "", asked)
     if found.path is None:
-        aliases = now.catalog.aliases()
-        near = _near(
-            paths,
-            lambda path: aliases.get(path, ()),
-            asked,
-            lambda path: bool(now.notes_at([path])),
-        )
+        near = _near(paths, now.catalog.aliases(), asked, lambda path: now.any_of([path]))
         close = f"; did you mean {listed(near)}?" if near else ""
         raise NoteMissing(f"{shown(said)}: no note of this vault{close}")
     return found.candidates if found.status is Status.AMBIGUOUS else (found.path,)
@@ -180,7 +173,7 @@ def _can_stand(said: str) -> bool:
 
 def _near(
     paths: Sequence[str],
-    aliases_of: Callable[[str], Iterable[str]],
+    aliases: Mapping[str, Iterable[str]],
     said: str,
     is_there: Callable[[str], bool] = lambda _: True,
 ) -> list[str]:
@@ -188,10 +181,9 @@ def _near(
 
     :param is_there: asked no more often than it takes: it may look at a file.
     """
-
     names = [Name(path.removesuffix(NOTE_SUFFIX), path, "path") for path in paths]
     names += [Name(link_name(path), path, "name") for path in paths]
-    names += [Name(one, path, "alias") for path in paths for one in aliases_of(path)]
+    names += [Name(one, path, "alias") for path in paths for one in aliases.get(path, ())]
     wanted = said.removesuffix(NOTE_SUFFIX)
     near = [one.path for one in NearNames(names).near([wanted], _LOOKED_AT)[wanted]]
     found = list(islice(filter(is_there, near), _NEAR))
@@ -216,7 +208,8 @@ def find_note(files: VaultFiles, vault: Path, said: str) -> str:
             return path
     found = resolve_path(files, "", said)
     if found.path is None or not is_readable(found.path):
-        near = _near([path for path in files if is_readable(path)], files.aliases_of, said)
+        notes = {path: files.aliases_of(path) for path in files if is_readable(path)}
+        near = _near([*notes], notes, said)
         close = f"did you mean {listed(near)}?" if near else "name it by its path in the vault"
         raise UsageError(f"{said}: no note of {vault}; {close}")
     if found.status is Status.AMBIGUOUS:
@@ -245,9 +238,6 @@ def from_here(vault: Path, said: str) -> str:
             return path
     return said
 
-
-_CELLS = 4_000_000
-"""Distances computed at a time, a byte each."""
 
 _MARKS = re.compile(r"[\W_]+")
 _DIGITS = re.compile(r"\d+")
@@ -300,45 +290,36 @@ class NearNames:
         Distance counts letters that are missing, too many, wrong or swapped (optimal string
         alignment). Digits are no slips: ``2024-05-01`` is not near to ``2024-05-02``.
         """
+        import numpy as np
+        from rapidfuzz.distance import OSA
+        from rapidfuzz.process import cdist
+
         said = {one: spelling(one) for one in asked}
         by_length: dict[int, list[str]] = {}
         for key in sorted(set(said.values())):
             by_length.setdefault(len(key), []).append(key)
         found: dict[str, list[tuple[int, str]]] = {}
         for length, keys in by_length.items():
-            if length:
-                self._compare(keys, length, found)
+            slip = slack(length)
+            choices = [
+                key
+                for other in range(length - slip, length + slip + 1)
+                for key in self._by_length.get(other, ())
+            ]
+            table = cdist(keys, choices, scorer=OSA.distance, score_cutoff=slip, dtype=np.uint8)
+            for row, column in np.argwhere(table <= slip).tolist():
+                key, choice = keys[row], choices[column]
+                if _DIGITS.findall(key) == _DIGITS.findall(choice):
+                    found.setdefault(key, []).append((int(table[row, column]), choice))
         return {
             one: tuple(islice(self._named(sorted(found.get(key, ()))), most))
             for one, key in said.items()
         }
 
-    def _compare(
-        self, keys: Sequence[str], length: int, found: dict[str, list[tuple[int, str]]]
-    ) -> None:
-        import numpy as np
-        from rapidfuzz.distance import OSA
-        from rapidfuzz.process import cdist
-
-        most = slack(length)
-        near = range(length - most, length + most + 1)
-        choices = [key for other in near for key in self._by_length.get(other, ())]
-        if not choices:
-            return
-        rows = max(1, _CELLS // len(choices))
-        for start in range(0, len(keys), rows):
-            part = keys[start : start + rows]
-            table = cdist(part, choices, scorer=OSA.distance, score_cutoff=most, dtype=np.uint8)
-            for row, column in np.argwhere(table <= most).tolist():
-                key, choice = part[row], choices[column]
-                if _DIGITS.findall(key) == _DIGITS.findall(choice):
-                    found.setdefault(key, []).append((int(table[row, column]), choice))
-
     def _named(self, found: Iterable[tuple[int, str]]) -> Iterator[Near]:
-        seen: set[str] = set()
+        paths: set[str] = set()
         for distance, key in found:
-            named: Mapping[str, Name] = self._by_key[key]
-            for path in sorted(named):
-                if path not in seen:
-                    seen.add(path)
-                    yield Near(named[path].name, path, named[path].via, distance)
+            for path, named in sorted(self._by_key[key].items()):
+                if path not in paths:
+                    paths.add(path)
+                    yield Near(named.name, path, named.via, distance)
