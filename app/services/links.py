@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from notehop.app.services.notes.find_note import find_note
@@ -15,9 +15,9 @@ from notehop.indexing.graph.fragments import Outline, outline_of_note
 from notehop.indexing.graph.model import ResolvedLink
 from notehop.indexing.graph.resolve import resolve_link
 from notehop.indexing.vault.front_matter import read_front_matter
-from notehop.indexing.vault.model import Link, Note
+from notehop.indexing.vault.model import Link
 from notehop.indexing.vault.parse import decode, read_note
-from notehop.indexing.vault.properties import read_properties
+from notehop.indexing.vault.properties import NoteProperties, read_properties
 from notehop.indexing.vault.walk import FileEntry
 
 if TYPE_CHECKING:
@@ -48,6 +48,10 @@ class ReadNote:
     excluded: str | None
 
 
+Named = ReadNote | NoteProperties
+"""What knows the aliases of a note, and whether it keeps itself out."""
+
+
 @dataclass(frozen=True, slots=True)
 class Survey:
     """A vault read whole: what an index of it would know of its links and names.
@@ -64,20 +68,41 @@ class Survey:
     passed_over: tuple[tuple[str, str], ...]
 
 
-@dataclass(slots=True)
 class _Vault:
     """Reads notes of a vault, each at most once."""
 
-    place: Place
-    files: Mapping[str, FileEntry]
-    problems: list[tuple[str, str]] = field(default_factory=list)
-    kept: dict[str, ReadNote | None] = field(default_factory=dict)
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        self.walk = scan(place.vault, place.settings.vault)
+        self.files = {file.path: file for file in self.walk.files}
+        self.problems: list[tuple[str, str]] = []
+        self._notes: dict[str, ReadNote | None] = {}
 
     def read(self, path: str) -> ReadNote | None:
         """What there is of a note; None if it cannot be read."""
-        if path not in self.kept:
-            self.kept[path] = self._read(path)
-        return self.kept[path]
+        if path not in self._notes:
+            self._notes[path] = self._read(path)
+        return self._notes[path]
+
+    def _read(self, path: str) -> ReadNote | None:
+        if is_pdf(path):
+            # Nothing links from it, and to look for a page would take a second a file.
+            return ReadNote((), None, path.rpartition("/")[2], (), (), path, None)
+        comments = self.place.settings.vault.comment_links
+        read = read_note(self.place.vault, self.files[path], "", comment_links=comments)
+        note = read.note
+        if note is None:
+            self.problems.append((path, read.problem or "cannot be read"))
+            return None
+        return ReadNote(
+            links=note.links,
+            outline=outline_of_note(note),
+            title=note.title,
+            aliases=note.aliases,
+            warnings=note.warnings,
+            content_hash=note.content_hash,
+            excluded=note.excluded,
+        )
 
     def outline(self, path: str) -> Outline | None:
         """The outline of a note, for a fragment that leads into it."""
@@ -92,71 +117,35 @@ class _Vault:
         limit = self.place.settings.vault.max_note_bytes
         return file.kind == "note" and file.size > limit and not is_pdf(file.path)
 
-    def properties_of(self, path: str) -> tuple[tuple[str, ...], bool]:
-        """Aliases of a note and whether it keeps itself out, read from its front matter alone."""
+    def names_alone(self, path: str) -> Named | None:
+        """Aliases of a note and why it keeps itself out, by its front matter: the rest is not read."""
         try:
             text, _ = decode(path, (self.place.vault / path).read_bytes())
         except OSError:
-            return (), False
+            return None
         if not text.startswith("---") or not any(word in text.lower() for word in TELLING):
-            return (), False
-        told = read_properties(path, read_front_matter(path, text))
-        return told.aliases, told.excluded is not None
+            return None
+        return read_properties(path, read_front_matter(path, text))
 
-    def names_read(self, path: str) -> tuple[tuple[str, ...], bool]:
-        """The same of a note that is read whole."""
-        note = self.read(path)
-        return (note.aliases, note.excluded is not None) if note else ((), False)
-
-    def names(
-        self, out: set[str], describe: Callable[[str], tuple[tuple[str, ...], bool]]
-    ) -> VaultFiles:
+    def targets(self, out: set[str], named: Callable[[str], Named | None]) -> VaultFiles:
         """What links can lead to.
 
         :param out: files that are kept out.
-        :param describe: gives the aliases of a note, and whether it keeps itself out.
         """
         excluded, aliases = set(out), {}
         for path, file in self.files.items():
-            if file.kind != "note" or path in out:
-                continue
-            names, keeps_out = describe(path)
-            if keeps_out:
+            note = named(path) if file.kind == "note" and path not in out else None
+            if note is not None and note.excluded is not None:
                 excluded.add(path)
-            elif names:
-                aliases[path] = names
+            elif note is not None and note.aliases:
+                aliases[path] = note.aliases
         return VaultFiles(self.files, excluded, aliases)
 
-    def resolved(
-        self, files: VaultFiles, sources: Iterable[str], *, keep_all: bool
-    ) -> Iterator[ResolvedLink]:
-        """The links of notes; with ``keep_all`` those too of notes that keep themselves out."""
-        for source in sources:
-            kept = self.read(source)
-            if kept is None or (kept.excluded is not None and not keep_all):
-                continue
-            for link in kept.links:
-                yield resolve_link(files, source, link, self.outline)
-
-    def _read(self, path: str) -> ReadNote | None:
-        if is_pdf(path):
-            # Nothing links from it, and to look for a page would take a second a file.
-            return ReadNote((), None, path.rpartition("/")[2], (), (), path, None)
-        comments = self.place.settings.vault.comment_links
-        read = read_note(self.place.vault, self.files[path], "", comment_links=comments)
-        if read.note is None:
-            self.problems.append((path, read.problem or "cannot be read"))
-            return None
-        note: Note = read.note
-        return ReadNote(
-            links=note.links,
-            outline=outline_of_note(note),
-            title=note.title,
-            aliases=note.aliases,
-            warnings=note.warnings,
-            content_hash=note.content_hash,
-            excluded=note.excluded,
-        )
+    def resolved(self, files: VaultFiles, source: str) -> list[ResolvedLink]:
+        """The links of a note."""
+        note = self.read(source)
+        links = () if note is None else note.links
+        return [resolve_link(files, source, link, self.outline) for link in links]
 
 
 def list_links(place: Place, note: str | None = None) -> Listing:
@@ -170,13 +159,10 @@ def list_links(place: Place, note: str | None = None) -> Listing:
     if note is None:
         whole = survey(place)
         return Listing(whole.links, (*whole.passed_over, *whole.failed))
-    found = scan(place.vault, place.settings.vault)
-    vault = _Vault(place, {file.path: file for file in found.files})
+    vault = _Vault(place)
     source = find_note(VaultFiles(vault.files), place.vault, note)
-    out = {file.path for file in found.files if file.excluded or vault.too_large(file)}
-    # The names of a note are in its front matter: the rest of most notes need not be read.
-    files = vault.names(out, vault.properties_of)
-    links = vault.resolved(files, [source], keep_all=True)
+    out = {path for path, file in vault.files.items() if file.excluded or vault.too_large(file)}
+    links = vault.resolved(vault.targets(out, vault.names_alone), source)
     return Listing(tuple(links), tuple(vault.problems))
 
 
@@ -217,21 +203,20 @@ def survey(place: Place) -> Survey:
 
     :raises VaultError: if the vault cannot be listed.
     """
-    found = scan(place.vault, place.settings.vault)
-    changes = compare(found, {}, {}, {}, place.settings.vault.max_note_bytes)
-    vault = _Vault(place, {file.path: file for file in found.files})
-    sources = [file.path for file in changes.read]
-    kept_out = {file.path for file, _ in changes.skip}
-    kept_out |= {path for path, excluded in changes.attach.items() if excluded}
-    files = vault.names(kept_out, vault.names_read)
-    links = tuple(vault.resolved(files, sources, keep_all=False))
-    read = {path: note for path in sources if (note := vault.read(path)) is not None}
+    vault = _Vault(place)
+    changes = compare(vault.walk, {}, {}, {}, place.settings.vault.max_note_bytes)
+    out = {file.path for file, _ in changes.skip}
+    out |= {path for path, excluded in changes.attach.items() if excluded}
+    files = vault.targets(out, vault.read)
+    read = {file.path: note for file in changes.read if (note := vault.read(file.path))}
+    notes = {path: note for path, note in read.items() if note.excluded is None}
+    links = tuple(link for path in notes for link in vault.resolved(files, path))
     private = [(path, note.excluded) for path, note in read.items() if note.excluded is not None]
     return Survey(
         links=links,
-        notes={path: note for path, note in read.items() if note.excluded is None},
+        notes=notes,
         others=tuple(path for path, excluded in changes.attach.items() if not excluded),
         skipped=tuple(sorted([*((file.path, why) for file, why in changes.skip), *private])),
         failed=tuple(sorted(vault.problems)),
-        passed_over=found.problems,
+        passed_over=vault.walk.problems,
     )
