@@ -9,7 +9,8 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass
+from functools import partial
 from typing import NoReturn
 
 from llama_index.core import Settings as LlamaSettings
@@ -21,6 +22,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 from notehop.app.answer.claims import Checker
 from notehop.app.answer.extractive import ExtractiveSynthesizer
 from notehop.app.answer.material import open_uri
+from notehop.app.answer.relevance import Reading
 from notehop.app.answer.synthesizer import VaultSynthesizer
 from notehop.app.answer.themes import ThemeQuotes, ThemeSynthesizer
 from notehop.app.answer.writing import ANSWER_PROMPT, LlmSynthesizer
@@ -33,7 +35,7 @@ from notehop.app.retrieval.nodes import noted
 from notehop.app.retrieval.rerank import CrossEncoderScorer, shared_scorer
 from notehop.app.retrieval.trace import TracedQuery, traced
 from notehop.app.services.index_process import remedy
-from notehop.app.services.listing import notes_asked, tasks_asked, with_count, with_tasks
+from notehop.app.services.listing import ListQuestion, list_question
 from notehop.app.services.notes.current_notes import CurrentNotes
 from notehop.app.services.open_vault import Place
 from notehop.app.services.reading import reading_of
@@ -56,9 +58,6 @@ NO_WORDS = "the query has no words to look for; these are the nearest by meaning
 
 SPELLING = "spelling"
 """The stage of a query that reads its misspelled words."""
-
-LISTED_MOST = 20
-"""Notes that are listed where a question asks for all of a kind."""
 
 FILTERS = "filters"
 """The stage of a query that finds what its filters leave."""
@@ -106,38 +105,51 @@ class VaultRetriever(BaseRetriever):
         )
 
 
+@dataclass(frozen=True, slots=True)
+class _Language:
+    """What follows from the language of an index."""
+
+    catalog: Catalog
+    tokenizer: Tokenizer
+    reading: Reading
+    synthesizer: VaultSynthesizer
+    forget: Callable[[], None]
+
+
 class Engine:
-    """Runs queries over one index. Threads may share it; the model is loaded when first needed."""
+    """Runs queries over one index. Threads may share it; the model is loaded when first needed.
+
+    :ivar llm: the language model: what was handed in, else what the settings name; None for neither.
+    :ivar ready: whether all that a query needs is loaded.
+    """
 
     def __init__(
         self, place: Place, reader: Reader, llm: LLM | None, reopened: Callable[[], Reader]
     ) -> None:
-        self.ready = False
-        self._reader: Reader | None = reader
-        self._reopened = reopened
-        self._opening = threading.Lock()
-        self._used = time.monotonic()
-        self._closed = False
-        self._forgets: list[Callable[[], None]] = [words_of.cache_clear]
-        self._generation = reader.generation
-        self._place = place
-        self._llm = (
+        self.place = place
+        self.llm = (
             load_llm(place.settings, log_dir=place.log_dir, lazily=True) if llm is None else llm
         )
-        self._loading = threading.RLock()
-        self._scorer: CrossEncoderScorer | None = None
+        self.ready = False
+        self._lock = threading.RLock()
+        self._closed = False
+        self._used = time.monotonic()
+        self._reopened = reopened
+        self._reader: Reader | None = reader
+        self._generation = reader.generation
         self._embedder: QueryEmbedder | None = None
-        self._language: tuple[Catalog, Tokenizer, VaultSynthesizer] | None = None
+        self._scorer: CrossEncoderScorer | None = None
+        self._language: _Language | None = None
 
     def close(self) -> None:
-        """Let go of the index and of the connections of the model that the settings
+        """Let go of the index, of threads, and of the connections of the model that the settings
         name."""
         if self._closed:
             return
         self._closed = True
         self._let_go()
-        if isinstance(self._llm, ProviderLLM):
-            self._llm.close()
+        if isinstance(self.llm, ProviderLLM):
+            self.llm.close()
 
     def rest(self, idle: float) -> bool:
         """Let go of models and index if nobody asked for so many seconds; the next query loads them.
@@ -146,8 +158,8 @@ class Engine:
 
         :returns: whether something was let go of.
         """
-        held = self._reader is not None or self._embedder is not None
-        if self._closed or not held or time.monotonic() - self._used < idle:
+        loaded = self._reader is not None or self._embedder is not None
+        if self._closed or not loaded or time.monotonic() - self._used < idle:
             return False
         self._let_go()
         # A server has frozen what it loaded (app.api.app): cycles in it would stay.
@@ -159,15 +171,28 @@ class Engine:
         return True
 
     def _let_go(self) -> None:
-        with self._opening, self._loading:
+        with self._lock:
+            self._forget()
             reader, self._reader = self._reader, None
-            self._embedder = self._language = None
-            for forget in self._forgets:
-                forget()
-            del self._forgets[1:]
-            self._scorer = None
+            self._embedder = self._scorer = self._language = None
         if reader is not None:
             reader.close()
+
+    def _forget(self) -> None:
+        """Forget texts that were read: notes may have been withdrawn."""
+        words_of.cache_clear()
+        if self._language is not None:
+            self._language.forget()
+
+    def check_open(self) -> None:
+        """Refuse what is asked of a closed vault.
+
+        :raises UsageError: once it is closed.
+        """
+        if self._closed:
+            raise UsageError(
+                "the vault was closed; ask while it is open, or open it again with open_vault"
+            )
 
     @property
     def generation(self) -> int:
@@ -182,7 +207,7 @@ class Engine:
         :raises UsageError: once it is closed.
         :raises IndexFailure: if it has to be opened again, and cannot be.
         """
-        with self._opening:
+        with self._lock:
             self.check_open()
             if self._reader is None:
                 self._reader = self._reopened()
@@ -196,17 +221,29 @@ class Engine:
         :raises UsageError: once it is closed.
         """
         with self.reader.snapshot() as view:
-            yield CurrentNotes(view, self._place)
+            yield CurrentNotes(view, self.place)
 
-    def check_open(self) -> None:
-        """Refuse what is asked of a closed vault.
+    @property
+    def embedder(self) -> QueryEmbedder:
+        """The model that embedded the index.
 
-        :raises UsageError: once it is closed.
+        :raises ModelError: if it cannot be loaded.
         """
-        if self._closed:
-            raise UsageError(
-                "the vault was closed; ask while it is open, or open it again with open_vault"
-            )
+        with self._lock:
+            self._used = time.monotonic()
+            if self._embedder is None:
+                folder = self.place.layout.model
+                self._embedder = load_query(folder, self.place.settings.embedding, shared=True)
+            return self._embedder
+
+    @property
+    def scorer(self) -> CrossEncoderScorer | None:
+        """The model that reranks; None where the settings name none."""
+        settings = self.place.settings.rerank
+        with self._lock:
+            if self._scorer is None and settings.model:
+                self._scorer = shared_scorer(settings)
+            return self._scorer
 
     def warm(self) -> None:
         """Load the models and let them work once: the first time takes longer.
@@ -217,8 +254,78 @@ class Engine:
         if (scorer := self.scorer) is not None:
             with suppress(ModelError):
                 scorer.load()
-        self._read_as_indexed()
+        self._as_indexed()
         self.ready = True
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """What reads words as the index does."""
+        return self._as_indexed().tokenizer
+
+    @property
+    def reading(self) -> Reading:
+        """What answers read texts with."""
+        return self._as_indexed().reading
+
+    @property
+    def synthesizer(self) -> VaultSynthesizer:
+        """What makes the answer: the language model if there is one, else quotes."""
+        return self._as_indexed().synthesizer
+
+    def own_synthesizer(self, llm: LLM | None = None) -> VaultSynthesizer:
+        """One whose prompts are its own.
+
+        :param llm: its language model; None for that of the vault.
+        """
+        if llm is None:
+            return self.synthesizer.with_own_prompts()
+        return self._synthesizer(self.reading, llm)
+
+    def _as_indexed(self) -> _Language:
+        """What depends on the language of the index as it is now: a rebuild may have found another."""
+        catalog = self.reader.catalog
+        with self._lock:
+            if self._language is not None and self._language.catalog is catalog:
+                return self._language
+            language = catalog.meta().get("fingerprint", {}).get("language")
+            tokenizer = Tokenizer(str(language or "en"))
+            reading, forget = reading_of(
+                tokenizer, lambda: self.reader.lexical, lambda: self.embedder, self._named
+            )
+            synthesizer = self._synthesizer(reading, self.llm)
+            found = _Language(catalog, tokenizer, reading, synthesizer, forget)
+            # An empty index has no language yet: look again with the next query.
+            self._language = found if language else None
+            return found
+
+    def _named(self, name: str) -> bool:
+        """Whether a note goes by a name, as its title or an alias."""
+        with self.reader.snapshot() as view:
+            return bool(view.notes_named(name))
+
+    def _synthesizer(self, reading: Reading, llm: LLM | None) -> VaultSynthesizer:
+        settings, name = self.place.settings, self.place.name
+        checker = Checker(reading, name, within_ms=settings.answer.check_ms)
+        sentences = settings.answer.max_sentences
+        quoting = ExtractiveSynthesizer(name, reading, max_sentences=sentences, checker=checker)
+
+        def writer(
+            fallback: VaultSynthesizer, prompt: BasePromptTemplate = ANSWER_PROMPT
+        ) -> VaultSynthesizer:
+            if llm is None:
+                return fallback
+            count = partial(counter, settings)
+            return LlmSynthesizer(
+                name, llm, fallback, checker=checker, counter=count, prompt=prompt
+            )
+
+        written = writer(quoting)
+        if not settings.themes.enabled:
+            return written
+        themes = ThemeQuotes(name, reading, checker=checker)
+        return ThemeSynthesizer(
+            name, written, themes, llm, lambda prompt: writer(themes, prompt), checker=checker
+        )
 
     def retrieve(self, query: TracedQuery, wanted: Wanted) -> list[NodeWithScore]:
         """Return sources and connected notes of the newest generation.
@@ -227,217 +334,80 @@ class Engine:
 
         :raises QueryError: if the query is empty or too long.
         """
-        settings = self._place.settings
+        place, trace = self.place, query.trace
+        settings = place.settings
         text = checked(query.query_str, settings.retrieval.max_query_chars, wanted.filters)
-        tokenizer, _ = self._read_as_indexed()
+        tokenizer = self.tokenizer
         with self.reader.snapshot() as view:
-            self._follow(view.generation)
-            query.trace.count("index", generation=view.generation, chunks=view.chunk_count)
+            with self._lock:
+                if view.generation != self._generation:
+                    self._generation = view.generation
+                    self._forget()
+            trace.count("index", generation=view.generation, chunks=view.chunk_count)
             if view.chunk_count == 0:
                 # Not worth the seconds that it takes to load a model.
-                query.trace.warn(NO_TEXT)
+                trace.warn(NO_TEXT)
                 return []
-            stands = CurrentNotes(view, self._place).any_of
-            with query.trace.timed(FILTERS):
+            stands = CurrentNotes(view, place).any_of
+            asked: ListQuestion | None = None
+            with trace.timed(FILTERS):
                 narrowed = narrow(
-                    text,
-                    wanted.filters,
-                    view,
-                    tokenizer,
-                    stands,
-                    literal=wanted.literal,
+                    text, wanted.filters, view, tokenizer, stands, literal=wanted.literal
                 )
-                tasks = tasks_asked(narrowed, view, query.trace) if wanted.listing else None
-                listed = (
-                    notes_asked(narrowed, view, tokenizer, stands, query.trace, self._place.vault)
-                    if wanted.listing and tasks is None
-                    else None
-                )
+                if wanted.listing:
+                    asked = list_question(narrowed, view, tokenizer, stands, trace, place.vault)
             text = narrowed.text
-            if tasks:
-                wanted = replace(wanted, top_k=min(len(tasks[0]), LISTED_MOST), passages=tasks[0])
-            if listed:
-                narrowed = listed
-                wanted = replace(wanted, top_k=wanted.top_k or LISTED_MOST)
+            if asked is not None:
+                narrowed, wanted = asked.narrowed, asked.wanted(wanted)
             # The caller's query keeps its filters: who asks with it again asks the same.
             query = TracedQuery(
                 text,
                 custom_embedding_strs=query.custom_embedding_strs,
                 embedding=query.embedding,
-                trace=query.trace,
+                trace=trace,
             )
-            query.trace.text = text
-            query.trace.filters = list(narrowed.said)
+            trace.text, trace.filters = text, list(narrowed.said)
             for warning in narrowed.warnings:
-                query.trace.warn(warning)
+                trace.warn(warning)
             if narrowed.nothing:
                 return []
-            if not narrowed.lists and not tasks:
-                self._remark(query, tokenizer)
-                with query.trace.timed(SPELLING):
-                    self._correct(query, view, tokenizer)
+            # What is listed is not looked for.
+            by_words = asked is None and not narrowed.lists
+            if by_words:
+                self._read_words(query, view, tokenizer)
             parts = Parts(
-                self._place.vault,
+                place.vault,
                 settings,
                 lambda: self.embedder,
                 tokenizer,
-                lambda: remedy(self._place.layout),
+                lambda: remedy(place.layout),
                 self.scorer,
             )
             found = retrieve(query, view, parts, wanted, narrowed)
-        self.ready = self.ready or not (narrowed.lists or tasks)
-        if tasks:
-            return with_tasks(found, *tasks)
-        return found if listed is None else with_count(found, listed, wanted.top_k)
+        self.ready = self.ready or by_words
+        return found if asked is None else asked.told(found, wanted)
 
-    def _follow(self, generation: int) -> None:
-        """With a new generation forget texts that were read: notes may have been withdrawn."""
-        with self._loading:
-            if generation != self._generation:
-                self._generation = generation
-                for forget in self._forgets:
-                    forget()
-
-    def _correct(self, query: TracedQuery, view: Snapshot, tokenizer: Tokenizer) -> None:
-        """Read misspelled words of a query as words of the notes, as they are now."""
-        settings = self._place.settings
-        tokens = self.embedder.tokens
-        read = corrected(
-            query.query_str,
-            freshness(view, self._place.vault, settings, str).held(view),
-            tokenizer,
-            # What its model has as one piece is a word, in languages that it was made for.
-            (lambda word: tokens.size(word) == 1)
-            if reads(languages_read(settings.embedding), tokenizer.language)
-            else None,
-        )
-        query.query_str = query.trace.text = read.text
-        query.trace.searched_for = dict(read.words)
-        query.words = read.question
-
-    def _remark(self, query: TracedQuery, tokenizer: Tokenizer) -> None:
-        """Say what of a query's text cannot be searched for."""
+    def _read_words(self, query: TracedQuery, view: Snapshot, tokenizer: Tokenizer) -> None:
+        """Say what of a query cannot be searched for, and read its misspelled words as words of the
+        notes, as they are now."""
+        settings, trace, tokens = self.place.settings, query.trace, self.embedder.tokens
         if self.embedder.is_cut(query.query_str):
-            query.trace.warn(
+            trace.warn(
                 f"the query is longer than the {self.embedder.max_tokens} tokens that the model "
                 "reads; its end counts by its words alone"
             )
         if not tokenizer.query(query.query_str):
-            query.trace.warn(NO_WORDS)
-
-    @property
-    def synthesizer(self) -> VaultSynthesizer:
-        """What makes the answer: the language model if there is one, else quotes."""
-        return self._read_as_indexed()[1]
-
-    def own_synthesizer(self, llm: LLM | None = None) -> VaultSynthesizer:
-        """One whose prompts are its own.
-
-        :param llm: its language model; None for that of the vault.
-        """
-        tokenizer, shared = self._read_as_indexed()
-        if llm is None:
-            return shared.with_own_prompts()
-        return self._synthesizer(tokenizer, llm)
-
-    @property
-    def llm(self) -> LLM | None:
-        """The language model: what was handed in, else what the settings name; None for neither."""
-        return self._llm
-
-    @property
-    def model_name(self) -> str | None:
-        """What its provider calls the language model; None if there is none."""
-        if self._llm is None:
-            return None
-        name = self._llm.metadata.model_name
-        return self._llm.class_name() if name == "unknown" else name
-
-    @property
-    def tokenizer(self) -> Tokenizer:
-        """What reads words as the index does."""
-        return self._read_as_indexed()[0]
-
-    def named(self, name: str) -> bool:
-        """Whether a note goes by a name, as its title or an alias."""
-        with self.reader.snapshot() as view:
-            return bool(view.notes_named(name))
-
-    @property
-    def embedder(self) -> QueryEmbedder:
-        """The model that embedded the index.
-
-        :raises ModelError: if it cannot be loaded.
-        """
-        with self._loading:
-            self._used = time.monotonic()
-            if self._embedder is None:
-                folder = self._place.layout.model
-                self._embedder = load_query(folder, self._place.settings.embedding, shared=True)
-            return self._embedder
-
-    @property
-    def scorer(self) -> CrossEncoderScorer | None:
-        """The model that reranks; None where the settings name none."""
-        settings = self._place.settings.rerank
-        with self._loading:
-            if self._scorer is None and settings.model:
-                self._scorer = shared_scorer(settings)
-            return self._scorer
-
-    def _read_as_indexed(self) -> tuple[Tokenizer, VaultSynthesizer]:
-        """The tokenizer of the index as it is now: a rebuild may have found another language."""
-        catalog = self.reader.catalog
-        with self._loading:
-            if self._language is not None and self._language[0] is catalog:
-                return self._language[1], self._language[2]
-            language = catalog.meta().get("fingerprint", {}).get("language")
-            tokenizer = Tokenizer(str(language or "en"))
-            synthesizer = self._synthesizer(tokenizer, self._llm)
-            # An empty index has no language yet: look again with the next query.
-            self._language = (catalog, tokenizer, synthesizer) if language else None
-            return tokenizer, synthesizer
-
-    def _synthesizer(self, tokenizer: Tokenizer, llm: LLM | None) -> VaultSynthesizer:
-        reading, forget = reading_of(
-            tokenizer,
-            lambda: self.reader.lexical,
-            lambda: self.embedder,
-            self.named,
-        )
-        self._forgets.append(forget)
-        settings = self._place.settings
-        checker = Checker(reading, self._place.name, within_ms=settings.answer.check_ms)
-        quoting = ExtractiveSynthesizer(
-            self._place.name,
-            reading,
-            max_sentences=settings.answer.max_sentences,
-            checker=checker,
-        )
-
-        def writer(
-            fallback: VaultSynthesizer, prompt: BasePromptTemplate = ANSWER_PROMPT
-        ) -> VaultSynthesizer:
-            if llm is None:
-                return fallback
-            return LlmSynthesizer(
-                self._place.name,
-                llm,
-                fallback,
-                checker=checker,
-                counter=lambda: counter(settings),
-                prompt=prompt,
+            trace.warn(NO_WORDS)
+        with trace.timed(SPELLING):
+            read = corrected(
+                query.query_str,
+                freshness(view, self.place.vault, settings, str).held(view),
+                tokenizer,
+                # What its model has as one piece is a word, in languages that it was made for.
+                (lambda word: tokens.size(word) == 1)
+                if reads(languages_read(settings.embedding), tokenizer.language)
+                else None,
             )
-
-        written = writer(quoting)
-        if not settings.themes.enabled:
-            return written
-        themes = ThemeQuotes(self._place.name, reading, checker=checker)
-        return ThemeSynthesizer(
-            self._place.name,
-            written,
-            themes,
-            llm,
-            lambda prompt: writer(themes, prompt),
-            checker=checker,
-        )
+            query.query_str = trace.text = read.text
+            trace.searched_for = dict(read.words)
+            query.words = read.question

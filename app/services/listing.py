@@ -6,16 +6,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from functools import reduce
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from llama_index.core.schema import NodeWithScore
 
 from notehop.app.answer.tasks import open_items
 from notehop.app.models import Filters
+from notehop.app.retrieval.chain import Wanted
 from notehop.app.retrieval.filters.apply import Narrowed, Paths, Stands, narrow, notes_of
 from notehop.app.retrieval.filters.parse import Condition
 from notehop.app.retrieval.nodes import noted
@@ -32,6 +33,9 @@ from notehop.indexing.templates import read_templates
 from notehop.indexing.tokens import Tokenizer
 from notehop.indexing.tokens.words import fold
 from notehop.indexing.vault.dates import day_in_name
+
+LISTED_MOST = 20
+"""Notes that are listed where a question asks for all of a kind."""
 
 LONGEST = 4
 """Words beside the small ones that may name what is to be listed."""
@@ -106,21 +110,73 @@ Named = tuple[frozenset[str], Condition]
 _SINGULAR = {"people": "person", "persons": "person", "men": "man", "women": "woman"}
 
 
-def notes_asked(
+@dataclass(frozen=True, slots=True)
+class ListQuestion:
+    """A question for a list.
+
+    ``narrowed`` is what it leaves; ``tasks`` are the passages with the open tasks that it wants,
+    none for a list of notes, and ``names`` what they are about.
+    """
+
+    narrowed: Narrowed
+    tasks: tuple[ChunkId, ...] = ()
+    names: list[str] = field(default_factory=list)
+
+    def wanted(self, wanted: Wanted) -> Wanted:
+        """What is wanted, with what is to be listed."""
+        if not self.tasks:
+            return replace(wanted, top_k=wanted.top_k or LISTED_MOST)
+        return replace(wanted, top_k=min(len(self.tasks), LISTED_MOST), passages=self.tasks)
+
+    def told(self, found: Sequence[NodeWithScore], wanted: Wanted) -> list[NodeWithScore]:
+        """What was listed, with what it has in common and how much of it there is."""
+        if self.tasks:
+            texts = [hit.node.get_content() for hit in found]
+            count = sum(len(open_items(text, self.names) or open_items(text)) for text in texts)
+            notes = counted(len({hit.node.metadata["path"] for hit in found}), "note")
+            more = "" if len(found) == len(self.tasks) else f", of the newest {notes} with some"
+            said = {
+                "listed": f"{counted(count, 'open task')} in {notes}{more}",
+                "tasks": self.names,
+            }
+        else:
+            left = self.narrowed.notes.only or frozenset[str]()
+            whole = len(found) != wanted.top_k
+            count = len(found) if whole else len(left - self.narrowed.notes.without)
+            match = f"{count:,} {'note matches' if count == 1 else 'notes match'}"
+            more = f"; the newest {len(found)}" if count > len(found) else ""
+            said = {"listed": f"{match} {', '.join(self.narrowed.said)}{more}"}
+        return [NodeWithScore(node=noted(hit.node, **said), score=hit.score) for hit in found]
+
+
+def list_question(
     asked: Narrowed,
     view: Snapshot,
     tokenizer: Tokenizer,
     stands: Stands,
     trace: Trace,
     vault: Path,
-) -> Narrowed | None:
-    """What a question for a list of notes leaves; None where it is another question.
+) -> ListQuestion | None:
+    """Read a question for a list; None where it is another question.
 
     :param stands: whether any of some notes is there still.
     :param vault: whose templates are none of the notes, unless they are asked for.
     """
-    text, today = asked.text, date.today()
     other = asked.lists or asked.nothing
+    subject = None if other else _subject_asked(asked.text)
+    if subject is not None:
+        ids = view.catalog.chunks_holding("[ ]")
+        ids = ids if asked.allowed is None else asked.allowed.among(ids)
+        tasks = _with_open_tasks(view, subject, asked.text, ids)
+        if tasks is not None and tasks[0]:
+            return ListQuestion(asked, *tasks)
+        if tasks is not None:
+            trace.warn(
+                f"no open task (- [ ]) stands in {on_one_line(subject)} or speaks of it"
+                if subject
+                else "no note has an open task (- [ ])"
+            )
+    text, today = asked.text, date.today()
     found = () if other else listing(text, view.labels, tokenizer, today)
     if not found:
         days = None if asked.lists else nothing_dated(text, view.labels, today)
@@ -134,29 +190,12 @@ def notes_asked(
         return None if narrowed.nothing or not narrowed.lists else narrowed
 
     kept = left()
-    if kept is None or asks_for_templates(text):
-        return kept
-    templates = read_templates(vault).folders
-    among = [one for one in _folders(kept.notes.only or ()) if folded(one) in templates]
-    return left(*(Condition("path", one, negated=True) for one in among)) if among else kept
-
-
-def with_count(
-    found: Sequence[NodeWithScore], listed: Narrowed, most: int | None
-) -> list[NodeWithScore]:
-    """The notes of a list, with what they have in common and how many of them there are.
-
-    :param most: how many were asked for.
-    """
-    left = listed.notes.only or frozenset[str]()
-    count = len(left - listed.notes.without) if len(found) == most else len(found)
-    said = f"{count:,} {'note matches' if count == 1 else 'notes match'} {', '.join(listed.said)}"
-    more = f"; the newest {len(found)}" if count > len(found) else ""
-    return _noted(found, listed=said + more)
-
-
-def _noted(found: Sequence[NodeWithScore], **metadata: Any) -> list[NodeWithScore]:
-    return [NodeWithScore(node=noted(hit.node, **metadata), score=hit.score) for hit in found]
+    if kept is not None and not asks_for_templates(text):
+        templates = read_templates(vault).folders
+        among = [one for one in _folders(kept.notes.only or ()) if folded(one) in templates]
+        if among:
+            kept = left(*(Condition("path", one, negated=True) for one in among))
+    return None if kept is None else ListQuestion(kept)
 
 
 def listing(
@@ -195,7 +234,10 @@ def listing(
     best = next((chosen for count, chosen in read if count and 2 * count >= most), None)
     if best is None:
         return ()
-    return best if period is None else (*best, *_within(period))
+    if period is None:
+        return best
+    days = period.first.isoformat(), period.end.isoformat()
+    return (*best, Condition("after", days[0]), Condition("before", days[1]))
 
 
 def nothing_dated(text: str, labels: NoteLabels, today: date) -> str | None:
@@ -222,11 +264,6 @@ def _is_a_kind(chosen: Sequence[Condition], left: Paths, plain: str, period: Per
         return bool(chosen) or (few and any(day_in_name(path) for path in left))
     # One note with a tag may hold the list that is asked for.
     return len(left) > 1 and not _OF_A_KIND.search(plain)
-
-
-def _within(period: Period) -> Iterator[Condition]:
-    yield Condition("after", period.first.isoformat())
-    yield Condition("before", period.end.isoformat())
 
 
 def _plain(text: str) -> str:
@@ -329,39 +366,6 @@ _ASKING_FOR_TASKS = frozenset(
 """Words of such a question that name nothing."""
 
 
-def tasks_asked(
-    asked: Narrowed, view: Snapshot, trace: Trace
-) -> tuple[tuple[ChunkId, ...], list[str]] | None:
-    """The passages with the open tasks that a question wants, and the names that they are about;
-    None where it asks for something else, or there are none, which is said."""
-    subject = None if asked.lists or asked.nothing else _subject_asked(asked.text)
-    if subject is None:
-        return None
-    ids = view.catalog.chunks_holding("[ ]")
-    left = ids if asked.allowed is None else asked.allowed.among(ids)
-    found = _with_open_tasks(view, subject, asked.text, left)
-    if found is None or found[0]:
-        return found
-    trace.warn(
-        f"no open task (- [ ]) stands in {on_one_line(subject)} or speaks of it"
-        if subject
-        else "no note has an open task (- [ ])"
-    )
-    return None
-
-
-def with_tasks(
-    found: Sequence[NodeWithScore], ids: Sequence[ChunkId], names: list[str]
-) -> list[NodeWithScore]:
-    """The passages, with what their open tasks are about and how many there are."""
-    texts = [hit.node.get_content() for hit in found]
-    count = sum(len(open_items(text, names) or open_items(text)) for text in texts)
-    notes = len({hit.node.metadata["path"] for hit in found})
-    more = "" if len(found) == len(ids) else f", of the newest {counted(notes, 'note')} with some"
-    said = f"{counted(count, 'open task')} in {counted(notes, 'note')}{more}"
-    return _noted(found, listed=said, tasks=names)
-
-
 def _subject_asked(text: str) -> str | None:
     """What a question wants the open tasks of; empty for all, None where it asks for something else."""
     found = _ASKS_FOR_TASKS.search(text)
@@ -374,13 +378,6 @@ def _subject_asked(text: str) -> str | None:
     if not named:
         return ""
     return text[named[0].start() : named[-1].end()]
-
-
-def _meant(view: Snapshot, subject: str, question: str) -> set[str]:
-    """The notes of a name, with the small word before it where it is a part of it ("the oven")."""
-    before = re.search(rf"(\w+)\s+{re.escape(subject)}", question)
-    longer = f"{before[1]} {subject}" if before else subject
-    return set(view.notes_named(subject) or view.notes_named(longer))
 
 
 def _with_open_tasks(
@@ -396,7 +393,10 @@ def _with_open_tasks(
     own: set[str] = set()
     names: list[str] = []
     if subject:
-        own = _meant(view, subject, question)
+        # With the small word before it where it is a part of the name ("the oven").
+        before = re.search(rf"(\w+)\s+{re.escape(subject)}", question)
+        longer = f"{before[1]} {subject}" if before else subject
+        own = set(view.notes_named(subject) or view.notes_named(longer))
         if not own:
             return None
         names = sorted(

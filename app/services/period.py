@@ -62,11 +62,18 @@ def period_of(text: str, today: date) -> Period | None:
 
     Without a year it is the last one that has begun by ``today``.
     """
+
+    def without(start: int, end: int) -> str:
+        return text[:start] + text[end:]
+
     days = facts_of(text).days
     counted = _COUNTED.search(text)
     if counted is not None and not days:
-        first = _days_back(counted, today)
-        return Period(first, today + timedelta(days=1), _cut(text, *counted.span()))
+        number = _NUMBERS.get(counted["count"].lower()) or int(counted["count"])
+        first = today - timedelta(
+            days=number * {"w": 7, "m": 30}.get(counted["unit"][0].lower(), 1)
+        )
+        return Period(first, today + timedelta(days=1), without(*counted.span()))
     at = text.find(days[0].shown) if len(days) == 1 else -1
     part = _PART.search(text, 0, at) if at > 0 and not days[0].day else None
     # "The last week of March" is no last week.
@@ -75,7 +82,7 @@ def period_of(text: str, today: date) -> Period | None:
         return None
     if found is not None:
         first, end = _relative(found, today)
-        return Period(first, end, _cut(text, *found.span()))
+        return Period(first, end, without(*found.span()))
     (day,) = days
     if day.month is None or day.either:
         return None
@@ -87,17 +94,7 @@ def period_of(text: str, today: date) -> Period | None:
     if day.day:
         return Period(begins, begins + timedelta(days=1), text.replace(day.shown, "", 1))
     first, end = (begins, _next_month(begins)) if part is None else _part(part, begins)
-    return Period(first, end, _cut(text, at if part is None else part.start(), at + len(day.shown)))
-
-
-def _cut(text: str, start: int, end: int) -> str:
-    return text[:start] + text[end:]
-
-
-def _days_back(counted: re.Match[str], today: date) -> date:
-    number = _NUMBERS.get(counted["count"].lower()) or int(counted["count"])
-    days = {"w": 7, "m": 30}.get(counted["unit"][0].lower(), 1)
-    return today - timedelta(days=number * days)
+    return Period(first, end, without(at if part is None else part.start(), at + len(day.shown)))
 
 
 def _part(part: re.Match[str], month: date) -> tuple[date, date]:

@@ -60,7 +60,6 @@ _HOMES: dict[str, str] = {
     "notehop.app.services.note_status": "note_status",
     "notehop.app.services.open_vault": "open_place locate NoVault Place",
     "notehop.app.services.vaults": "LazyVault locate_all Vaults",
-    "notehop.app.services.reading": "reading_of",
     "notehop.app.services.notes.related": "link_to",
     "notehop.app.services.running_server": (
         "ask_server Announcement digest proof read_running Running"

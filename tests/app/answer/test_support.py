@@ -90,14 +90,11 @@ ROWS = [
 def counts(demo: tuple[Path, Path]) -> Iterator[Counter[tuple[str, str]]]:
     """How many sentences of a kind got which support."""
     from notehop import open_vault
-    from tests.support.product import reading_of
 
     vault, index = demo
     with open_vault(vault, index_dir=index) as opened:
         engine = opened._engine
-        reading, _ = reading_of(
-            engine.tokenizer, lambda: engine.reader.lexical, lambda: engine.embedder, engine.named
-        )
+        reading = engine.reading
         found: Counter[tuple[str, str]] = Counter()
         with engine.reader.snapshot() as view:
             for row in ROWS:
