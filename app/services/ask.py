@@ -46,7 +46,6 @@ from notehop.app.retrieval.subject import SMALL, Subject
 from notehop.app.retrieval.trace import TracedQuery
 from notehop.app.services.engine import Engine, VaultRetriever
 from notehop.app.services.notes.current_notes import CurrentNotes
-from notehop.app.services.open_vault import Place
 from notehop.app.services.status import PendingCount
 from notehop.config.errors import NotehopError
 from notehop.config.settings import ConversationSettings
@@ -55,6 +54,24 @@ from notehop.indexing.llm.tokens import counter
 from notehop.indexing.stores.labels import property_label
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens.words import fold
+
+_log = logging.getLogger(__name__)
+
+STAGE = "condense"
+"""The stage of a query that asks the model what a follow-up means."""
+
+THEMES = "themes"
+"""The stage of a question about the whole vault, and what it is said to be after."""
+
+WITHDRAWN = "(what this answer said is no longer in the vault)"
+"""What is left of an answer from a note that was deleted, or made private, since."""
+
+COVERED = 0.6
+"""Share of the words of a question that the name of the note has to cover that it is about."""
+
+AS_IT_STANDS = "the follow-up is taken as it stands"
+
+TOO_LONG = "what it means after what was said before is longer than a question may be"
 
 
 @dataclass(slots=True)
@@ -80,8 +97,7 @@ class Conversations:
         """The turns of a conversation, oldest first; none if it is not known."""
         with self._busy:
             self._forget()
-            talk = self._talks.get(name)
-            return () if talk is None else talk.turns
+            return self._talks[name].turns if name in self._talks else ()
 
     def add(self, name: str, turn: Turn) -> int:
         """Remember a turn, and for it forget what is too much or too old.
@@ -90,18 +106,12 @@ class Conversations:
         """
         with self._busy:
             self._forget()
-            before = self._talks.pop(name, None)
-            turns = (*(before.turns if before else ()), turn)[-self._settings.turns :]
-            count = 1 + (before.count if before else 0)
-            self._talks[name] = _Conversation(turns, count, time.monotonic())
+            talk = self._talks.pop(name, _Conversation((), 0, 0.0))
+            turns = (*talk.turns, turn)[-self._settings.turns :]
+            self._talks[name] = _Conversation(turns, talk.count + 1, time.monotonic())
             while len(self._talks) > self._settings.max:
                 self._talks.popitem(last=False)
-            return count
-
-    def forget(self, name: str) -> bool:
-        """Forget a conversation; False if it is not known."""
-        with self._busy:
-            return self._talks.pop(name, None) is not None
+            return talk.count + 1
 
     def _forget(self) -> None:
         """Forget those that nobody went on with: the first are the oldest."""
@@ -110,39 +120,113 @@ class Conversations:
             self._talks.popitem(last=False)
 
 
-_log = logging.getLogger(__name__)
-
-STAGE = "condense"
-"""The stage of a query that asks the model what a follow-up means."""
-
-WITHDRAWN = "(what this answer said is no longer in the vault)"
-"""What is left of an answer from a note that was deleted, or made private, since."""
-
-COVERED = 0.6
-"""Share of the words of a question that the name of the note has to cover that it is about."""
-
-TOO_LONG = "what it means after what was said before is longer than a question may be"
-
-
 @dataclass(slots=True)
-class FollowUp:
-    """One question in its conversation, or in none.
+class QuestionRun:
+    """A question on its way to its answer, at once or in events; it is asked once.
 
-    ``cancelled`` says whether nobody waits for the answer any more. ``carried`` is what a follow-up
-    is about where no model reads it; empty where that is not known.
+    ``cancelled`` says whether nobody waits for the answer any more. Of a question in a conversation,
+    ``turn`` says where it stands, ``before`` names the notes of the turns that a model was told, and
+    ``carried`` is what a follow-up is about where no model reads it; empty where that is not known.
     """
 
     asked: Query
     query: TracedQuery
-    talks: Conversations
+    retriever: VaultRetriever
     engine: Engine
-    place: Place
-    cancelled: Callable[[], bool] | None
+    talks: Conversations
+    pending: PendingCount
+    cancelled: Callable[[], bool]
+    started: float = field(default_factory=time.perf_counter)
     turn: ConversationTurn | None = None
     before: tuple[str, ...] = ()
     carried: str | None = None
 
-    def read(self) -> None:
+    def answer(self) -> Answer:
+        """Answer at once."""
+        self._read_follow_up()
+        engine = NotehopQueryEngine(self.retriever, self._synthesizer())
+        return self._reply(engine.query(self.query))  # type: ignore[arg-type]
+
+    def events(self) -> Iterator[StreamEvent]:
+        """Yield the sources, the connected notes, the answer in pieces, then the whole of it.
+
+        Whatever goes wrong is the last event; nothing is raised. Once cancelled, it ends.
+        """
+        query, cancelled = self.query, self.cancelled
+        try:
+            self._read_follow_up()
+            if cancelled():
+                return
+            synthesizer = self._synthesizer()
+            hits = NotehopQueryEngine(self.retriever, synthesizer).retrieve(query)
+            material = material_of(hits, self.engine.place.name)
+            sources = [source.model_dump() for source in material.sources]
+            yield SourcesEvent(sources=explained(sources, self.asked))
+            yield ConnectedEvent(connected_notes=list(material.connected))
+            if cancelled():
+                return
+            with query.trace.timed("answer"):
+                pieces = synthesizer.streamed(asked_in(query), material, cancelled)
+                response, said = yield from _tokens(pieces)
+            if response is not None and not cancelled():
+                answer = self._reply(with_trace(response, query))
+                if said.strip() and said.strip() != answer.answer.strip():
+                    yield ResetEvent(text=answer.answer)
+                yield DoneEvent(answer=answer)
+        except Exception as exc:  # noqa: BLE001 (an event says so, and the log)
+            if not isinstance(exc, NotehopError):
+                _log.exception("the answer failed")
+            yield ErrorEvent(problem=problem(exc))
+
+    def _synthesizer(self) -> VaultSynthesizer:
+        """What answers: where a subject was carried over, it says so first."""
+        own = self.engine.synthesizer
+        return own if self.carried is None else CarriedSubject(own, self.carried)
+
+    def _reply(self, response: Response) -> Answer:
+        found, llm = response.metadata or {}, self.engine.llm
+        model = None
+        if llm is not None and found["mode"] == "llm":
+            model = llm.metadata.model_name
+            model = llm.class_name() if model == "unknown" else model
+        answer = Answer(
+            answer=str(response),
+            mode=found["mode"],
+            model=model,
+            citations=explained(found["citations"], self.asked),
+            likelihood=found["likelihood"],
+            mentioned=found["mentioned"],
+            claims=found["claims"],
+            left_out=found["left_out"],
+            sources=explained(found["sources"], self.asked),
+            connected_notes=found["connected_notes"],
+            warnings=found["warnings"],
+            **reply_fields(
+                self.query, self.asked, self.pending.value(), self.started, found["timings_ms"]
+            ),
+        )
+        return answer if self.turn is None else self._in_conversation(answer, self.turn)
+
+    def _in_conversation(self, answer: Answer, turn: ConversationTurn) -> Answer:
+        """Remember the answer for the questions after it, and say in it which turn it is."""
+        notes = [source.path for source in answer.sources]
+        notes += [note.path for note in answer.connected_notes]
+        if turn.question is not None:
+            # What the model made of the follow-up tells of the notes of the turns before it.
+            notes += self.before
+        kept = Turn(
+            turn.question or self.asked.query,
+            answer.answer,
+            tuple(dict.fromkeys(notes)),
+            self.asked.query,
+            self.carried or self._subject(answer),
+        )
+        # Counted now: another question may have been asked in the conversation meanwhile.
+        number = self.talks.add(turn.conversation_id, kept)
+        told = turn.model_copy(update={"turn": number})
+        return answer.model_copy(update={"conversation": told})
+
+    def _read_follow_up(self) -> None:
         """Rewrite the query to what it means after what was said before it.
 
         Its filters are kept as they were written, and those of earlier questions are not taken up.
@@ -166,42 +250,16 @@ class FollowUp:
             if question is None or question == written.text:
                 return
             if not self.asked.literal:
-                question = _without_filters(question, _properties(view))
+                # Of what would be read as a filter, the words of phrases stay.
+                while (found := read(question, _properties(view))).conditions:
+                    question = found.text
         # The filters come first: a quote that the model left open would take one in.
         rewritten = " ".join([*map(str, written.conditions), question])
-        if len(rewritten) > self.place.settings.retrieval.max_query_chars:
-            self.query.trace.warn(f"the follow-up is taken as it stands: {TOO_LONG}")
+        if len(rewritten) > self.engine.place.settings.retrieval.max_query_chars:
+            self.query.trace.warn(f"{AS_IT_STANDS}: {TOO_LONG}")
             return
         self.turn = self.turn.model_copy(update={"question": question, "subject": self.carried})
         self.query.query_str = rewritten
-
-    @property
-    def synthesizer(self) -> VaultSynthesizer:
-        """What answers: where a subject was carried over, it says so first."""
-        own = self.engine.synthesizer
-        return own if self.carried is None else CarriedSubject(own, self.carried)
-
-    def kept(self, answer: Answer) -> Answer:
-        """Remember the answer for the questions after it, and say in it which turn it is."""
-        if self.turn is None:
-            return answer
-        notes = [source.path for source in answer.sources]
-        notes += [note.path for note in answer.connected_notes]
-        if self.turn.question is not None:
-            # What the model made of the follow-up tells of the notes of the turns before it.
-            notes += self.before
-        asked = self.turn.question or self.asked.query
-        turn = Turn(
-            asked,
-            answer.answer,
-            tuple(dict.fromkeys(notes)),
-            self.asked.query,
-            self.carried or self._subject(answer),
-        )
-        # Counted now: another question may have been asked in the conversation meanwhile.
-        number = self.talks.add(self.turn.conversation_id, turn)
-        told = self.turn.model_copy(update={"turn": number})
-        return answer.model_copy(update={"conversation": told})
 
     def _written(self, view: Snapshot) -> ParsedQuery:
         """The question and its filters."""
@@ -210,13 +268,13 @@ class FollowUp:
 
     def _condensed(self, text: str, turns: Sequence[Turn], view: Snapshot) -> str | None:
         """The follow-up as a question of its own; None, with a warning, if no model could help."""
+        place, llm = self.engine.place, self.engine.llm
         try:
-            llm = self.engine.llm
-            standing = CurrentNotes(view, self.place)
+            standing = CurrentNotes(view, place)
             shown = [_shown(turn, standing) for turn in turns]
             if llm is None:
                 return self._about(text, shown[-1].subject, view)
-            settings = self.place.settings
+            settings = place.settings
             said = history(shown, settings.conversation.max_tokens, counter(settings).count)
             notes = dict.fromkeys(path for turn in shown[-len(said) // 2 :] for path in turn.paths)
             self.before = tuple(notes)
@@ -231,7 +289,7 @@ class FollowUp:
                 _log.debug("the language model failed", exc_info=exc)
             told = agent_text(exc) if isinstance(exc, NotehopError) else unforeseen(exc)
             reason = (told.strip() or type(exc).__name__).splitlines()[0][:300]
-            self.query.trace.warn(f"the follow-up is taken as it stands: {reason}")
+            self.query.trace.warn(f"{AS_IT_STANDS}: {reason}")
             return None
 
     def _about(self, text: str, subject: str, view: Snapshot) -> str | None:
@@ -271,16 +329,6 @@ def _properties(view: Snapshot) -> Callable[[str], bool]:
     labels = view.labels
     return lambda key: labels.has(property_label(key))
 
-
-def _without_filters(question: str, is_property: Callable[[str], bool]) -> str:
-    """A text in which nothing is read as a filter: the words of phrases stay."""
-    while (written := read(question, is_property)).conditions:
-        question = written.text
-    return question
-
-
-THEMES = "themes"
-"""The stage of a question about the whole vault, and what it is said to be after."""
 
 OF_A_SOURCE = ("signals", "rerank", "expanded_from", "held_back")
 """The fields of a source that explain it."""
@@ -324,84 +372,6 @@ def reply_fields(
     if THEMES in trace.counts:
         found["intent"] = THEMES
     return found
-
-
-@dataclass(frozen=True, slots=True)
-class QuestionRun:
-    """A question on its way to its answer, at once or in events; it is asked once.
-
-    ``follow_up`` is of the same query, which it may rewrite.
-    """
-
-    asked: Query
-    query: TracedQuery
-    retriever: VaultRetriever
-    follow_up: FollowUp
-    engine: Engine
-    pending: PendingCount
-    started: float = field(default_factory=time.perf_counter)
-
-    def answer(self) -> Answer:
-        """Answer at once."""
-        self.follow_up.read()
-        engine = NotehopQueryEngine(self.retriever, self.follow_up.synthesizer)
-        return self._reply(engine.query(self.query))  # type: ignore[arg-type]
-
-    def events(self, vault: str, cancelled: Callable[[], bool]) -> Iterator[StreamEvent]:
-        """Yield the sources, the connected notes, the answer in pieces, then the whole of it.
-
-        Whatever goes wrong is the last event; nothing is raised. Once cancelled, it ends.
-
-        :param vault: its name.
-        """
-        try:
-            self.follow_up.read()
-            if cancelled():
-                return
-            synthesizer, query = self.follow_up.synthesizer, self.query
-            hits = NotehopQueryEngine(self.retriever, synthesizer).retrieve(query)
-            material = material_of(hits, vault)
-            sources = [source.model_dump() for source in material.sources]
-            yield SourcesEvent(sources=explained(sources, self.asked))
-            yield ConnectedEvent(connected_notes=list(material.connected))
-            if cancelled():
-                return
-            with query.trace.timed("answer"):
-                pieces = synthesizer.streamed(asked_in(query), material, cancelled)
-                response, said = yield from _tokens(pieces)
-            if response is not None and not cancelled():
-                answer = self._reply(with_trace(response, query))
-                if said.strip() and said.strip() != answer.answer.strip():
-                    yield ResetEvent(text=answer.answer)
-                yield DoneEvent(answer=answer)
-        except Exception as exc:  # noqa: BLE001 (an event says so, and the log)
-            if not isinstance(exc, NotehopError):
-                _log.exception("the answer failed")
-            yield ErrorEvent(problem=problem(exc))
-
-    def _reply(self, response: Response) -> Answer:
-        found = response.metadata or {}
-        answer = Answer(
-            answer=str(response),
-            mode=found["mode"],
-            model=self.engine.model_name if found["mode"] == "llm" else None,
-            citations=explained(found["citations"], self.asked),
-            likelihood=found["likelihood"],
-            mentioned=found["mentioned"],
-            claims=found["claims"],
-            left_out=found["left_out"],
-            sources=explained(found["sources"], self.asked),
-            connected_notes=found["connected_notes"],
-            warnings=found["warnings"],
-            **reply_fields(
-                self.query,
-                self.asked,
-                self.pending.value(),
-                self.started,
-                found["timings_ms"],
-            ),
-        )
-        return self.follow_up.kept(answer)
 
 
 def _tokens(

@@ -24,7 +24,6 @@ from notehop.app.retrieval.freshness import FreshnessPostprocessor
 from notehop.app.retrieval.nodes import to_node
 from notehop.app.services.engine import Engine, VaultRetriever
 from notehop.app.services.index_process import remedy
-from notehop.app.services.open_vault import Place
 from notehop.app.services.themes import VaultThemes
 from notehop.config import Settings
 from notehop.indexing.stores.link_graph import build_graph
@@ -37,10 +36,10 @@ if TYPE_CHECKING:
 class VaultComponents:
     """An opened vault as retrievers, postprocessors, synthesizers and engines."""
 
-    def __init__(self, place: Place, engine: Engine) -> None:
-        self.place = place
+    def __init__(self, engine: Engine) -> None:
+        self.place = engine.place
         self._engine = engine
-        self._themes = VaultThemes(place, engine)
+        self._themes = VaultThemes(engine)
 
     @property
     def name(self) -> str:

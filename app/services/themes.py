@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, islice
 from posixpath import dirname
@@ -20,7 +21,7 @@ from notehop.app.models import (
     ThemeView,
 )
 from notehop.app.retrieval.chain import Wanted
-from notehop.app.retrieval.filters.apply import Narrowed, narrow
+from notehop.app.retrieval.filters.apply import narrow
 from notehop.app.retrieval.filters.parse import ParsedQuery, checked, of_fields, read
 from notehop.app.retrieval.intents import asks_for_themes
 from notehop.app.retrieval.nodes import noted, to_node
@@ -28,14 +29,13 @@ from notehop.app.retrieval.trace import TracedQuery
 from notehop.app.services.ask import THEMES
 from notehop.app.services.engine import Engine, Run
 from notehop.app.services.notes.current_notes import CurrentNotes
-from notehop.app.services.open_vault import Place
 from notehop.config.errors import SwitchedOff
 from notehop.indexing.stores.labels import property_label
 from notehop.indexing.stores.model import NoteRow
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.templates import read_templates
 from notehop.indexing.themes.build import make_themes
-from notehop.indexing.themes.model import Theme, Themes, read_themes
+from notehop.indexing.themes.model import Theme, Themes, Written, read_themes
 from notehop.indexing.vault.dates import day_in_name
 
 OFF = (
@@ -140,9 +140,9 @@ BY_MEANING = "no note holds a word of the query; these are the nearest by meanin
 class VaultThemes:
     """Threads share it. Nothing is read before themes are asked for."""
 
-    def __init__(self, place: Place, engine: Engine) -> None:
-        self._place = place
+    def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        self._settings = engine.place.settings
         self._turn = threading.Lock()
         self._file: tuple[int, int] | None = None
         self._last: Themes | None = None
@@ -152,16 +152,19 @@ class VaultThemes:
 
         :raises QueryError: if themes are switched off, or a filter makes no sense.
         """
-        most = query.max or self._place.settings.themes.max
-        longest = self._place.settings.retrieval.max_query_chars
+        most = query.max or self._settings.themes.max
+        longest = self._settings.retrieval.max_query_chars
         text = checked(query.query, longest, query.filters) if query.query.strip() else ""
         traced = TracedQuery(text)
         themes = self._themes(now)
         about = _written(now, text, literal=query.literal).text.strip()
         chosen, _ = self._chosen(now, themes, traced, about, query.filters, query.literal)
-        there = (self._view(now, one) for one in chosen)
+        there = (_view(now, one) for one in chosen)
         views = list(islice((shown for shown in there if shown is not None), most))
-        warnings = [*traced.trace.warnings, *_by_meaning_alone(chosen), *now.reply_warnings()]
+        warnings = [*traced.trace.warnings, *now.reply_warnings()]
+        hits = [hit for one in chosen for hit in (one.hits or {}).values()]
+        if hits and all(_score(hit, "lexical") is None for hit in hits):
+            warnings.append(BY_MEANING)
         return ThemesResult(
             themes=views,
             total=len(chosen) if len(views) == most else len(views),
@@ -175,79 +178,79 @@ class VaultThemes:
     def or_else(self, otherwise: Run, asked: bool | None) -> Run:
         """What finds the sources of a question: of themes if it is one for them.
 
-        :param asked: as in :meth:`about`.
+        The metadata of a source about themes tells its theme: ``theme`` holds ``id``, ``name``,
+        ``count``, ``words``, ``summary`` (one that a model wrote, else empty) and ``about``. What the
+        query asks, without its filters, stands in its trace.
+
+        :param asked: whether it is; None leaves it to its words.
         """
 
         def run(query: TracedQuery, wanted: Wanted) -> list[NodeWithScore]:
-            about = self.about(query, wanted, asked)
+            about = self._about(query, wanted, asked)
             if about is None:
                 return otherwise(query, wanted)
-            return self.retrieve(query, wanted, about)
+            with query.trace.timed(THEMES), self._engine.current() as now:
+                return self._sources(now, query, wanted, about)
 
         return run
 
-    def about(self, query: TracedQuery, wanted: Wanted, asked: bool | None) -> str | None:
-        """What themes of a question are asked for: a subject, or the empty text for all.
-
-        :param asked: whether the question is one for themes; None leaves it to its words.
-        :returns: None for a question that is none for themes.
-        """
-        settings = self._place.settings
-        intent = wanted.intent or settings.retrieval.intent
-        if asked is False or (asked is None and not (settings.themes.enabled and intent == "auto")):
+    def _about(self, query: TracedQuery, wanted: Wanted, asked: bool | None) -> str | None:
+        """The subject whose themes are asked for, empty for all; None for another question."""
+        intent = wanted.intent or self._settings.retrieval.intent
+        by_words = asked is None and self._settings.themes.enabled and intent == "auto"
+        if not (asked or by_words):
             return None
         with self._engine.current() as now:
             text = _written(now, query.query_str, literal=wanted.literal).text
         found = asks_for_themes(text)
-        if found is None:
-            return text.strip() if asked else None
-        return found
+        return text.strip() if found is None and asked else found
 
-    def retrieve(self, query: TracedQuery, wanted: Wanted, about: str) -> list[NodeWithScore]:
+    def _sources(
+        self, now: CurrentNotes, query: TracedQuery, wanted: Wanted, about: str
+    ) -> list[NodeWithScore]:
         """The passages that an answer about themes may cite, those of the first theme first.
 
-        The metadata of each tells its theme: ``theme`` holds ``id``, ``name``, ``count``,
-        ``words``, ``summary`` (one that a model wrote, else empty) and ``about``. What the query
-        asks, without its filters, stands in its trace.
-
-        :param about: as :meth:`about` returns it.
         :raises QueryError: if themes are switched off, or a filter makes no sense.
         """
-        settings = self._place.settings.themes
-        with query.trace.timed(THEMES), self._engine.current() as now:
-            themes = self._themes(now)
-            written = _written(now, query.query_str, literal=wanted.literal)
-            conditions = " ".join(map(str, written.conditions))
-            inner = TracedQuery(f"{about} {conditions}".strip(), trace=query.trace)
-            chosen, left = self._chosen(now, themes, inner, about, wanted.filters, wanted.literal)
-            query.trace.text = written.text.strip() or ALL
-            query.trace.count("index", generation=now.generation, chunks=now.chunk_count)
-            query.trace.count(THEMES, themes=len(chosen), all=len(themes.themes))
-            nodes = [
-                node
-                for one in chosen[: settings.max]
-                for node in _nodes(now, one, about, settings.sources, left)
-            ]
-            for warning in now.reply_warnings():
-                query.trace.warn(warning)
-            return nodes
+        settings, trace = self._settings.themes, query.trace
+        themes = self._themes(now)
+        written = _written(now, query.query_str, literal=wanted.literal)
+        conditions = " ".join(map(str, written.conditions))
+        inner = TracedQuery(f"{about} {conditions}".strip(), trace=trace)
+        chosen, left = self._chosen(now, themes, inner, about, wanted.filters, wanted.literal)
+        trace.text = written.text.strip() or ALL
+        trace.count("index", generation=now.generation, chunks=now.chunk_count)
+        trace.count(THEMES, themes=len(chosen), all=len(themes.themes))
+        nodes = [
+            node
+            for one in chosen[: settings.max]
+            for node in _nodes(now, one, about, settings.sources, left)
+        ]
+        for warning in now.reply_warnings():
+            trace.warn(warning)
+        return nodes
 
     def _themes(self, now: CurrentNotes) -> Themes:
         """The themes of a generation.
 
         :raises SwitchedOff: if they are switched off.
         """
-        settings = self._place.settings.themes
-        if not settings.enabled:
+        if not self._settings.themes.enabled:
             raise SwitchedOff(OFF)
+        place = self._engine.place
         with self._turn:
-            self._read()
+            with suppress(OSError):
+                stat = place.layout.themes.stat()
+                # Another one than before: a run has written it.
+                if self._file != (stat.st_mtime_ns, stat.st_size):
+                    self._file = stat.st_mtime_ns, stat.st_size
+                    self._last = read_themes(place.layout.themes) or self._last
             last = self._last
             made = make_themes(
                 now.catalog,
-                read_templates(self._place.vault).holds,
+                read_templates(place.vault).holds,
                 lambda: (self._engine.tokenizer, now.lexical),
-                settings,
+                self._settings.themes,
                 last,
             )
             # A view of an older generation is answered, and what is known of the newer one kept.
@@ -258,17 +261,6 @@ class VaultThemes:
             ):
                 self._last = made
             return made
-
-    def _read(self) -> None:
-        """Take the file if another one stands there than before: a run has written it."""
-        path = self._place.layout.themes
-        try:
-            stat = path.stat()
-        except OSError:
-            return
-        if self._file != (stat.st_mtime_ns, stat.st_size):
-            self._file = stat.st_mtime_ns, stat.st_size
-            self._last = read_themes(path) or self._last
 
     def _chosen(
         self,
@@ -288,7 +280,7 @@ class VaultThemes:
         if about:
             wanted = Wanted.best_notes(DEPTH, filters, literal=literal)
             return by_hits(themes, self._engine.retrieve(query, wanted)), None
-        left = None
+        left: dict[str, str] | None = None
         if query.query_str or any(of_fields(filters)):
             view, tokenizer = now.indexed, self._engine.tokenizer
             narrowed = narrow(
@@ -297,55 +289,79 @@ class VaultThemes:
             query.trace.filters = list(narrowed.said)
             for warning in narrowed.warnings:
                 query.trace.warn(warning)
-            if narrowed.nothing or narrowed.allowed is not None:
-                left = _first_left(view, narrowed)
+            if narrowed.nothing:
+                left = {}
+            elif narrowed.allowed is not None:
+                every = chain.from_iterable(view.chunk_ids_of(path) for path in view.paths())
+                ids = narrowed.allowed.among(list(every))
+                # Of a note the first comes last, and stays.
+                left = {path: id_ for id_ in reversed(ids) if (path := view.path_of(id_))}
         return by_size(themes, left), left
 
-    def _view(self, now: CurrentNotes, one: Chosen) -> ThemeView | None:
-        """A theme as far as its notes stand in the vault; None if none of them does."""
-        rows = now.notes_at(one.theme.notes)
-        notes = [path for path in one.notes if path in rows]
-        if not notes:
-            return None
-        whole = len(rows) == len(one.theme.notes)
-        named = {path: rows[path] for path in notes[:NOTES]}
-        texts = {path: chunk.text for path, chunk in now.first_chunks(named).items()}
-        said = now.in_a_line(named, texts)
-        summary = (one.theme.summary if whole else None) or said[notes[0]]
-        return ThemeView(
-            id=one.theme.id,
-            name=_name(one, rows),
-            # Words and summaries may be those of a note that left since.
-            words=_words(one) if whole else [],
-            summary=summary.text,
-            written_by=summary.model,
-            count=len(rows) if one.hits is not None else len(notes),
-            found=None if one.hits is None else len(notes),
-            notes=[
-                ThemeNote(
-                    path=path,
-                    title=row.title,
-                    folder=dirname(path),
-                    text=said[path].text,
-                    written_by=said[path].model,
-                    uri=now.uri(path),
-                )
-                for path, row in named.items()
-            ],
-        )
+
+def _told(one: Chosen, rows: Mapping[str, NoteRow]) -> tuple[str, list[str], Written | None]:
+    """The name, the words and the summary of a theme, as far as its notes stand in the vault.
+
+    Where the note that gave the name is gone, it is the title of the next. Words and summaries may be
+    those of a note that left since.
+    """
+    theme = one.theme
+    name = theme.name
+    if theme.named_after not in rows:
+        name = next((rows[path].title for path in one.notes if path in rows), "")
+    if len(rows) != len(theme.notes):
+        return name, [], None
+    said = theme.name.casefold().split()
+    return (
+        name,
+        [word for word in theme.words if word.casefold() not in said][:WORDS],
+        theme.summary,
+    )
+
+
+def _view(now: CurrentNotes, one: Chosen) -> ThemeView | None:
+    """A theme as far as its notes stand in the vault; None if none of them does."""
+    rows = now.notes_at(one.theme.notes)
+    notes = [path for path in one.notes if path in rows]
+    if not notes:
+        return None
+    name, words, written = _told(one, rows)
+    named = {path: rows[path] for path in notes[:NOTES]}
+    texts = {path: chunk.text for path, chunk in now.first_chunks(named).items()}
+    said = now.in_a_line(named, texts)
+    summary = written or said[notes[0]]
+    return ThemeView(
+        id=one.theme.id,
+        name=name,
+        words=words,
+        summary=summary.text,
+        written_by=summary.model,
+        count=len(rows) if one.hits is not None else len(notes),
+        found=None if one.hits is None else len(notes),
+        notes=[
+            ThemeNote(
+                path=path,
+                title=row.title,
+                folder=dirname(path),
+                text=said[path].text,
+                written_by=said[path].model,
+                uri=now.uri(path),
+            )
+            for path, row in named.items()
+        ],
+    )
 
 
 def _nodes(
     now: CurrentNotes, one: Chosen, about: str, most: int, left: Mapping[str, str] | None
 ) -> Iterator[NodeWithScore]:
     rows = now.notes_at(one.theme.notes)
-    whole = len(rows) == len(one.theme.notes)
-    written = one.theme.summary if whole else None
+    name, words, written = _told(one, rows)
     told = {
         "id": one.theme.id,
-        "name": _name(one, rows),
+        "name": name,
         "count": len(rows),
-        "words": _words(one) if whole else [],
+        "words": words,
         "summary": written.text if written else "",
         "about": about,
     }
@@ -372,31 +388,3 @@ def _written(view: Snapshot, text: str, *, literal: bool) -> ParsedQuery:
         return ParsedQuery(text)
     labels = view.labels
     return read(text, lambda key: labels.has(property_label(key)))
-
-
-def _first_left(view: Snapshot, narrowed: Narrowed) -> dict[str, str]:
-    """The notes of which filters leave a passage, each with the first that they leave."""
-    if narrowed.nothing or narrowed.allowed is None:
-        return {}
-    every = list(chain.from_iterable(view.chunk_ids_of(path) for path in view.paths()))
-    left = narrowed.allowed.among(every)
-    # Of a note the first comes last, and stays.
-    return {path: id_ for id_ in reversed(left) if (path := view.path_of(id_))}
-
-
-def _by_meaning_alone(chosen: Sequence[Chosen]) -> list[str]:
-    hits = [hit for one in chosen for hit in (one.hits or {}).values()]
-    return [BY_MEANING] if hits and all(_score(hit, "lexical") is None for hit in hits) else []
-
-
-def _words(one: Chosen) -> list[str]:
-    """The words of a theme that its name does not say."""
-    said = one.theme.name.casefold().split()
-    return [word for word in one.theme.words if word.casefold() not in said][:WORDS]
-
-
-def _name(one: Chosen, there: Mapping[str, NoteRow]) -> str:
-    """The name of a theme; where the note that gave it is gone, the title of the next."""
-    if one.theme.named_after in there:
-        return one.theme.name
-    return next((there[path].title for path in one.notes if path in there), "")

@@ -6,7 +6,6 @@ import asyncio
 import time
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self, TypeVar, get_type_hints
 
@@ -44,7 +43,6 @@ from notehop.app.retrieval.filters.parse import checked
 from notehop.app.retrieval.trace import TracedQuery
 from notehop.app.services.ask import (
     Conversations,
-    FollowUp,
     QuestionRun,
     explained,
     reply_fields,
@@ -92,7 +90,7 @@ class VaultHandle(VaultComponents):
     ) -> None:
         """Take over an opened index; :func:`app.open_vault` opens it."""
         engine = Engine(place, reader, llm, reopened)
-        super().__init__(place, engine)
+        super().__init__(engine)
         self._pending = PendingCount(
             lambda: pending_changes(place, engine.reader.catalog).pending,
             # Weakly: it must not keep alive what rested.
@@ -139,8 +137,7 @@ class VaultHandle(VaultComponents):
         :param cancelled: asked often; once it says yes, a model is stopped and the events end.
         :raises QueryError: at once, if the question is empty or too long, or an option is wrong.
         """
-        run = self._run(as_query(Query, query, options), cancelled)
-        return run.events(self.name, cancelled or (lambda: False))
+        return self._run(as_query(Query, query, options), cancelled or (lambda: False)).events()
 
     def search(self, query: str | BaseQuery, **options: Any) -> SearchResult:
         """List the passages or notes that match, best first.
@@ -175,9 +172,8 @@ class VaultHandle(VaultComponents):
         :raises NoteMissing: if a seed is no note.
         :raises QueryError: if a filter makes no sense.
         """
-        with self._current() as now:
-            found = browse(now, self._engine.tokenizer, as_query(BrowseQuery, query))
-        return self._with_pending(found)
+        asked = as_query(BrowseQuery, query)
+        return self._of_now(lambda now: browse(now, self._engine.tokenizer, asked))
 
     def themes(self, query: str | ThemesQuery = "", **options: Any) -> ThemesResult:
         """List the themes of the vault, or those that have to do with a query.
@@ -187,9 +183,7 @@ class VaultHandle(VaultComponents):
         :raises QueryError: if themes are switched off, or an option is wrong.
         """
         asked = as_query(ThemesQuery, query, options)
-        with self._current() as now:
-            found = self._themes.listed(now, asked)
-        return self._with_pending(found)
+        return self._of_now(lambda now: self._themes.listed(now, asked))
 
     def suggest(
         self, note: str | None = None, limit: int = 10, *, progress: Progress | None = None
@@ -204,15 +198,12 @@ class VaultHandle(VaultComponents):
         :raises QueryError: if the limit is out of range.
         """
         asked = as_query(SuggestQuery, {"note": note, "limit": limit})
-        with self._current() as now:
-            found = suggest(now, self._engine.tokenizer, asked.note, asked.limit, progress)
-        return self._with_pending(found)
+        tokenizer = self._engine.tokenizer
+        return self._of_now(lambda now: suggest(now, tokenizer, asked.note, asked.limit, progress))
 
     def overview(self) -> VaultOverview:
         """Count the tags, folders, page types and properties that filters can be used with."""
-        with self._current() as now:
-            found = overview(now)
-        return self._with_pending(found)
+        return self._of_now(overview)
 
     def note(
         self, path_or_name: str, *, section: str | None = None, mentions: bool = True
@@ -226,9 +217,9 @@ class VaultHandle(VaultComponents):
         :raises UsageError: if several notes are meant.
         """
         tokenizer = self._engine.tokenizer
-        with self._current() as now:
-            found = note_view(now, tokenizer, path_or_name, section=section, mentions=mentions)
-        return self._with_pending(found)
+        return self._of_now(
+            lambda now: note_view(now, tokenizer, path_or_name, section=section, mentions=mentions)
+        )
 
     def picture(self, around: Sequence[str] = (), *, depth: int = 1, most: int = 60) -> GraphView:
         """Lay out the notes around some, or without any the best of the vault by PageRank.
@@ -330,24 +321,23 @@ class VaultHandle(VaultComponents):
         self._pending.begin()
         return TracedQuery(text)
 
-    def _run(self, asked: Query, cancelled: Callable[[], bool] | None = None) -> QuestionRun:
+    def _run(self, asked: Query, cancelled: Callable[[], bool] = lambda: False) -> QuestionRun:
         query, engine = self._begin(asked), self._engine
-        run = self._themes.or_else(engine.retrieve, asked.themes)
-        follow_up = FollowUp(asked, query, self._conversations, engine, self.place, cancelled)
-        wanted = replace(Wanted.by(asked), listing=not asked.literal)
-        retriever = VaultRetriever(run, wanted, self.name)
-        return QuestionRun(asked, query, retriever, follow_up, engine, self._pending)
+        retriever = VaultRetriever(
+            self._themes.or_else(engine.retrieve, asked.themes),
+            replace(Wanted.by(asked), listing=not asked.literal),
+            self.name,
+        )
+        talks, pending = self._conversations, self._pending
+        return QuestionRun(asked, query, retriever, engine, talks, pending, cancelled)
 
-    @contextmanager
-    def _current(self) -> Iterator[CurrentNotes]:
-        """What a reply is made of, while the changes since the index was made are counted."""
+    def _of_now(self, make: Callable[[CurrentNotes], ReplyT]) -> ReplyT:
+        """A reply, made while the changes since the index was made are counted."""
         self._engine.check_open()
         self._pending.begin()
         with self._engine.current() as now:
-            yield now
-
-    def _with_pending(self, reply: ReplyT) -> ReplyT:
-        return reply.model_copy(update={"pending": self._pending.value()})
+            found = make(now)
+        return found.model_copy(update={"pending": self._pending.value()})
 
 
 def _matching(
