@@ -6,7 +6,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -60,23 +60,22 @@ def enrichment_now(place: Place) -> EnrichmentNow | None:
     asked = place.settings.enrich
     if asked.summaries == "off" and asked.headers == "off":
         return None
-    nothing = EnrichmentNow(texts=[], failed=[], stopped=None, at=None)
+    found: dict[str, Any] = {"texts": [], "failed": [], "stopped": None, "at": None}
     try:
         with EnrichmentStore.reading(place.layout.enrichment) as store:
-            tally, failures, last = store.tally(), store.failures(), store.meta().get("last", {})
+            tally, last = sorted(store.tally().items()), store.meta().get("last", {})
+            found = {
+                "texts": [
+                    {"kind": kind, "have": have, "lack": lack} for kind, (have, lack) in tally
+                ],
+                "failed": store.failures(),
+                "stopped": last.get("stopped"),
+                "at": last.get("at"),
+            }
     except IndexMissing:
-        return nothing
+        pass
     except IndexFailure as exc:
-        return nothing.model_copy(update={"stopped": str(exc)})
-    texts = [
-        {"kind": kind, "have": have, "lack": lack} for kind, (have, lack) in sorted(tally.items())
-    ]
-    found = {
-        "texts": texts,
-        "failed": failures,
-        "stopped": last.get("stopped"),
-        "at": last.get("at"),
-    }
+        found["stopped"] = str(exc)
     return EnrichmentNow.model_validate(found, from_attributes=True)
 
 
@@ -95,12 +94,12 @@ def language_model_now(settings: Settings) -> LanguageModelNow | None:
     url = address(llm)
     host = host_of(url) if url else None
     local = host is None or names_this_machine(host)
-    allowed = local or host is None or Hosts(settings.privacy.allow_hosts).allows(host)
+    allowed = local or Hosts(settings.privacy.allow_hosts).allows(str(host))
     problem = None
     try:
         provider_of(settings)
-        if not allowed and host is not None:
-            raise refusal(host, "your questions with passages of your notes")
+        if not allowed:
+            raise refusal(str(host), "your questions with passages of your notes")
     except ProviderError as exc:
         problem = str(exc)
     return LanguageModelNow(
@@ -127,14 +126,14 @@ def vector_server_now(place: Place, stamp: str) -> VectorServerNow | None:
         with closing(server):
             _, state = server.state(stamp)
     except (VectorServerError, SettingsError) as exc:
-        return now.model_copy(update={"problem": str(exc)})
-    told = {
-        "generation": state.generation or None,
-        "toward": state.toward if state.toward != state.generation else None,
-        "chunks": state.chunks if state.generation else None,
-        "recall": state.recall,
-    }
-    return now.model_copy(update=told)
+        now.problem = str(exc)
+        return now
+    now.recall = state.recall
+    if state.generation:
+        now.generation, now.chunks = state.generation, state.chunks
+    if state.toward != state.generation:
+        now.toward = state.toward
+    return now
 
 
 def _calls(log: EgressLog) -> list[EgressCall]:
@@ -229,10 +228,9 @@ class PendingCount:
                 # A count that is still under way is of the old state: it ends unheard.
                 self._counted, self._value, self._at, self._running = state, None, None, None
             fresh = self._at is not None and self._clock() - self._at < FRESH
-            if fresh or self._running is not None:
-                return
-            self._running = threading.Thread(target=self._run, name="notehop-scan", daemon=True)
-            self._running.start()
+            if not fresh and self._running is None:
+                self._running = threading.Thread(target=self._run, name="notehop-scan", daemon=True)
+                self._running.start()
 
     def value(self) -> int | None:
         """The last count of the index as it is now, begun if it has to be.
@@ -244,8 +242,7 @@ class PendingCount:
             running, wait = self._running, self._wait if self._at is None else BRIEFLY
         if running is not None:
             running.join(wait)
-        with self._turn:
-            return self._value
+        return self._value
 
     def _run(self) -> None:
         value: int | None = None
@@ -257,8 +254,7 @@ class PendingCount:
         finally:
             with self._turn:
                 if self._running is threading.current_thread():
-                    self._value, self._at = value, self._clock()
-                    self._running = None
+                    self._value, self._at, self._running = value, self._clock(), None
 
 
 PARTS = ("catalog", "vectors", "chroma", "lexical", "model", "other")
@@ -272,26 +268,43 @@ def index_status(place: Place) -> IndexStatus:
     :raises IndexMismatch: if another version of notehop made it.
     :raises IndexDamaged: if it cannot be read.
     """
+    layout, settings = place.layout, place.settings
     with opened(place) as (catalog, view):
         counts = view.counts()
-        told = view.meta().get("problems", [])
-        pdfs = unread_pdfs(catalog.attachments(), place.settings.vault)
-        unread = [("*.pdf", pdfs)] if pdfs else []
+        passed_over = list(view.meta().get("problems", []))
+        if unread := unread_pdfs(catalog.attachments(), settings.vault):
+            passed_over.append(("*.pdf", unread))
         made_with = view.fingerprint or {}
-        updated = float(view.meta().get("written") or _file_time(place.layout))
-        sizes, mirror = _sizes(place.layout), read_mirror(place.layout)
-        if place.layout.database is not None:
+        problem = None
+        try:
+            check_fingerprint(made_with, wanted(settings))
+        except (IndexMismatch, ModelError) as exc:
+            problem = str(exc)
+        updated = view.meta().get("written")
+        if not updated:  # a catalog that no run made
+            updated = 0.0 if layout.database is not None else layout.catalog_file.stat().st_mtime
+        sizes, mirror = _sizes(layout), read_mirror(layout)
+        if layout.database is not None:
             sizes["catalog"] = catalog.size
+        pending, shared = None, None
+        # What the index holds can be said without the vault.
+        with suppress(NotehopError):
+            changes = pending_changes(place, catalog)
+            pending = PendingChanges(
+                read=len(changes.read), skip=len(changes.skip), gone=len(changes.gone)
+            )
+        with suppress(ModelError):
+            shared = shared_export(settings.embedding)
         found = {
             "vault": str(place.vault),
             "name": place.name,
-            "index_dir": str(place.layout.root),
+            "index_dir": str(layout.root),
             "catalog": catalog.label,
             "settings_file": str(user_config_file()),
-            "problem": _problem(place, made_with),
+            "problem": problem,
             "generation": view.generation,
-            "updated": updated,
-            "age": max(0.0, round(time.time() - updated, 3)),
+            "updated": float(updated),
+            "age": max(0.0, round(time.time() - float(updated), 3)),
             "bytes": sum(sizes.values()),
             "sizes": sizes,
             "notes": dict(counts.notes),
@@ -299,20 +312,20 @@ def index_status(place: Place) -> IndexStatus:
             "links": dict(counts.links),
             "skipped": _kept(view.notes(NoteStatus.SKIPPED)),
             "failed": _kept(view.notes(NoteStatus.FAILED)),
-            "passed_over": [Kept(path=path, reason=reason) for path, reason in [*told, *unread]],
-            "pending": _pending(place, catalog),
+            "passed_over": [Kept(path=path, reason=reason) for path, reason in passed_over],
+            "pending": pending,
             "chroma_generation": None if mirror is None else mirror.generation,
             "vector_server": vector_server_now(place, view.stamp),
-            "last_run": read_run_record(place.layout),
-            "watcher": read_watch_state(place.layout),
-            "writer": read_holder(place.layout),
-            "server": read_running(place.layout),
+            "last_run": read_run_record(layout),
+            "watcher": read_watch_state(layout),
+            "writer": read_holder(layout),
+            "server": read_running(layout),
             "made_with": dict(made_with),
-            "settings": place.settings.model_dump(mode="json"),
-            "llm": language_model_now(place.settings),
+            "settings": settings.model_dump(mode="json"),
+            "llm": language_model_now(settings),
             "egress": _hosts(_calls(EgressLog(place.log_dir))),
             "enrichment": enrichment_now(place),
-            "shared_model": _shared_model(place),
+            "shared_model": str(shared) if shared is not None and shared.is_dir() else None,
         }
         return IndexStatus.model_validate(found, from_attributes=True)
 
@@ -347,36 +360,6 @@ def _under_way(layout: IndexLayout) -> str:
     if last is not None and last.error is not None:
         return f" (the run of {shown_time(last.ended)} failed: {last.error})"
     return ""
-
-
-def _problem(place: Place, made_with: Mapping[str, Any]) -> str | None:
-    try:
-        check_fingerprint(made_with, wanted(place.settings))
-    except (IndexMismatch, ModelError) as exc:
-        return str(exc)
-    return None
-
-
-def _shared_model(place: Place) -> str | None:
-    try:
-        folder = shared_export(place.settings.embedding)
-    except ModelError:
-        return None
-    return str(folder) if folder.is_dir() else None
-
-
-def _pending(place: Place, catalog: Catalog) -> PendingChanges | None:
-    try:
-        changes = pending_changes(place, catalog)
-    except NotehopError:
-        # What the index holds can be said without the vault.
-        return None
-    return PendingChanges(read=len(changes.read), skip=len(changes.skip), gone=len(changes.gone))
-
-
-def _file_time(layout: IndexLayout) -> float:
-    """When a catalog was written that does not say: one that no run made."""
-    return 0.0 if layout.database is not None else layout.catalog_file.stat().st_mtime
 
 
 def _sizes(layout: IndexLayout) -> dict[str, int]:

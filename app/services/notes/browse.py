@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import PurePosixPath
@@ -46,9 +46,6 @@ from notehop.indexing.vault.plain import words_of
 LINKS = 5
 """Links of a note that are named; the rest is counted."""
 
-Scores = Mapping[tuple[str, ChunkId | None], float]
-"""(note, passage or None for all of it) -> what it is ranked by."""
-
 
 def browse(now: CurrentNotes, tokenizer: Tokenizer, query: BrowseQuery) -> BrowseResult:
     """List what lies around the seeds.
@@ -72,11 +69,9 @@ def browse(now: CurrentNotes, tokenizer: Tokenizer, query: BrowseQuery) -> Brows
         every = list(dict.fromkeys(chain.from_iterable(ids)))
         left = set() if allowed is None else set(allowed.among(every))
         entries = [one for one, own in zip(entries, ids, strict=True) if not left.isdisjoint(own)]
-    scores = _scores(view, entries, query.rank)
-    entries.sort(
-        key=lambda one: (-scores[one.path, one.chunk], one.depth, -len(one.steps), one.path)
-    )
-    notes, gone = _standing(now, entries, scores, query.max)
+    score = _score(view, entries, query.rank)
+    entries.sort(key=lambda one: (-score(one), one.depth, -len(one.steps), one.path))
+    notes, gone = _standing(now, entries, score, query.max)
     return BrowseResult(
         seeds=[
             BrowsedSeed(asked=seeds[path], path=path, title=row.title, uri=now.uri(path))
@@ -99,23 +94,19 @@ def _by_chunk(note: Reached) -> list[Reached]:
     ]
 
 
-def _scores(view: Snapshot, entries: Sequence[Reached], rank: str) -> Scores:
-    def score(entry: Reached) -> float:
-        if rank == "edges":
-            return float(len(entry.steps))
-        if rank == "recency":
-            return rows[entry.path].modified if entry.path in rows else 0.0
-        return pagerank.get(entry.path, 0.0)
-
-    rows = (
-        view.notes_at(dict.fromkeys(entry.path for entry in entries)) if rank == "recency" else {}
-    )
-    pagerank = view.pagerank if rank == "pagerank" else {}
-    return {(entry.path, entry.chunk): score(entry) for entry in entries}
+def _score(view: Snapshot, entries: Sequence[Reached], rank: str) -> Callable[[Reached], float]:
+    """What an entry is ranked by."""
+    if rank == "edges":
+        return lambda entry: float(len(entry.steps))
+    if rank == "recency":
+        rows = view.notes_at(dict.fromkeys(entry.path for entry in entries))
+        return lambda entry: rows[entry.path].modified if entry.path in rows else 0.0
+    ranks = view.pagerank
+    return lambda entry: ranks.get(entry.path, 0.0)
 
 
 def _standing(
-    now: CurrentNotes, ordered: Sequence[Reached], scores: Scores, most: int
+    now: CurrentNotes, ordered: Sequence[Reached], score: Callable[[Reached], float], most: int
 ) -> tuple[list[BrowsedNote], int]:
     """The first entries that stand in the vault, and how many before the last do not."""
     found: list[BrowsedNote] = []
@@ -155,7 +146,7 @@ def _standing(
                     depth=entry.depth,
                     way=way,
                     edges=len(steps),
-                    score=scores[entry.path, entry.chunk],
+                    score=score(entry),
                     modified=note.modified,
                     links=[
                         BrowsedLink(
@@ -232,10 +223,8 @@ def around(
 
 def leads(view: Snapshot, link: LinkRow) -> str | None:
     """The indexed note that a link leads to; None for any other link."""
-    path = link.target_path
-    if path is None or link.status not in LEADING or not view.chunk_ids_of(path):
-        return None
-    return path
+    path = link.target_path if link.status in LEADING else None
+    return path if path is not None and view.chunk_ids_of(path) else None
 
 
 def _steps(view: Snapshot, paths: Sequence[str], direction: Direction) -> Iterator[Step]:

@@ -16,10 +16,10 @@ from notehop.app.services.notes.find_note import LONGEST, address_of, listed, no
 from notehop.app.services.open_vault import Place
 from notehop.config.errors import NoteMissing
 from notehop.indexing.changes import scan
-from notehop.indexing.enrich.store import Summary, read_summaries
+from notehop.indexing.enrich.store import read_summaries
 from notehop.indexing.graph.files import NOTE_SUFFIX, is_pdf, is_readable
 from notehop.indexing.graph.fragments import find_fragment, outline_of_note
-from notehop.indexing.stores.model import ChunkId, LinkRow, NoteRow
+from notehop.indexing.stores.model import ChunkId, LinkRow
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens import Tokenizer
 from notehop.indexing.tokens.languages import FUNCTION_WORDS
@@ -72,10 +72,22 @@ def mentions_of(
     for file in as_now(place, paths[:READ]):
         if len(listed) == LISTED:
             break
-        found = _mentions_in(file.note, pattern, tokenizer.language) if file and file.note else []
-        count += len(found)
-        listed += found[: LISTED - len(listed)]
         read += 1
+        if file is None or file.note is None:
+            continue
+        found = [*unlinked(file.note, pattern)]
+        count += len(found)
+        lines = Lines(file.note.text)
+        listed += [
+            Mention(
+                path=file.note.path,
+                title=file.note.title,
+                line=lines.at(one.start()),
+                name=" ".join(one[0].split()),
+                sentence=sentence_at(file.note, one.span(), tokenizer.language),
+            )
+            for one in found[: LISTED - len(listed)]
+        ]
     # Those in PDFs are counted only: reading one takes a second.
     counted = {*by_note}.difference(paths[:read])
     rest = [one for path in sorted(counted) for one in by_note[path]]
@@ -132,13 +144,10 @@ def sentence_at(note: Note, place: tuple[int, int], language: str) -> str:
             end, start = start + max(last, ends - start), start + first
             break
     before, said = (flat(plain_text(note, start, until)) for until in (begins, end))
-    return _clipped(said, len(before))
-
-
-def _clipped(said: str, at: int) -> str:
-    """A sentence of at most 300 characters; of a longer one the words around a place."""
     if len(said) <= SENTENCE:
         return said
+    # Of a longer one the words around the place.
+    at = len(before)
     room = SENTENCE - 2  # for the marks that say where it was cut
     start = max(0, min(at - room // 2, len(said) - room))
     first = said.find(" ", start, at) + 1 if start else 0
@@ -192,20 +201,6 @@ def as_now(place: Place, paths: Sequence[str], *, pdfs: bool = False) -> Iterato
         yield read if read.note is not None and read.note.excluded is None else None
 
 
-def _mentions_in(note: Note, pattern: re.Pattern[str], language: str) -> list[Mention]:
-    lines = Lines(note.text)
-    return [
-        Mention(
-            path=note.path,
-            title=note.title,
-            line=lines.at(one.start()),
-            name=" ".join(one[0].split()),
-            sentence=sentence_at(note, one.span(), language),
-        )
-        for one in unlinked(note, pattern)
-    ]
-
-
 def _counted(view: Snapshot, ids: Sequence[ChunkId], pattern: re.Pattern[str]) -> int:
     """How many mentions passages hold, by what the index knows of their text and links."""
     chunks = view.chunks(ids[:COUNTED])
@@ -254,14 +249,16 @@ def note_view(
     assert read.note is not None
     path, note = read.file.path, read.note
     row = view.note(path)
-    lines = _lines(note)
-    address = address_of(said) if section is None and not _is_name(said, path, note) else None
-    if address is not None and address.lines is not None:
-        part, first, last = _named_lines(note, address.lines, said)
-    else:
-        part, first, last = _part(note, section or (address.section if address else None), said)
-    links, backlinks = _links(now, path)
-    summed_up = _summary(place, row, read)
+    changed = row is None or row.content_hash != read.content_hash
+    part, first, last = _part(note, said, section)
+    # The owner's summary as the file is now, else that of the index if it still fits.
+    summary = own_summary(note.front_matter)
+    written = None
+    if summary is None and row is not None and not changed:
+        written = read_summaries(place.layout.enrichment, [row]).get(path)
+    backward = [
+        link for link in now.links_to([path]) if link.path != path and leads(now, link) == path
+    ]
     found, count = mentions_of(view, place, tokenizer, note) if mentions else ([], 0)
     return NoteView(
         path=path,
@@ -274,31 +271,20 @@ def note_view(
         modified=note.modified if note.modified is not None else read.file.mtime_ns / 1e9,
         section=part,
         lines=(first, last),
-        text="\n".join(lines[first - 1 : last]),
+        text="\n".join(_lines(note)[first - 1 : last]),
         outline=[
             OutlineEntry(level=one.level, heading=one.plain, line=one.line) for one in note.headings
         ],
-        links=links,
-        backlinks=backlinks,
+        links=_as_links(now.with_current_targets(now.links_from([path]))),
+        backlinks=_as_links(now.current_links(backward)),
         unlinked_mentions=found,
         mention_count=count,
-        changed=_is_changed(row, read),
-        summary=None if summed_up is None else summed_up.text,
-        summary_by=None if summed_up is None else summed_up.model,
+        changed=changed,
+        summary=summary if written is None else written.text,
+        summary_by=None if written is None else written.model,
         uri=now.uri(path, [part] if part and not part.startswith("^") else ()),
         generation=view.generation,
     )
-
-
-def _summary(place: Place, row: NoteRow | None, read: Read) -> Summary | None:
-    """The owner's summary as the file is now, else that of the index if it still fits."""
-    assert read.note is not None
-    own = own_summary(read.note.front_matter)
-    if own is not None:
-        return Summary(own)
-    if row is None or _is_changed(row, read):
-        return None
-    return read_summaries(place.layout.enrichment, [row]).get(row.path)
 
 
 def _read_meant(now: CurrentNotes, said: str) -> Read:
@@ -310,12 +296,10 @@ def _read_meant(now: CurrentNotes, said: str) -> Read:
         meant = note_meant(now, said)
     except NoteMissing:
         address = address_of(said)
-        fresh = _fresh(now.place, said)
-        if fresh is None and address is not None:
-            fresh = _fresh(now.place, address.name)
-        if fresh is None:
-            raise
-        return fresh
+        for name in (said, *(() if address is None else (address.name,))):
+            if (fresh := _fresh(now.place, name)) is not None:
+                return fresh
+        raise
     read = next(as_now(now.place, [meant], pdfs=True))
     if read is None:
         raise NoteMissing(f"{shown(said)}: no note of this vault")
@@ -325,14 +309,11 @@ def _read_meant(now: CurrentNotes, said: str) -> Read:
 def _fresh(place: Place, said: str) -> Read | None:
     """A note at just this path that the index does not know yet; None if there is none."""
     path = said.strip()
-    parts = path.split("/")
     if len(path) > LONGEST or "\0" in path or "\\" in path:
         return None
-    if any(
-        not part or part.startswith(".") or len(part.encode("utf-8", "replace")) > MAX_NAME
-        for part in parts
-    ):
-        return None
+    for part in path.split("/"):
+        if not part or part.startswith(".") or len(part.encode("utf-8", "replace")) > MAX_NAME:
+            return None
     return next(as_now(place, [path if is_readable(path) else f"{path}{NOTE_SUFFIX}"], pdfs=True))
 
 
@@ -348,42 +329,31 @@ def _lines(note: Note) -> list[str]:
     return "".join([*parts, note.text[at:]]).removesuffix("\n").split("\n")
 
 
-def _part(note: Note, section: str | None, said: str) -> tuple[str | None, int, int]:
-    """The name of the part that is asked for (None for the whole), its first and last line."""
+def _part(note: Note, said: str, section: str | None) -> tuple[str | None, int, int]:
+    """The name of the part that is asked for (None for lines or the whole), its first and last line."""
     outline = outline_of_note(note)
+    count = max(1, outline.line_count)
+    # A note that is called just so is meant by it, whatever an address looks like.
+    names = (note.path, note.path.removesuffix(NOTE_SUFFIX), note.title, *note.aliases)
+    if section is None and said.strip() not in names and (address := address_of(said)) is not None:
+        if address.lines is not None:
+            first, last = address.lines
+            if not 1 <= first <= last or first > count:
+                raise NoteMissing(f"{shown(said)}: the note has lines 1 to {count}")
+            return None, first, min(last, count)
+        section = address.section
     if section is None or not section.strip():
-        return None, 1, max(1, outline.line_count)
+        return None, 1, count
     wanted = section.strip().removeprefix("#")
     span = find_fragment(outline, wanted) or find_fragment(outline, wanted.replace(" > ", "#"))
     if span is None:
-        names = [shown(text) for _, text, _ in outline.headings if text.strip()]
-        instead = f"its headings are {listed(names, _NAMED)}" if names else "it has no headings"
+        headings = [shown(text) for _, text, _ in outline.headings if text.strip()]
+        instead = (
+            f"its headings are {listed(headings, _NAMED)}" if headings else "it has no headings"
+        )
         raise NoteMissing(f"{shown(said)}: no section {shown(section)}; {instead}")
     starts = {one.line: one.plain for one in note.headings}
     return starts.get(span.first_line, wanted), span.first_line, span.last_line
-
-
-def _is_name(said: str, path: str, note: Note) -> bool:
-    """Whether a note is called just so, whatever an address looks like."""
-    return said.strip() in (path, path.removesuffix(NOTE_SUFFIX), note.title, *note.aliases)
-
-
-def _named_lines(note: Note, lines: tuple[int, int], said: str) -> tuple[None, int, int]:
-    """The lines of an address; those that the note has no more are left out."""
-    count = max(1, outline_of_note(note).line_count)
-    first, last = lines
-    if not 1 <= first <= last or first > count:
-        raise NoteMissing(f"{shown(said)}: the note has lines 1 to {count}")
-    return None, first, min(last, count)
-
-
-def _links(now: CurrentNotes, path: str) -> tuple[list[NoteLink], list[NoteLink]]:
-    backward = [
-        link for link in now.links_to([path]) if link.path != path and leads(now, link) == path
-    ]
-    return _as_links(now.with_current_targets(now.links_from([path]))), _as_links(
-        now.current_links(backward)
-    )
 
 
 def _as_links(links: Iterable[LinkRow]) -> list[NoteLink]:
@@ -401,7 +371,3 @@ def _as_links(links: Iterable[LinkRow]) -> list[NoteLink]:
         )
         for link in links
     ]
-
-
-def _is_changed(row: NoteRow | None, read: Read) -> bool:
-    return row is None or row.content_hash != read.content_hash

@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from itertools import islice
 from posixpath import basename
 
@@ -18,16 +18,7 @@ from notehop.app.services.notes.current_notes import CurrentNotes, flat, shorten
 from notehop.app.services.notes.find_note import note_meant
 from notehop.app.services.notes.read_note import SENTENCE
 from notehop.app.services.notes.related import called_alike, link_to
-from notehop.app.services.notes.unlinked_pairs import (
-    LinkedPairs,
-    Naming,
-    Pair,
-    around,
-    compared,
-    most_alike,
-    naming_notes,
-    value_of,
-)
+from notehop.app.services.notes.unlinked_pairs import Naming, Pair, UnlinkedPairs
 from notehop.indexing.graph.files import VaultFiles, link_name
 from notehop.indexing.graph.model import Status
 from notehop.indexing.report import Progress
@@ -72,27 +63,22 @@ def suggest(
     :raises NoteMissing: if there is no such note.
     :raises UsageError: if several notes are meant.
     """
+    pairs = UnlinkedPairs(now, tokenizer, progress or Progress())
+    catalog = now.indexed.catalog
     if said is None:
-        progress = progress or Progress()
-        linked = LinkedPairs(now.indexed.catalog.leading_links())
-        every = [
-            *naming_notes(now, tokenizer, linked, progress),
-            *most_alike(now, linked, progress),
-        ]
-        pairs = compared(now, tokenizer, every, linked, COMPARED * max(limit, 20), progress)
-        progress.close()
-        wanted = _wanted(now, now.indexed.catalog.links_with(Status.UNRESOLVED), limit)
+        found = pairs.of_vault(COMPARED * max(limit, 20))
+        wanted = _wanted(now, catalog.links_with(Status.UNRESOLVED), limit)
     else:
         path = note_meant(now, said)
-        linked = LinkedPairs.around(now.indexed, path)
-        pairs = around(now, tokenizer, path, linked)
+        found = pairs.around(path)
         own = [one for one in now.links_from([path]) if one.status == Status.UNRESOLVED]
         names = {link_name(one.raw_target) for one in own}
-        wanted = _wanted(now, now.indexed.catalog.links_named(names), limit, path)
-    found = _described(now, tokenizer, pairs, linked, limit, whole=said is None) + wanted
-    found.sort(key=lambda one: (-one.score, one.source, one.target))
+        wanted = _wanted(now, catalog.links_named(names), limit, path)
+    likely = [pair for pair in pairs.best_first(found) if pairs.score(pair) >= LEAST]
+    every = _described(now, tokenizer, pairs, likely, limit, whole=said is None) + wanted
+    every.sort(key=lambda one: (-one.score, one.source, one.target))
     return Suggestions(
-        suggestions=found[:limit],
+        suggestions=every[:limit],
         warnings=now.reply_warnings(),
         generation=now.indexed.generation,
     )
@@ -101,20 +87,19 @@ def suggest(
 def _described(
     now: CurrentNotes,
     tokenizer: Tokenizer,
-    pairs: Sequence[Pair],
-    linked: LinkedPairs,
+    pairs: UnlinkedPairs,
+    likely: Iterable[Pair],
     limit: int,
     *,
     whole: bool,
 ) -> list[Suggestion]:
     """The most likely pairs as they stand in the vault, each with its evidence.
 
+    :param likely: the best first.
     :param whole: whether they are of all notes: then none may be in most of them.
     """
-    seen: Counter[tuple[str, str]] = Counter()
-    scores = {pair: value_of(pair, linked) for pair in pairs}
-    likely = [pair for pair in pairs if scores[pair] >= LEAST]
-    ordered = iter(sorted(likely, key=lambda one: (-scores[one], one.source, one.target)))
+    counts: Counter[tuple[str, str]] = Counter()
+    ordered = iter(likely)
     found: list[Suggestion] = []
     while len(found) < limit and (part := list(islice(ordered, limit))):
         rows = now.notes_at({path for pair in part for path in (pair.source, pair.target)})
@@ -123,12 +108,12 @@ def _described(
             sides = (("source", pair.source), ("target", pair.target))
             if pair.source not in rows or pair.target not in rows:
                 continue
-            if whole and any(seen[side] == AGAIN for side in sides):
+            if whole and any(counts[side] == AGAIN for side in sides):
                 continue
             said = pair.said or _alike_in(now, tokenizer, pair, SHOWS if whole else 0)
             if said is None:
                 continue
-            seen.update(sides)
+            counts.update(sides)
             found.append(
                 Suggestion(
                     kind="mention" if pair.said else "alike",
@@ -138,7 +123,7 @@ def _described(
                     line=said.line,
                     text=said.sentence,
                     link=_link(files, pair, said.name),
-                    score=round(scores[pair], 2),
+                    score=round(pairs.score(pair), 2),
                     uri=now.uri(pair.source),
                 )
             )
@@ -168,7 +153,14 @@ def _alike_in(now: CurrentNotes, tokenizer: Tokenizer, pair: Pair, least: int) -
     lexical, every = now.indexed.lexical, now.indexed.chunk_count
     theirs = set(tokenizer(there.text))
     best = (-1.0, 0, 0, 0)
-    for start, end in _sentences(here.text, tokenizer.language):
+    # Paragraph by paragraph, without headings; all of it if it has nothing else.
+    sentences = [
+        (paragraph.start() + start, paragraph.start() + end)
+        for paragraph in _PARAGRAPH.finditer(here.text)
+        if not paragraph[0].startswith("#")
+        for start, end in sentence_spans(paragraph[0], tokenizer.language)
+    ]
+    for start, end in sentences or [(0, len(here.text))]:
         words = set(tokenizer(here.text[start:end])) & theirs
         shared = sum(math.log(1 + every / (1 + lexical.frequency(word))) for word in words)
         best = max(best, (shared, -start, end, len(words)))
@@ -177,17 +169,6 @@ def _alike_in(now: CurrentNotes, tokenizer: Tokenizer, pair: Pair, least: int) -
         return None
     line = here.first_line + here.text.count("\n", 0, -start)
     return Naming("", line, shortened(flat(here.text[-start:end]), SENTENCE))
-
-
-def _sentences(text: str, language: str) -> Iterator[tuple[int, int]]:
-    """The sentences of a passage, paragraph by paragraph, without its headings; all if it has no other."""
-    found = [
-        (paragraph.start() + start, paragraph.start() + end)
-        for paragraph in _PARAGRAPH.finditer(text)
-        if not paragraph[0].startswith("#")
-        for start, end in sentence_spans(paragraph[0], language)
-    ]
-    yield from found or [(0, len(text))]
 
 
 def _nearest_passages(view: Snapshot, pair: Pair) -> tuple[ChunkId, ...]:
@@ -230,7 +211,9 @@ def _wanted(
                 target=name,
                 title=name,
                 line=link.line,
-                text=words_of(link.sentence) or f"{_key(link)}: {name}",
+                # In a property, that and its value say it.
+                text=words_of(link.sentence)
+                or f"{(link.property or '').partition('.')[0]}: {name}",
                 link=f"[[{name}]]",
                 score=round(len(standing) / (2 * len(standing) + 6), 2),
                 notes=len(standing),
@@ -238,8 +221,3 @@ def _wanted(
             )
         )
     return found[:limit]
-
-
-def _key(link: LinkRow) -> str:
-    """The property that a link stands in."""
-    return (link.property or "").partition(".")[0]
