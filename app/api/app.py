@@ -26,7 +26,6 @@ from notehop.app.api.routes import METHODS, Prove, routes, whole_signs
 from notehop.app.api.workers import Workers
 from notehop.app.models import Health
 from notehop.app.problems import http_problem
-from notehop.app.services.open_vault import resting
 from notehop.app.services.vaults import Vaults
 from notehop.config import load_settings
 from notehop.config.errors import NotehopError
@@ -136,7 +135,7 @@ def create_app(
         try:
             with ExitStack() as watched:
                 for vault in vaults.values():
-                    watched.enter_context(resting(vault.current, settings.idle_minutes))
+                    watched.enter_context(vault.resting(settings.idle_minutes))
                 yield
         finally:
             if looking:

@@ -22,7 +22,6 @@ from pydantic import ValidationError
 
 from notehop.app.mcp.server import Context, make_server
 from notehop.app.mcp.tools import Access
-from notehop.app.services.open_vault import resting
 from notehop.app.services.vaults import LazyVault, Vaults
 
 _log = logging.getLogger(__name__)
@@ -45,8 +44,7 @@ def serve(vaults: Vaults, *, follow: bool) -> None:
     try:
         with ExitStack() as watched:
             for vault in vaults.values():
-                minutes = vault.place.settings.server.idle_minutes
-                watched.enter_context(resting(vault.current, minutes))
+                watched.enter_context(vault.resting(vault.place.settings.server.idle_minutes))
             anyio.run(_serve, vaults, follow)
     except BaseException as exc:  # noqa: BLE001 (the process ends in any case)
         if not _is_gone(exc):

@@ -37,7 +37,7 @@ class Access:
     @property
     def opened(self) -> bool:
         """Whether ``open`` takes no time."""
-        return self._vault.opened
+        return self._vault.opened is not None
 
     async def run(self, work: Callable[[], T], *, slow: bool = False) -> T:
         """Have a thread do what blocks; a caller that is cancelled does not wait for it.

@@ -5,10 +5,7 @@ A missing index is known before anything slow is loaded.
 
 from __future__ import annotations
 
-import logging
-import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,8 +21,6 @@ if TYPE_CHECKING:
     from notehop.app.services.vault import VaultHandle
     from notehop.indexing.stores.reader import Reader
     from notehop.indexing.stores.served_vectors import VectorServer
-
-_log = logging.getLogger(__name__)
 
 APP_FOLDER = ".obsidian"
 """What makes a folder a vault of the application."""
@@ -158,25 +153,3 @@ def vector_server(place: Place) -> VectorServer | None:
 
     seconds = place.settings.chroma.timeout_s
     return VectorServer(ChromaServer.of(place.settings, place.layout.root, seconds))
-
-
-@contextmanager
-def resting(opened: Callable[[], VaultHandle | None], minutes: float) -> Iterator[None]:
-    """Have a vault rest whenever nobody asked for so many minutes, for the block; never for 0.
-
-    :param opened: the vault, None while it is not opened.
-    """
-    ended = threading.Event()
-
-    def watch() -> None:
-        while not ended.wait(min(60.0, 15 * minutes)):
-            vault = opened()
-            if vault is not None and vault.rest(60 * minutes):
-                _log.info("nobody asked for %g minutes: models and index are let go of", minutes)
-
-    if minutes > 0:
-        threading.Thread(target=watch, name="notehop-idle", daemon=True).start()
-    try:
-        yield
-    finally:
-        ended.set()

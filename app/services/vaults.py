@@ -7,7 +7,7 @@ import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -35,7 +35,10 @@ LOOKING = 10.0
 
 
 class LazyVault:
-    """The vault at a place. Threads may share it."""
+    """The vault at a place. Threads may share it.
+
+    :ivar opened: the vault, once it is; then :meth:`open` takes no time.
+    """
 
     def __init__(
         self,
@@ -50,10 +53,10 @@ class LazyVault:
         :param opened: the vault, where it is open already.
         """
         self.place = place
+        self.opened = opened
         self._command = command
         self._config_file = config_file
         self._opening = threading.Lock()
-        self._opened = opened
         self._first: FirstIndex | None = None
         # Whether there is an index at all is soon known, and changes what a client is told.
         self._looked = threading.Event()
@@ -62,23 +65,14 @@ class LazyVault:
         self._closed = False
 
     @property
-    def opened(self) -> bool:
-        """Whether :meth:`open` takes no time."""
-        return self._opened is not None
-
-    def current(self) -> VaultHandle | None:
-        """The vault if it is opened."""
-        return self._opened
-
-    @property
     def ready(self) -> bool:
         """Whether all that a query needs is loaded."""
-        return self._opened is not None and self._opened.ready
+        return self.opened is not None and self.opened.ready
 
     @property
     def generation(self) -> int | None:
         """Generation of the index that was read last; None while it is not opened."""
-        return None if self._opened is None else self._opened.generation
+        return None if self.opened is None else self.opened.generation
 
     @property
     def indexing(self) -> bool:
@@ -92,11 +86,11 @@ class LazyVault:
             makes it.
         :raises NotehopError: as :func:`open_place`.
         """
-        if self._opened is not None:
-            return self._opened
+        if self.opened is not None:
+            return self.opened
         self._looked.wait(LOOKING)
         with self._opening:
-            if self._opened is None:
+            if self.opened is None:
                 first = self._first
                 if first is not None and first.running:
                     raise IndexMissing(
@@ -104,12 +98,12 @@ class LazyVault:
                         "ask again in a minute"
                     )
                 try:
-                    self._opened = open_place(self.place)
+                    self.opened = open_place(self.place)
                 except IndexMissing as exc:
                     if first is not None and first.failure is not None:
                         raise IndexMissing(f"{exc}; it failed here: {first.failure}") from exc
                     raise
-            return self._opened
+            return self.opened
 
     def capture(self, query: CaptureQuery) -> Captured:
         """Keep a text as a new note, also where there is no index to open.
@@ -139,24 +133,39 @@ class LazyVault:
         # Here and not above: it brings the database.
         from notehop.app.services.index_process import FirstIndex, FollowerProcess, has_index
 
+        place, command, config_file = self.place, self._command, self._config_file
         try:
             try:
-                if not has_index(self.place):
-                    self._first = FirstIndex(
-                        self.place, self._command, _log.info, self._config_file
-                    )
+                if not has_index(place):
+                    self._first = FirstIndex(place, command, _log.info, config_file)
             finally:
                 self._looked.set()
             if self._first is not None:
                 with turn or nullcontext():
                     self._first.run()
-            if self._closed:
-                return
-            self._held.enter_context(
-                FollowerProcess(self.place, self._command, _log.warning, self._config_file)
-            )
+            if not self._closed:
+                self._held.enter_context(FollowerProcess(place, command, _log.warning, config_file))
         except NotehopError as exc:
-            _log.error("the index of %s is not followed: %s", self.place.name, exc)
+            _log.error("the index of %s is not followed: %s", place.name, exc)
+
+    @contextmanager
+    def resting(self, minutes: float) -> Iterator[None]:
+        """Have it rest whenever nobody asked for so many minutes, for the block; never for 0."""
+        ended = threading.Event()
+
+        def watch() -> None:
+            while not ended.wait(min(60.0, 15 * minutes)):
+                if self.opened is not None and self.opened.rest(60 * minutes):
+                    _log.info(
+                        "nobody asked for %g minutes: models and index are let go of", minutes
+                    )
+
+        if minutes > 0:
+            threading.Thread(target=watch, name="notehop-idle", daemon=True).start()
+        try:
+            yield
+        finally:
+            ended.set()
 
     def stop(self) -> None:
         """End a first index that is being made; the next one goes on where it was."""
@@ -168,8 +177,8 @@ class LazyVault:
         self._closed = True
         self.stop()
         self._held.close()
-        if self._opened is not None:
-            self._opened.close()
+        if self.opened is not None:
+            self.opened.close()
 
 
 class Vaults(Mapping[str, LazyVault]):
