@@ -14,6 +14,7 @@ from typing import Any
 
 from llama_index.core.base.response.schema import Response
 
+from notehop.app import models
 from notehop.app.answer.conversation import (
     CarriedSubject,
     Turn,
@@ -26,19 +27,6 @@ from notehop.app.answer.conversation import (
 from notehop.app.answer.material import material_of
 from notehop.app.answer.query_engine import NotehopQueryEngine, asked_in, with_trace
 from notehop.app.answer.synthesizer import VaultSynthesizer
-from notehop.app.models import (
-    Answer,
-    BaseQuery,
-    ConnectedEvent,
-    ConversationTurn,
-    DoneEvent,
-    ErrorEvent,
-    Query,
-    ResetEvent,
-    SourcesEvent,
-    StreamEvent,
-    TokenEvent,
-)
 from notehop.app.problems import agent_text, problem, unforeseen
 from notehop.app.retrieval.background import question_words
 from notehop.app.retrieval.filters.parse import ParsedQuery, read
@@ -129,7 +117,7 @@ class QuestionRun:
     ``carried`` is what a follow-up is about where no model reads it; empty where that is not known.
     """
 
-    asked: Query
+    asked: models.Query
     query: TracedQuery
     retriever: VaultRetriever
     engine: Engine
@@ -137,17 +125,17 @@ class QuestionRun:
     pending: PendingCount
     cancelled: Callable[[], bool]
     started: float = field(default_factory=time.perf_counter)
-    turn: ConversationTurn | None = None
+    turn: models.ConversationTurn | None = None
     before: tuple[str, ...] = ()
     carried: str | None = None
 
-    def answer(self) -> Answer:
+    def answer(self) -> models.Answer:
         """Answer at once."""
         self._read_follow_up()
         engine = NotehopQueryEngine(self.retriever, self._synthesizer())
         return self._reply(engine.query(self.query))  # type: ignore[arg-type]
 
-    def events(self) -> Iterator[StreamEvent]:
+    def events(self) -> Iterator[models.StreamEvent]:
         """Yield the sources, the connected notes, the answer in pieces, then the whole of it.
 
         Whatever goes wrong is the last event; nothing is raised. Once cancelled, it ends.
@@ -161,8 +149,8 @@ class QuestionRun:
             hits = NotehopQueryEngine(self.retriever, synthesizer).retrieve(query)
             material = material_of(hits, self.engine.place.name)
             sources = [source.model_dump() for source in material.sources]
-            yield SourcesEvent(sources=explained(sources, self.asked))
-            yield ConnectedEvent(connected_notes=list(material.connected))
+            yield models.SourcesEvent(sources=explained(sources, self.asked))
+            yield models.ConnectedEvent(connected_notes=list(material.connected))
             if cancelled():
                 return
             with query.trace.timed("answer"):
@@ -171,25 +159,25 @@ class QuestionRun:
             if response is not None and not cancelled():
                 answer = self._reply(with_trace(response, query))
                 if said.strip() and said.strip() != answer.answer.strip():
-                    yield ResetEvent(text=answer.answer)
-                yield DoneEvent(answer=answer)
+                    yield models.ResetEvent(text=answer.answer)
+                yield models.DoneEvent(answer=answer)
         except Exception as exc:  # noqa: BLE001 (an event says so, and the log)
             if not isinstance(exc, NotehopError):
                 _log.exception("the answer failed")
-            yield ErrorEvent(problem=problem(exc))
+            yield models.ErrorEvent(problem=problem(exc))
 
     def _synthesizer(self) -> VaultSynthesizer:
         """What answers: where a subject was carried over, it says so first."""
         own = self.engine.synthesizer
         return own if self.carried is None else CarriedSubject(own, self.carried)
 
-    def _reply(self, response: Response) -> Answer:
+    def _reply(self, response: Response) -> models.Answer:
         found, llm = response.metadata or {}, self.engine.llm
         model = None
         if llm is not None and found["mode"] == "llm":
             model = llm.metadata.model_name
             model = llm.class_name() if model == "unknown" else model
-        answer = Answer(
+        answer = models.Answer(
             answer=str(response),
             mode=found["mode"],
             model=model,
@@ -207,7 +195,9 @@ class QuestionRun:
         )
         return answer if self.turn is None else self._in_conversation(answer, self.turn)
 
-    def _in_conversation(self, answer: Answer, turn: ConversationTurn) -> Answer:
+    def _in_conversation(
+        self, answer: models.Answer, turn: models.ConversationTurn
+    ) -> models.Answer:
         """Remember the answer for the questions after it, and say in it which turn it is."""
         notes = [source.path for source in answer.sources]
         notes += [note.path for note in answer.connected_notes]
@@ -238,7 +228,7 @@ class QuestionRun:
         if name is None:
             return
         turns = self.talks.turns(name)
-        self.turn = ConversationTurn(conversation_id=name, turn=len(turns) + 1)
+        self.turn = models.ConversationTurn(conversation_id=name, turn=len(turns) + 1)
         if not turns:
             return
         with self.engine.reader.snapshot() as view:
@@ -302,7 +292,7 @@ class QuestionRun:
         self.carried = subject
         return with_subject(text, subject) if subject else None
 
-    def _subject(self, answer: Answer) -> str:
+    def _subject(self, answer: models.Answer) -> str:
         """What a question of its own was about."""
         with self.engine.reader.snapshot() as view:
             text = self._written(view).text
@@ -334,7 +324,7 @@ OF_A_SOURCE = ("signals", "rerank", "expanded_from", "held_back")
 """The fields of a source that explain it."""
 
 
-def explained(sources: Sequence[Mapping[str, Any]], asked: BaseQuery) -> list[Any]:
+def explained(sources: Sequence[Mapping[str, Any]], asked: models.BaseQuery) -> list[Any]:
     """Sources with the record of their ranking only where the query asks for it."""
     if asked.explain:
         return list(sources)
@@ -344,7 +334,7 @@ def explained(sources: Sequence[Mapping[str, Any]], asked: BaseQuery) -> list[An
 
 def reply_fields(
     query: TracedQuery,
-    asked: BaseQuery,
+    asked: models.BaseQuery,
     pending: int | None,
     started: float,
     timings_ms: Mapping[str, float],
@@ -376,7 +366,7 @@ def reply_fields(
 
 def _tokens(
     pieces: Generator[str, None, Response | None],
-) -> Generator[StreamEvent, None, tuple[Response | None, str]]:
+) -> Generator[models.StreamEvent, None, tuple[Response | None, str]]:
     """Hand on the pieces; returns the response, and all that was handed on."""
     said: list[str] = []
     try:
@@ -386,6 +376,6 @@ def _tokens(
             except StopIteration as end:
                 return end.value, "".join(said)
             said.append(piece)
-            yield TokenEvent(text=piece)
+            yield models.TokenEvent(text=piece)
     finally:
         pieces.close()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import subprocess
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -41,9 +42,7 @@ def update_index(
     agree: Agree | None = None,
     ray: str | None = None,
 ) -> Report:
-    """Index what changed since the last run; with ``rebuild``, everything from nothing.
-
-    Then have written about the notes what the settings ask for (``[enrich]``).
+    """Index what changed since the last run, then write about notes as ``[enrich]`` asks.
 
     :param agree: told what a language model is to write and what that costs; says why not to go on,
         or None to go on. Without it, it goes on if the budget of a run covers all of it.
@@ -143,10 +142,11 @@ class FollowerProcess:
     def _keep(self) -> None:
         wait = FIRST_RETRY
         while not self._stop.is_set():
-            ended, lived = self._run()
+            began = time.monotonic()
+            ended = self._run()
             if self._stop.is_set():
                 return
-            if lived:
+            if time.monotonic() - began >= LAST_RETRY:
                 wait = FIRST_RETRY
             # Standard error may be closed by now: that is no reason to follow no more.
             with suppress(OSError, ValueError):
@@ -154,11 +154,11 @@ class FollowerProcess:
             self._stop.wait(wait)
             wait = min(2 * wait, LAST_RETRY)
 
-    def _run(self) -> tuple[str, bool]:
-        """Run the process once: why it ended, and whether it had worked until then."""
+    def _run(self) -> str:
+        """Run the process once; why it ended."""
         with self._turn:
             if self._stop.is_set():
-                return "stopped", False
+                return "stopped"
             try:
                 # It ends when this pipe does, so also when this process is killed.
                 self._process = subprocess.Popen(
@@ -167,12 +167,9 @@ class FollowerProcess:
             except OSError as exc:
                 # No memory or no processes left, or Python itself is being replaced.
                 self._process = None
-                return f"no process could be started ({exc.strerror or exc})", False
+                return f"no process could be started ({exc.strerror or exc})"
         with self._process as process:
-            try:
-                return f"its process ended ({process.wait(LAST_RETRY)})", False
-            except subprocess.TimeoutExpired:
-                return f"its process ended ({process.wait()})", True
+            return f"its process ended ({process.wait()})"
 
 
 def has_index(place: Place) -> bool:

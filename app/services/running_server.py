@@ -25,22 +25,7 @@ from urllib.parse import urlencode, urlsplit
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
-from notehop.app.models import (
-    Answer,
-    BrowseQuery,
-    BrowseResult,
-    Captured,
-    CaptureQuery,
-    Health,
-    Query,
-    SearchQuery,
-    SearchResult,
-    StreamEvent,
-    Suggestions,
-    SuggestQuery,
-    ThemesQuery,
-    ThemesResult,
-)
+from notehop.app import models
 from notehop.app.problems import error_of
 from notehop.app.services.open_vault import Place
 from notehop.config.errors import CaptureFailed
@@ -189,7 +174,7 @@ LATER = 5.0
 """Seconds that it has for an answer beside those that it gives itself (``server.timeout_s``): it
 says so when they are over, and who left earlier would have the language model asked twice."""
 
-_EVENT: TypeAdapter[StreamEvent] = TypeAdapter(StreamEvent)
+_EVENT: TypeAdapter[models.StreamEvent] = TypeAdapter(models.StreamEvent)
 
 
 class _Unusable(Exception):
@@ -201,12 +186,12 @@ _FAILURES = (_Unusable, OSError, http.client.HTTPException, ValueError)
 
 
 _ROUTES: Mapping[type[BaseModel], tuple[str, type[BaseModel]]] = {
-    Query: ("/query", Answer),
-    SearchQuery: ("/search", SearchResult),
-    BrowseQuery: ("/graph/browse", BrowseResult),
-    SuggestQuery: ("/suggest", Suggestions),
-    ThemesQuery: ("/themes", ThemesResult),
-    CaptureQuery: ("/capture", Captured),
+    models.Query: ("/query", models.Answer),
+    models.SearchQuery: ("/search", models.SearchResult),
+    models.BrowseQuery: ("/graph/browse", models.BrowseResult),
+    models.SuggestQuery: ("/suggest", models.Suggestions),
+    models.ThemesQuery: ("/themes", models.ThemesResult),
+    models.CaptureQuery: ("/capture", models.Captured),
 }
 
 
@@ -229,14 +214,14 @@ def ask_server(
     running, connection = found
     if seconds is None:
         seconds = SEARCHED
-        if isinstance(query, Query):
+        if isinstance(query, models.Query):
             seconds = place.settings.server.timeout_s + LATER
     with closing(connection):
         try:
             connection.sock.settimeout(seconds)
             return model.model_validate_json(_sent(running, connection, route, query).read())
         except _FAILURES as exc:
-            if isinstance(query, CaptureQuery) and not isinstance(exc, _Unusable):
+            if isinstance(query, models.CaptureQuery) and not isinstance(exc, _Unusable):
                 inbox = place.settings.capture.folder or "the vault"
                 raise CaptureFailed(
                     f"the server at {running.url} did not say whether it kept the text "
@@ -246,7 +231,9 @@ def ask_server(
             return None
 
 
-def stream_server(place: Place, query: Query) -> Generator[StreamEvent, None, None] | None:
+def stream_server(
+    place: Place, query: models.Query
+) -> Generator[models.StreamEvent, None, None] | None:
     """Have a running server answer a question in events, as :meth:`VaultHandle.stream`.
 
     None if there is none, as for :func:`ask_server`. A server that breaks off ends the events
@@ -306,7 +293,7 @@ def _connected(
             connection.auto_open = 0
             challenge = secrets.token_hex(16)
             connection.request("GET", f"{at.path}/health?challenge={challenge}")
-            given = Health.model_validate_json(connection.getresponse().read()).proof or ""
+            given = models.Health.model_validate_json(connection.getresponse().read()).proof or ""
             expected = proof(running.token, place, challenge).encode()
             if connection.sock is None or not hmac.compare_digest(given.encode(), expected):
                 raise _Unusable("it is not the server of this vault, index and settings")
@@ -321,7 +308,7 @@ def _connected(
 
 def _events(
     connection: http.client.HTTPConnection, response: http.client.HTTPResponse
-) -> Generator[StreamEvent, None, None]:
+) -> Generator[models.StreamEvent, None, None]:
     """The events of a stream: of each the one line of data that this server gives it."""
     with closing(connection):
         try:
@@ -345,7 +332,7 @@ def _sent(
         "Authorization": f"Bearer {ticket(running.token)}",
     }
     route = urlsplit(running.url).path + route
-    if isinstance(query, SuggestQuery):
+    if isinstance(query, models.SuggestQuery):
         asked = query.model_dump(exclude_none=True)
         connection.request("GET", f"{route}?{urlencode(asked)}", headers=headers)
     else:

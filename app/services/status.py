@@ -13,29 +13,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from notehop.app.models import (
-    EgressCall,
-    EgressHost,
-    EgressReport,
-    IndexStatus,
-    Kept,
-    LanguageModelNow,
-    PendingChanges,
-)
-from notehop.app.models.status import EnrichmentNow, VectorServerNow
+from notehop.app import models
 from notehop.app.services.open_vault import Place, vector_server
 from notehop.app.services.running_server import read_running
-from notehop.config import Settings, user_config_file
-from notehop.config.errors import (
-    IndexFailure,
-    IndexMismatch,
-    IndexMissing,
-    ModelError,
-    NotehopError,
-    ProviderError,
-    SettingsError,
-    VectorServerError,
-)
+from notehop.config import Settings, errors, user_config_file
 from notehop.indexing.changes import Changes, changes_since, scan, unread_pdfs
 from notehop.indexing.embed.onnx_export import shared_export
 from notehop.indexing.enrich.store import EnrichmentStore
@@ -55,7 +36,7 @@ from notehop.indexing.stores.run_record import read_run_record
 from notehop.indexing.watch.state import read_watch_state
 
 
-def enrichment_now(place: Place) -> EnrichmentNow | None:
+def enrichment_now(place: Place) -> models.EnrichmentNow | None:
     """Describe the enrichment; None where the settings ask for none."""
     asked = place.settings.enrich
     if asked.summaries == "off" and asked.headers == "off":
@@ -72,21 +53,21 @@ def enrichment_now(place: Place) -> EnrichmentNow | None:
                 "stopped": last.get("stopped"),
                 "at": last.get("at"),
             }
-    except IndexMissing:
+    except errors.IndexMissing:
         pass
-    except IndexFailure as exc:
+    except errors.IndexFailure as exc:
         found["stopped"] = str(exc)
-    return EnrichmentNow.model_validate(found, from_attributes=True)
+    return models.EnrichmentNow.model_validate(found, from_attributes=True)
 
 
-def egress_report(place: Place) -> EgressReport:
+def egress_report(place: Place) -> models.EgressReport:
     """Say what went where from an index."""
     log = EgressLog(place.log_dir)
     calls = _calls(log)
-    return EgressReport(log=str(log.file), hosts=_hosts(calls), calls=calls[::-1])
+    return models.EgressReport(log=str(log.file), hosts=_hosts(calls), calls=calls[::-1])
 
 
-def language_model_now(settings: Settings) -> LanguageModelNow | None:
+def language_model_now(settings: Settings) -> models.LanguageModelNow | None:
     """The language model of the settings; None if they name none. Nothing of it is loaded."""
     llm = settings.llm
     if llm.provider == "none":
@@ -100,9 +81,9 @@ def language_model_now(settings: Settings) -> LanguageModelNow | None:
         provider_of(settings)
         if not allowed:
             raise refusal(str(host), "your questions with passages of your notes")
-    except ProviderError as exc:
+    except errors.ProviderError as exc:
         problem = str(exc)
-    return LanguageModelNow(
+    return models.LanguageModelNow(
         provider=llm.provider,
         model=llm.model,
         host=host,
@@ -112,20 +93,20 @@ def language_model_now(settings: Settings) -> LanguageModelNow | None:
     )
 
 
-def vector_server_now(place: Place, stamp: str) -> VectorServerNow | None:
+def vector_server_now(place: Place, stamp: str) -> models.VectorServerNow | None:
     """Ask the Chroma server what it holds of an index; None where no search asks one."""
     if place.settings.vectors.engine != "chroma":
         return None
     # Here and not above: most have none.
     from notehop.indexing.stores.served_vectors import collection_name
 
-    now = VectorServerNow(url=place.settings.chroma.url, collection=collection_name(stamp))
+    now = models.VectorServerNow(url=place.settings.chroma.url, collection=collection_name(stamp))
     try:
         server = vector_server(place)
         assert server is not None
         with closing(server):
             _, state = server.state(stamp)
-    except (VectorServerError, SettingsError) as exc:
+    except (errors.VectorServerError, errors.SettingsError) as exc:
         now.problem = str(exc)
         return now
     now.recall = state.recall
@@ -136,7 +117,7 @@ def vector_server_now(place: Place, stamp: str) -> VectorServerNow | None:
     return now
 
 
-def _calls(log: EgressLog) -> list[EgressCall]:
+def _calls(log: EgressLog) -> list[models.EgressCall]:
     """The calls of a log, oldest first; each stands there when it begins and when it ends."""
     found: dict[str, dict[str, Any]] = {}
     for line in log.lines():
@@ -145,20 +126,20 @@ def _calls(log: EgressLog) -> list[EgressCall]:
             found[name] = line
         elif name in found:
             found[name] |= {**line, "over": True}
-    calls: list[EgressCall] = []
+    calls: list[models.EgressCall] = []
     for line in found.values():
         # A line that somebody else wrote is passed over, as one that is no JSON.
         with suppress(ValidationError):
-            calls.append(EgressCall.model_validate(line))
+            calls.append(models.EgressCall.model_validate(line))
     return calls
 
 
-def _hosts(calls: Iterable[EgressCall]) -> list[EgressHost]:
-    by_host: dict[tuple[str, bool], list[EgressCall]] = {}
+def _hosts(calls: Iterable[models.EgressCall]) -> list[models.EgressHost]:
+    by_host: dict[tuple[str, bool], list[models.EgressCall]] = {}
     for call in calls:
         by_host.setdefault((call.host, call.local), []).append(call)
     hosts = [
-        EgressHost(
+        models.EgressHost(
             host=host,
             local=local,
             calls=len(made),
@@ -248,7 +229,7 @@ class PendingCount:
         value: int | None = None
         try:
             value = self._count()
-        except (NotehopError, OSError) as exc:
+        except (errors.NotehopError, OSError) as exc:
             # An answer does not fail because the vault could not be looked at: it says None.
             _log.debug("the changes are not counted: %s", exc)
         finally:
@@ -261,11 +242,11 @@ PARTS = ("catalog", "vectors", "chroma", "lexical", "model", "other")
 """The parts of an index folder by which its size is told."""
 
 
-def index_status(place: Place) -> IndexStatus:
+def index_status(place: Place) -> models.IndexStatus:
     """Describe the index of a vault.
 
-    :raises IndexMissing: if there is none yet, naming the command that makes it, or who does.
-    :raises IndexMismatch: if another version of notehop made it.
+    :raises errors.IndexMissing: if there is none yet, naming the command that makes it, or who does.
+    :raises errors.IndexMismatch: if another version of notehop made it.
     :raises IndexDamaged: if it cannot be read.
     """
     layout, settings = place.layout, place.settings
@@ -278,7 +259,7 @@ def index_status(place: Place) -> IndexStatus:
         problem = None
         try:
             check_fingerprint(made_with, wanted(settings))
-        except (IndexMismatch, ModelError) as exc:
+        except (errors.IndexMismatch, errors.ModelError) as exc:
             problem = str(exc)
         updated = view.meta().get("written")
         if not updated:  # a catalog that no run made
@@ -288,12 +269,12 @@ def index_status(place: Place) -> IndexStatus:
             sizes["catalog"] = catalog.size
         pending, shared = None, None
         # What the index holds can be said without the vault.
-        with suppress(NotehopError):
+        with suppress(errors.NotehopError):
             changes = pending_changes(place, catalog)
-            pending = PendingChanges(
+            pending = models.PendingChanges(
                 read=len(changes.read), skip=len(changes.skip), gone=len(changes.gone)
             )
-        with suppress(ModelError):
+        with suppress(errors.ModelError):
             shared = shared_export(settings.embedding)
         found = {
             "vault": str(place.vault),
@@ -312,7 +293,7 @@ def index_status(place: Place) -> IndexStatus:
             "links": dict(counts.links),
             "skipped": _kept(view.notes(NoteStatus.SKIPPED)),
             "failed": _kept(view.notes(NoteStatus.FAILED)),
-            "passed_over": [Kept(path=path, reason=reason) for path, reason in passed_over],
+            "passed_over": [models.Kept(path=path, reason=reason) for path, reason in passed_over],
             "pending": pending,
             "chroma_generation": None if mirror is None else mirror.generation,
             "vector_server": vector_server_now(place, view.stamp),
@@ -327,24 +308,24 @@ def index_status(place: Place) -> IndexStatus:
             "enrichment": enrichment_now(place),
             "shared_model": str(shared) if shared is not None and shared.is_dir() else None,
         }
-        return IndexStatus.model_validate(found, from_attributes=True)
+        return models.IndexStatus.model_validate(found, from_attributes=True)
 
 
 @contextmanager
 def opened(place: Place) -> Iterator[tuple[Catalog, CatalogSnapshot]]:
     """The catalog of a place, and a view of its newest generation.
 
-    :raises IndexFailure: as :func:`index_status`.
+    :raises errors.IndexFailure: as :func:`index_status`.
     """
     settle(place.layout, finish=not place.read_only)
     try:
         catalog = Catalog.open(place.layout.catalog, read_only=True)
-    except IndexMissing as exc:
-        raise IndexMissing(f"{exc}{_under_way(place.layout)}") from exc
+    except errors.IndexMissing as exc:
+        raise errors.IndexMissing(f"{exc}{_under_way(place.layout)}") from exc
     with catalog, catalog.snapshot() as view:
         if view.fingerprint is None:
             # Its first run ended before anything was kept.
-            raise IndexMissing(
+            raise errors.IndexMissing(
                 f"{place.layout.root}: nothing is indexed yet; run: notehop index"
                 f"{_under_way(place.layout)}"
             )
@@ -376,5 +357,5 @@ def _sizes(layout: IndexLayout) -> dict[str, int]:
     return sizes
 
 
-def _kept(rows: Iterable[NoteRow]) -> list[Kept]:
-    return [Kept(path=row.path, reason=row.reason or "") for row in rows]
+def _kept(rows: Iterable[NoteRow]) -> list[models.Kept]:
+    return [models.Kept(path=row.path, reason=row.reason or "") for row in rows]

@@ -13,13 +13,7 @@ from posixpath import dirname
 
 from llama_index.core.schema import NodeWithScore
 
-from notehop.app.models import (
-    Filters,
-    ThemeNote,
-    ThemesQuery,
-    ThemesResult,
-    ThemeView,
-)
+from notehop.app import models
 from notehop.app.retrieval.chain import Wanted
 from notehop.app.retrieval.filters.apply import narrow
 from notehop.app.retrieval.filters.parse import ParsedQuery, checked, of_fields, read
@@ -147,7 +141,7 @@ class VaultThemes:
         self._file: tuple[int, int] | None = None
         self._last: Themes | None = None
 
-    def listed(self, now: CurrentNotes, query: ThemesQuery) -> ThemesResult:
+    def listed(self, now: CurrentNotes, query: models.ThemesQuery) -> models.ThemesResult:
         """List the themes, or those that have to do with a query.
 
         :raises QueryError: if themes are switched off, or a filter makes no sense.
@@ -165,7 +159,7 @@ class VaultThemes:
         hits = [hit for one in chosen for hit in (one.hits or {}).values()]
         if hits and all(_score(hit, "lexical") is None for hit in hits):
             warnings.append(BY_MEANING)
-        return ThemesResult(
+        return models.ThemesResult(
             themes=views,
             total=len(chosen) if len(views) == most else len(views),
             small=sum(map(len, themes.small)),
@@ -268,7 +262,7 @@ class VaultThemes:
         themes: Themes,
         query: TracedQuery,
         about: str,
-        filters: Filters,
+        filters: models.Filters,
         literal: bool,
     ) -> tuple[list[Chosen], Mapping[str, str] | None]:
         """The themes of a subject, or all that filters leave.
@@ -319,7 +313,7 @@ def _told(one: Chosen, rows: Mapping[str, NoteRow]) -> tuple[str, list[str], Wri
     )
 
 
-def _view(now: CurrentNotes, one: Chosen) -> ThemeView | None:
+def _view(now: CurrentNotes, one: Chosen) -> models.ThemeView | None:
     """A theme as far as its notes stand in the vault; None if none of them does."""
     rows = now.notes_at(one.theme.notes)
     notes = [path for path in one.notes if path in rows]
@@ -330,7 +324,7 @@ def _view(now: CurrentNotes, one: Chosen) -> ThemeView | None:
     texts = {path: chunk.text for path, chunk in now.first_chunks(named).items()}
     said = now.in_a_line(named, texts)
     summary = written or said[notes[0]]
-    return ThemeView(
+    return models.ThemeView(
         id=one.theme.id,
         name=name,
         words=words,
@@ -339,7 +333,7 @@ def _view(now: CurrentNotes, one: Chosen) -> ThemeView | None:
         count=len(rows) if one.hits is not None else len(notes),
         found=None if one.hits is None else len(notes),
         notes=[
-            ThemeNote(
+            models.ThemeNote(
                 path=path,
                 title=row.title,
                 folder=dirname(path),

@@ -12,31 +12,8 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, get_type_hints
 import numpy as np
 from llama_index.core.llms import LLM
 
+from notehop.app import models
 from notehop.app.answer.material import material_of
-from notehop.app.models import (
-    Answer,
-    BaseQuery,
-    BrowseQuery,
-    BrowseResult,
-    Captured,
-    CaptureQuery,
-    Connection,
-    Embedded,
-    EmbedQuery,
-    GraphView,
-    IndexStatus,
-    NoteView,
-    Query,
-    SearchQuery,
-    SearchResult,
-    Source,
-    StreamEvent,
-    Suggestions,
-    SuggestQuery,
-    ThemesQuery,
-    ThemesResult,
-    VaultOverview,
-)
 from notehop.app.models.query import as_query
 from notehop.app.retrieval.chain import Wanted
 from notehop.app.retrieval.filters.parse import checked
@@ -50,9 +27,8 @@ from notehop.app.services.ask import (
 from notehop.app.services.capture import capture
 from notehop.app.services.components import VaultComponents
 from notehop.app.services.engine import Engine, VaultRetriever
-from notehop.app.services.notes.browse import browse, overview
+from notehop.app.services.notes.browse import browse, graph_view, overview
 from notehop.app.services.notes.current_notes import CurrentNotes
-from notehop.app.services.notes.graph_layout import graph_view
 from notehop.app.services.notes.read_note import note_view
 from notehop.app.services.notes.related import find_related
 from notehop.app.services.notes.suggest import suggest
@@ -66,7 +42,14 @@ from notehop.indexing.stores.reader import Reader
 if TYPE_CHECKING:
     from llama_index.core.tools import FunctionTool
 
-ReplyT = TypeVar("ReplyT", BrowseResult, NoteView, Suggestions, ThemesResult, VaultOverview)
+ReplyT = TypeVar(
+    "ReplyT",
+    models.BrowseResult,
+    models.NoteView,
+    models.Suggestions,
+    models.ThemesResult,
+    models.VaultOverview,
+)
 
 
 NEAREST = 3
@@ -109,26 +92,26 @@ class VaultHandle(VaultComponents):
         """Whether all that a query needs is loaded."""
         return self._engine.ready
 
-    def ask(self, query: str | Query, **options: Any) -> Answer:
+    def ask(self, query: str | models.Query, **options: Any) -> models.Answer:
         """Answer a question.
 
         :param options: fields of :class:`notehop.app.models.Query`: ``top_k``, ``filters``,
             ``literal``, ``intent``, ``connected``, ``explain``, ``themes``, ``conversation_id``.
         :raises QueryError: if the question is empty or too long, or an option is wrong.
         """
-        return self._run(as_query(Query, query, options)).answer()
+        return self._run(as_query(models.Query, query, options)).answer()
 
-    async def aask(self, query: str | Query, **options: Any) -> Answer:
+    async def aask(self, query: str | models.Query, **options: Any) -> models.Answer:
         """Do as :meth:`ask`, in a thread."""
         return await asyncio.to_thread(self.ask, query, **options)
 
     def stream(
         self,
-        query: str | Query,
+        query: str | models.Query,
         *,
         cancelled: Callable[[], bool] | None = None,
         **options: Any,
-    ) -> Iterator[StreamEvent]:
+    ) -> Iterator[models.StreamEvent]:
         """Answer a question as :meth:`ask`, in events: sources first, the text as it is written.
 
         The last event is ``done``, with the whole answer, or ``error``. Nothing is done before the
@@ -137,16 +120,18 @@ class VaultHandle(VaultComponents):
         :param cancelled: asked often; once it says yes, a model is stopped and the events end.
         :raises QueryError: at once, if the question is empty or too long, or an option is wrong.
         """
-        return self._run(as_query(Query, query, options), cancelled or (lambda: False)).events()
+        return self._run(
+            as_query(models.Query, query, options), cancelled or (lambda: False)
+        ).events()
 
-    def search(self, query: str | BaseQuery, **options: Any) -> SearchResult:
+    def search(self, query: str | models.BaseQuery, **options: Any) -> models.SearchResult:
         """List the passages or notes that match, best first.
 
         :param options: fields of :class:`notehop.app.models.SearchQuery`: those of :meth:`ask` and
             ``results`` and ``min_score``.
         :raises QueryError: if the query is empty or too long, or an option is wrong.
         """
-        asked = as_query(SearchQuery, query, options)
+        asked = as_query(models.SearchQuery, query, options)
         traced, started = self._begin(asked), time.perf_counter()
         wanted = replace(Wanted.by(asked), results=asked.results, fill=False, by_relevance=True)
         retriever = VaultRetriever(self._engine.retrieve, wanted, self.name)
@@ -155,39 +140,39 @@ class VaultHandle(VaultComponents):
         matching, nothing = _matching(found.sources, asked.min_score, narrowed=bool(trace.filters))
         if nothing is not None:
             trace.warn(nothing)
-        return SearchResult(
+        return models.SearchResult(
             hits=explained([{**dict(source), "file": source.path} for source in matching], asked),
             connected_notes=list(found.connected) if nothing is None else [],
             warnings=trace.warnings,
             **reply_fields(traced, asked, self._pending.value(), started, trace.timings_ms),
         )
 
-    async def asearch(self, query: str | BaseQuery, **options: Any) -> SearchResult:
+    async def asearch(self, query: str | models.BaseQuery, **options: Any) -> models.SearchResult:
         """Do as :meth:`search`, in a thread."""
         return await asyncio.to_thread(self.search, query, **options)
 
-    def browse(self, query: BrowseQuery) -> BrowseResult:
+    def browse(self, query: models.BrowseQuery) -> models.BrowseResult:
         """List what lies around some notes in the graph of links, best first.
 
         :raises NoteMissing: if a seed is no note.
         :raises QueryError: if a filter makes no sense.
         """
-        asked = as_query(BrowseQuery, query)
+        asked = as_query(models.BrowseQuery, query)
         return self._of_now(lambda now: browse(now, self._engine.tokenizer, asked))
 
-    def themes(self, query: str | ThemesQuery = "", **options: Any) -> ThemesResult:
+    def themes(self, query: str | models.ThemesQuery = "", **options: Any) -> models.ThemesResult:
         """List the themes of the vault, or those that have to do with a query.
 
         :param options: fields of :class:`notehop.app.models.ThemesQuery`: ``filters``, ``literal`` and
             ``max``.
         :raises QueryError: if themes are switched off, or an option is wrong.
         """
-        asked = as_query(ThemesQuery, query, options)
+        asked = as_query(models.ThemesQuery, query, options)
         return self._of_now(lambda now: self._themes.listed(now, asked))
 
     def suggest(
         self, note: str | None = None, limit: int = 10, *, progress: Progress | None = None
-    ) -> Suggestions:
+    ) -> models.Suggestions:
         """Suggest links that a note, or the whole vault, may lack, most likely first.
 
         :param note: path in the vault, title, alias, or name as in a link.
@@ -197,17 +182,17 @@ class VaultHandle(VaultComponents):
         :raises UsageError: if several notes are meant.
         :raises QueryError: if the limit is out of range.
         """
-        asked = as_query(SuggestQuery, {"note": note, "limit": limit})
+        asked = as_query(models.SuggestQuery, {"note": note, "limit": limit})
         tokenizer = self._engine.tokenizer
         return self._of_now(lambda now: suggest(now, tokenizer, asked.note, asked.limit, progress))
 
-    def overview(self) -> VaultOverview:
+    def overview(self) -> models.VaultOverview:
         """Count the tags, folders, page types and properties that filters can be used with."""
         return self._of_now(overview)
 
     def note(
         self, path_or_name: str, *, section: str | None = None, mentions: bool = True
-    ) -> NoteView:
+    ) -> models.NoteView:
         """Read a note as it is now, with its outline and the links around it.
 
         :param path_or_name: path in the vault, title, alias, or name as in a link.
@@ -221,7 +206,9 @@ class VaultHandle(VaultComponents):
             lambda now: note_view(now, tokenizer, path_or_name, section=section, mentions=mentions)
         )
 
-    def picture(self, around: Sequence[str] = (), *, depth: int = 1, most: int = 60) -> GraphView:
+    def picture(
+        self, around: Sequence[str] = (), *, depth: int = 1, most: int = 60
+    ) -> models.GraphView:
         """Lay out the notes around some, or without any the best of the vault by PageRank.
 
         :param depth: links from them, 1 or 2.
@@ -232,7 +219,7 @@ class VaultHandle(VaultComponents):
         with self._engine.current() as now:
             return graph_view(now, around, depth=depth, most=most)
 
-    def capture(self, query: CaptureQuery) -> Captured:
+    def capture(self, query: models.CaptureQuery) -> models.Captured:
         """Keep a text as a new note, and name the notes that it has to do with.
 
         It fails only if the note cannot be written: a look-up that fails or takes too long is
@@ -241,9 +228,9 @@ class VaultHandle(VaultComponents):
         :raises CaptureFailed: if the note cannot be written.
         """
         self._engine.check_open()
-        return capture(self.place, as_query(CaptureQuery, query), lambda: self.related)
+        return capture(self.place, as_query(models.CaptureQuery, query), lambda: self.related)
 
-    def related(self, kept: Kept) -> list[Connection]:
+    def related(self, kept: Kept) -> list[models.Connection]:
         """The notes that a captured one has to do with, best first; none that it links to.
 
         :raises NotehopError: as :meth:`search`.
@@ -251,7 +238,7 @@ class VaultHandle(VaultComponents):
         with self._engine.current() as now:
             return find_related(self._engine, now, kept)
 
-    def embed(self, query: EmbedQuery) -> Embedded:
+    def embed(self, query: models.EmbedQuery) -> models.Embedded:
         """Return texts as vectors, by the model of the index, with its prompt for their kind.
 
         What of a text is longer than the model's window is not read.
@@ -259,12 +246,12 @@ class VaultHandle(VaultComponents):
         :raises ModelError: if the model cannot be loaded, or fails.
         """
         self._engine.check_open()
-        asked, embedder = as_query(EmbedQuery, query), self._engine.embedder
+        asked, embedder = as_query(models.EmbedQuery, query), self._engine.embedder
         if asked.kind == "query":
             rows = np.stack([embedder.embed_query(text) for text in asked.texts])
         else:
             rows = embedder.embed(asked.texts)
-        return Embedded(
+        return models.Embedded(
             model=embedder.model_name, dimensions=embedder.dimensions, vectors=rows.tolist()
         )
 
@@ -293,7 +280,7 @@ class VaultHandle(VaultComponents):
         """
         return self._engine.rest(idle)
 
-    def status(self) -> IndexStatus:
+    def status(self) -> models.IndexStatus:
         """What the index holds, how fresh it is, and who works on it.
 
         :raises IndexFailure: if the index is gone or cannot be read.
@@ -315,13 +302,15 @@ class VaultHandle(VaultComponents):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _begin(self, asked: BaseQuery) -> TracedQuery:
+    def _begin(self, asked: models.BaseQuery) -> TracedQuery:
         self._engine.check_open()
         text = checked(asked.query, self.settings.retrieval.max_query_chars, asked.filters)
         self._pending.begin()
         return TracedQuery(text)
 
-    def _run(self, asked: Query, cancelled: Callable[[], bool] = lambda: False) -> QuestionRun:
+    def _run(
+        self, asked: models.Query, cancelled: Callable[[], bool] = lambda: False
+    ) -> QuestionRun:
         query, engine = self._begin(asked), self._engine
         retriever = VaultRetriever(
             self._themes.or_else(engine.retrieve, asked.themes),
@@ -341,8 +330,8 @@ class VaultHandle(VaultComponents):
 
 
 def _matching(
-    sources: Sequence[Source], least: float | None, *, narrowed: bool
-) -> tuple[list[Source], str | None]:
+    sources: Sequence[models.Source], least: float | None, *, narrowed: bool
+) -> tuple[list[models.Source], str | None]:
     """The sources that a search shows, and what it says where none of them matches.
 
     :param least: relevance they must have; None shows the first few of nothing but weak matches.

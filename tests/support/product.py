@@ -54,7 +54,7 @@ _HOMES: dict[str, str] = {
         "egress_report language_model_now FRESH PendingCount index_status"
     ),
     "notehop.app.evaluation.run": "evaluate_sets evaluate_vault EvaluationPlan=Plan",
-    "notehop.app.services.notes.graph_layout": "laid_out",
+    "notehop.app.services.notes.browse": "laid_out",
     "notehop.app.services.vault": "VaultHandle",
     "notehop.app.services.doctor": "Kind",
     "notehop.app.services.note_status": "note_status",

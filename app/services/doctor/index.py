@@ -11,15 +11,7 @@ from pydantic import Field
 from notehop.app.models.query import Strict
 from notehop.app.services.open_vault import Place
 from notehop.app.services.status import pending_changes, vector_server_now
-from notehop.config.errors import (
-    IndexDamaged,
-    IndexFailure,
-    IndexLocked,
-    IndexMismatch,
-    IndexUnwritable,
-    ModelError,
-    NotehopError,
-)
+from notehop.config import errors
 from notehop.indexing.embed.onnx_model import read_manifest
 from notehop.indexing.identity import wanted
 from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot, read_catalog_state
@@ -72,7 +64,7 @@ class _IndexChecks:
     def run(self) -> None:
         """Do every check that can be done."""
         with ExitStack() as held:
-            with suppress(IndexLocked, IndexUnwritable):
+            with suppress(errors.IndexLocked, errors.IndexUnwritable):
                 held.enter_context(WriterLock(self.layout, "notehop doctor"))
                 self.alone = True
             self._run()
@@ -81,7 +73,7 @@ class _IndexChecks:
         settle(self.layout)
         try:
             catalog = Catalog.open(self.layout.catalog, read_only=True)
-        except IndexFailure as exc:
+        except errors.IndexFailure as exc:
             self._failed("catalog", exc)
             return
         with catalog:
@@ -89,7 +81,7 @@ class _IndexChecks:
                 catalog.verify()
                 with catalog.snapshot() as view:
                     self._whole(catalog, view)
-            except IndexFailure as exc:
+            except errors.IndexFailure as exc:
                 self._failed("catalog", exc)
                 return
             if not self.alone and catalog.generation != self.found.generation:
@@ -126,7 +118,7 @@ class _IndexChecks:
             self.found.findings += _left_over(self.layout, view)
         try:
             self.found.pending = pending_changes(self.place, catalog).pending
-        except NotehopError as exc:
+        except errors.NotehopError as exc:
             self.found.not_done.append(f"changes since the last run: {exc}")
 
     def _caches(self, view: CatalogSnapshot, chunks: Mapping[str, str]) -> None:
@@ -143,7 +135,7 @@ class _IndexChecks:
         try:
             check_vault(view.meta(), self.place.vault, self.layout.root)
             check_fingerprint(view.fingerprint or {}, wanted(self.place.settings))
-        except (IndexMismatch, ModelError) as exc:
+        except (errors.IndexMismatch, errors.ModelError) as exc:
             self._failed("catalog", exc)
 
     def _lost(self, view: CatalogSnapshot) -> None:
@@ -158,14 +150,14 @@ class _IndexChecks:
     def _take(self, part: str, check: Callable[[], Checked]) -> None:
         try:
             found = check()
-        except (IndexFailure, OSError) as exc:
+        except (errors.IndexFailure, OSError) as exc:
             self._failed(part, exc)
             return
         self.found.findings += found.findings
         self.found.parts += found.parts
 
     def _failed(self, part: str, exc: Exception) -> None:
-        anew = isinstance(exc, IndexDamaged | IndexMismatch | ModelError)
+        anew = isinstance(exc, errors.IndexDamaged | errors.IndexMismatch | errors.ModelError)
         command = REBUILD if part == "catalog" and anew else INDEX
         self.found.findings.append(Finding(part, said_of(exc), command))
 
@@ -185,7 +177,7 @@ def _on_server(layout: IndexLayout) -> bool:
     """Whether a server has the catalog; one that cannot be asked is for the check to report."""
     try:
         return layout.database is not None and Catalog.exists(layout.database)
-    except IndexFailure:
+    except errors.IndexFailure:
         return True
 
 

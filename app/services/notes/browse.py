@@ -1,5 +1,5 @@
-"""Lists what lies around some notes in the graph of links: the notes, or the passages linked; and counts
-what the notes of a vault can be filtered by.
+"""Lists what lies around some notes in the graph of links, or lays it out as a picture; and counts what
+the notes of a vault can be filtered by.
 """
 
 from __future__ import annotations
@@ -8,25 +8,19 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import nsmallest
 from itertools import chain, islice
 from pathlib import PurePosixPath
 from posixpath import dirname
 from typing import Any
 
-from notehop.app.models import (
-    BrowsedLink,
-    BrowsedNote,
-    BrowsedSeed,
-    BrowseQuery,
-    BrowseResult,
-    PropertyUse,
-    VaultOverview,
-)
+from notehop.app import models
 from notehop.app.retrieval.filters.apply import narrow
 from notehop.app.retrieval.filters.parse import of_fields
 from notehop.app.retrieval.linked_notes import Direction
 from notehop.app.services.notes.current_notes import CurrentNotes
 from notehop.app.services.notes.find_note import seeds_meant
+from notehop.config.errors import QueryError
 from notehop.indexing.enrich.store import Summary
 from notehop.indexing.graph.model import Status
 from notehop.indexing.stores.labels import (
@@ -47,7 +41,9 @@ LINKS = 5
 """Links of a note that are named; the rest is counted."""
 
 
-def browse(now: CurrentNotes, tokenizer: Tokenizer, query: BrowseQuery) -> BrowseResult:
+def browse(
+    now: CurrentNotes, tokenizer: Tokenizer, query: models.BrowseQuery
+) -> models.BrowseResult:
     """List what lies around the seeds.
 
     Filters choose what is listed; the way there may lead through any note.
@@ -72,9 +68,9 @@ def browse(now: CurrentNotes, tokenizer: Tokenizer, query: BrowseQuery) -> Brows
     score = _score(view, entries, query.rank)
     entries.sort(key=lambda one: (-score(one), one.depth, -len(one.steps), one.path))
     notes, gone = _standing(now, entries, score, query.max)
-    return BrowseResult(
+    return models.BrowseResult(
         seeds=[
-            BrowsedSeed(asked=seeds[path], path=path, title=row.title, uri=now.uri(path))
+            models.BrowsedSeed(asked=seeds[path], path=path, title=row.title, uri=now.uri(path))
             for path, row in now.notes_at(seeds).items()
         ],
         notes=notes,
@@ -107,9 +103,9 @@ def _score(view: Snapshot, entries: Sequence[Reached], rank: str) -> Callable[[R
 
 def _standing(
     now: CurrentNotes, ordered: Sequence[Reached], score: Callable[[Reached], float], most: int
-) -> tuple[list[BrowsedNote], int]:
+) -> tuple[list[models.BrowsedNote], int]:
     """The first entries that stand in the vault, and how many before the last do not."""
-    found: list[BrowsedNote] = []
+    found: list[models.BrowsedNote] = []
     gone = 0
     left = iter(ordered)
     while len(found) < most and (part := list(islice(left, most - len(found)))):
@@ -136,7 +132,7 @@ def _standing(
             ways = {step.forward for step in steps}
             way: Direction = "both" if len(ways) == 2 else "forward" if True in ways else "backward"
             found.append(
-                BrowsedNote(
+                models.BrowsedNote(
                     path=entry.path,
                     title=note.title,
                     folder=dirname(entry.path),
@@ -149,7 +145,7 @@ def _standing(
                     score=score(entry),
                     modified=note.modified,
                     links=[
-                        BrowsedLink(
+                        models.BrowsedLink(
                             source=link.path,
                             target=str(link.target_path),
                             line=link.line,
@@ -241,13 +237,138 @@ def _steps(view: Snapshot, paths: Sequence[str], direction: Direction) -> Iterat
                 yield Step(link, False, link.path, link.chunk_id or ids[0])
 
 
+MOST = 300
+"""Notes of a picture: more are no picture."""
+
+SPRINGS = 60
+"""Steps of the layout; a graph of this size has settled by then."""
+
+APART = 1
+"""Strength of the spring between parts that no link connects; that of a link is 1 to 3."""
+
+Pairs = Mapping[tuple[str, str], int]
+"""(source, target) -> how many links."""
+
+
+def graph_view(
+    now: CurrentNotes, asked: Sequence[str], *, depth: int = 1, most: int = 60
+) -> models.GraphView:
+    """Lay out the notes around some, or the best of all.
+
+    Shown are the seeds, then those nearest, and of these the best by PageRank.
+
+    :param asked: names of notes; none takes the best of the vault by PageRank.
+    :raises NoteMissing: if one is no note.
+    :raises QueryError: if ``depth`` or ``most`` is out of range.
+    """
+    if not (1 <= depth <= 2 and 1 <= most <= MOST):
+        raise QueryError(f"depth is {depth} (1 to 2) and most is {most} (1 to {MOST})")
+    view = now.indexed
+    seeds, warnings = seeds_meant(now, asked)
+    ranks = view.pagerank
+    if seeds:
+        reached = around(view, list(seeds), depth=depth, direction="both")
+        near = sorted(reached, key=lambda one: (one.depth, -ranks.get(one.path, 0.0), one.path))
+        wanted = [*seeds, *(one.path for one in near)]
+    else:
+        total = view.paths()
+        wanted = nsmallest(2 * most, total, key=lambda path: (-ranks.get(path, 0.0), path))
+    count = len(wanted) if seeds else len(total)
+    rows = now.notes_at(wanted[: 2 * most])
+    paths = [path for path in wanted if path in rows][:most]
+    edges, degrees = _edges(view, paths)
+    places = laid_out(paths, edges)
+    return models.GraphView(
+        nodes=[
+            models.GraphNode(
+                path=path,
+                title=rows[path].title,
+                folder=dirname(path),
+                x=places[path][0],
+                y=places[path][1],
+                degree=degrees[path],
+                pagerank=ranks.get(path, 0.0),
+                seed=path in seeds,
+                uri=now.uri(path),
+            )
+            for path in paths
+        ],
+        edges=[
+            models.GraphEdge(source=source, target=target, count=links)
+            for (source, target), links in sorted(edges.items())
+        ],
+        total=count,
+        themes=now.place.settings.themes.enabled,
+        warnings=[*warnings, *now.reply_warnings()],
+        generation=view.generation,
+    )
+
+
+def laid_out(paths: Sequence[str], edges: Pairs) -> dict[str, tuple[float, float]]:
+    """Where each note is drawn, between -1 and 1; the same for the same graph. Pure.
+
+    Linked notes lie near each other. Springs on a circle to begin with, so that chance decides
+    nothing; a part that no link connects with the rest hangs on a weak spring, or it would fly off.
+    """
+    import networkx as nx
+
+    if not paths:
+        return {}
+    if len(paths) == 1:
+        return {paths[0]: (0.0, 0.0)}
+    graph = nx.Graph()
+    graph.add_nodes_from(paths)
+    for (source, target), links in sorted(edges.items()):
+        if source != target:
+            known = graph.get_edge_data(source, target, {"weight": 0})["weight"]
+            graph.add_edge(source, target, weight=min(known + links, 3))
+    first = {path: at for at, path in enumerate(paths)}
+    parts = [min(part, key=first.__getitem__) for part in nx.connected_components(graph)]
+    for head in sorted(parts, key=first.__getitem__)[1:]:
+        graph.add_edge(paths[0], head, weight=APART)
+    start = nx.circular_layout(graph)
+    found = nx.spring_layout(
+        graph, pos=start, k=1.6 / len(paths) ** 0.5, iterations=SPRINGS, seed=0, method="force"
+    )
+    return _fitted({path: (float(at[0]), float(at[1])) for path, at in found.items()})
+
+
+def _fitted(places: Mapping[str, tuple[float, float]]) -> dict[str, tuple[float, float]]:
+    """The places, moved and stretched so that they fill the square from -1 to 1."""
+    found: list[list[float]] = []
+    for axis in (0, 1):
+        values = [at[axis] for at in places.values()]
+        low, high = min(values), max(values)
+        middle, half = (low + high) / 2, (high - low) / 2 or 1.0
+        found.append([round((value - middle) / half, 4) for value in values])
+    return dict(zip(places, zip(*found, strict=True), strict=True))
+
+
+def _edges(view: Snapshot, paths: Sequence[str]) -> tuple[Pairs, Mapping[str, int]]:
+    """The links between the notes, and how many each has in the vault."""
+    shown_notes = set(paths)
+    edges: Counter[tuple[str, str]] = Counter()
+    degrees: Counter[str] = Counter()
+    for link in view.links_from(paths):
+        target = leads(view, link)
+        if target is None or target == link.path:
+            continue
+        degrees[link.path] += 1
+        if target in shown_notes:
+            edges[link.path, target] += 1
+    for link in view.links_to(paths):
+        if leads(view, link) is not None and link.path != link.target_path:
+            degrees[str(link.target_path)] += 1
+    return edges, degrees
+
+
 VALUES = 5
 """Values of a property that are named."""
 
 _LINK_SIGNS = re.compile(r"[\[\]|#]+")
 
 
-def overview(now: CurrentNotes) -> VaultOverview:
+def overview(now: CurrentNotes) -> models.VaultOverview:
     """Count tags, folders, types and properties over the notes that are in the vault now."""
     counts: dict[str, Counter[str]] = {TAG: Counter(), TYPE: Counter(), DATE: Counter()}
     folders: Counter[str] = Counter()
@@ -267,7 +388,7 @@ def overview(now: CurrentNotes) -> VaultOverview:
         return next(iter(_most_first(spelled.get(value, Counter()))), value)
 
     days = sorted(moment[:10] for moment in counts[DATE])
-    return VaultOverview(
+    return models.VaultOverview(
         name=now.place.name,
         notes=len(notes),
         first=days[0] if days else None,
@@ -276,7 +397,7 @@ def overview(now: CurrentNotes) -> VaultOverview:
         tags=_most_first(counts[TAG]),
         types={as_written(one): count for one, count in _most_first(counts[TYPE]).items()},
         properties={
-            key: PropertyUse(
+            key: models.PropertyUse(
                 notes=number,
                 values=[as_written(one) for one in _most_first(counts[label]) if one][:VALUES],
             )

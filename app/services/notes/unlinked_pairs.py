@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from posixpath import basename
@@ -379,7 +379,7 @@ class UnlinkedPairs:
                 return Naming(said, line, sentence, self._rarity(said))
         return None
 
-    def _holding(self, name: str) -> Sequence[ChunkId]:
+    def _holding(self, name: str) -> Collection[ChunkId]:
         """The passages that hold all words of a name."""
         words = [self._tokenizer.of_phrase_word(word) for word in words_in_order(name)]
         return self._view.lexical.holding(words, "content")
