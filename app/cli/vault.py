@@ -255,8 +255,7 @@ def status(
 
         options.print(egress_report(options.place()), show_egress)
         return
-    from notehop.app.services.note_status import note_status
-    from notehop.app.services.status import index_status
+    from notehop.app.services.status import index_status, note_status
 
     place = options.place()
     told = index_status(place) if note is None else note_status(place, note)

@@ -34,7 +34,6 @@ from notehop.app.retrieval.subject import SMALL, Subject
 from notehop.app.retrieval.trace import TracedQuery
 from notehop.app.services.engine import Engine, VaultRetriever
 from notehop.app.services.notes.current_notes import CurrentNotes
-from notehop.app.services.status import PendingCount
 from notehop.config.errors import NotehopError
 from notehop.config.settings import ConversationSettings
 from notehop.indexing.llm.egress import sending
@@ -60,6 +59,78 @@ COVERED = 0.6
 AS_IT_STANDS = "the follow-up is taken as it stands"
 
 TOO_LONG = "what it means after what was said before is longer than a question may be"
+
+
+FRESH = 5.0
+"""Seconds for which a count is taken as it is."""
+
+WAIT = 0.3
+"""Seconds that the first query waits for its count."""
+
+BRIEFLY = 0.02
+"""Seconds that later ones wait before they take the last count: the walk of a small vault."""
+
+
+class PendingCount:
+    """Counts in the background, so that a query on a large vault does not wait for the walk."""
+
+    def __init__(
+        self,
+        count: Callable[[], int],
+        clock: Callable[[], float] = time.monotonic,
+        state: Callable[[], object] = lambda: None,
+        wait: float = WAIT,
+    ) -> None:
+        """Count with ``count``, which may take its time, and may fail.
+
+        :param wait: seconds that the first query waits for its count.
+        :param state: says which state of the index it is now; a count of another one is dropped.
+        """
+        self._count = count
+        self._clock = clock
+        self._state = state
+        self._wait = wait
+        self._counted: object = None
+        self._turn = threading.Lock()
+        self._running: threading.Thread | None = None
+        self._value: int | None = None
+        self._at: float | None = None
+
+    def begin(self) -> None:
+        """Begin to count, unless the last count is fresh or one is under way."""
+        state = self._state()
+        with self._turn:
+            if state != self._counted:
+                # A count that is still under way is of the old state: it ends unheard.
+                self._counted, self._value, self._at, self._running = state, None, None, None
+            fresh = self._at is not None and self._clock() - self._at < FRESH
+            if not fresh and self._running is None:
+                self._running = threading.Thread(target=self._run, name="notehop-scan", daemon=True)
+                self._running.start()
+
+    def value(self) -> int | None:
+        """The last count of the index as it is now, begun if it has to be.
+
+        None if the first is not ready in time, or the last could not be made.
+        """
+        self.begin()
+        with self._turn:
+            running, wait = self._running, self._wait if self._at is None else BRIEFLY
+        if running is not None:
+            running.join(wait)
+        return self._value
+
+    def _run(self) -> None:
+        value: int | None = None
+        try:
+            value = self._count()
+        except (NotehopError, OSError) as exc:
+            # An answer does not fail because the vault could not be looked at: it says None.
+            _log.debug("the changes are not counted: %s", exc)
+        finally:
+            with self._turn:
+                if self._running is threading.current_thread():
+                    self._value, self._at, self._running = value, self._clock(), None
 
 
 @dataclass(slots=True)

@@ -7,12 +7,14 @@ import ctypes
 import gc
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
+from hashlib import blake2b
 from typing import NoReturn
 
+import numpy as np
 from llama_index.core import Settings as LlamaSettings
 from llama_index.core.llms import LLM
 from llama_index.core.prompts import BasePromptTemplate
@@ -22,11 +24,12 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 from notehop.app.answer.claims import Checker
 from notehop.app.answer.extractive import ExtractiveSynthesizer
 from notehop.app.answer.material import open_uri
-from notehop.app.answer.relevance import Reading
+from notehop.app.answer.passages import passages
+from notehop.app.answer.relevance import Reading, Term, Vectors
 from notehop.app.answer.synthesizer import VaultSynthesizer
 from notehop.app.answer.themes import ThemeQuotes, ThemeSynthesizer
 from notehop.app.answer.writing import ANSWER_PROMPT, LlmSynthesizer
-from notehop.app.retrieval.background import corrected
+from notehop.app.retrieval.background import corrected, idf, question_words
 from notehop.app.retrieval.chain import Parts, Wanted, freshness, retrieve
 from notehop.app.retrieval.filters.apply import narrow
 from notehop.app.retrieval.filters.parse import checked
@@ -38,7 +41,6 @@ from notehop.app.services.index_process import remedy
 from notehop.app.services.listing import ListQuestion, list_question
 from notehop.app.services.notes.current_notes import CurrentNotes
 from notehop.app.services.open_vault import Place
-from notehop.app.services.reading import reading_of
 from notehop.config.errors import ModelError, UsageError
 from notehop.indexing.embed.models import languages_read, reads
 from notehop.indexing.embed.onnx_embedding import QueryEmbedder, load_query
@@ -46,8 +48,11 @@ from notehop.indexing.llm.provider_llm import ProviderLLM
 from notehop.indexing.llm.providers import load_llm
 from notehop.indexing.llm.tokens import counter
 from notehop.indexing.stores.catalog import Catalog
+from notehop.indexing.stores.lexical import LexicalIndex
 from notehop.indexing.stores.reader import Reader, Snapshot
-from notehop.indexing.tokens import Tokenizer
+from notehop.indexing.tokens import Tokenizer, detect_language
+from notehop.indexing.tokens.languages import FUNCTION_WORDS
+from notehop.indexing.vault.sentences import sentence_spans
 
 NO_TEXT = (
     "the index holds no text; write some notes, or look at what notehop status says was skipped, "
@@ -64,6 +69,13 @@ FILTERS = "filters"
 
 
 Run = Callable[[TracedQuery, Wanted], list[NodeWithScore]]
+
+
+PASSAGES = 4_096
+"""Passages whose vectors are remembered, by a hash: some 6 MB. Questions come back to the same notes."""
+
+QUERIES = 64
+"""Questions and sentences of answers whose vectors are remembered: each is compared often."""
 
 
 class VaultRetriever(BaseRetriever):
@@ -411,3 +423,70 @@ class Engine:
             query.query_str = trace.text = read.text
             trace.searched_for = dict(read.words)
             query.words = read.question
+
+
+def reading_of(
+    tokenizer: Tokenizer,
+    lexical: Callable[[], LexicalIndex],
+    embedder: Callable[[], QueryEmbedder],
+    named: Callable[[str], bool],
+) -> tuple[Reading, Callable[[], None]]:
+    """Read with what the index was made with, remembering what was read last; and what forgets it:
+    texts of notes that may have been withdrawn since.
+
+    :param lexical: gives the lexical index as it is now.
+    :param named: tells whether a note goes by a name.
+    """
+    language = tokenizer.language
+
+    def terms(query: str) -> list[Term]:
+        foreign = detect_language([query], language) != language
+        index = lexical()
+        found: dict[str, Term] = {}
+        for word in question_words(query, tokenizer, index):
+            own = [token for token in tokenizer.query(word.written) if token in word.tokens]
+            own = own or list(word.tokens[:1])
+            held = [index.frequency(token) for token in own]
+            # Of a name that capitals split ("LaTeX") some part stands somewhere by chance.
+            split = word.written.isalnum() and held[0] == 0 and min(held[1:], default=1) == 0
+            absent = word.missing or split
+            for token, count in zip(own, held, strict=True):
+                weight = idf(count, len(index))
+                term = Term(token, weight, absent and not foreign, word.written, absent=absent)
+                found.setdefault(token, term)
+        return list(found.values())
+
+    known: dict[bytes, Vectors] = {}
+
+    @lru_cache(maxsize=QUERIES)
+    def asked(query: str) -> Vectors:
+        return embedder().embed_query(query)
+
+    def vectors(query: str, texts: Sequence[str]) -> tuple[Vectors, Vectors]:
+        keys = {text: blake2b(text.encode("utf-8", "surrogatepass")).digest() for text in texts}
+        rows = {text: row for text, key in keys.items() if (row := known.get(key)) is not None}
+        if new := [text for text in keys if text not in rows]:
+            made = dict(zip(new, embedder().embed_together(new), strict=True))
+            if len(known) > PASSAGES:
+                known.clear()
+            known.update({keys[text]: row for text, row in made.items()})
+            rows |= made
+        return asked(query), np.stack([rows[text] for text in texts])
+
+    words = lru_cache(maxsize=4_096)(tokenizer)
+
+    def forget() -> None:
+        words.cache_clear()
+        asked.cache_clear()
+        passages.cache_clear()
+
+    reading = Reading(
+        words=words,
+        terms=terms,
+        sentences=lambda text: sentence_spans(text, language),
+        vectors=vectors,
+        language=language,
+        small=frozenset(tokenizer(" ".join(FUNCTION_WORDS.get(language, ())))),
+        named=named,
+    )
+    return reading, forget

@@ -1,12 +1,12 @@
-"""What an index holds, how old it is, who works on it, and what went to which host; no model is loaded."""
+"""What an index holds, of a note too, how old it is, who works on it, and what went to which host; no model
+is loaded.
+"""
 
 from __future__ import annotations
 
-import logging
 import os
-import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -14,25 +14,30 @@ from typing import Any
 from pydantic import ValidationError
 
 from notehop.app import models
+from notehop.app.services.notes.find_note import find_note, paths_meant
 from notehop.app.services.open_vault import Place, vector_server
 from notehop.app.services.running_server import read_running
 from notehop.config import Settings, errors, user_config_file
-from notehop.indexing.changes import Changes, changes_since, scan, unread_pdfs
+from notehop.indexing.changes import Changes, changes_since, compare, scan, unread_pdfs
 from notehop.indexing.embed.onnx_export import shared_export
 from notehop.indexing.enrich.store import EnrichmentStore
+from notehop.indexing.graph.files import VaultFiles, is_readable
 from notehop.indexing.identity import wanted
 from notehop.indexing.llm.consent import Hosts, names_this_machine, refusal
 from notehop.indexing.llm.egress import EgressLog
 from notehop.indexing.llm.providers import address, host_of, provider_of
 from notehop.indexing.shown import shown_time
 from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot
+from notehop.indexing.stores.catalog_read import FileStamp
 from notehop.indexing.stores.chroma import read_mirror
 from notehop.indexing.stores.fingerprint import check_fingerprint, check_vault
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.lock import read_holder
-from notehop.indexing.stores.model import NoteRow, NoteStatus
+from notehop.indexing.stores.model import LinkRow, NoteRow, NoteStatus
 from notehop.indexing.stores.replacement import settle
 from notehop.indexing.stores.run_record import read_run_record
+from notehop.indexing.vault.parse import read_note
+from notehop.indexing.vault.walk import FileEntry, Walk
 from notehop.indexing.watch.state import read_watch_state
 
 
@@ -155,18 +160,6 @@ def _hosts(calls: Iterable[models.EgressCall]) -> list[models.EgressHost]:
     return sorted(hosts, key=lambda one: (one.local, -one.bytes_out, one.host))
 
 
-_log = logging.getLogger(__name__)
-
-FRESH = 5.0
-"""Seconds for which a count is taken as it is."""
-
-WAIT = 0.3
-"""Seconds that the first query waits for its count."""
-
-BRIEFLY = 0.02
-"""Seconds that later ones wait before they take the last count: the walk of a small vault."""
-
-
 def pending_changes(place: Place, catalog: Catalog) -> Changes:
     """What the next index run would do: see :class:`notehop.indexing.changes.Changes`.
 
@@ -176,68 +169,6 @@ def pending_changes(place: Place, catalog: Catalog) -> Changes:
     return changes_since(catalog, scan(place.vault, settings), settings.max_note_bytes)
 
 
-class PendingCount:
-    """Counts in the background, so that a query on a large vault does not wait for the walk."""
-
-    def __init__(
-        self,
-        count: Callable[[], int],
-        clock: Callable[[], float] = time.monotonic,
-        state: Callable[[], object] = lambda: None,
-        wait: float = WAIT,
-    ) -> None:
-        """Count with ``count``, which may take its time, and may fail.
-
-        :param wait: seconds that the first query waits for its count.
-        :param state: says which state of the index it is now; a count of another one is dropped.
-        """
-        self._count = count
-        self._clock = clock
-        self._state = state
-        self._wait = wait
-        self._counted: object = None
-        self._turn = threading.Lock()
-        self._running: threading.Thread | None = None
-        self._value: int | None = None
-        self._at: float | None = None
-
-    def begin(self) -> None:
-        """Begin to count, unless the last count is fresh or one is under way."""
-        state = self._state()
-        with self._turn:
-            if state != self._counted:
-                # A count that is still under way is of the old state: it ends unheard.
-                self._counted, self._value, self._at, self._running = state, None, None, None
-            fresh = self._at is not None and self._clock() - self._at < FRESH
-            if not fresh and self._running is None:
-                self._running = threading.Thread(target=self._run, name="notehop-scan", daemon=True)
-                self._running.start()
-
-    def value(self) -> int | None:
-        """The last count of the index as it is now, begun if it has to be.
-
-        None if the first is not ready in time, or the last could not be made.
-        """
-        self.begin()
-        with self._turn:
-            running, wait = self._running, self._wait if self._at is None else BRIEFLY
-        if running is not None:
-            running.join(wait)
-        return self._value
-
-    def _run(self) -> None:
-        value: int | None = None
-        try:
-            value = self._count()
-        except (errors.NotehopError, OSError) as exc:
-            # An answer does not fail because the vault could not be looked at: it says None.
-            _log.debug("the changes are not counted: %s", exc)
-        finally:
-            with self._turn:
-                if self._running is threading.current_thread():
-                    self._value, self._at, self._running = value, self._clock(), None
-
-
 PARTS = ("catalog", "vectors", "chroma", "lexical", "model", "other")
 """The parts of an index folder by which its size is told."""
 
@@ -245,8 +176,8 @@ PARTS = ("catalog", "vectors", "chroma", "lexical", "model", "other")
 def index_status(place: Place) -> models.IndexStatus:
     """Describe the index of a vault.
 
-    :raises errors.IndexMissing: if there is none yet, naming the command that makes it, or who does.
-    :raises errors.IndexMismatch: if another version of notehop made it.
+    :raises IndexMissing: if there is none yet, naming the command that makes it, or who does.
+    :raises IndexMismatch: if another version of notehop made it.
     :raises IndexDamaged: if it cannot be read.
     """
     layout, settings = place.layout, place.settings
@@ -315,7 +246,7 @@ def index_status(place: Place) -> models.IndexStatus:
 def opened(place: Place) -> Iterator[tuple[Catalog, CatalogSnapshot]]:
     """The catalog of a place, and a view of its newest generation.
 
-    :raises errors.IndexFailure: as :func:`index_status`.
+    :raises IndexFailure: as :func:`index_status`.
     """
     settle(place.layout, finish=not place.read_only)
     try:
@@ -359,3 +290,149 @@ def _sizes(layout: IndexLayout) -> dict[str, int]:
 
 def _kept(rows: Iterable[NoteRow]) -> list[models.Kept]:
     return [models.Kept(path=row.path, reason=row.reason or "") for row in rows]
+
+
+def note_status(place: Place, note: str) -> models.NoteStatusReport:
+    """Describe what the index knows of a note, and why it does not know it.
+
+    :param note: its path or name; see :func:`notehop.app.services.notes.find_note.find_note`.
+    :raises UsageError: if neither vault nor index has such a file, or several.
+    :raises IndexFailure: as :func:`notehop.app.services.status.index_status`.
+    """
+    with opened(place) as (_, view):
+        # What the index holds can be said without the vault.
+        found = Walk((), (), ("",))
+        with suppress(errors.VaultError):
+            found = scan(place.vault, place.settings.vault)
+        stamps = view.stamps()
+        files = VaultFiles({*stamps, *(file.path for file in found.files)}, (), view.aliases())
+        try:
+            path = find_note(files, place.vault, note)
+        except errors.UsageError:
+            reported = _no_note(place, found, note)
+            if reported is None:
+                raise
+            return reported
+        file = next((file for file in found.files if file.path == path), None)
+        row = view.note(path)
+        if row is None and file is not None and file.kind != "note" and not file.excluded:
+            return _without(path, _no_note_but(path))
+        coming = _next_run(place, found, path, file, stamps.get(path), row)
+        if row is not None:
+            return _known(view, row, coming)
+        reason = coming and coming.reason
+        return _without(path, reason or "new since the last run", coming)
+
+
+def _no_note_but(path: str) -> str:
+    if is_readable(path):
+        return "not read here: docs/other-files.md says when files of this kind are"
+    return "not a note: notes are the files that end in .md"
+
+
+def _known(
+    view: CatalogSnapshot, row: NoteRow, coming: models.NextRun | None
+) -> models.NoteStatusReport:
+    report = models.NoteStatusReport.model_validate(row, from_attributes=True)
+    report.next_run = coming
+    report.modified = row.modified or None  # 0 for a note that was never read
+    report.chunks = [
+        models.StatusChunk(
+            id=chunk.id,
+            heading=" > ".join(chunk.heading_path),
+            lines=(chunk.first_line, chunk.last_line),
+        )
+        for chunk in sorted(view.chunks_of(row.path), key=lambda one: one.first_line)
+    ]
+    report.links = _links(view.links_from([row.path]))
+    backlinks = view.links_to([row.path])
+    report.backlinks = _links(link for link in backlinks if link.path != row.path)
+    return report
+
+
+def _without(
+    path: str, reason: str, coming: models.NextRun | None = None
+) -> models.NoteStatusReport:
+    name = path.rpartition("/")[2].removesuffix(".md")
+    return models.NoteStatusReport(
+        path=path, title=name, status="absent", reason=reason, next_run=coming
+    )
+
+
+def _next_run(
+    place: Place,
+    found: Walk,
+    path: str,
+    file: FileEntry | None,
+    stamp: FileStamp | None,
+    row: NoteRow | None,
+) -> models.NextRun | None:
+    """What the next run does with a note, by the rules of the run itself."""
+    if found.unlisted == ("",):
+        return None
+    settings = place.settings.vault
+    known: Mapping[str, FileStamp] = {} if stamp is None else {path: stamp}
+    reasons = {path: row.reason or ""} if row and row.status is NoteStatus.SKIPPED else {}
+    only = Walk(() if file is None else (file,), (), found.unlisted)
+    changes = compare(only, known, reasons, {}, settings.max_note_bytes)
+    if changes.gone:
+        return models.NextRun(does="forget")
+    for _, reason in changes.skip:
+        return models.NextRun(does="leave_out", reason=reason)
+    for entry in (*changes.read, *changes.retry):
+        readable = stamp is not None and stamp.status is not NoteStatus.FAILED
+        read = read_note(
+            place.vault,
+            entry,
+            stamp.content_hash if stamp and readable else "",
+            comment_links=settings.comment_links,
+        )
+        coming = models.NextRun(does="read")
+        if read.problem is not None:
+            coming = models.NextRun(does="fail", reason=read.problem)
+        elif read.note is None:
+            return None  # saved again as it was
+        elif read.note.excluded is not None:
+            coming = models.NextRun(does="leave_out", reason=read.note.excluded)
+        same = row is not None and coming.reason is not None and coming.reason == row.reason
+        return None if same else coming
+    return None
+
+
+def _no_note(place: Place, found: Walk, said: str) -> models.NoteStatusReport | None:
+    """What is there under a name that is no note's; None if nothing is."""
+    there = {file.path: _no_note_but(file.path) for file in found.files}
+    there.update(found.problems)
+    for path in paths_meant(place.vault, said):
+        if reason := there.get(path) or _out_of_sight(place, found, path):
+            return _without(path, reason)
+    return None
+
+
+def _out_of_sight(place: Place, found: Walk, path: str) -> str | None:
+    """Why a walk of the vault did not find what is there; None if nothing is."""
+    if not os.path.exists(place.vault / path):  # noqa: PTH110 - a name that no disk takes is none
+        return None
+    parts = path.split("/")
+    for depth, part in enumerate(parts, start=1):
+        if part.startswith(".") and part != ".":
+            return f"{part}: names that begin with a dot are no part of a vault"
+        above = "/".join(parts[:depth])
+        for problem, reason in found.problems:
+            if problem == above:
+                return f"below {above}: {reason}"
+    return "a folder, not a note" if (place.vault / path).is_dir() else None
+
+
+def _links(rows: Iterable[LinkRow]) -> list[models.StatusLink]:
+    return [
+        models.StatusLink(
+            source=row.path,
+            line=row.line,
+            raw=row.raw,
+            kind=row.kind,
+            status=row.status,
+            target=row.target_path,
+        )
+        for row in rows
+    ]

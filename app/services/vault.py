@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, get_type_hints
 
 import numpy as np
 from llama_index.core.llms import LLM
+from pydantic import BaseModel
 
 from notehop.app import models
 from notehop.app.answer.material import material_of
@@ -20,6 +21,7 @@ from notehop.app.retrieval.filters.parse import checked
 from notehop.app.retrieval.trace import TracedQuery
 from notehop.app.services.ask import (
     Conversations,
+    PendingCount,
     QuestionRun,
     explained,
     reply_fields,
@@ -30,10 +32,9 @@ from notehop.app.services.engine import Engine, VaultRetriever
 from notehop.app.services.notes.browse import browse, graph_view, overview
 from notehop.app.services.notes.current_notes import CurrentNotes
 from notehop.app.services.notes.read_note import note_view
-from notehop.app.services.notes.related import find_related
-from notehop.app.services.notes.suggest import suggest
+from notehop.app.services.notes.suggest import find_related, suggest
 from notehop.app.services.open_vault import Place
-from notehop.app.services.status import PendingCount, index_status, pending_changes
+from notehop.app.services.status import index_status, pending_changes
 from notehop.indexing.capture import Kept
 from notehop.indexing.report import Progress
 from notehop.indexing.shown import counted
@@ -42,15 +43,7 @@ from notehop.indexing.stores.reader import Reader
 if TYPE_CHECKING:
     from llama_index.core.tools import FunctionTool
 
-ReplyT = TypeVar(
-    "ReplyT",
-    models.BrowseResult,
-    models.NoteView,
-    models.Suggestions,
-    models.ThemesResult,
-    models.VaultOverview,
-)
-
+ReplyT = TypeVar("ReplyT", bound=BaseModel)
 
 NEAREST = 3
 """Passages that a search shows where nothing matches."""
@@ -304,7 +297,7 @@ class VaultHandle(VaultComponents):
 
     def _begin(self, asked: models.BaseQuery) -> TracedQuery:
         self._engine.check_open()
-        text = checked(asked.query, self.settings.retrieval.max_query_chars, asked.filters)
+        text = checked(asked.query, self.place.settings.retrieval.max_query_chars, asked.filters)
         self._pending.begin()
         return TracedQuery(text)
 
@@ -315,7 +308,7 @@ class VaultHandle(VaultComponents):
         retriever = VaultRetriever(
             self._themes.or_else(engine.retrieve, asked.themes),
             replace(Wanted.by(asked), listing=not asked.literal),
-            self.name,
+            self.place.name,
         )
         talks, pending = self._conversations, self._pending
         return QuestionRun(asked, query, retriever, engine, talks, pending, cancelled)

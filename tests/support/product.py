@@ -46,21 +46,19 @@ _HOMES: dict[str, str] = {
     "notehop.app.cli.program": "app run",
     "notehop.app.cli.show_status": "show_status",
     "notehop.app.services": "running_server",
+    "notehop.app.services.ask": "FRESH PendingCount",
     "notehop.app.services.capture": "capture Find",
     "notehop.app.services.period": "period_of",
     "notehop.app.services.doctor.vault": "examine conflict_copies DoctorReport",
     "notehop.app.services.doctor.index": "check_index IndexCheck",
-    "notehop.app.services.status": (
-        "egress_report language_model_now FRESH PendingCount index_status"
-    ),
+    "notehop.app.services.status": ("egress_report language_model_now index_status note_status"),
     "notehop.app.evaluation.run": "evaluate_sets evaluate_vault EvaluationPlan=Plan",
     "notehop.app.services.notes.browse": "laid_out",
     "notehop.app.services.vault": "VaultHandle",
     "notehop.app.services.doctor": "Kind",
-    "notehop.app.services.note_status": "note_status",
     "notehop.app.services.open_vault": "open_place locate NoVault Place",
     "notehop.app.services.vaults": "LazyVault locate_all Vaults",
-    "notehop.app.services.notes.related": "link_to",
+    "notehop.app.services.notes.suggest": "link_to",
     "notehop.app.services.running_server": (
         "ask_server Announcement digest proof read_running Running"
     ),
