@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
@@ -90,23 +91,18 @@ def pull_model(
     if here or dry_run:
         return _pulled(remote, whole if here else None, fetched=False)
     progress.stage(f"Fetching {name}", max(1, remote.bytes // MEGABYTE), "MB")
+    fetched = 0
+
+    def advance(count: int) -> None:
+        nonlocal fetched
+        fetched += count
+        progress.advance(fetched // MEGABYTE - (fetched - count) // MEGABYTE)
+
     try:
-        folder = fetch(remote, _in_megabytes(progress))
+        folder = fetch(remote, advance)
     finally:
         progress.close()
     return _pulled(remote, folder, fetched=True)
-
-
-def _in_megabytes(progress: Progress) -> Callable[[int], None]:
-    left = 0
-
-    def advance(count: int) -> None:
-        nonlocal left
-        left += count
-        progress.advance(left // MEGABYTE)
-        left %= MEGABYTE
-
-    return advance
 
 
 def _pulled(remote: RemoteModel, folder: Path | None, *, fetched: bool) -> PulledModel:
@@ -126,32 +122,25 @@ def _pulled(remote: RemoteModel, folder: Path | None, *, fetched: bool) -> Pulle
 
 
 def _installed() -> Iterable[HeldModel]:
-    try:
-        folder = bundled_folder()
-    except ModelError:
-        pass
-    else:
-        yield _described(BUNDLED_NAME, folder, "bundled", languages=["en"])
-    try:
+    with suppress(ModelError):
+        yield _described(BUNDLED_NAME, bundled_folder(), "bundled", languages=["en"])
+    with suppress(ModelError):
         file = multilingual_file()
-    except ModelError:
-        return
-    yield HeldModel(
-        name=MULTILINGUAL_NAME,
-        kind="embedding",
-        origin="extra",
-        folder=str(file.parent),
-        bytes=file.stat().st_size,
-        dimensions=MULTILINGUAL_DIMENSIONS,
-        languages=["mul"],
-    )
+        yield HeldModel(
+            name=MULTILINGUAL_NAME,
+            kind="embedding",
+            origin="extra",
+            folder=str(file.parent),
+            bytes=file.stat().st_size,
+            dimensions=MULTILINGUAL_DIMENSIONS,
+            languages=["mul"],
+        )
 
 
 def _named(settings: Settings) -> Iterable[tuple[str, str, Kind, Callable[[], Path]]]:
     """The models that the settings name: setting, name, kind, and what finds its folder."""
-    own = settings.embedding.model
+    own, other = settings.embedding.model, settings.rerank.model
     yield "embedding.model", canonical_name(own), "embedding", lambda: model_folder(own)
-    other = settings.rerank.model
     if other:
         yield "rerank.model", reranker_name(other), "reranker", lambda: reranker_folder(other)
 

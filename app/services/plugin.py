@@ -117,7 +117,17 @@ def install_plugin(vault: Path) -> None:
                 folder.remove(name)
                 folder.sync()
         for name, data in shipped().items():
-            _write(folder, name, data)
+            # Whole: a link of this name is replaced and never followed.
+            temporary = f".{ID}-{secrets.token_hex(8)}{_BEING_WRITTEN}"
+            folder.create(temporary, data)
+            try:
+                source, target = folder.at(temporary), folder.at(name)
+                os.replace(source, target, src_dir_fd=folder.fd, dst_dir_fd=folder.fd)
+            except BaseException:
+                with suppress(OSError):
+                    folder.remove(temporary)
+                raise
+            folder.sync()
 
 
 def remove_plugin(vault: Path) -> None:
@@ -141,20 +151,6 @@ def remove_plugin(vault: Path) -> None:
 def _left_over(name: str) -> bool:
     """Whether a file is one that a run left that broke off."""
     return name.startswith(f".{ID}-") and name.endswith(_BEING_WRITTEN)
-
-
-def _write(folder: HeldFolder, name: str, data: bytes) -> None:
-    """Put a file there whole: a link of this name is replaced and never followed."""
-    temporary = f".{ID}-{secrets.token_hex(8)}{_BEING_WRITTEN}"
-    folder.create(temporary, data)
-    source, target = folder.at(temporary), folder.at(name)
-    try:
-        os.replace(source, target, src_dir_fd=folder.fd, dst_dir_fd=folder.fd)
-    except BaseException:
-        with suppress(OSError):
-            folder.remove(temporary)
-        raise
-    folder.sync()
 
 
 @contextmanager
