@@ -143,7 +143,9 @@ class Engine:
             load_llm(place.settings, log_dir=place.log_dir, lazily=True) if llm is None else llm
         )
         self.ready = False
-        self._lock = threading.RLock()
+        # Who reads notes does not wait for models.
+        self._opening = threading.Lock()
+        self._loading = threading.RLock()
         self._closed = False
         self._used = time.monotonic()
         self._reopened = reopened
@@ -183,7 +185,7 @@ class Engine:
         return True
 
     def _let_go(self) -> None:
-        with self._lock:
+        with self._opening, self._loading:
             self._forget()
             reader, self._reader = self._reader, None
             self._embedder = self._scorer = self._language = None
@@ -219,7 +221,7 @@ class Engine:
         :raises UsageError: once it is closed.
         :raises IndexFailure: if it has to be opened again, and cannot be.
         """
-        with self._lock:
+        with self._opening:
             self.check_open()
             if self._reader is None:
                 self._reader = self._reopened()
@@ -241,7 +243,7 @@ class Engine:
 
         :raises ModelError: if it cannot be loaded.
         """
-        with self._lock:
+        with self._loading:
             self._used = time.monotonic()
             if self._embedder is None:
                 folder = self.place.layout.model
@@ -252,7 +254,7 @@ class Engine:
     def scorer(self) -> CrossEncoderScorer | None:
         """The model that reranks; None where the settings name none."""
         settings = self.place.settings.rerank
-        with self._lock:
+        with self._loading:
             if self._scorer is None and settings.model:
                 self._scorer = shared_scorer(settings)
             return self._scorer
@@ -296,7 +298,7 @@ class Engine:
     def _as_indexed(self) -> _Language:
         """What depends on the language of the index as it is now: a rebuild may have found another."""
         catalog = self.reader.catalog
-        with self._lock:
+        with self._loading:
             if self._language is not None and self._language.catalog is catalog:
                 return self._language
             language = catalog.meta().get("fingerprint", {}).get("language")
@@ -351,7 +353,7 @@ class Engine:
         text = checked(query.query_str, settings.retrieval.max_query_chars, wanted.filters)
         tokenizer = self.tokenizer
         with self.reader.snapshot() as view:
-            with self._lock:
+            with self._loading:
                 if view.generation != self._generation:
                     self._generation = view.generation
                     self._forget()
