@@ -73,8 +73,7 @@ class NoteView(Strict):
 
 Seed = Annotated[str, StringConstraints(min_length=1, max_length=1_000, pattern=r"\S")]
 
-MOST_SEEDS = 20
-"""Notes that one browse starts from."""
+MOST_SEEDS = 20  # notes that one browse starts from
 
 
 class BrowseQuery(Parameters):
@@ -335,16 +334,14 @@ class VaultOverview(Strict):
     pending: int | None = None
 
 
-MOST_TAGS = 50
-"""Tags of one note."""
+MOST_TAGS = 50  # tags of one note
 
 
 SAYS_SOMETHING = r"[^\u0000-@\[-^`{-\u00bf\u2000-\u206f\u2e00-\u2e7f\u3000\ufeff]"
 """A sign that makes a text a tag, for programs that read the schema; more is taken."""
 
 
-SOMETHING = r"[^\s\x00-\x1f\x7f-\x9f]"
-"""A sign that a file can hold and that is no blank."""
+SOMETHING = r"[^\s\x00-\x1f\x7f-\x9f]"  # A sign that a file can hold and that is no blank
 
 
 class CaptureQuery(Parameters):

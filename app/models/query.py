@@ -18,8 +18,7 @@ from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from notehop.config.errors import QueryError
 
-MOST_FIELDS = 100
-"""Fields that an object may have, known or not."""
+MOST_FIELDS = 100  # fields that an object may have, known or not
 
 
 def at_most(most: int) -> BeforeValidator:
@@ -116,8 +115,7 @@ def as_query(
         raise QueryError(f"the query cannot be run: {'; '.join(told)}") from exc
 
 
-MOST = 100
-"""Values of one filter."""
+MOST = 100  # values of one filter
 
 
 DAY = (
@@ -274,8 +272,7 @@ class SearchQuery(BaseQuery):
     min_score: float | None = Field(default=None, ge=0, le=1)
 
 
-MOST_TEXTS = 64
-"""Texts of one request."""
+MOST_TEXTS = 64  # texts of one request
 
 
 class EmbedQuery(Parameters):

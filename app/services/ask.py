@@ -44,11 +44,8 @@ from notehop.indexing.tokens.words import fold
 
 _log = logging.getLogger(__name__)
 
-STAGE = "condense"
-"""The stage of a query that asks the model what a follow-up means."""
-
-THEMES = "themes"
-"""The stage of a question about the whole vault, and what it is said to be after."""
+STAGE = "condense"  # the stage of a query that asks the model what a follow-up means
+THEMES = "themes"  # the stage of a question about the whole vault, and what it is said to be after
 
 WITHDRAWN = "(what this answer said is no longer in the vault)"
 """What is left of an answer from a note that was deleted, or made private, since."""
@@ -61,11 +58,8 @@ AS_IT_STANDS = "the follow-up is taken as it stands"
 TOO_LONG = "what it means after what was said before is longer than a question may be"
 
 
-FRESH = 5.0
-"""Seconds for which a count is taken as it is."""
-
-WAIT = 0.3
-"""Seconds that the first query waits for its count."""
+FRESH = 5.0  # seconds for which a count is taken as it is
+WAIT = 0.3  # seconds that the first query waits for its count
 
 BRIEFLY = 0.02
 """Seconds that later ones wait before they take the last count: the walk of a small vault."""

@@ -61,11 +61,8 @@ NO_TEXT = (
 
 NO_WORDS = "the query has no words to look for; these are the nearest by meaning alone"
 
-SPELLING = "spelling"
-"""The stage of a query that reads its misspelled words."""
-
-FILTERS = "filters"
-"""The stage of a query that finds what its filters leave."""
+SPELLING = "spelling"  # the stage of a query that reads its misspelled words
+FILTERS = "filters"  # the stage of a query that finds what its filters leave
 
 
 Run = Callable[[TracedQuery, Wanted], list[NodeWithScore]]

@@ -69,8 +69,7 @@ FIRST_RETRY = 1.0
 LAST_RETRY = 60.0
 """The longest such wait, and the life that makes a follower count as having worked."""
 
-ENDING = 5.0
-"""Seconds that a follower is given to finish what it writes."""
+ENDING = 5.0  # seconds that a follower is given to finish what it writes
 
 
 def follow_vault(

@@ -34,17 +34,10 @@ from notehop.indexing.tokens import Tokenizer
 from notehop.indexing.tokens.words import fold
 from notehop.indexing.vault.dates import day_in_name
 
-LISTED_MOST = 20
-"""Notes that are listed where a question asks for all of a kind."""
-
-LONGEST = 4
-"""Words beside the small ones that may name what is to be listed."""
-
-BEGINNING = 3
-"""Letters of a word that a value has to have for it to be read: endings differ."""
-
-CHOICES = 64
-"""Ways to read a question that are tried."""
+LISTED_MOST = 20  # notes that are listed where a question asks for all of a kind
+LONGEST = 4  # words beside the small ones that may name what is to be listed
+BEGINNING = 3  # letters of a word that a value has to have for it to be read: endings differ
+CHOICES = 64  # ways to read a question that are tried
 
 _ASKS = re.compile(
     r"^(?:please |can you |could you )?(?:list|show|give me|name|all|every|which|how many"
@@ -383,13 +376,7 @@ def _subject_asked(text: str) -> str | None:
 def _with_open_tasks(
     view: Snapshot, subject: str, question: str, ids: Iterable[ChunkId]
 ) -> tuple[tuple[ChunkId, ...], list[str]] | None:
-    """The passages with open tasks, of the newest notes first, and the names that they are about.
-
-    :param subject: the name of a note, whose tasks are wanted and those that speak of it; empty for
-        all tasks.
-    :param ids: the passages that may be among them.
-    :returns: None where no note has that name.
-    """
+    """The passages with open tasks, of the newest notes first, and the names that they are about."""
     own: set[str] = set()
     names: list[str] = []
     if subject:

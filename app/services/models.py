@@ -33,8 +33,7 @@ Kind = Literal["embedding", "reranker", "unknown"]
 
 SETTING: dict[Kind, str] = {"embedding": "embedding.model", "reranker": "rerank.model"}
 
-MEGABYTE = 1_000_000
-"""The unit in which a fetch tells how far it is."""
+MEGABYTE = 1_000_000  # the unit in which a fetch tells how far it is
 
 
 def held_models(settings: Settings) -> ModelList:

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from notehop.indexing.stores.reader import Reader
     from notehop.indexing.stores.served_vectors import VectorServer
 
-APP_FOLDER = ".obsidian"
-"""What makes a folder a vault of the application."""
+APP_FOLDER = ".obsidian"  # what makes a folder a vault of the application
 
 
 class NoVault(UsageError):

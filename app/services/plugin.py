@@ -25,11 +25,8 @@ ID = "notehop"
 
 MANIFEST = "manifest.json"
 
-FILES = ("main.js", "styles.css", MANIFEST)
-"""In the order in which they are written."""
-
-SETTINGS = "data.json"
-"""What the app keeps of the plugin's settings; it goes with the plugin."""
+FILES = ("main.js", "styles.css", MANIFEST)  # in the order in which they are written
+SETTINGS = "data.json"  # what the app keeps of the plugin's settings; it goes with the plugin
 
 _FOLDER = (".obsidian", "plugins", ID)
 

@@ -164,11 +164,8 @@ def _alive(pid: int) -> bool:
     return True
 
 
-PATIENCE = 0.3
-"""Seconds that a server has to say that it is there: a command without one takes two."""
-
-SEARCHED = 10.0
-"""Seconds that it has for a search: without it, one takes three."""
+PATIENCE = 0.3  # seconds that a server has to say that it is there: a command without one takes two
+SEARCHED = 10.0  # seconds that it has for a search: without it, one takes three
 
 LATER = 5.0
 """Seconds that it has for an answer beside those that it gives itself (``server.timeout_s``): it

@@ -37,8 +37,7 @@ OFF = (
 )
 
 
-DEPTH = 60
-"""Notes that are looked for: a theme that has none among so many is not about the query."""
+DEPTH = 60  # notes that are looked for: a theme that has none among so many is not about the query
 
 NEAR = 0.75
 """Share of the best similarity that a note must reach which holds no word of the query: a search by
@@ -48,8 +47,7 @@ FIRST = 5
 """Offset of the ranks that are added up: a theme that is found first outweighs several that are
 found far behind, however many notes they have."""
 
-SHARE = 0.25
-"""What a theme must have of the best one's weight; less is chance."""
+SHARE = 0.25  # what a theme must have of the best one's weight; less is chance
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,14 +113,9 @@ def _score(hit: NodeWithScore, signal: str) -> float | None:
     return None if score is None else float(score)
 
 
-NOTES = 3
-"""Notes of a theme that are named in a list."""
-
-WORDS = 6
-"""Words of a theme that are told."""
-
-SPARE = 2
-"""Notes looked at for each that is named: one that changed since may have nothing to show."""
+NOTES = 3  # notes of a theme that are named in a list
+WORDS = 6  # words of a theme that are told
+SPARE = 2  # notes looked at for each that is named: one that changed since may have nothing to show
 
 
 ALL = "What are the main themes of these notes?"
@@ -265,12 +258,7 @@ class VaultThemes:
         filters: models.Filters,
         literal: bool,
     ) -> tuple[list[Chosen], Mapping[str, str] | None]:
-        """The themes of a subject, or all that filters leave.
-
-        :param query: the subject and the filters that are written with it.
-        :returns: and the notes that filters leave, each with the first passage that they do; None
-            where there are no filters, and for a subject.
-        """
+        """The themes of a subject, or all that filters leave."""
         if about:
             wanted = Wanted.best_notes(DEPTH, filters, literal=literal)
             return by_hits(themes, self._engine.retrieve(query, wanted)), None

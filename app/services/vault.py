@@ -45,8 +45,7 @@ if TYPE_CHECKING:
 
 ReplyT = TypeVar("ReplyT", bound=BaseModel)
 
-NEAREST = 3
-"""Passages that a search shows where nothing matches."""
+NEAREST = 3  # passages that a search shows where nothing matches
 
 NOTHING = (
     "nothing in the notes matches; what is shown is nearest by chance; for more of it ask with "
@@ -325,11 +324,7 @@ class VaultHandle(VaultComponents):
 def _matching(
     sources: Sequence[models.Source], least: float | None, *, narrowed: bool
 ) -> tuple[list[models.Source], str | None]:
-    """The sources that a search shows, and what it says where none of them matches.
-
-    :param least: relevance they must have; None shows the first few of nothing but weak matches.
-    :param narrowed: whether they match filters, which is something.
-    """
+    """The sources that a search shows, and what it says where none of them matches."""
     if least is not None:
         kept = [one for one in sources if one.relevance is None or one.relevance >= least]
         lower = len(sources) - len(kept)

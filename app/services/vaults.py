@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-ASKED = "notehop.asked"
-"""Key of the scope of a request: the :class:`LazyVault` that it is for."""
+ASKED = "notehop.asked"  # key of the scope of a request: the :class:`LazyVault` that it is for
 
 NAMED = "notehop.vault"
 """Key of the scope of a request: the name of its vault; absent where its path names none."""

@@ -290,11 +290,8 @@ def _shared(
 _LONG_ENOUGH = 200
 """Characters from which two texts can be told to be nearly the same: templates are short."""
 
-_TOO_LONG = 200_000
-"""Characters above which they are not compared: it takes a second."""
-
-_NEARLY = 90
-"""Per cent of the characters that nearly equal texts share."""
+_TOO_LONG = 200_000  # characters above which they are not compared: it takes a second
+_NEARLY = 90  # per cent of the characters that nearly equal texts share
 
 
 def examine(place: Place, kinds: Collection[Kind] = tuple(Kind)) -> DoctorReport:

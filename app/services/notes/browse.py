@@ -37,8 +37,7 @@ from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens import Tokenizer
 from notehop.indexing.vault.plain import words_of
 
-LINKS = 5
-"""Links of a note that are named; the rest is counted."""
+LINKS = 5  # links of a note that are named; the rest is counted
 
 
 def browse(
@@ -237,14 +236,9 @@ def _steps(view: Snapshot, paths: Sequence[str], direction: Direction) -> Iterat
                 yield Step(link, False, link.path, link.chunk_id or ids[0])
 
 
-MOST = 300
-"""Notes of a picture: more are no picture."""
-
-SPRINGS = 60
-"""Steps of the layout; a graph of this size has settled by then."""
-
-APART = 1
-"""Strength of the spring between parts that no link connects; that of a link is 1 to 3."""
+MOST = 300  # notes of a picture: more are no picture
+SPRINGS = 60  # steps of the layout; a graph of this size has settled by then
+APART = 1  # strength of the spring between parts that no link connects; that of a link is 1 to 3
 
 Pairs = Mapping[tuple[str, str], int]
 """(source, target) -> how many links."""
@@ -362,8 +356,7 @@ def _edges(view: Snapshot, paths: Sequence[str]) -> tuple[Pairs, Mapping[str, in
     return edges, degrees
 
 
-VALUES = 5
-"""Values of a property that are named."""
+VALUES = 5  # values of a property that are named
 
 _LINK_SIGNS = re.compile(r"[\[\]|#]+")
 

@@ -102,8 +102,7 @@ class CurrentNotes(CurrentView):
 STORED_LENGTH = 300
 """Characters of a summary that was written for the purpose: it says more than a beginning."""
 
-LENGTH = 150
-"""Characters: two lines of a card."""
+LENGTH = 150  # characters: two lines of a card
 
 _MARKS = re.compile(r"^[ \t]*(?:#{1,6}[ \t].*|[-*_=]{3,}[ \t]*|\|?[ \t:|-]*-[ \t:|-]*\|?)$", re.M)
 _BULLETS = re.compile(r"^[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?|^[ \t]*>[ \t]?", re.M)

@@ -27,17 +27,10 @@ if TYPE_CHECKING:
     from notehop.app.services.notes.current_notes import CurrentNotes
 
 
-LONGEST = 1_000
-"""Characters of a name: no disk has a longer path that people write notes at."""
-
-_NEAR = 3
-"""Near names that are told."""
-
-_LOOKED_AT = 24
-"""Near names that are held against the files."""
-
-_SHOWN = 200
-"""Characters of a name that are repeated to whoever asked by it."""
+LONGEST = 1_000  # characters of a name: no disk has a longer path that people write notes at
+_NEAR = 3  # near names that are told
+_LOOKED_AT = 24  # near names that are held against the files
+_SHOWN = 200  # characters of a name that are repeated to whoever asked by it
 
 
 def notes_meant(now: CurrentNotes, said: str) -> tuple[str, ...]:
@@ -177,10 +170,7 @@ def _near(
     said: str,
     is_there: Callable[[str], bool] = lambda _: True,
 ) -> list[str]:
-    """Notes that may have been meant: names a slip away, else those that hold what was said.
-
-    :param is_there: asked no more often than it takes: it may look at a file.
-    """
+    """Notes that may have been meant: names a slip away, else those that hold what was said."""
     names = [Name(path.removesuffix(NOTE_SUFFIX), path, "path") for path in paths]
     names += [Name(link_name(path), path, "name") for path in paths]
     names += [Name(one, path, "alias") for path in paths for one in aliases.get(path, ())]

@@ -29,21 +29,15 @@ from notehop.indexing.vault.parse import Read, read_note
 from notehop.indexing.vault.plain import plain_text, words_of
 from notehop.indexing.vault.sentences import sentence_spans
 
-LISTED = 20
-"""Mentions that are listed; the rest is counted."""
-
-READ = 40
-"""Notes that are read to list them: what the index takes for a mention may be a link."""
+LISTED = 20  # mentions that are listed; the rest is counted
+READ = 40  # notes that are read to list them: what the index takes for a mention may be a link
 
 COUNTED = 3_000
 """Passages whose text is looked at for the count; each further one that holds the words counts as
 one mention. A name that so many say is hardly a name."""
 
-SHORTEST = 2
-"""Letters that a name of one word must have: every text says ``a``."""
-
-SENTENCE = 300
-"""Characters of a sentence that are shown."""
+SHORTEST = 2  # letters that a name of one word must have: every text says ``a``
+SENTENCE = 300  # characters of a sentence that are shown
 
 _PARAGRAPH = re.compile(r"\n[ \t]*\n|\n(?=[ \t]*(?:[-*+>|#]|\d{1,9}[.)])[ \t]?)")
 _HEADING = re.compile(r"[ \t]*#{1,6}[ \t]+")
@@ -218,14 +212,9 @@ def _counted(view: Snapshot, ids: Sequence[ChunkId], pattern: re.Pattern[str]) -
     return count
 
 
-COMMENTS = ("%%", "<!--")
-"""How what nobody is to see begins."""
-
-MAX_NAME = 255
-"""Bytes of a name: what most disks take."""
-
-_NAMED = 5
-"""Headings that a message names."""
+COMMENTS = ("%%", "<!--")  # how what nobody is to see begins
+MAX_NAME = 255  # bytes of a name: what most disks take
+_NAMED = 5  # headings that a message names
 
 
 def note_view(

@@ -41,11 +41,8 @@ COMPARED = 5
 AGAIN = 2
 """Times that a note may lack a link, or be lacking one to it, in a list of the whole vault."""
 
-LEAST = 0.02
-"""Score below which nothing is suggested: of such pairs, one in 250 was linked."""
-
-SHOWS = 2
-"""Words that two notes share in the sentence that is shown of them, in such a list."""
+LEAST = 0.02  # score below which nothing is suggested: of such pairs, one in 250 was linked
+SHOWS = 2  # words that two notes share in the sentence that is shown of them, in such a list
 
 _PARAGRAPH = re.compile(r"[^\n]+(?:\n(?![ \t]*(?:[-*+>|#\n]|\d{1,9}[.)]))[^\n]+)*")
 
@@ -101,11 +98,7 @@ def _described(
     *,
     whole: bool,
 ) -> list[Suggestion]:
-    """The most likely pairs as they stand in the vault, each with its evidence.
-
-    :param likely: the best first.
-    :param whole: whether they are of all notes: then none may be in most of them.
-    """
+    """The most likely pairs as they stand in the vault, each with its evidence."""
     counts: Counter[tuple[str, str]] = Counter()
     ordered = iter(likely)
     found: list[Suggestion] = []
@@ -148,10 +141,7 @@ def _link(files: VaultFiles, pair: Pair, name: str) -> str:
 
 
 def _alike_in(now: CurrentNotes, tokenizer: Tokenizer, pair: Pair, least: int) -> Naming | None:
-    """The sentence of the source that shares most with the target, by the weight of rare words.
-
-    :param least: words that it has to share.
-    """
+    """The sentence of the source that shares most with the target, by the weight of rare words."""
     chunks = now.chunks(pair.chunks or ())
     if len(chunks) < 2 or any(chunk.kind != "text" for chunk in chunks.values()):
         chunks = now.chunks(_nearest_passages(now.indexed, pair))
@@ -195,10 +185,7 @@ def _nearest_passages(view: Snapshot, pair: Pair) -> tuple[ChunkId, ...]:
 def _wanted(
     now: CurrentNotes, links: Iterable[LinkRow], limit: int, path: str | None = None
 ) -> list[Suggestion]:
-    """Names of no note that at least two notes link to, those that most do first.
-
-    :param path: the note whose links they are; None for any.
-    """
+    """Names of no note that at least two notes link to, those that most do first."""
     by_name: dict[str, dict[str, LinkRow]] = {}
     for link in links:
         name = link_name(link.raw_target)

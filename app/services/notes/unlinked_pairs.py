@@ -45,27 +45,20 @@ with it: those that tell it best."""
 PASSAGES = 12
 """Passages of a note that are compared with the vault: of a longer one, evenly spread ones."""
 
-NEAREST = 60
-"""Passages that are nearest to each of them."""
-
-NEIGHBOURS = 10
-"""Notes that are compared with each note, where all of the vault are."""
-
-BLOCK = 1_000
-"""Notes compared with all others at a time."""
+NEAREST = 60  # passages that are nearest to each of them
+NEIGHBOURS = 10  # notes that are compared with each note, where all of the vault are
+BLOCK = 1_000  # notes compared with all others at a time
 
 COPY = 0.985
 """Cosine from which two notes are taken for copies of each other: ``doctor`` lists those."""
 
-LONGEST_NAME = 6
-"""Words of a name that is looked for in the text of a note."""
+LONGEST_NAME = 6  # words of a name that is looked for in the text of a note
 
 READ = 20_000
 """Characters of a note in which names of other notes are looked for; what stands further on is found
 from the notes that it names, and in the list of the whole vault."""
 
-LONGEST_UNSPACED = 8
-"""Signs of one in a text without blanks between words."""
+LONGEST_UNSPACED = 8  # signs of one in a text without blanks between words
 
 COMMON = 100
 """Passages that hold the words of a name, with more of which it names nothing in a list of all."""
