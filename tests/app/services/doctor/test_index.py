@@ -204,11 +204,10 @@ def test_settings_that_do_not_fit(place: Place) -> None:
 def test_what_differs_while_another_process_writes_means_nothing(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def commit_meanwhile(*_: object) -> tuple[object, ...]:
+    def commit_meanwhile(_: object) -> None:
         sql("UPDATE meta SET value='2' WHERE key='generation'")(place)
-        return ()
 
-    monkeypatch.setattr("notehop.app.services.doctor.index._query_model", commit_meanwhile)
+    monkeypatch.setattr("notehop.app.services.doctor.index.read_manifest", commit_meanwhile)
     remove("vectors")(place)
     with WriterLock(place.layout, "notehop index"):
         found = check_index(place)
