@@ -1,33 +1,30 @@
-"""Owns the lexical index: BM25 over the fields of chunks, exact while notes come and go.
-
-Touches: index (save and load).
-"""
+"""The lexical index: BM25 over the fields of chunks, exact while notes come and go."""
 
 from __future__ import annotations
 
 import math
 import threading
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from notehop.indexing.stores.lexical_segments import (
-    Ints,
     Segment,
     joined,
-    living_ids,
     read_segments,
     write_segments,
 )
 from notehop.indexing.stores.model import LIMITS, ChunkId, FieldTokens, Limits
 from notehop.indexing.tokens import FIELDS
 from notehop.indexing.tokens.vocabulary import NearWords, Vocabulary
+
+Words = TypeVar("Words", Vocabulary, NearWords)
 
 K1 = 1.5
 B = 0.75
@@ -44,88 +41,6 @@ BOOSTS: Mapping[str, float] = MappingProxyType(
     }
 )
 """Weights of the fields where none are given."""
-
-
-_NOTHING = (0,) * len(FIELDS)
-
-
-@dataclass(frozen=True, eq=False)
-class _State:
-    """Segments, which of their documents are living, and what is counted over those."""
-
-    segments: tuple[Segment, ...] = ()
-    alive: tuple[npt.NDArray[np.bool_], ...] = ()
-    living: tuple[int, ...] = ()
-    tokens: tuple[int, ...] = _NOTHING
-    holders: tuple[int, ...] = _NOTHING
-    norms: dict[int, npt.NDArray[np.float64]] = field(default_factory=dict)
-
-    @property
-    def parts(self) -> Iterator[tuple[Segment, npt.NDArray[np.bool_]]]:
-        return zip(self.segments, self.alive, strict=True)
-
-    def place(self, id_: object) -> tuple[int, int] | None:
-        """Segment and document of a living chunk; None if there is none of that id."""
-        for at in range(len(self.segments) - 1, -1, -1):
-            doc = self.segments[at].places.get(id_)  # type: ignore[call-overload]
-            if doc is not None and self.alive[at][doc]:
-                return at, doc
-        return None
-
-    def frequency(self, term: str) -> int:
-        """How many living documents hold a term."""
-        found = 0
-        for at, segment in enumerate(self.segments):
-            holders = segment.holders_of(term)
-            whole = self.living[at] == len(segment.ids)
-            found += len(holders) if whole else int(np.count_nonzero(self.alive[at][holders]))
-        return found
-
-    def without(self, gone: Iterable[ChunkId]) -> _State:
-        """The same without some living chunks."""
-        state = self
-        for at, chosen in _chosen(self, gone).items():
-            docs = sorted(chosen)
-            alive = state.alive[at].copy()
-            alive[docs] = False
-            state = replace(
-                state._accounted(state.segments[at].lengths[:, docs], -1),
-                alive=(*state.alive[:at], alive, *state.alive[at + 1 :]),
-                living=(*state.living[:at], int(alive.sum()), *state.living[at + 1 :]),
-            )
-        return state
-
-    def with_segment(self, segment: Segment) -> _State:
-        """The same with the documents of one more segment, none of whose ids is living."""
-        size = len(segment.ids)
-        return replace(
-            self._accounted(segment.lengths, 1),
-            segments=(*self.segments, segment),
-            alive=(*self.alive, np.ones(size, dtype=np.bool_)),
-            living=(*self.living, size),
-        )
-
-    def with_joined(self, places: Collection[int]) -> _State:
-        """The same documents, those of some segments in one."""
-        parts = [*self.parts]
-        one = joined([parts[at] for at in sorted(places)])
-        left = [at for at in range(len(parts)) if at not in places]
-        return replace(
-            self,
-            segments=(*(self.segments[at] for at in left), one),
-            alive=(*(self.alive[at] for at in left), np.ones(len(one.ids), dtype=np.bool_)),
-            living=(*(self.living[at] for at in left), len(one.ids)),
-        )
-
-    def _accounted(self, lengths: Ints, sign: int) -> _State:
-        tokens = lengths.sum(axis=1, dtype=np.int64).tolist()
-        holders = np.count_nonzero(lengths, axis=1).tolist()
-        return replace(
-            self,
-            tokens=tuple(a + sign * b for a, b in zip(self.tokens, tokens, strict=True)),
-            holders=tuple(a + sign * b for a, b in zip(self.holders, holders, strict=True)),
-            norms={},
-        )
 
 
 class LexicalIndex:
@@ -157,10 +72,9 @@ class LexicalIndex:
         self._b = b
         self._limits = limits
         self._writing = threading.Lock()
-        self._state = _State()
+        self._segments: tuple[Segment, ...] = ()
         self._words: dict[str, None] = {}
-        self._vocabulary: tuple[int, Vocabulary] | None = None
-        self._near: tuple[int, NearWords] | None = None
+        self._of_words: dict[type, tuple[int, Vocabulary | NearWords]] = {}
 
     @classmethod
     def build(
@@ -177,56 +91,45 @@ class LexicalIndex:
         return index
 
     def __len__(self) -> int:
-        return sum(self._state.living)
+        return sum(segment.living for segment in self._segments)
 
-    def __contains__(self, id_: object) -> bool:
-        return self._state.place(id_) is not None
+    def __contains__(self, id_: ChunkId) -> bool:
+        return any(len(segment.docs_of([id_])) for segment in self._segments)
 
     def ids(self) -> list[ChunkId]:
         """The ids of all chunks, sorted."""
-        return sorted(id_ for part, alive in self._state.parts for id_ in living_ids(part, alive))
+        return sorted(id_ for segment in self._segments for id_ in segment.living_ids())
 
     def frequency(self, token: str) -> int:
         """How many chunks hold ``token`` in any field."""
-        return self._state.frequency(token)
+        return _frequency(self._segments, token)
 
     def tokens_with(self, part: str) -> list[str]:
         """The tokens of living chunks that begin or end with ``part`` and are longer.
 
         0.7 ms for 100,000 tokens; the first after a change that brought new ones takes 3 more.
         """
-        state, words = self._state, self._words
-        known = self._vocabulary
-        if known is None or known[0] != len(words):
-            known = self._vocabulary = len(words), Vocabulary(tuple(words))
-        return [token for token in known[1].with_part(part) if state.frequency(token)]
+        found = self._made_of_words(Vocabulary).with_part(part)
+        return [token for token in found if self.frequency(token)]
 
     def near(self, word: str, stem: str, edits: int) -> dict[str, int]:
         """The tokens of living chunks that a word may be meant for, with the edits that part them
         (see :meth:`notehop.indexing.tokens.vocabulary.NearWords.near`)."""
-        state, words = self._state, self._words
-        known = self._near
-        if known is None or known[0] != len(words):
-            known = self._near = len(words), NearWords(tuple(words))
-        found = known[1].near(word, stem, edits)
-        return {token: far for token, far in found.items() if state.frequency(token)}
+        found = self._made_of_words(NearWords).near(word, stem, edits)
+        return {token: far for token, far in found.items() if self.frequency(token)}
 
     def held(self, tokens: Iterable[str], ids: Collection[ChunkId]) -> dict[ChunkId, set[str]]:
         """Id -> those of the tokens that the chunk holds in any field, for ids that are there."""
-        state, wanted = self._state, [*dict.fromkeys(tokens)]
-        by_segment: dict[int, dict[int, ChunkId]] = {}
-        for id_ in ids:
-            if (place := state.place(id_)) is not None:
-                by_segment.setdefault(place[0], {})[place[1]] = id_
+        wanted = [*dict.fromkeys(tokens)]
         found: dict[ChunkId, set[str]] = {}
-        for at, id_of in by_segment.items():
-            segment, docs = state.segments[at], np.fromiter(id_of, np.int64, len(id_of))
-            found |= {id_: set() for id_ in id_of.values()}
+        for segment in self._segments:
+            docs = segment.docs_of(ids)
+            found |= {segment.ids[doc]: set() for doc in docs.tolist()}
             for token in wanted:
                 holders = segment.holders_of(token)
                 first, end = holders.searchsorted(docs), holders.searchsorted(docs, "right")
                 for doc in docs[first < end].tolist():
-                    found[id_of[doc]].add(token)
+                    found[segment.ids[doc]].add(token)
         return found
 
     def holding(self, tokens: Iterable[str], name: str) -> set[ChunkId]:
@@ -234,12 +137,12 @@ class LexicalIndex:
 
         :raises ValueError: for an unknown field.
         """
-        wanted, number = FIELDS.index(name), [*dict.fromkeys(tokens)]
+        field, wanted = FIELDS.index(name), [*dict.fromkeys(tokens)]
         found: set[ChunkId] = set()
-        for segment, alive in self._state.parts if number else ():
+        for segment in self._segments if wanted else ():
             postings = [
-                next((docs for at, docs, _ in segment.postings(token) if at == wanted), ())
-                for token in number
+                next((docs for at, docs, _ in segment.postings(token) if at == field), ())
+                for token in wanted
             ]
             # From the rarest on: a name such as "Note 7" is looked for where its number stands.
             first, *others = sorted(
@@ -249,7 +152,7 @@ class LexicalIndex:
                 if len(first):
                     at = np.minimum(np.searchsorted(docs, first), len(docs) - 1)
                     first = first[docs[at] == first]
-            found |= {segment.ids[doc] for doc in first.tolist() if alive[doc]}
+            found |= {segment.ids[doc] for doc in first[segment.alive[first]].tolist()}
         return found
 
     def update(
@@ -273,10 +176,9 @@ class LexicalIndex:
                         raise ValueError(f"chunk {id_} is added twice in one update")
                     ids.add(id_)
                 fresh.append(Segment.count(some))
-            state = self._state.without((*removed, *ids))
-            for segment in fresh:
-                state = state.with_segment(segment)
-            self._replace(_tidied(state, self._limits))
+            gone = {*removed, *ids}
+            left = [segment.without(gone) for segment in self._segments]
+            self._replace(_tidied([*left, *fresh], self._limits))
 
     def top(
         self,
@@ -300,64 +202,65 @@ class LexicalIndex:
         """
         if k < 1:
             raise ValueError(f"k is {k}, at least 1 is needed")
-        state = self._state
+        segments = self._segments
         weights = tokens if isinstance(tokens, Mapping) else Counter(tokens)
-        places: list[Ints] = []
-        values: list[npt.NDArray[np.float64]] = []
-        chosen = None if allowed is None else _chosen(state, allowed)
-        for at, scores in enumerate(self._scores(state, weights)):
-            if chosen is not None:
-                found = np.array(sorted(chosen.get(at, ())), dtype=np.int64)
-                found = found[scores[found] > 0]
+        found: list[tuple[Segment, npt.NDArray[np.int64], npt.NDArray[np.float64]]] = []
+        for segment, scores in zip(segments, self._scores(segments, weights), strict=True):
+            if allowed is None:
+                docs = np.flatnonzero(scores > 0)
             else:
-                found = np.flatnonzero(scores > 0)
-            places.append(found)
-            values.append(scores[found])
-        least = _least(np.concatenate(values), k) if values else 0.0
+                docs = segment.docs_of(allowed)
+                docs = docs[scores[docs] > 0]
+            found.append((segment, docs, scores[docs]))
+        least = _least(np.concatenate([scores for *_, scores in found]), k) if found else 0.0
         hits: list[tuple[ChunkId, float]] = []
-        for segment, found, scores in zip(state.segments, places, values, strict=True):
+        for segment, docs, scores in found:
             within = scores >= least
-            best = zip(found[within].tolist(), scores[within].tolist(), strict=True)
+            best = zip(docs[within].tolist(), scores[within].tolist(), strict=True)
             hits += [(segment.ids[doc], score) for doc, score in best]
         return sorted(hits, key=lambda hit: (-hit[1], hit[0]))[:k]
 
-    def _scores(self, state: _State, weights: Mapping[str, float]) -> list[npt.NDArray[np.float64]]:
+    def _scores(
+        self, segments: Sequence[Segment], weights: Mapping[str, float]
+    ) -> list[npt.NDArray[np.float64]]:
         """The score of each document, by segment; 0 for those that are gone."""
-        scores = [np.zeros(len(segment.ids)) for segment in state.segments]
+        scores = [np.zeros(len(segment.ids)) for segment in segments]
+        count = sum(segment.living for segment in segments)
+        norms: dict[int, npt.NDArray[np.float64]] = {}
         for token, weight in weights.items():
-            n = state.frequency(token)
+            n = _frequency(segments, token)
             if n == 0:
                 continue
-            idf = math.log(1 + (sum(state.living) - n + 0.5) / (n + 0.5))
-            for segment, out in zip(state.segments, scores, strict=True):
+            idf = math.log(1 + (count - n + 0.5) / (n + 0.5))
+            for segment, out in zip(segments, scores, strict=True):
                 for name, docs, counts in segment.postings(token):
+                    if name not in norms:
+                        norms[name] = self._norms(segments, name)
                     at = docs.astype(np.intp)
-                    part = self._norms(state, name).take(segment.lengths[name].take(at))
+                    part = norms[name].take(segment.lengths[name].take(at))
                     part += counts
                     np.divide(counts, part, out=part)
                     part *= weight * idf * self._boosts[name]
                     out[at] += part
-        for out, alive, count in zip(scores, state.alive, state.living, strict=True):
-            if count < len(out):
-                out[~alive] = 0
+        for segment, out in zip(segments, scores, strict=True):
+            if not segment.is_whole:
+                out[~segment.alive] = 0
         return scores
 
-    def _norms(self, state: _State, name: int) -> npt.NDArray[np.float64]:
+    def _norms(self, segments: Sequence[Segment], name: int) -> npt.NDArray[np.float64]:
         """Length -> what is added to tf in the denominator.
 
         The average is over the documents that have any token there: over all documents, a field
         that few have (aliases) would have an average near 0, and every note with an alias would
-        count as far too long. By length and not by document: a change costs no pass over all.
+        count as far too long. By length and not by document: there are few.
         """
-        norms = state.norms.get(name)
-        if norms is None:
-            longest = max(int(part.lengths[name].max(initial=0)) for part in state.segments)
-            average = state.tokens[name] / max(state.holders[name], 1)
-            relative = np.arange(longest + 1) / (average or 1.0)
-            norms = state.norms[name] = self._k1 * ((1 - self._b) + self._b * relative)
-        return norms
+        longest = max(int(part.lengths[name].max(initial=0)) for part in segments)
+        tokens = sum(int(part.tokens[name]) for part in segments)
+        average = tokens / max(sum(int(part.filled[name]) for part in segments), 1)
+        relative = np.arange(longest + 1) / (average or 1.0)
+        return self._k1 * ((1 - self._b) + self._b * relative)
 
-    def save(self, folder: Path, generation: int, fingerprint: str) -> None:
+    def save(self, folder: Path, generation: int, stamp: str) -> None:
         """Write the index to ``folder``, in place of what is there or not at all.
 
         What was removed is left out, so that no file holds words of it.
@@ -365,10 +268,8 @@ class LexicalIndex:
         :raises IndexUnwritable: if that fails; what was there stays.
         """
         with self._writing:
-            self._replace(_compacted(self._state, self._limits))
-            write_segments(
-                folder, self._state.segments, {"generation": generation, "made": fingerprint}
-            )
+            self._replace(_compacted(self._segments, self._limits))
+            write_segments(folder, self._segments, generation, stamp)
 
     @classmethod
     def load(
@@ -379,39 +280,34 @@ class LexicalIndex:
         b: float = B,
         limits: Limits = LIMITS,
     ) -> tuple[LexicalIndex, int, str]:
-        """Read what :meth:`save` wrote: index, generation, fingerprint.
+        """Read what :meth:`save` wrote: index, generation, stamp.
 
         :raises IndexDamaged: if it is missing, unreadable or not as it was written.
         """
         index = cls(boosts, k1, b, limits)
-        segments, about = read_segments(folder)
-        state = _State()
-        for segment in segments:
-            state = state.with_segment(segment)
-        index._replace(state)
-        return index, int(about["generation"]), str(about["made"])
+        segments, generation, stamp = read_segments(folder)
+        index._replace(segments)
+        return index, generation, stamp
 
-    def _replace(self, state: _State) -> None:
-        known = {id(segment) for segment in self._state.segments}
-        new = [
-            term
-            for segment in state.segments
-            if id(segment) not in known
-            for term in segment.terms
-            if term not in self._words
-        ]
-        if new:
-            self._words = self._words | dict.fromkeys(new)
-        self._state = state
+    def _replace(self, segments: Sequence[Segment]) -> None:
+        known = {id(segment.terms) for segment in self._segments}
+        new = [one.terms for one in segments if id(one.terms) not in known]
+        if any(term not in self._words for terms in new for term in terms):
+            self._words = self._words | {term: None for terms in new for term in terms}
+        self._segments = tuple(segments)
+
+    def _made_of_words(self, kind: type[Words]) -> Words:
+        """What looks words up among those that there are, or were."""
+        words = self._words
+        made = self._of_words.get(kind)
+        if made is None or made[0] != len(words):
+            made = self._of_words[kind] = len(words), kind(tuple(words))
+        assert isinstance(made[1], kind)
+        return made[1]
 
 
-def _chosen(state: _State, allowed: Iterable[ChunkId]) -> dict[int, set[int]]:
-    """Segment -> documents of the living ones of some chunks."""
-    found: dict[int, set[int]] = {}
-    for id_ in allowed:
-        if (place := state.place(id_)) is not None:
-            found.setdefault(place[0], set()).add(place[1])
-    return found
+def _frequency(segments: Iterable[Segment], token: str) -> int:
+    return sum(segment.frequency(token) for segment in segments)
 
 
 def _least(values: npt.NDArray[np.float64], k: int) -> float:
@@ -421,44 +317,30 @@ def _least(values: npt.NDArray[np.float64], k: int) -> float:
     return float(np.partition(values, len(values) - k)[len(values) - k])
 
 
-def _tidied(state: _State, limits: Limits) -> _State:
+def _tidied(segments: list[Segment], limits: Limits) -> list[Segment]:
     """The same with fewer segments where they have become many: the small ones joined."""
-    if len(state.segments) <= limits.segments:
-        return state
-    by_size = sorted(range(len(state.segments)), key=state.living.__getitem__)
-    some, total = by_size[:2], sum(state.living[at] for at in by_size[:2])
-    for at in by_size[2:]:
-        # One that is far larger is joined when the small ones together have come near it.
-        if state.living[at] > 4 * total or total + state.living[at] > limits.segment:
-            break
-        some.append(at)
-        total += state.living[at]
-    return state.with_joined(some)
+    if len(segments) <= limits.segments:
+        return segments
+    some = sorted(segments, key=lambda segment: segment.living)
+    count, total = 2, some[0].living + some[1].living
+    # One that is far larger is joined when the small ones together have come near it.
+    while count < len(some) and some[count].living <= min(4 * total, limits.segment - total):
+        total += some[count].living
+        count += 1
+    return [*some[count:], joined(some[:count])]
 
 
-def _compacted(state: _State, limits: Limits) -> _State:
+def _compacted(segments: Iterable[Segment], limits: Limits) -> list[Segment]:
     """The same documents in as few segments as their size allows, and none that is gone."""
-    groups: list[list[int]] = []
-    for at in sorted(range(len(state.segments)), key=state.living.__getitem__, reverse=True):
-        room = (one for one in groups if _size(state, one) + state.living[at] <= limits.segment)
-        group = next(room, None)
-        if group is None:
-            groups.append([at])
+    groups: list[list[Segment]] = []
+    for segment in sorted(segments, key=lambda one: one.living, reverse=True):
+        for group in groups:
+            if sum(one.living for one in group) + segment.living <= limits.segment:
+                group.append(segment)
+                break
         else:
-            group.append(at)
-    untouched = [
-        one
-        for one in groups
-        if len(one) == 1 and _size(state, one) == len(state.segments[one[0]].ids)
+            groups.append([segment])
+    whole = (len(group) == 1 and group[0].is_whole for group in groups)
+    return [
+        group[0] if stays else joined(group) for group, stays in zip(groups, whole, strict=True)
     ]
-    if len(untouched) == len(groups):
-        return state
-    made = _State()
-    for group in groups:
-        parts = [(state.segments[at], state.alive[at]) for at in group]
-        made = made.with_segment(parts[0][0] if group in untouched else joined(parts))
-    return made
-
-
-def _size(state: _State, group: Sequence[int]) -> int:
-    return sum(state.living[at] for at in group)

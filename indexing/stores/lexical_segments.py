@@ -1,18 +1,15 @@
-"""Owns the segments of the lexical index, and the file that holds them.
-
-Touches: index (saves and loads).
-"""
+"""The segments of the lexical index, and the file that holds them."""
 
 from __future__ import annotations
 
-import contextlib
 import json
 import sys
 import zipfile
 import zlib
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,15 +25,11 @@ MAX_COUNT = 65_535
 """Occurrences of a token in a field that are told apart; BM25 levels off long before."""
 
 FILE = "segments.npz"
-_OLD_FILE = "postings.bin"
-"""What 0.1.0 wrote; it holds words of notes, so that it must not stay."""
 
 _F = len(FIELDS)
 _NUMBER = {name: number for number, name in enumerate(FIELDS)}
 
 Ints = npt.NDArray[Any]
-Rows = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
-"""Keys ``(term * fields + field) * documents + document``, ascending, and how often each occurs."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +39,9 @@ class Segment:
     A slot is a term in a field; slots are sorted by term, then field. ``term_slots`` (T + 1) bounds
     the slots of a term, ``starts`` (S + 1) the postings of a slot; ``docs`` and ``counts`` (P) are
     those, by document. ``lengths`` (fields, n) counts tokens. ``holders`` are the documents that
-    hold a term in any field, those of a term between ``bounds`` (T + 1).
+    hold a term in any field, those of a term between ``bounds`` (T + 1). ``alive`` (n) tells which
+    documents were not removed since; of those, ``living`` is the number, and by field ``tokens``
+    counts tokens, ``filled`` the documents that have any.
     """
 
     ids: list[ChunkId]
@@ -59,33 +54,49 @@ class Segment:
     lengths: Ints
     bounds: Ints
     holders: Ints
-    places: dict[ChunkId, int] = field(default_factory=dict)
+    alive: npt.NDArray[np.bool_]
+    places: Mapping[ChunkId, int]
+    living: int = field(init=False)
+    tokens: Ints = field(init=False)
+    filled: Ints = field(init=False)
 
     def __post_init__(self) -> None:
-        self.places.update((id_, doc) for doc, id_ in enumerate(self.ids))
+        living = int(self.alive.sum())
+        lengths = self.lengths if living == len(self.ids) else self.lengths[:, self.alive]
+        object.__setattr__(self, "living", living)
+        object.__setattr__(self, "tokens", lengths.sum(axis=1, dtype=np.int64))
+        object.__setattr__(self, "filled", np.count_nonzero(lengths, axis=1))
 
     @classmethod
-    def of(cls, ids: list[ChunkId], terms: Sequence[str], rows: Rows, lengths: Ints) -> Segment:
-        """Sort counted documents into a segment; ``terms`` are numbered as the keys number them."""
-        key, count = rows
+    def of(
+        cls, ids: list[ChunkId], terms: Iterable[str], keys: Ints, counts: Ints, lengths: Ints
+    ) -> Segment:
+        """A segment of counted documents.
+
+        :param terms: in the order in which the keys number them.
+        :param keys: ``(term * fields + field) * documents + document``, ascending.
+        :param counts: how often each occurs.
+        """
+        numbered = {term: number for number, term in enumerate(terms)}
         n = max(len(ids), 1)
-        slot, doc = np.divmod(key, n)
+        slot, doc = np.divmod(keys, n)
         first = np.flatnonzero(np.diff(slot, prepend=-1))
         slots = slot[first]
         pairs = np.sort(slot // _F * n + doc)
         pairs = pairs[np.flatnonzero(np.diff(pairs, prepend=-1))]
-        numbers = np.arange(len(terms) + 1)
+        numbers = np.arange(len(numbered) + 1)
         return cls(
             ids=ids,
-            terms={term: number for number, term in enumerate(terms)},
+            terms=numbered,
             term_slots=np.searchsorted(slots // _F, numbers).astype(np.int32),
             slot_fields=(slots % _F).astype(np.uint8),
             starts=np.append(first, len(slot)).astype(np.int64),
             docs=doc.astype(np.int32),
-            counts=np.minimum(count, MAX_COUNT).astype(np.uint16),
+            counts=np.minimum(counts, MAX_COUNT).astype(np.uint16),
             lengths=lengths,
             bounds=np.searchsorted(pairs // n, numbers).astype(np.int64),
             holders=(pairs % n).astype(np.int32),
+            **_places(ids),
         )
 
     @classmethod
@@ -110,8 +121,32 @@ class Segment:
         keys += np.repeat(np.array(places, np.int64), np.array(sizes, np.int64))
         keys.sort()
         first = np.flatnonzero(np.diff(keys, prepend=-1))
-        rows = keys[first], np.diff(first, append=len(keys))
-        return cls.of([id_ for id_, _ in documents], list(numbers), rows, lengths)
+        counts = np.diff(first, append=len(keys))
+        return cls.of([id_ for id_, _ in documents], numbers, keys[first], counts, lengths)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether no document was removed."""
+        return self.living == len(self.ids)
+
+    def without(self, gone: Iterable[ChunkId]) -> Segment:
+        """The same without those documents that it has of some."""
+        docs = self.docs_of(gone)
+        if not len(docs):
+            return self
+        alive = self.alive.copy()
+        alive[docs] = False
+        return replace(self, alive=alive)
+
+    def docs_of(self, ids: Iterable[ChunkId]) -> npt.NDArray[np.int64]:
+        """The living documents of some ids, ascending."""
+        found = [self.places[id_] for id_ in ids if id_ in self.places]
+        docs = np.unique(np.array(found, dtype=np.int64))
+        return docs[self.alive[docs]]
+
+    def living_ids(self) -> list[ChunkId]:
+        """The ids of the living documents, in their order."""
+        return [self.ids[doc] for doc in np.flatnonzero(self.alive).tolist()]
 
     def postings(self, term: str) -> Iterator[tuple[int, Ints, Ints]]:
         """(field, documents, counts) of a term, by field."""
@@ -128,50 +163,47 @@ class Segment:
             return self.holders[:0]
         return self.holders[self.bounds[number] : self.bounds[number + 1]]
 
-    def rows(self, numbers: Mapping[str, int], places: Ints, documents: int) -> Rows:
-        """The postings under other numbers; ``places`` has -1 for documents that are left out."""
+    def frequency(self, term: str) -> int:
+        """How many living documents hold a term."""
+        holders = self.holders_of(term)
+        return len(holders) if self.is_whole else int(np.count_nonzero(self.alive[holders]))
+
+    def living_terms(self) -> Iterable[str]:
+        """The terms that a living document holds."""
+        held = np.diff(np.append(0, np.cumsum(self.alive[self.holders]))[self.bounds]) > 0
+        return (term for term, stays in zip(self.terms, held.tolist(), strict=True) if stays)
+
+    def renumbered(
+        self, numbers: Mapping[str, int], places: Ints, documents: int
+    ) -> tuple[Ints, Ints]:
+        """Keys and counts under other numbers; ``places`` has -1 for documents that are left out."""
         renamed = np.array([numbers.get(term, -1) for term in self.terms], dtype=np.int64)
-        slot_terms = np.repeat(renamed, np.diff(self.term_slots))
-        slots = slot_terms * _F + self.slot_fields
-        key = np.repeat(slots, np.diff(self.starts)) * documents
+        slots = np.repeat(renamed, np.diff(self.term_slots)) * _F + self.slot_fields
+        keys = np.repeat(slots, np.diff(self.starts)) * documents
         doc = places[self.docs]
         stays = doc >= 0
-        return key[stays] + doc[stays], self.counts[stays].astype(np.int64)
+        return keys[stays] + doc[stays], self.counts[stays].astype(np.int64)
 
 
-def joined(parts: Sequence[tuple[Segment, npt.NDArray[np.bool_]]]) -> Segment:
-    """One segment of the living documents of several.
-
-    Documents and terms are sorted, so that equal contents make equal segments, however they came.
-    """
-    ids = sorted(id_ for part, alive in parts for id_ in living_ids(part, alive))
+def joined(parts: Sequence[Segment]) -> Segment:
+    """One segment of the living documents of several, documents and terms sorted."""
+    ids = sorted(id_ for part in parts for id_ in part.living_ids())
     doc_of = {id_: doc for doc, id_ in enumerate(ids)}
-    terms = sorted({term for part, alive in parts for term in _held_terms(part, alive)})
+    terms = sorted({term for part in parts for term in part.living_terms()})
     numbers = {term: number for number, term in enumerate(terms)}
     lengths = np.zeros((_F, len(ids)), dtype=np.int32)
     keys, counts = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-    for part, alive in parts:
+    for part in parts:
         places = np.full(len(part.ids), -1, dtype=np.int64)
-        places[alive] = [doc_of[id_] for id_ in living_ids(part, alive)]
-        lengths[:, places[alive]] = part.lengths[:, alive]
-        key, count = part.rows(numbers, places, max(len(ids), 1))
+        places[part.alive] = [doc_of[id_] for id_ in part.living_ids()]
+        lengths[:, places[part.alive]] = part.lengths[:, part.alive]
+        key, count = part.renumbered(numbers, places, max(len(ids), 1))
         keys.append(key)
         counts.append(count)
     key = np.concatenate(keys)
     # A stable sort merges runs that are sorted already.
     order = np.argsort(key, kind="stable")
-    return Segment.of(ids, terms, (key[order], np.concatenate(counts)[order]), lengths)
-
-
-def living_ids(part: Segment, alive: npt.NDArray[np.bool_]) -> list[ChunkId]:
-    return part.ids if alive.all() else [part.ids[doc] for doc in np.flatnonzero(alive).tolist()]
-
-
-def _held_terms(part: Segment, alive: npt.NDArray[np.bool_]) -> Iterable[str]:
-    if alive.all():
-        return part.terms
-    held = np.diff(np.append(0, np.cumsum(alive[part.holders]))[part.bounds]) > 0
-    return (term for term, stays in zip(part.terms, held.tolist(), strict=True) if stays)
+    return Segment.of(ids, terms, key[order], np.concatenate(counts)[order], lengths)
 
 
 _ARRAYS = (
@@ -179,9 +211,10 @@ _ARRAYS = (
 )  # fmt: skip
 
 
-def write_segments(folder: Path, segments: Sequence[Segment], about: Mapping[str, Any]) -> None:
+def write_segments(folder: Path, segments: Sequence[Segment], generation: int, stamp: str) -> None:
     """Replace the file in ``folder``, which is made if need be.
 
+    :param segments: whole ones, so that the file holds no word of what was removed.
     :raises IndexUnwritable: if the disk is full or refuses; the old file stays.
     """
     arrays: dict[str, Any] = {
@@ -190,20 +223,19 @@ def write_segments(folder: Path, segments: Sequence[Segment], about: Mapping[str
         for name in _ARRAYS
     }
     texts = [{"ids": segment.ids, "terms": [*segment.terms]} for segment in segments]
+    about = {"generation": generation, "made": stamp}
     said = json.dumps({**about, "segments": texts}, separators=(",", ":")).encode("ascii")
     with replacing(folder / FILE) as file:
         np.savez(
             file,
-            about=np.frombuffer(json.dumps(dict(about)).encode("ascii"), np.uint8),
+            about=np.frombuffer(json.dumps(about).encode("ascii"), np.uint8),
             texts=np.frombuffer(said, np.uint8),
             **arrays,
         )
-    with contextlib.suppress(OSError):
-        (folder / _OLD_FILE).unlink(missing_ok=True)
 
 
-def read_segments(folder: Path) -> tuple[list[Segment], dict[str, Any]]:
-    """Read the file in ``folder`` into memory; its checksums are compared.
+def read_segments(folder: Path) -> tuple[list[Segment], int, str]:
+    """Read the file in ``folder`` into memory, its generation and stamp; checksums are compared.
 
     :raises IndexDamaged: if it is missing, cannot be read, or is not what was written.
     """
@@ -215,14 +247,12 @@ def read_segments(folder: Path) -> tuple[list[Segment], dict[str, Any]]:
             ids = [*map(sys.intern, text["ids"])]
             terms = {term: at for at, term in enumerate(text["terms"])}
             arrays = {name: file[f"{name} {number}"] for name in _ARRAYS}
-            segments.append(Segment(ids, terms, **arrays))
-        return segments, said
+            segments.append(Segment(ids, terms, **arrays, **_places(ids)))
+        return segments, int(said["generation"]), str(said["made"])
 
 
 def read_about(folder: Path) -> tuple[int, str]:
-    """Generation and fingerprint alone, of a file that has its end.
-
-    What stands in the rest of it is not checked.
+    """Generation and stamp alone, of a file that has its end; the rest of it is not checked.
 
     :raises IndexDamaged: if it is missing or cut short, or that cannot be read.
     """
@@ -231,7 +261,13 @@ def read_about(folder: Path) -> tuple[int, str]:
         return int(about["generation"]), str(about["made"])
 
 
-@contextlib.contextmanager
+def _places(ids: Collection[ChunkId]) -> dict[str, Any]:
+    """What follows from the ids of documents none of which was removed."""
+    places = {id_: doc for doc, id_ in enumerate(ids)}
+    return {"alive": np.ones(len(ids), dtype=np.bool_), "places": places}
+
+
+@contextmanager
 def _opened(folder: Path) -> Iterator[Any]:
     target = folder / FILE
     try:
