@@ -151,4 +151,4 @@ def vector_server(place: Place) -> VectorServer | None:
     from notehop.indexing.stores.served_vectors import VectorServer
 
     seconds = place.settings.chroma.timeout_s
-    return VectorServer(ChromaServer.of(place.settings, place.layout.root, seconds))
+    return VectorServer(ChromaServer(place.settings, place.layout.root, seconds))

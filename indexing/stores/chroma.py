@@ -18,10 +18,11 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from posixpath import dirname
 from typing import Any
 
 import numpy as np
@@ -29,8 +30,15 @@ import numpy as np
 from notehop.indexing import faults
 from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot, file_marks, read_catalog_state
 from notehop.indexing.stores.catalog_read import slices
-from notehop.indexing.stores.chroma_rows import read_rows
-from notehop.indexing.stores.layout import IndexLayout, ServerCatalog, replace_file, unwritable
+from notehop.indexing.stores.labels import date_label
+from notehop.indexing.stores.layout import (
+    IndexLayout,
+    ServerCatalog,
+    read_json,
+    replace_file,
+    unwritable,
+)
+from notehop.indexing.stores.model import Matrix
 
 COLLECTION = "chunks"
 
@@ -70,14 +78,52 @@ class MirrorFailed(Exception):
     """The mirror holds something else than the catalog."""
 
 
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Chunks as ``ChromaVectorStore`` adds nodes, column by column; ``vectors`` has a row an id."""
+
+    ids: list[str]
+    vectors: Matrix
+    texts: list[str]
+    metadatas: list[Mapping[str, Any]]
+
+
+def read_rows(view: CatalogSnapshot, ids: Sequence[str]) -> Rows:
+    """The rows of those chunks that have a vector."""
+    from llama_index.core.schema import NodeRelationship, RelatedNodeInfo, TextNode
+    from llama_index.core.vector_stores.utils import node_to_metadata_dict
+
+    found, matrix = view.vectors("chunks", ids)
+    chunks = view.chunks(found)
+    notes = view.notes_at({chunk.path for chunk in chunks.values()})
+    rows = Rows(found, matrix, [], [])
+    for one, chunk in chunks.items():
+        note = notes[chunk.path]
+        node = TextNode(
+            id_=one,
+            text=chunk.text,
+            metadata={
+                "path": chunk.path,
+                "title": note.title,
+                "folder": dirname(chunk.path),
+                "heading": " > ".join(chunk.heading_path),
+                "first_line": chunk.first_line,
+                "last_line": chunk.last_line,
+                "kind": chunk.kind,
+                "tags": ", ".join(note.tags),
+                "type": note.page_type or "",
+                "date": date_label(note),
+            },
+            relationships={NodeRelationship.SOURCE: RelatedNodeInfo(node_id=chunk.path)},
+        )
+        rows.texts.append(chunk.text)
+        rows.metadatas.append(node_to_metadata_dict(node, remove_text=True, flat_metadata=True))
+    return rows
+
+
 def read_mirror(layout: IndexLayout) -> MirrorState | None:
     """What the mirror holds; None if there is none that was finished."""
-    try:
-        found = json.loads((layout.chroma / _STATE).read_bytes())
-        files = {str(name): (int(size), int(at)) for name, (size, at) in found.pop("files").items()}
-        return MirrorState(files=files, **found)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return None
+    return read_json(MirrorState, layout.chroma / _STATE)
 
 
 def is_untouched(layout: IndexLayout, state: MirrorState) -> bool:
@@ -210,10 +256,7 @@ def _take_in(view: CatalogSnapshot, collection: Any, since: int | None) -> None:
     for ids in slices([key.id for key in view.chunk_keys(paths)], _AT_ONCE):
         rows = read_rows(view, ids)
         collection.add(
-            ids=list(rows.ids),
-            embeddings=rows.vectors,
-            documents=list(rows.texts),
-            metadatas=list(rows.metadatas),
+            ids=rows.ids, embeddings=rows.vectors, documents=rows.texts, metadatas=rows.metadatas
         )
         faults.point("mirror-added")
 
@@ -259,11 +302,8 @@ def _opened(folder: Path) -> Iterator[Any]:
 
 
 def _files(layout: IndexLayout) -> dict[str, tuple[int, int]]:
-    return file_marks(layout.root, _below(layout.chroma))
-
-
-def _below(folder: Path) -> Iterable[Path]:
-    return (file for file in folder.rglob("*") if file.stem != Path(_STATE).stem)
+    own = Path(_STATE).stem
+    return file_marks(layout.root, (f for f in layout.chroma.rglob("*") if f.stem != own))
 
 
 def _last_line(said: bytes) -> str:

@@ -2,8 +2,6 @@
 
 Chroma's own client waits without end for a server that hangs, and goes through the proxies of the
 environment: other hosts than the one that the user allowed. It takes a second to import.
-
-Touches: network.
 """
 
 from __future__ import annotations
@@ -12,14 +10,15 @@ import json
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import httpcore
 import httpx
-from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_random_exponential
+from pydantic import TypeAdapter
+from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
 
 from notehop.config import Settings
 from notehop.config.errors import (
@@ -30,9 +29,9 @@ from notehop.config.errors import (
 )
 from notehop.config.settings import ChromaSettings
 from notehop.indexing.llm.connections import CheckedBackend
-from notehop.indexing.llm.consent import Hosts, Resolve, refusal
+from notehop.indexing.llm.consent import Hosts, refusal
 from notehop.indexing.llm.egress import WHAT_GOES, EgressLog, Purpose
-from notehop.indexing.stores.chroma_rows import Rows
+from notehop.indexing.stores.chroma import Rows
 from notehop.indexing.stores.model import Matrix
 
 TOKEN_VARIABLE = "NOTEHOP_CHROMA__TOKEN"
@@ -50,15 +49,9 @@ _PAGE = 5_000
 _QUOTED = 200
 """Characters of the server's own words that are passed on."""
 
-_ERRORS = (
-    httpcore.TimeoutException,
-    httpcore.NetworkError,
-    httpcore.ProtocolError,
-    httpcore.UnsupportedProtocol,
-)
+Metadata = Mapping[str, str | int | float | bool]
 
-Value = str | int | float | bool
-Metadata = Mapping[str, Value]
+Reply = TypeVar("Reply")
 
 
 class _Busy(VectorServerError):
@@ -75,56 +68,43 @@ class ServerCollection:
 
     id: str
     name: str
-    metadata: Metadata
+    metadata: Metadata | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    ids: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Nearest:
+    ids: list[list[str]]
 
 
 class ChromaServer:
-    """A server at an address. Threads may share it; nothing is connected to before it is asked."""
+    """The server of the settings. Threads may share it; nothing is connected to before it is asked."""
 
-    def __init__(
-        self,
-        settings: ChromaSettings,
-        hosts: Hosts,
-        log: EgressLog,
-        *,
-        seconds: float,
-        first_pause: float = 0.5,
-    ) -> None:
-        """:param seconds: that an answer may take.
-        :param first_pause: seconds before a write is sent again; more each time.
+    def __init__(self, settings: Settings, log_dir: Path, seconds: float) -> None:
+        """:param log_dir: what goes to it is written down there, in the folder of the index.
+        :param seconds: that an answer may take.
 
         :raises SettingsError: if the token cannot be sent.
         """
-        self.settings = settings
+        self.settings = settings.chroma
+        parts = urlsplit(self.settings.url)
+        self.origin = parts.netloc
         self._seconds = seconds
-        self.origin = urlsplit(settings.url).netloc
-        self._hosts = hosts
-        self._log = log
-        self._first_pause = first_pause
-        self._host = (urlsplit(settings.url).hostname or "").rstrip(".")
-        secure = settings.url.startswith("https:")
-        self._port = urlsplit(settings.url).port or (443 if secure else 80)
-        self._token = _checked_token(settings)
+        self._hosts = Hosts(settings.privacy.allow_hosts, address="chroma.url")
+        self._log = EgressLog(log_dir)
+        self._host = (parts.hostname or "").rstrip(".")
+        secure = parts.scheme == "https"
+        self._port = parts.port or (443 if secure else 80)
+        self._token = _checked_token(self.settings)
         self._pool = httpcore.ConnectionPool(
             ssl_context=httpx.create_ssl_context() if secure else None,
-            network_backend=CheckedBackend(hosts, seconds),
+            network_backend=CheckedBackend(self._hosts, seconds),
             keepalive_expiry=30.0,
         )
-
-    @classmethod
-    def of(
-        cls,
-        settings: Settings,
-        log_dir: Path,
-        seconds: float,
-        resolve: Resolve | None = None,
-    ) -> ChromaServer:
-        """The server of the settings; what goes to it is written down in a folder, that of the index.
-
-        :raises SettingsError: if the token cannot be sent.
-        """
-        hosts = Hosts(settings.privacy.allow_hosts, resolve, address="chroma.url")
-        return cls(settings.chroma, hosts, EgressLog(log_dir), seconds=seconds)
 
     def close(self) -> None:
         """Let go of the connections; another request makes new ones."""
@@ -133,7 +113,7 @@ class ChromaServer:
     def collection(self, name: str) -> ServerCollection | None:
         """The collection of a name; None if there is none."""
         try:
-            return _collection(self._ask("GET", f"/collections/{name}"), self.origin)
+            return self._ask(ServerCollection, "GET", f"/collections/{name}")
         except CollectionMissing:
             return None
 
@@ -143,7 +123,7 @@ class ChromaServer:
         :param graph: the parameters of its HNSW graph.
         """
         made = {"name": name, "metadata": metadata, "configuration": {"hnsw": graph}}
-        return _collection(self._ask("POST", "/collections", made), self.origin)
+        return self._ask(ServerCollection, "POST", "/collections", made)
 
     def drop(self, name: str) -> None:
         """Delete a collection; nothing if there is none."""
@@ -153,12 +133,11 @@ class ChromaServer:
     def annotate(self, collection: ServerCollection, metadata: Metadata) -> ServerCollection:
         """Write on a collection, in the place of what stood there."""
         self._write("PUT", f"/collections/{collection.id}", {"new_metadata": metadata})
-        return ServerCollection(collection.id, collection.name, metadata)
+        return replace(collection, metadata=metadata)
 
     def count(self, collection: ServerCollection) -> int:
         """How many rows it has."""
-        found = self._ask("GET", f"/collections/{collection.id}/count")
-        return int(_of_type(found, int, self.origin))
+        return self._ask(int, "GET", f"/collections/{collection.id}/count")
 
     def ids(
         self, collection: ServerCollection, *, documents: Sequence[str] | None = None
@@ -169,8 +148,7 @@ class ChromaServer:
             asked: dict[str, Any] = {"include": [], "limit": _PAGE, "offset": len(found)}
             if documents is not None:
                 asked["where"] = {"document_id": {"$in": list(documents)}}
-            reply = self._ask("POST", f"/collections/{collection.id}/get", asked)
-            page = _ids(_of_type(reply, dict, self.origin).get("ids"), self.origin)
+            page = self._ask(_Listed, "POST", f"/collections/{collection.id}/get", asked).ids
             found += page
             if len(page) < _PAGE:
                 return found
@@ -178,14 +156,14 @@ class ChromaServer:
     def upsert(self, collection: ServerCollection, rows: Rows) -> None:
         """Write rows, in the place of those of the same ids; sent again where that may help."""
         payload = {
-            "ids": list(rows.ids),
+            "ids": rows.ids,
             # Half as long as numbers, and there and back in no time.
             "embeddings": [b64encode(row.astype("<f4").tobytes()).decode() for row in rows.vectors],
-            "documents": list(rows.texts),
-            "metadatas": list(rows.metadatas),
+            "documents": rows.texts,
+            "metadatas": rows.metadatas,
         }
-        path = f"/collections/{collection.id}/upsert"
-        self._write("POST", path, payload, notes=rows.notes)
+        notes = [str(about["path"]) for about in rows.metadatas]
+        self._write("POST", f"/collections/{collection.id}/upsert", payload, notes=notes)
 
     def delete(self, collection: ServerCollection, ids: Sequence[str]) -> None:
         """Delete rows; those that are not there are passed over."""
@@ -202,11 +180,11 @@ class ChromaServer:
             "n_results": count,
             "include": [],
         }
-        reply = self._ask("POST", f"/collections/{collection.id}/query", asked, purpose="search")
-        found = _of_type(_of_type(reply, dict, self.origin).get("ids"), list, self.origin)
+        path = f"/collections/{collection.id}/query"
+        found = self._ask(_Nearest, "POST", path, asked, purpose="search").ids
         if len(found) != len(queries):
-            raise _unreadable(self.origin)
-        return [_ids(one, self.origin) for one in found]
+            raise self._unreadable()
+        return found
 
     def announcement(self) -> str | None:
         """What to tell who has texts sent there for the first time; None for this machine.
@@ -244,61 +222,78 @@ class ChromaServer:
     ) -> None:
         tries = Retrying(
             stop=stop_after_attempt(TRIES),
-            wait=wait_random_exponential(self._first_pause, max=20 * self._first_pause),
-            retry=retry_if_exception(lambda exc: isinstance(exc, _Busy)),
+            wait=wait_random_exponential(0.5, max=10.0),
+            retry=retry_if_exception_type(_Busy),
             reraise=True,
         )
         for attempt in tries:
             with attempt:
                 number = attempt.retry_state.attempt_number
-                self._once(method, path, payload, "mirror", notes, number)
+                self._reply(method, path, payload, "mirror", notes, number)
 
-    def _ask(self, method: str, path: str, payload: Any = None, purpose: Purpose = "mirror") -> Any:
-        """What is answered to a question, which is asked again if its connection was an old one."""
+    def _ask(
+        self,
+        kind: type[Reply],
+        method: str,
+        path: str,
+        payload: Any = None,
+        purpose: Purpose = "mirror",
+    ) -> Reply:
+        """The answer to a question."""
+        reply = self._reply(method, path, payload, purpose)
         try:
-            return self._once(method, path, payload, purpose, (), 1)
-        except _Busy as exc:
-            if not isinstance(exc.__cause__, httpcore.ProtocolError | httpcore.ReadError):
-                raise
-        return self._once(method, path, payload, purpose, (), 2)
+            return TypeAdapter(kind).validate_json(reply)
+        except ValueError as exc:
+            raise self._unreadable() from exc
 
-    def _once(
+    def _reply(
         self,
         method: str,
         path: str,
         payload: Any,
         purpose: Purpose,
-        notes: Sequence[str],
-        number: int,
-    ) -> Any:
+        notes: Sequence[str] = (),
+        number: int = 1,
+    ) -> bytes:
+        """What comes back; what goes to another machine, or holds texts, is written down before.
+
+        :param number: which try it is.
+        """
         local = self._admit(purpose)
         content = b"" if payload is None else json.dumps(payload, ensure_ascii=False).encode()
-        if not content or (local and not notes):
-            # Nothing of the vault goes with it; or it is a search on this machine.
-            return self._read(*self._sent(method, path, content), path)
         try:
-            attempt = self._log.begin(
-                host=self._host,
-                local=local,
-                provider="chroma",
-                model="",
-                purpose=purpose,
-                notes=tuple(dict.fromkeys(notes)),
-                bytes_out=len(content),
-                attempt=number,
-            )
+            if not content or (local and not notes):
+                # Nothing of the vault goes with it; or it is a search on this machine.
+                status, reply = self._sent(method, path, content)
+            else:
+                attempt = self._log.begin(
+                    host=self._host,
+                    local=local,
+                    provider="chroma",
+                    model="",
+                    purpose=purpose,
+                    notes=tuple(dict.fromkeys(notes)),
+                    bytes_out=len(content),
+                    attempt=number,
+                )
+                try:
+                    status, reply = self._sent(method, path, content)
+                except BaseException as exc:
+                    attempt.end(error="refused" if isinstance(exc, _Busy) else "other")
+                    raise
+                failed = "server" if status >= 300 else None
+                attempt.end(status=status, bytes_in=len(reply), error=failed)
         except ProviderError as exc:
             raise VectorServerError(str(exc)) from exc
-        try:
-            status, reply = self._sent(method, path, content)
-        except BaseException as exc:
-            attempt.end(error="refused" if isinstance(exc, _Busy) else "other")
-            raise
-        failed = "server" if status >= 300 else None
-        attempt.end(status=status, bytes_in=len(reply), error=failed)
-        return self._read(status, reply, path)
+        if status >= 300:
+            raise self._refusal(status, reply, path)
+        return reply
 
     def _sent(self, method: str, path: str, content: bytes) -> tuple[int, bytes]:
+        """Status and body of the reply.
+
+        :raises VectorServerError: if there is none.
+        """
         about, seconds = self.settings, self._seconds
         url = f"{about.url}/api/v2/tenants/{about.tenant}/databases/{about.database}{path}"
         headers: dict[bytes | str, bytes | str] = {
@@ -309,6 +304,7 @@ class ChromaServer:
         if self._token:
             headers |= {"authorization": f"Bearer {self._token}", "x-chroma-token": self._token}
         wait = {"connect": _CONNECT_SECONDS, "read": seconds, "write": seconds, "pool": seconds}
+        where = f"{self.origin}: the Chroma server"
         try:
             with self._pool.stream(
                 method, url, headers=headers, content=content, extensions={"timeout": wait}
@@ -322,54 +318,45 @@ class ChromaServer:
                             "it a Chroma server? Check chroma.url"
                         )
                 return response.status, bytes(body)
-        except ProviderError as exc:
-            raise VectorServerError(str(exc)) from exc
-        except _ERRORS as exc:
-            raise self._failure(exc) from exc
-
-    def _failure(self, exc: Exception) -> VectorServerError:
-        where = f"{self.origin}: the Chroma server"
-        if isinstance(exc, httpcore.ConnectError | httpcore.ConnectTimeout):
+        except (httpcore.ConnectError, httpcore.ConnectTimeout) as exc:
             reason = " ".join(str(exc).split())[:_QUOTED] or f"none in {_CONNECT_SECONDS:g} s"
-            return _Busy(
+            raise _Busy(
                 f"{where} takes no connection ({reason}); start it (chroma run --path FOLDER), or "
                 "correct chroma.url"
-            )
-        if isinstance(exc, httpcore.TimeoutException):
-            return _Busy(
+            ) from exc
+        except httpcore.TimeoutException as exc:
+            raise _Busy(
                 f"{where} did not answer within {self._seconds:g} s; see whether it is well"
-            )
-        if isinstance(exc, httpcore.UnsupportedProtocol):
-            return VectorServerError(f"{self.settings.url}: cannot be asked; correct chroma.url")
-        return _Busy(f"{where} broke the connection off; see whether it is well")
+            ) from exc
+        except httpcore.UnsupportedProtocol as exc:
+            raise VectorServerError(
+                f"{self.settings.url}: cannot be asked; correct chroma.url"
+            ) from exc
+        except (httpcore.NetworkError, httpcore.ProtocolError) as exc:
+            raise _Busy(f"{where} broke the connection off; see whether it is well") from exc
 
-    def _read(self, status: int, reply: bytes, path: str) -> Any:
-        if status < 300:
-            try:
-                return json.loads(reply) if reply else None
-            except ValueError as exc:
-                raise _unreadable(self.origin) from exc
+    def _refusal(self, status: int, reply: bytes, path: str) -> VectorServerError:
         where, quoted = f"{self.origin}: the Chroma server", self._quoted(reply)
         if status in (401, 403):
             do = f"check {TOKEN_VARIABLE}" if self._token else f"set {TOKEN_VARIABLE}"
-            raise VectorServerError(f"{where} does not let notehop in (status {status}); {do}")
-        if 300 <= status < 400:
-            raise VectorServerError(
+            return VectorServerError(f"{where} does not let notehop in (status {status}); {do}")
+        if status < 400:
+            return VectorServerError(
                 f"{where} wants the text sent elsewhere (status {status}), which is not done; set "
                 "chroma.url to the address that answers itself"
             )
         if status == 404 and path.startswith("/collections/"):
-            raise CollectionMissing(f"{where} has no such collection{quoted}")
+            return CollectionMissing(f"{where} has no such collection{quoted}")
         if status == 404:
-            raise VectorServerError(
+            return VectorServerError(
                 f"{where} does not know this (status 404){quoted}; check chroma.url, chroma.tenant "
                 "and chroma.database"
             )
         if status >= 500 or status in (408, 409, 425, 429):
             # Of these, 500 alone is what a graph that does not load any more is told by.
             failed = ServerFailed if status == 500 else _Busy
-            raise failed(f"{where} could not do it (status {status}){quoted}; see what it logs")
-        raise VectorServerError(f"{where} refuses this (status {status}){quoted}")
+            return failed(f"{where} could not do it (status {status}){quoted}; see what it logs")
+        return VectorServerError(f"{where} refuses this (status {status}){quoted}")
 
     def _quoted(self, reply: bytes) -> str:
         text = reply[: 64 * _QUOTED].decode("utf-8", "replace")
@@ -382,6 +369,12 @@ class ChromaServer:
         line = " ".join(text.split())[:_QUOTED]
         return f": {line}" if line else ""
 
+    def _unreadable(self) -> VectorServerError:
+        return VectorServerError(
+            f"{self.origin}: gave an answer that no Chroma server gives (API version 2); check "
+            "chroma.url"
+        )
+
 
 def _checked_token(settings: ChromaSettings) -> str:
     token = settings.token.get_secret_value() if settings.token is not None else ""
@@ -390,31 +383,3 @@ def _checked_token(settings: ChromaSettings) -> str:
             f"{TOKEN_VARIABLE}: the token holds a space or a sign that cannot be sent; set it again"
         )
     return token
-
-
-def _unreadable(origin: str) -> VectorServerError:
-    return VectorServerError(
-        f"{origin}: gave an answer that no Chroma server gives (API version 2); check chroma.url"
-    )
-
-
-def _of_type(value: Any, kind: type, origin: str) -> Any:
-    if not isinstance(value, kind) or isinstance(value, bool):
-        raise _unreadable(origin)
-    return value
-
-
-def _ids(value: Any, origin: str) -> list[str]:
-    found = _of_type(value, list, origin)
-    if not all(isinstance(one, str) for one in found):
-        raise _unreadable(origin)
-    return list(found)
-
-
-def _collection(reply: Any, origin: str) -> ServerCollection:
-    found = _of_type(reply, dict, origin)
-    name, one = found.get("name"), found.get("id")
-    if not isinstance(name, str) or not isinstance(one, str):
-        raise _unreadable(origin)
-    metadata = found.get("metadata") or {}
-    return ServerCollection(one, name, dict(_of_type(metadata, dict, origin)))

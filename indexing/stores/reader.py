@@ -46,8 +46,8 @@ from notehop.indexing.stores.model import (
     NoteStatus,
 )
 from notehop.indexing.stores.replacement import settle
-from notehop.indexing.stores.served_vectors import Kept, ServedVectors, VectorServer
-from notehop.indexing.stores.vector_index import ChunkVectors, VectorIndex, cosines
+from notehop.indexing.stores.served_vectors import ChunkVectors, Kept, ServedVectors, VectorServer
+from notehop.indexing.stores.vector_index import VectorIndex, cosines
 
 __all__ = ["Generation", "Ranking", "Reader", "Snapshot"]
 

@@ -3,8 +3,6 @@
 What is on the server is written on the collection itself: the generation that it holds, and while it
 is written, the one that it will hold. One that was cut off goes on from there; one that has lost
 something is filled anew.
-
-Touches: index (reads the catalog; writes which collection it filled), network.
 """
 
 from __future__ import annotations
@@ -23,7 +21,7 @@ from notehop.indexing import faults
 from notehop.indexing.report import Progress
 from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot
 from notehop.indexing.stores.catalog_read import slices
-from notehop.indexing.stores.chroma_rows import read_rows
+from notehop.indexing.stores.chroma import read_rows
 from notehop.indexing.stores.chroma_server import ChromaServer, ServerCollection, ServerFailed
 from notehop.indexing.stores.layout import IndexLayout, replace_file, unwritable
 from notehop.indexing.stores.model import Matrix
@@ -177,7 +175,7 @@ def recall_of(
 
 def _asked(settings: Settings, layout: IndexLayout) -> closing[ChromaServer]:
     seconds = settings.chroma.write_timeout_s
-    return closing(ChromaServer.of(settings, layout.root, seconds))
+    return closing(ChromaServer(settings, layout.root, seconds))
 
 
 def _brought_up(work: _Work, found: ServerCollection | None, name: str) -> bool:

@@ -3,18 +3,15 @@
 An id names one vector for ever, so what the server says of an older or a newer generation can be
 wrong in two ways alone: it names what is gone, which is dropped, or lacks what is new, which is
 compared here. Whenever it cannot be asked, every vector is read from the catalog and compared.
-
-Touches: index (reads), network.
 """
 
 from __future__ import annotations
 
 import math
-import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,28 +71,18 @@ class ServedState:
     @classmethod
     def read(cls, collection: ServerCollection) -> ServedState:
         """What stands there; of one that is none of ours, nothing."""
-        said = collection.metadata
-
-        def number(name: str) -> int:
-            value = said.get(f"notehop_{name}", 0)
-            return value if isinstance(value, int) else 0
-
-        recall = said.get("notehop_recall")
-        return cls(
-            generation=number("generation"),
-            toward=number("toward"),
-            chunks=number("chunks"),
-            recall=float(recall) if isinstance(recall, int | float) else None,
-        )
+        said = {name: (collection.metadata or {}).get(key) for name, key in _KEYS.items()}
+        recall = said.pop("recall")
+        numbers = {name: one if isinstance(one, int) else 0 for name, one in said.items()}
+        return cls(**numbers, recall=float(recall) if isinstance(recall, int | float) else None)
 
     def metadata(self) -> dict[str, int | float]:
         """What to write on the collection."""
-        said: dict[str, int | float] = {
-            "notehop_generation": self.generation,
-            "notehop_toward": self.toward,
-            "notehop_chunks": self.chunks,
-        }
-        return said if self.recall is None else said | {"notehop_recall": self.recall}
+        said = {key: getattr(self, name) for name, key in _KEYS.items()}
+        return {key: value for key, value in said.items() if value is not None}
+
+
+_KEYS = {one.name: f"notehop_{one.name}" for one in fields(ServedState)}
 
 
 def collection_name(stamp: str) -> str:
@@ -113,14 +100,10 @@ class VectorServer:
         self._server = server
         self._fresh = fresh
         self._rest = rest
-        self._turn = threading.Lock()
         self._known: tuple[str, float, ServerCollection] | None = None
         self._down: tuple[float, VectorServerError] | None = None
-
-    @property
-    def oversampling(self) -> int:
+        self.oversampling = server.settings.oversampling
         """Candidates for each hit that is wanted."""
-        return self._server.settings.oversampling
 
     def close(self) -> None:
         """Let go of the connections."""
@@ -131,46 +114,37 @@ class VectorServer:
 
         :raises VectorServerError: if it is not there, or cannot be asked for.
         """
-        with self._turn:
-            known, now = self._known, time.monotonic()
-            if known is not None and known[0] == stamp and now - known[1] < self._fresh:
-                return known[2], ServedState.read(known[2])
-            self._check_up(now)
-        found = self._told(lambda: self._server.collection(collection_name(stamp)))
-        if found is None:
-            raise CollectionMissing(
-                f"{self._server.origin}: the Chroma server holds nothing of this index yet; "
-                "run: notehop index"
-            )
-        with self._turn:
-            self._known = stamp, now, found
-        return found, ServedState.read(found)
+        known, now = self._known, time.monotonic()
+        if known is None or known[0] != stamp or now - known[1] >= self._fresh:
+            found = self._told(lambda: self._server.collection(collection_name(stamp)))
+            if found is None:
+                raise CollectionMissing(
+                    f"{self._server.origin}: the Chroma server holds nothing of this index yet; "
+                    "run: notehop index"
+                )
+            known = self._known = stamp, now, found
+        return known[2], ServedState.read(known[2])
 
     def candidates(self, collection: ServerCollection, query: Matrix, count: int) -> list[str]:
         """The ids of about the ``count`` nearest to a query, nearest first.
 
         :raises VectorServerError: if it cannot be asked.
         """
-        with self._turn:
-            self._check_up(time.monotonic())
         return self._told(lambda: self._server.nearest(collection, query[None, :], count))[0]
 
-    def _check_up(self, now: float) -> None:
-        if self._down is not None and now < self._down[0]:
-            raise VectorServerError(str(self._down[1]))
-
     def _told(self, ask: Callable[[], Answer]) -> Answer:
+        down = self._down
+        if down is not None and time.monotonic() < down[0]:
+            raise VectorServerError(str(down[1]))
         try:
             answer = ask()
         except VectorServerError as exc:
-            with self._turn:
-                self._known = None
-                # One that is not there was asked in no time, and may be there in a moment.
-                gone = isinstance(exc, CollectionMissing)
-                self._down = None if gone else (time.monotonic() + self._rest, exc)
+            self._known = None
+            # One that is not there was asked in no time, and may be there in a moment.
+            gone = isinstance(exc, CollectionMissing)
+            self._down = None if gone else (time.monotonic() + self._rest, exc)
             raise
-        with self._turn:
-            self._down = None
+        self._down = None
         return answer
 
 
@@ -275,7 +249,8 @@ class ServedVectors:
         self, vector: Matrix, k: int, among: Collection[str] | None
     ) -> list[ChunkId] | None:
         """What the server names, and the nearest of what it lacks; None where that is not enough."""
-        spread = 1.0 if among is None else len(self._paths) / len(among)
+        allowed = self._paths if among is None else among
+        spread = len(self._paths) / len(allowed)
         count = min(math.ceil(k * self._server.oversampling * spread), len(self._paths))
         if count > _MOST_CANDIDATES:
             return None
@@ -285,10 +260,11 @@ class ServedVectors:
             if state.toward > self._view.generation:
                 # It lacks by now what this generation still has.
                 return None
-            if state.generation and (state.recall or 0.0) < LEAST_RECALL:
+            recall = state.recall or 0.0
+            if state.generation and recall < LEAST_RECALL:
                 self._warn(
-                    f"the Chroma server finds {100 * (state.recall or 0.0):.0f} % of the nearest "
-                    "passages, which is too little; every vector was compared here, which takes longer"
+                    f"the Chroma server finds {100 * recall:.0f} % of the nearest passages, which "
+                    "is too little; every vector was compared here, which takes longer"
                 )
                 return None
             tail = self._tail(state)
@@ -309,7 +285,6 @@ class ServedVectors:
                 "every vector was compared here; it is filled anew by: notehop index"
             )
             return None
-        allowed = self._paths if among is None else among
         found = [one for one in named if one in allowed]
         if among is not None and len(found) < k:
             # Nearer ones may stand behind those that filters took away.
@@ -365,3 +340,7 @@ class ServedVectors:
     def _warn(self, message: str) -> None:
         if message not in self.warnings:
             self.warnings.append(message)
+
+
+ChunkVectors: TypeAlias = VectorIndex | ServedVectors
+"""The vectors of the passages of a generation, searched."""

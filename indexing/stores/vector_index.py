@@ -12,10 +12,9 @@ import sys
 import threading
 import zlib
 from collections.abc import Collection, Iterable, Sequence
-from contextlib import suppress
 from dataclasses import asdict, astuple, dataclass, field, replace
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,9 +32,6 @@ row's place in the matrix, and equal vectors must tie."""
 
 _TIE = np.float32(3 * 10**-_DECIMALS)
 """More than what two scores can differ by that are equal when rounded."""
-
-_LENGTH_TOLERANCE = 1e-2
-"""How far from 1 the length of a vector may be: room for bfloat16."""
 
 _AT_ONCE = 256
 """Rows that are copied together to be multiplied: they stay in the processor's cache. All at once,
@@ -173,10 +169,9 @@ class VectorIndex:
 
         :param new: distinct ids, those of :meth:`unknown` that have a vector.
         :param matrix: shape (len(new), dimensions), rows of length 1 or zero.
-        :raises ValueError: for new ids or a matrix that are not as said.
         """
         if matrix is not None:
-            self._rows.add(new, _checked(new, matrix, self.dimensions))
+            self._rows.add(new, matrix)
         rows = self._rows.matrix
         hidden = np.ones(len(rows), dtype=np.bool_)
         hidden[: len(self._hidden)] = self._hidden
@@ -267,36 +262,6 @@ class VectorIndex:
         return found
 
 
-class ChunkVectors(Protocol):
-    """The vectors of the passages of a generation, searched: see :class:`VectorIndex`."""
-
-    @property
-    def dimensions(self) -> int:
-        """The length of a vector."""
-
-    @property
-    def ids(self) -> list[str]:
-        """The ids that are there, in no meaningful order."""
-
-    def __len__(self) -> int: ...
-
-    def __contains__(self, one: object) -> bool: ...
-
-    def rows(self, ids: Iterable[str]) -> tuple[list[str], Matrix]:
-        """As :meth:`VectorIndex.rows`."""
-
-    def similarities(self, query: NDArray[Any], ids: Sequence[str]) -> NDArray[np.float64]:
-        """As :meth:`VectorIndex.similarities`."""
-
-    def top(
-        self,
-        query: NDArray[Any],
-        k: int,
-        allowed: Collection[str] | None = None,
-    ) -> list[tuple[str, float]]:
-        """As :meth:`VectorIndex.top`."""
-
-
 def checked_query(query: NDArray[Any], dimensions: int) -> Matrix:
     """A query as it is compared.
 
@@ -343,7 +308,6 @@ def write_vectors(
     """Write the vectors of a generation in place of what is there, a block in memory at a time.
 
     :param blocks: ids and a row of length 1, or zero, for each; ids are distinct.
-    :raises ValueError: for blocks that are not as said; the old file stays.
     :raises IndexUnwritable: if the disk is full or read-only; the old file stays.
     """
     with replacing(path) as file:
@@ -351,7 +315,7 @@ def write_vectors(
         ids: list[str] = []
         crc = 0
         for some, matrix in blocks:
-            rows = _checked(some, matrix, dimensions)
+            rows = np.ascontiguousarray(matrix, dtype="<f4")
             file.write(rows.data)
             crc = zlib.crc32(rows.data, crc)
             ids += some
@@ -361,11 +325,6 @@ def write_vectors(
         header = replace(header, crc=header.checksum(zlib.crc32(listed, crc)))
         file.seek(0)
         file.write(json.dumps(asdict(header)).encode().ljust(_HEADER))
-    # Parts of tables, and other tables, as earlier versions wrote them.
-    with suppress(OSError):
-        for old in path.parent.iterdir():
-            if old != path:
-                old.unlink(missing_ok=True)
 
 
 def read_header(path: Path) -> Header:
@@ -406,21 +365,6 @@ def _roomy(rows: int, dimensions: int) -> Matrix:
 def _rounded(scores: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
     # Adding 0 turns -0.0 into 0.0.
     return np.round(scores.astype(np.float64), _DECIMALS).astype(np.float64) + 0.0
-
-
-def _checked(ids: Sequence[str], matrix: NDArray[Any], dimensions: int) -> Matrix:
-    rows = np.ascontiguousarray(matrix, dtype="<f4")
-    if rows.shape != (len(ids), dimensions):
-        raise ValueError(
-            f"{len(ids)} ids and vectors of shape {rows.shape}; expected ({len(ids)}, {dimensions})"
-        )
-    if len(set(ids)) < len(ids):
-        raise ValueError("an id stands twice among those of the vectors")
-    lengths = np.linalg.norm(rows, axis=1)
-    wrong = np.flatnonzero(~((np.abs(lengths - 1) <= _LENGTH_TOLERANCE) | (lengths == 0)))
-    if len(wrong):
-        raise ValueError(f"vector {ids[wrong[0]]} has length {lengths[wrong[0]]:.3f}, not 1")
-    return rows
 
 
 def _unreadable(path: Path, cause: Exception) -> IndexMissing | IndexDamaged:

@@ -95,7 +95,7 @@ def opened(root: Path, url: str) -> Reader:
     if not url:
         return Reader.open(IndexLayout(root))
     settings = load_settings(overrides={"chroma.url": url})
-    server = ChromaServer.of(settings, root, settings.chroma.timeout_s)
+    server = ChromaServer(settings, root, settings.chroma.timeout_s)
     return Reader.open(IndexLayout(root), server=VectorServer(server))
 
 

@@ -101,7 +101,7 @@ def bench(tmp_path: Path, chroma: ChromaRun) -> Bench:
 
 @contextmanager
 def server_of(bench: Bench, seconds: float = 5.0) -> Iterator[ChromaServer]:
-    server = ChromaServer.of(bench.settings, bench.layout.root, seconds)
+    server = ChromaServer(bench.settings, bench.layout.root, seconds)
     try:
         yield server
     finally:
@@ -137,7 +137,8 @@ def held(bench: Bench) -> dict[str, tuple[str, str]]:
         collection = server.collection(collection_name(catalog.stamp()))
         assert collection is not None
         asked = {"include": ["documents", "metadatas"]}
-        told: Any = server._ask("POST", f"/collections/{collection.id}/get", asked)
+        path = f"/collections/{collection.id}/get"
+        told = json.loads(server._reply("POST", path, asked, "mirror"))
     rows = zip(told["ids"], told["documents"], told["metadatas"], strict=True)
     return {one: (text, about["path"]) for one, text, about in rows}
 
