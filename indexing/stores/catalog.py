@@ -23,7 +23,7 @@ from notehop.indexing.stores.catalog_read import CatalogReads, Fetched, Query, f
 from notehop.indexing.stores.catalog_rows import BadRow, chunk_row, vector_row
 from notehop.indexing.stores.database import Database, damaged, open_database
 from notehop.indexing.stores.layout import CatalogAddress, IndexLayout, read_json, replace_file
-from notehop.indexing.stores.model import Batch, Collection
+from notehop.indexing.stores.model import Batch, Vectored
 from notehop.indexing.stores.schema import CHUNKS, META, METADATA, SCHEMA_VERSION, VECTORS
 
 Result = TypeVar("Result")
@@ -288,7 +288,7 @@ class Catalog(CatalogReads):
         for row in self._pages(select(CHUNKS), (CHUNKS.c.id,)):
             self._made(chunk_row, [row])
         checked = select(VECTORS.c.id, VECTORS.c.vector, VECTORS.c.checksum)
-        for name in get_args(Collection):
+        for name in get_args(Vectored):
             for row in self._pages(checked.where(VECTORS.c.collection == name), (VECTORS.c.id,)):
                 self._made(vector_row, [row])
         for _ in self.links():

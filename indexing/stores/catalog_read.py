@@ -35,8 +35,8 @@ from notehop.indexing.stores.model import (
     Matrix,
     NoteRow,
     NoteStatus,
+    Vectored,
 )
-from notehop.indexing.stores.model import Collection as Vectored
 from notehop.indexing.stores.schema import (
     ATTACHMENTS,
     CHANGES,

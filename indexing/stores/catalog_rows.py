@@ -19,12 +19,12 @@ from notehop.config.errors import IndexDamaged
 from notehop.indexing.graph.files import fold, link_name
 from notehop.indexing.stores.model import (
     ChunkRow,
-    Collection,
     FieldTokens,
     LinkRow,
     Matrix,
     NoteRow,
     NoteStatus,
+    Vectored,
 )
 
 _PLAIN, _DEFLATED = b"\0", b"\1"
@@ -133,7 +133,7 @@ def link_row(values: Sequence[Any]) -> LinkRow:
     return _opened(LinkRow, values, _checksum)
 
 
-def vector_values(collection: Collection, one: str, vector: Matrix) -> dict[str, Any]:
+def vector_values(collection: Vectored, one: str, vector: Matrix) -> dict[str, Any]:
     """The columns of a vector."""
     stored = vector.astype("<f4", copy=False).tobytes()
     checksum = _vector_checksum(one, stored)

@@ -23,7 +23,7 @@ from notehop.indexing.stores.catalog_rows import (
 )
 from notehop.indexing.stores.database import among, listed
 from notehop.indexing.stores.labels import label_rows
-from notehop.indexing.stores.model import Batch, ChunkId, Collection, LinkRow, NoteRow, NoteStatus
+from notehop.indexing.stores.model import Batch, ChunkId, LinkRow, NoteRow, NoteStatus, Vectored
 from notehop.indexing.stores.schema import (
     ATTACHMENTS,
     CHANGES,
@@ -119,7 +119,7 @@ def _values(
     return {*connection.scalars(query, listed(values))} - {None}
 
 
-def _forget(connection: Connection, name: Collection, ids: Iterable[str]) -> None:
+def _forget(connection: Connection, name: Vectored, ids: Iterable[str]) -> None:
     gone = delete(VECTORS).where(VECTORS.c.collection == name, among(VECTORS.c.id))
     connection.execute(gone, listed(ids))
 

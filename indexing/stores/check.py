@@ -3,29 +3,25 @@ derived from it with them.
 
 A derived part that cannot be read, or is of another index, the next run makes anew. One that is
 whole and lacks something is what no run would notice: a rebuild repairs it.
-
-Touches: index (reads).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sqlalchemy import ColumnElement, Select, and_, func, or_, select
+from sqlalchemy import ColumnElement, Select, and_, func, select
 
 from notehop.config.errors import IndexDamaged, IndexMissing
-from notehop.indexing.graph.model import Status
 from notehop.indexing.stores.catalog import CatalogSnapshot
 from notehop.indexing.stores.chroma import is_untouched, read_mirror
 from notehop.indexing.stores.fingerprint import dimensions_of
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.lexical import LexicalIndex
-from notehop.indexing.stores.model import Collection as Name
-from notehop.indexing.stores.model import Matrix, NoteStatus
-from notehop.indexing.stores.schema import ATTACHMENTS, CHANGES, CHUNKS, LINKS, NAMES, NOTES
+from notehop.indexing.stores.model import Matrix, NoteStatus, Vectored
+from notehop.indexing.stores.schema import ATTACHMENTS, CHUNKS, LINKS, NAMES, NOTES
 from notehop.indexing.stores.vector_index import VectorIndex
 
 INDEX = "notehop index"
@@ -34,6 +30,18 @@ ELSEWHERE = "notehop index --index-dir NEW_FOLDER"
 
 EXAMPLES = 5
 """Notes or files that a finding names."""
+
+_OFF = 1e-3
+"""By how much a vector may miss length 1: what rounding does stays below it."""
+
+_SLICE = 8_192
+"""Vectors looked at together: 13 MB at 384 dimensions."""
+
+Held = Mapping[str, str]
+"""Id of a chunk or of a sentence -> path of a note that it is of."""
+
+Paths = Select[*tuple[Any, ...]]
+"""A query for the paths of the notes concerned, one row for each row that is wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,20 +69,17 @@ class PartState:
     generation: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What a check found, and what there is."""
+
+    findings: Sequence[Finding] = ()
+    parts: Sequence[PartState] = ()
+
+
 def said_of(error: Exception) -> str:
     """What an error of ours says, without what it says to do: the finding names that."""
     return " ".join(str(error).partition("; run:")[0].split())
-
-
-def some(names: Iterable[str]) -> tuple[str, ...]:
-    """A few of the names, each once, sorted."""
-    return tuple(sorted(set(names))[:EXAMPLES])
-
-
-Paths = Select[*tuple[Any, ...]]
-"""A query for the paths of the notes concerned, one row for each row that is wrong."""
-
-_INDEXED = select(NOTES.c.path).where(NOTES.c.status == NoteStatus.INDEXED.value)
 
 
 def check_catalog(view: CatalogSnapshot) -> list[Finding]:
@@ -83,90 +88,47 @@ def check_catalog(view: CatalogSnapshot) -> list[Finding]:
     :param view: of a catalog whose pages and rows are as they were written
         (:meth:`notehop.indexing.stores.catalog.Catalog.verify`).
     """
-    return [
-        Finding("catalog", problem, REBUILD, count, paths)
-        for problem, query in _contradictions(view.generation)
-        for count, paths in [_told(view, query)]
-        if count
-    ]
+    findings: list[Finding] = []
+    for problem, query in _contradictions():
+        rows = query.subquery()
+        [count] = view.answer(select(func.count()).select_from(rows), lambda row: int(row[0]))
+        if count:
+            path = rows.c[0]
+            few = select(path).distinct().order_by(path).limit(EXAMPLES)
+            paths = view.answer(few, lambda row: str(row[0]))
+            findings.append(Finding("catalog", problem, REBUILD, count, tuple(paths)))
+    return findings
 
 
-def _told(view: CatalogSnapshot, query: Paths) -> tuple[int, tuple[str, ...]]:
-    rows = query.subquery()
-    path = rows.c[0]
-    [count] = view.answer(select(func.count()).select_from(rows), lambda row: int(row[0]))
-    if not count:
-        return 0, ()
-    few = select(path).distinct().order_by(path).limit(EXAMPLES)
-    return count, tuple(view.answer(few, lambda row: str(row[0])))
-
-
-def _contradictions(generation: int) -> list[tuple[str, Paths]]:
-    """(what is wrong, query for it) of all that a commit of ours never leaves."""
-    leads = LINKS.c.status.in_((Status.RESOLVED.value, Status.AMBIGUOUS.value))
+def _contradictions() -> list[tuple[str, Paths]]:
+    """(what is wrong, query for it) of all that rows which were lost leave."""
+    indexed = select(NOTES.c.path).where(NOTES.c.status == NoteStatus.INDEXED.value)
+    links = select(LINKS.c.path)
     no_file = and_(
         LINKS.c.target_path.is_not(None),
         LINKS.c.target_path.not_in(select(NOTES.c.path)),
         LINKS.c.target_path.not_in(select(ATTACHMENTS.c.path)),
     )
-    places = select(CHUNKS.c.path).group_by(CHUNKS.c.path)
     return [
         (
             "chunks of notes that are not indexed",
-            select(CHUNKS.c.path).where(CHUNKS.c.path.not_in(_INDEXED)),
+            select(CHUNKS.c.path).where(CHUNKS.c.path.not_in(indexed)),
         ),
         (
             "indexed notes without a chunk",
-            _INDEXED.where(NOTES.c.path.not_in(select(CHUNKS.c.path))),
+            indexed.where(NOTES.c.path.not_in(select(CHUNKS.c.path))),
         ),
         (
-            "notes whose chunks are not in one order",
-            places.having(
-                or_(
-                    func.min(CHUNKS.c.ordinal) != 0,
-                    func.max(CHUNKS.c.ordinal) != func.count() - 1,
-                    func.count(CHUNKS.c.ordinal.distinct()) != func.count(),
-                )
-            ),
+            "indexed notes that no name finds",
+            indexed.where(NOTES.c.path.not_in(select(NAMES.c.path))),
         ),
-        (
-            "chunks of a generation that is not there yet",
-            select(CHUNKS.c.path).where(CHUNKS.c.generation > generation),
-        ),
-        (
-            "changes of a generation that is not there yet",
-            select(CHANGES.c.path).where(CHANGES.c.generation > generation),
-        ),
-        (
-            "links in notes that are not indexed",
-            select(LINKS.c.path).where(LINKS.c.path.not_in(_INDEXED)),
-        ),
+        ("links in notes that are not indexed", links.where(LINKS.c.path.not_in(indexed))),
         ("links that stand in no chunk of their note", _no_chunk(LINKS.c.chunk_id, LINKS.c.path)),
         (
             "links to chunks that their target does not have",
             _no_chunk(LINKS.c.target_chunk_id, LINKS.c.target_path),
         ),
-        (
-            "links that show no chunk of the note they lead to",
-            select(LINKS.c.path).where(
-                leads, LINKS.c.target_chunk_id.is_(None), LINKS.c.target_path.in_(_INDEXED)
-            ),
-        ),
-        ("links to files that the catalog does not know", select(LINKS.c.path).where(no_file)),
-        (
-            "links whose status contradicts their target",
-            select(LINKS.c.path).where(
-                (LINKS.c.status == Status.UNRESOLVED.value) != LINKS.c.target_path.is_(None)
-            ),
-        ),
-        (
-            "indexed notes that no name finds",
-            _INDEXED.where(NOTES.c.path.not_in(select(NAMES.c.path))),
-        ),
-        (
-            "names of notes that are not indexed",
-            select(NAMES.c.path).where(NAMES.c.path.not_in(_INDEXED)),
-        ),
+        ("links to files that the catalog does not know", links.where(no_file)),
     ]
 
 
@@ -176,25 +138,7 @@ def _no_chunk(chunk: ColumnElement[Any], path: ColumnElement[Any]) -> Paths:
     return select(LINKS.c.path).select_from(held).where(chunk.is_not(None), CHUNKS.c.id.is_(None))
 
 
-_OFF = 1e-3
-"""By how much a vector may miss length 1: what rounding does stays below it."""
-
-_SLICE = 8_192
-"""Vectors looked at together: 13 MB at 384 dimensions."""
-
-Held = Mapping[str, str]
-"""Id of a chunk or of a sentence -> path of a note that it is of."""
-
-
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """What a check found, and what there is."""
-
-    findings: tuple[Finding, ...] = ()
-    parts: tuple[PartState, ...] = ()
-
-
-def wanted_of(view: CatalogSnapshot) -> dict[Name, Held]:
+def wanted_of(view: CatalogSnapshot) -> dict[Vectored, Held]:
     """What the catalog says that there must be a vector of."""
     chunks = {one: path for path, ids in view.chunk_ids().items() for one in ids}
     query = (
@@ -212,86 +156,84 @@ def check_sentences(view: CatalogSnapshot, wanted: Held) -> list[Finding]:
         bad += [one for one in _of_wrong_length(ids, matrix) if one in missing]
         for one in ids:
             missing.pop(one, None)
-    found = (("it lacks vectors of links", list(missing)), ("vectors of a wrong length", bad))
-    return [
-        Finding("catalog", problem, REBUILD, len(ids), some(wanted[one] for one in ids))
-        for problem, ids in found
-        if ids
-    ]
+    found = (("it lacks vectors of links", missing), ("vectors of a wrong length", bad))
+    return [_finding("catalog", problem, REBUILD, wanted, ids) for problem, ids in found if ids]
 
 
 def check_vectors(layout: IndexLayout, view: CatalogSnapshot, wanted: Held) -> Checked:
     """Compare the file of the vectors of chunks with the catalog."""
-    part = "vectors"
     try:
-        table = VectorIndex.read(layout.chunk_vectors)
+        vectors = VectorIndex.read(layout.chunk_vectors)
     except IndexMissing:
-        return Checked(
-            (Finding(part, "it lacks every vector", INDEX, len(wanted), some(wanted.values())),)
-            if wanted
-            else ()
-        )
+        missing = [_finding("vectors", "it lacks every vector", INDEX, wanted, wanted)]
+        return Checked(missing if wanted else ())
     except IndexDamaged as exc:
-        return Checked((Finding(part, said_of(exc), INDEX),))
-    state = PartState(part, len(table), table.generation)
-    if (table.stamp, table.dimensions) != (view.stamp, dimensions_of(view.fingerprint)):
-        return Checked((Finding(part, "it is of another index", INDEX, len(table)),), (state,))
-    findings: list[Finding] = []
-    if table.generation > view.generation:
-        findings.append(Finding(part, _ahead(table.generation, view.generation), INDEX))
-    # What came since is completed from the catalog by whoever reads it.
-    newer = set(view.changed_paths(table.generation))
-    lacks = (one for one, path in wanted.items() if one not in table and path not in newer)
-    if missing := list(lacks):
-        problem, paths = "it lacks vectors of chunks", some(wanted[one] for one in missing)
-        # Of an older generation it is caught up with; else a run takes it for complete.
-        command = INDEX if table.generation < view.generation else REBUILD
-        findings.append(Finding(part, problem, command, len(missing), paths))
-    if bad := _of_wrong_length(*table.rows(wanted)):
-        problem, paths = "vectors of a wrong length", some(wanted[one] for one in bad)
-        findings.append(Finding(part, problem, REBUILD, len(bad), paths))
-    return Checked(tuple(findings), (state,))
+        return Checked([Finding("vectors", said_of(exc), INDEX)])
+    stamp = vectors.stamp if vectors.dimensions == dimensions_of(view.fingerprint) else ""
+    checked = _compared("vectors", vectors.ids, vectors.generation, stamp, view, wanted)
+    bad = _of_wrong_length(*vectors.rows(wanted)) if stamp == view.stamp else ()
+    if not bad:
+        return checked
+    wrong = _finding("vectors", "vectors of a wrong length", REBUILD, wanted, bad)
+    return Checked([*checked.findings, wrong], checked.parts)
 
 
 def check_lexical(layout: IndexLayout, view: CatalogSnapshot, wanted: Held) -> Checked:
     """Compare the lexical index on disk with the catalog; it may be some generations behind."""
-    part = "lexical"
     try:
-        index, generation, made_for = LexicalIndex.load(layout.lexical)
+        index, generation, stamp = LexicalIndex.load(layout.lexical)
     except IndexDamaged as exc:
-        return Checked((Finding(part, said_of(exc), INDEX),) if wanted else ())
-    state = PartState(part, len(index), generation)
-    if made_for != view.stamp:
-        return Checked((Finding(part, "it is of another index", INDEX, len(index)),), (state,))
+        return Checked([Finding("lexical", said_of(exc), INDEX)] if wanted else ())
+    return _compared("lexical", index.ids(), generation, stamp, view, wanted)
+
+
+def _compared(
+    part: str,
+    ids: Collection[str],
+    generation: int,
+    stamp: str,
+    view: CatalogSnapshot,
+    wanted: Held,
+) -> Checked:
+    parts = [PartState(part, len(ids), generation)]
+    if stamp != view.stamp:
+        return Checked([Finding(part, "it is of another index", INDEX, len(ids))], parts)
     if generation > view.generation:
-        return Checked((Finding(part, _ahead(generation, view.generation), INDEX),), (state,))
-    held = set(index.ids())
-    # What came or went since is taken in by whoever reads it.
-    newer = set(view.changed_paths(generation))
-    missing = [one for one, path in wanted.items() if one not in held and path not in newer]
+        problem = f"it is of generation {generation}, and the catalog of {view.generation}"
+        return Checked([Finding(part, f"{problem}: an older copy of it?", INDEX)], parts)
     findings = []
-    if missing:
-        paths = some(wanted[one] for one in missing)
-        findings.append(Finding(part, "it lacks chunks", REBUILD, len(missing), paths))
+    # What came or went since is taken in from the catalog by whoever reads it.
+    newer, held = set(view.changed_paths(generation)), set(ids)
+    if missing := [one for one in wanted if one not in held and wanted[one] not in newer]:
+        problem = f"it lacks {'vectors of ' if part == 'vectors' else ''}chunks"
+        # Of an older generation it is caught up with; else a run takes it for complete.
+        command = INDEX if generation < view.generation else REBUILD
+        findings.append(_finding(part, problem, command, wanted, missing))
     if not newer and (extra := held - wanted.keys()):
         findings.append(Finding(part, "chunks that no note has", REBUILD, len(extra)))
-    return Checked(tuple(findings), (state,))
+    return Checked(findings, parts)
 
 
 def check_mirror(layout: IndexLayout, view: CatalogSnapshot) -> Checked:
     """Whether the mirror in Chroma is there as it was written; one that is behind is no finding."""
-    part = "chroma"
     state = read_mirror(layout)
     if state is None:
         problem = "there is no copy for other programs"
-        return Checked((Finding(part, problem, INDEX, broken=False),))
-    parts = (PartState(part, state.chunks, state.generation),)
-    if state.stamp != view.stamp or state.generation > view.generation:
-        return Checked((Finding(part, "it is of another index", INDEX, broken=False),), parts)
-    if not is_untouched(layout, state):
+    elif state.stamp != view.stamp or state.generation > view.generation:
+        problem = "it is of another index"
+    elif not is_untouched(layout, state):
         problem = "its files are other than written"
-        return Checked((Finding(part, problem, INDEX, broken=False),), parts)
-    return Checked((), parts)
+    else:
+        problem = ""
+    findings = [Finding("chroma", problem, INDEX, broken=False)] if problem else []
+    parts = [] if state is None else [PartState("chroma", state.chunks, state.generation)]
+    return Checked(findings, parts)
+
+
+def _finding(part: str, problem: str, command: str, held: Held, ids: Collection[str]) -> Finding:
+    """A finding about some chunks or sentences."""
+    notes = sorted({held[one] for one in ids})[:EXAMPLES]
+    return Finding(part, problem, command, len(ids), tuple(notes))
 
 
 def _of_wrong_length(ids: Sequence[str], matrix: Matrix) -> list[str]:
@@ -302,7 +244,3 @@ def _of_wrong_length(ids: Sequence[str], matrix: Matrix) -> list[str]:
             off = ~(np.abs(np.linalg.norm(matrix[start : start + _SLICE], axis=1) - 1) <= _OFF)
         bad += [ids[start + row] for row in np.flatnonzero(off).tolist()]
     return bad
-
-
-def _ahead(generation: int, newest: int) -> str:
-    return f"it is of generation {generation}, and the catalog of {newest}: an older copy of it?"

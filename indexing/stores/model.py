@@ -24,7 +24,7 @@ FieldTokens = Mapping[str, tuple[str, ...]]
 """Field name (see :data:`notehop.indexing.tokens.FIELDS`) -> tokens in order; absent means empty."""
 
 
-Collection = Literal["chunks", "links"]
+Vectored = Literal["chunks", "links"]
 """What vectors are of: chunks by id, or sentences with links, by the hash of what is embedded."""
 
 
@@ -151,7 +151,7 @@ class Batch:
     attach: Mapping[str, bool] = field(default_factory=dict)
     detach: tuple[str, ...] = ()
     meta: Mapping[str, Any] = field(default_factory=dict)
-    vectors: Mapping[Collection, tuple[Sequence[str], Matrix]] = field(
+    vectors: Mapping[Vectored, tuple[Sequence[str], Matrix]] = field(
         default_factory=dict, compare=False
     )
 
