@@ -14,7 +14,7 @@ from typing import Any, TypeVar, get_args
 
 from sqlalchemy import select
 from sqlalchemy.engine import Connection
-from sqlalchemy.exc import DBAPIError, IntegrityError
+from sqlalchemy.exc import DBAPIError
 
 from notehop.config.errors import IndexFailure, IndexLocked, IndexMismatch, IndexMissing
 from notehop.indexing import faults
@@ -215,7 +215,6 @@ class Catalog(CatalogReads):
 
         An empty batch writes nothing and returns the generation there is.
 
-        :raises ValueError: if the batch contradicts itself or the catalog; nothing is written.
         :raises IndexUnwritable: disk full, read-only, or failing; nothing is written.
         :raises IndexLocked: if another process kept writing, or wrote meanwhile on a server whose
             connection was lost; nothing is written.
@@ -238,12 +237,7 @@ class Catalog(CatalogReads):
                     "lost; nothing was written on it; run: notehop index"
                 )
             self._known = head
-            try:
-                catalog_write.apply(connection, batch, head["generation"] + 1, commit)
-            except IntegrityError as exc:
-                raise ValueError(
-                    f"{self.label}: a batch writes a row that is there already: {exc.orig}"
-                ) from exc
+            catalog_write.apply(connection, batch, head["generation"] + 1, commit)
             faults.point("catalog-inside-commit")
             return _head_of(self.label, fetched(connection, _HEAD))
 

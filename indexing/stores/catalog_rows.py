@@ -12,6 +12,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from datetime import date, time
+from functools import partial
 from math import isfinite
 from typing import Any, TypeVar
 
@@ -98,39 +99,31 @@ def _unpack(packed: bytes) -> dict[str, tuple[str, ...]]:
         ) from exc
 
 
-def note_values(note: NoteRow) -> dict[str, Any]:
-    """The columns of a note. Dates and other values JSON lacks become text in front matter."""
-    return _closed(_stored(note), _note_checksum)
+def values_of(row: NoteRow | ChunkRow | LinkRow) -> dict[str, Any]:
+    """The columns of a note, chunk or link. Dates and other values JSON lacks become text in front
+    matter; a link has the name by which it is found when a file comes or goes."""
+    kind = type(row)
+    values = {name: _column(getattr(row, name)) for name in _NAMES[kind]}
+    if isinstance(row, LinkRow):
+        values["name_key"] = indexed(_text(link_name(row.raw_target)))
+    return values | {"checksum": _CHECKSUMS[kind](tuple(values.values()))}
 
 
-def note_row(values: Sequence[Any]) -> NoteRow:
-    """A note from its columns, in the order of the table.
+def _opened(kind: type[Row], values: Sequence[Any]) -> Row:
+    """A note, chunk or link from its columns, in the order of the table.
 
     :raises BadRow: if they are not what was written.
     """
-    return _opened(NoteRow, values, _note_checksum)
+    _check(values[-1], _CHECKSUMS[kind](values[:-1]))
+    found = list(values[: len(_NAMES[kind])])
+    for at, read in _READERS[kind]:
+        found[at] = read(found[at])
+    return kind(*found)
 
 
-def chunk_values(chunk: ChunkRow) -> dict[str, Any]:
-    """The columns of a chunk."""
-    return _closed(_stored(chunk), _chunk_checksum)
-
-
-def chunk_row(values: Sequence[Any]) -> ChunkRow:
-    """A chunk from its columns, as :func:`note_row`."""
-    return _opened(ChunkRow, values, _chunk_checksum)
-
-
-def link_values(link: LinkRow) -> dict[str, Any]:
-    """The columns of a link, with the name by which links are found when a file comes or goes."""
-    return _closed(
-        _stored(link) | {"name_key": indexed(_text(link_name(link.raw_target)))}, _checksum
-    )
-
-
-def link_row(values: Sequence[Any]) -> LinkRow:
-    """A link from its columns, as :func:`note_row`."""
-    return _opened(LinkRow, values, _checksum)
+note_row = partial(_opened, NoteRow)
+chunk_row = partial(_opened, ChunkRow)
+link_row = partial(_opened, LinkRow)
 
 
 def vector_values(collection: Vectored, one: str, vector: Matrix) -> dict[str, Any]:
@@ -206,10 +199,6 @@ _READERS = {
 }
 
 
-def _stored(row: NoteRow | ChunkRow | LinkRow) -> dict[str, Any]:
-    return {name: _column(getattr(row, name)) for name in _NAMES[type(row)]}
-
-
 def _column(value: Any) -> Any:
     if value is None or isinstance(value, bool | int | float | bytes):
         return value
@@ -220,36 +209,21 @@ def _column(value: Any) -> Any:
     return _dump(value)
 
 
-def _closed(values: dict[str, Any], checksum: Callable[[Sequence[Any]], int]) -> dict[str, Any]:
-    return values | {"checksum": checksum(tuple(values.values()))}
-
-
-def _opened(
-    kind: type[Row], values: Sequence[Any], checksum: Callable[[Sequence[Any]], int]
-) -> Row:
-    _check(values[-1], checksum(values[:-1]))
-    found = list(values[: len(_NAMES[kind])])
-    for at, read in _READERS[kind]:
-        found[at] = read(found[at])
-    return kind(*found)
-
-
-def _note_checksum(values: Sequence[Any]) -> int:
-    # Time, size and time at 9 to 11 are set anew where the content stands.
-    return _checksum((*values[:9], *values[12:]))
-
-
-def _chunk_checksum(values: Sequence[Any]) -> int:
-    # The generation and the kind, last, are not of the text.
-    return zlib.crc32(values[8], _checksum(values[:8]))
-
-
 def _vector_checksum(one: str, stored: bytes) -> int:
     return zlib.crc32(stored, zlib.crc32(one.encode()))
 
 
 def _checksum(values: Iterable[Any]) -> int:
     return zlib.crc32("\x1f".join(map(str, values)).encode("utf-8", "surrogatepass"))
+
+
+_CHECKSUMS: Mapping[type, Callable[[Sequence[Any]], int]] = {
+    # The time, size and time at 9 to 11 are set anew where the content stands.
+    NoteRow: lambda values: _checksum((*values[:9], *values[12:])),
+    # The generation and the kind, last, are not of the text.
+    ChunkRow: lambda values: zlib.crc32(values[8], _checksum(values[:8])),
+    LinkRow: _checksum,
+}
 
 
 def _check(stored: Any, computed: int) -> None:

@@ -7,7 +7,7 @@ whole and lacks something is what no run would notice: a rebuild repairs it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 

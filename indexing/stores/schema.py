@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from sqlalchemy import (
     BigInteger,
     Boolean,
@@ -21,57 +23,59 @@ SCHEMA_VERSION = 4
 _TEXT = Text().with_variant(Text(collation="C"), "postgresql")
 """Compared byte by byte, as SQLite does, whatever the language of the server is."""
 
+
+def _key(name: str) -> Column[Any]:
+    return Column(name, _TEXT, primary_key=True)
+
+
+def _text(name: str, *, optional: bool = False) -> Column[Any]:
+    return Column(name, _TEXT, nullable=optional)
+
+
+def _number(name: str, kind: Any = BigInteger) -> Column[Any]:
+    return Column(name, kind, nullable=False)
+
+
 # Lists and mappings are JSON in text columns: every database takes them, and they are read whole.
 # A checksum stands last: a database sees that a page is bad only where its structure is.
 METADATA = MetaData()
 
-META = Table(
-    "meta",
-    METADATA,
-    Column("key", _TEXT, primary_key=True),
-    Column("value", _TEXT, nullable=False),
-)
+META = Table("meta", METADATA, _key("key"), _text("value"))
 
 NOTES = Table(
     "notes",
     METADATA,
-    Column("path", _TEXT, primary_key=True),
-    Column("title", _TEXT, nullable=False),
-    Column("status", _TEXT, nullable=False),
-    Column("reason", _TEXT),
-    Column("aliases", _TEXT, nullable=False),
-    Column("tags", _TEXT, nullable=False),
-    Column("page_type", _TEXT),
-    Column("front_matter", _TEXT, nullable=False),
+    _key("path"),
+    _text("title"),
+    _text("status"),
+    _text("reason", optional=True),
+    _text("aliases"),
+    _text("tags"),
+    _text("page_type", optional=True),
+    _text("front_matter"),
     Column("created", Double),
-    Column("modified", Double, nullable=False),
-    Column("size", BigInteger, nullable=False),
-    Column("mtime_ns", BigInteger, nullable=False),
-    Column("content_hash", _TEXT, nullable=False),
-    Column("outline", _TEXT, nullable=False),
-    Column("blocks", _TEXT, nullable=False),
-    Column("line_count", Integer, nullable=False),
-    Column("warnings", _TEXT, nullable=False),
-    Column("checksum", BigInteger, nullable=False),
+    _number("modified", Double),
+    _number("size"),
+    _number("mtime_ns"),
+    _text("content_hash"),
+    _text("outline"),
+    _text("blocks"),
+    _number("line_count", Integer),
+    _text("warnings"),
+    _number("checksum"),
     Index("notes_by_content", "content_hash"),
 )
 
-NAMES = Table(
-    "names",
-    METADATA,
-    # The title and aliases of indexed notes, in the form in which names are compared.
-    Column("key", _TEXT, primary_key=True),
-    Column("path", _TEXT, primary_key=True),
-    Index("names_by_path", "path"),
-)
+# The title and aliases of indexed notes, in the form in which names are compared.
+NAMES = Table("names", METADATA, _key("key"), _key("path"), Index("names_by_path", "path"))
 
 LABELS = Table(
     "labels",
     METADATA,
     # What indexed notes can be filtered by: indexing.stores.labels says what stands here.
-    Column("name", _TEXT, primary_key=True),
-    Column("value", _TEXT, primary_key=True),
-    Column("path", _TEXT, primary_key=True),
+    _key("name"),
+    _key("value"),
+    _key("path"),
     Index("labels_by_path", "path"),
     # The key is the row: a table beside it would hold everything twice.
     sqlite_with_rowid=False,
@@ -80,18 +84,18 @@ LABELS = Table(
 CHUNKS = Table(
     "chunks",
     METADATA,
-    Column("id", _TEXT, primary_key=True),
-    Column("path", _TEXT, nullable=False),
-    Column("ordinal", Integer, nullable=False),
-    Column("heading_path", _TEXT, nullable=False),
-    Column("first_line", Integer, nullable=False),
-    Column("last_line", Integer, nullable=False),
-    Column("text", _TEXT, nullable=False),
-    Column("embedded_hash", _TEXT, nullable=False),
+    _key("id"),
+    _text("path"),
+    _number("ordinal", Integer),
+    _text("heading_path"),
+    _number("first_line", Integer),
+    _number("last_line", Integer),
+    _text("text"),
+    _text("embedded_hash"),
     Column("tokens", LargeBinary, nullable=False),
-    Column("generation", BigInteger, nullable=False),
-    Column("kind", _TEXT, nullable=False),
-    Column("checksum", BigInteger, nullable=False),
+    _number("generation"),
+    _text("kind"),
+    _number("checksum"),
     # Holds all that a reader keeps of each chunk, in its order: opening never reads the texts.
     Index("chunks_by_path", "path", "ordinal", "id", "embedded_hash", "generation"),
     Index("chunks_by_embedded_hash", "embedded_hash", "id"),
@@ -103,59 +107,54 @@ VECTORS = Table(
     METADATA,
     # "chunks", by chunk id, or "links", by id of a sentence with links; float32, little-endian.
     # A table of its own: whoever reads texts need not go through them.
-    Column("collection", _TEXT, primary_key=True),
-    Column("id", _TEXT, primary_key=True),
+    _key("collection"),
+    _key("id"),
     Column("vector", LargeBinary, nullable=False),
-    Column("checksum", BigInteger, nullable=False),
+    _number("checksum"),
 )
 
 LINKS = Table(
     "links",
     METADATA,
-    Column("path", _TEXT, primary_key=True),
+    _key("path"),
     Column("ordinal", Integer, primary_key=True, autoincrement=False),
-    Column("chunk_id", _TEXT),
-    Column("line", Integer, nullable=False),
-    Column("kind", _TEXT, nullable=False),
-    Column("syntax", _TEXT, nullable=False),
-    Column("raw", _TEXT, nullable=False),
-    Column("raw_target", _TEXT, nullable=False),
-    Column("fragment", _TEXT),
-    Column("display", _TEXT),
-    Column("sentence", _TEXT, nullable=False),
-    Column("sentence_id", _TEXT),
-    Column("property", _TEXT),
-    Column("status", _TEXT, nullable=False),
-    Column("via", _TEXT),
-    Column("target_path", _TEXT),
-    Column("target_chunk_id", _TEXT),
+    _text("chunk_id", optional=True),
+    _number("line", Integer),
+    _text("kind"),
+    _text("syntax"),
+    _text("raw"),
+    _text("raw_target"),
+    _text("fragment", optional=True),
+    _text("display", optional=True),
+    _text("sentence"),
+    _text("sentence_id", optional=True),
+    _text("property", optional=True),
+    _text("status"),
+    _text("via", optional=True),
+    _text("target_path", optional=True),
+    _text("target_chunk_id", optional=True),
     Column("fragment_found", Boolean),
-    Column("candidates", _TEXT, nullable=False),
+    _text("candidates"),
     # The name that decides which links are resolved again when a file comes or goes.
-    Column("name_key", _TEXT, nullable=False),
-    Column("checksum", BigInteger, nullable=False),
+    _text("name_key"),
+    _number("checksum"),
     Index("links_by_target", "target_path"),
     Index("links_by_name", "name_key"),
     Index("links_by_sentence", "sentence_id"),
 )
 
-ATTACHMENTS = Table(
-    "attachments",
-    METADATA,
-    # Files that are no notes: links lead to them, and one that comes or goes moves links.
-    Column("path", _TEXT, primary_key=True),
-    Column("excluded", Boolean, nullable=False),
-)
+# Files that are no notes: links lead to them, and one that comes or goes moves links.
+ATTACHMENTS = Table("attachments", METADATA, _key("path"), _number("excluded", Boolean))
 
 CHANGES = Table(
     "changes",
     METADATA,
     # A row for each path whose chunks a commit wrote or removed, with the last such generation:
     # what a reader reads again. Removed notes keep theirs, or a reader would never hear of it.
-    Column("path", _TEXT, primary_key=True),
-    Column("generation", BigInteger, nullable=False),
+    _key("path"),
+    _number("generation"),
     # The last generation that did so, dated it anew, or led one of the note's links elsewhere.
-    Column("linked", BigInteger, nullable=False),
+    _number("linked"),
     Index("changes_by_generation", "generation"),
     Index("changes_by_linked", "linked"),
 )
