@@ -19,23 +19,23 @@ def check_fingerprint(stored: Mapping[str, Any], expected: Mapping[str, Any]) ->
         index was built.
     :raises IndexMismatch: naming each difference, as built and as asked, and the way out.
     """
-    different = [
-        key
+    different = {
+        key: value
         for key, value in sorted(expected.items())
         if value is not None and stored.get(key) != value
-    ]
+    }
     if not different:
         return
     built: list[str] = []
     asked: list[str] = []
-    if set(_MODEL).intersection(different):
+    if different.keys() & set(_MODEL):
         built.append(_model(stored))
         asked.append(_model(expected))
         # Another model has other weights: no need to say so.
-        different = [key for key in different if key not in (*_MODEL, "weights")]
-    for key in different:
+        different = {k: one for k, one in different.items() if k not in (*_MODEL, "weights")}
+    for key, value in different.items():
         built.append(f"{key} {_shown(stored.get(key))}")
-        asked.append(f"{key} {_shown(expected[key])}")
+        asked.append(f"{key} {_shown(value)}")
     raise IndexMismatch(
         f"index built with {', '.join(built)}, settings name {', '.join(asked)}; {REBUILD}"
     )
@@ -49,12 +49,11 @@ def check_vault(meta: Mapping[str, Any], vault: Path, index: Path) -> None:
     :raises IndexMismatch: naming both vaults.
     """
     known = meta.get("vault")
-    if known is None or Path(known) == vault.resolve() or not Path(known).is_dir():
-        return
-    raise IndexMismatch(
-        f"{index}: this is the index of {known}, not of {vault.resolve()}; "
-        "name another folder with --index-dir"
-    )
+    if known is not None and Path(known) != vault.resolve() and Path(known).is_dir():
+        raise IndexMismatch(
+            f"{index}: this is the index of {known}, not of {vault.resolve()}; "
+            "name another folder with --index-dir"
+        )
 
 
 def dimensions_of(fingerprint: Mapping[str, Any] | None) -> int:

@@ -5,8 +5,6 @@ whole. Two marks in that folder make the exchange something a crash cannot break
 that the new index is whole, ``cleared`` that nothing of the old one stands in its way. Between them
 everything is a rename; what takes time, the deleting, comes last. A catalog on a server is put in
 force first, by the server; what is derived from it and was lost in a crash is made again.
-
-Touches: index; the caller holds the writer lock, or calls :func:`settle`.
 """
 
 from __future__ import annotations
@@ -34,6 +32,8 @@ _POLL = 0.02
 def replace_index(layout: IndexLayout) -> None:
     """Put the whole, closed index at ``layout.next`` in the place of the one at ``layout``.
 
+    The caller holds the writer lock.
+
     :raises IndexUnwritable: if the disk refuses; :func:`finish_replacement` goes on from there.
     """
     if layout.database is not None:
@@ -41,9 +41,15 @@ def replace_index(layout: IndexLayout) -> None:
 
         put_in_force(layout.database)
         faults.point("rebuild-catalog-in-force")
+    new = layout.next.root
     try:
-        _settle_on_disk(layout.next.root)
-        (layout.next.root / READY).touch()
+        if sys.platform != "win32":
+            # Let all files reach the disk before the mark that calls them whole.
+            for path in (*new.rglob("*"), new):
+                handle = os.open(path, os.O_RDONLY)
+                os.fsync(handle)
+                os.close(handle)
+        (new / READY).touch()
     except OSError as exc:
         raise unwritable(layout.root, exc) from exc
     faults.point("rebuild-ready")
@@ -53,7 +59,8 @@ def replace_index(layout: IndexLayout) -> None:
 def finish_replacement(layout: IndexLayout) -> None:
     """Finish an exchange that was cut off; remove a new index that was never whole.
 
-    What is not ours stays: nothing is removed from a folder that is not marked as an index.
+    What is not ours stays: nothing is removed from a folder that is not marked as an index. The
+    caller holds the writer lock.
 
     :raises UsageError: if an index was made beside what is none.
     :raises IndexUnwritable: if the disk refuses.
@@ -62,7 +69,11 @@ def finish_replacement(layout: IndexLayout) -> None:
     ready, cleared = new.root / READY, new.root / CLEARED
     try:
         if ready.exists():
-            _check_marked(layout)
+            if not layout.marker.is_file():
+                raise UsageError(
+                    f"{layout.root}: is not an index of notehop, so nothing is replaced there; "
+                    "name another folder with --index-dir"
+                )
             old.root.mkdir(exist_ok=True)
             old.marker.touch()
             # The catalog first: without it the rest is no index, and nobody reads half of it.
@@ -93,25 +104,20 @@ def settle(layout: IndexLayout, *, finish: bool = True) -> None:
     :param finish: False only waits, for who writes nothing.
     """
     until = time.monotonic() + _PATIENCE
-    while _under_way(layout):
-        if not finish:
-            if time.monotonic() > until:
-                return
-            time.sleep(_POLL)
-            continue
+    marks = (layout.next.root / READY, layout.next.root / CLEARED)
+    while any(mark.exists() for mark in marks):
         try:
-            with WriterLock(layout, "notehop, finishing a rebuild"):
-                finish_replacement(layout)
+            if finish:
+                with WriterLock(layout, "notehop, finishing a rebuild"):
+                    finish_replacement(layout)
+                    continue
         except IndexLocked:
-            if time.monotonic() > until:
-                return
-            time.sleep(_POLL)
+            pass
         except IndexUnwritable:
             return
-
-
-def _under_way(layout: IndexLayout) -> bool:
-    return any((layout.next.root / mark).exists() for mark in (READY, CLEARED))
+        if time.monotonic() > until:
+            return
+        time.sleep(_POLL)
 
 
 def _move(path: Path, to: Path) -> None:
@@ -122,14 +128,6 @@ def _move(path: Path, to: Path) -> None:
         shutil.rmtree(to) if to.is_dir() else to.unlink()
     path.rename(to)
     faults.point(f"rebuild-{path.name}-moved")
-
-
-def _check_marked(layout: IndexLayout) -> None:
-    if not layout.marker.is_file():
-        raise UsageError(
-            f"{layout.root}: is not an index of notehop, so nothing is replaced there; "
-            "name another folder with --index-dir"
-        )
 
 
 def _remove(layout: IndexLayout) -> None:
@@ -147,15 +145,3 @@ def _remove(layout: IndexLayout) -> None:
     if not any(layout.root.iterdir()):
         layout.root.rmdir()
         faults.point(f"rebuild-{layout.root.name}-removed")
-
-
-def _settle_on_disk(folder: Path) -> None:
-    """Let all files reach the disk before the mark that calls them whole."""
-    if sys.platform == "win32":
-        return
-    for path in (*folder.rglob("*"), folder):
-        handle = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

@@ -1,7 +1,4 @@
-"""What the last run over an index did, kept beside it for `status`: information, no part of it.
-
-Touches: index (the file ``last-run.json``).
-"""
+"""What the last run over an index did, kept beside it for `status`: information, no part of it."""
 
 from __future__ import annotations
 
@@ -10,13 +7,12 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
-from functools import partial
-
-from pydantic import TypeAdapter
 
 from notehop.config.errors import MassDeletion, NotehopError
 from notehop.indexing.report import Update
-from notehop.indexing.stores.layout import IndexLayout, replace_file
+from notehop.indexing.stores.layout import IndexLayout, read_json, replace_file
+
+_COUNTS = ("generation", "added", "changed", "moved", "deleted", "unchanged", "embedded")
 
 LATELY = 600.0
 """Seconds that the deletions of several runs count together: a sync tool or a disk that goes takes
@@ -50,28 +46,19 @@ class RunRecord:
     losses: tuple[tuple[float, int], ...] = ()
 
 
-_RECORD = TypeAdapter(RunRecord)
-
-
 def write_run_record(layout: IndexLayout, record: RunRecord) -> None:
     """Replace the record; if the disk refuses, the one before stays, and nobody is told.
 
     A folder that is not marked as an index is left alone.
     """
-    path = layout.run_record
-    if not layout.marker.is_file():
-        return
-    with suppress(OSError):
-        replace_file(path, json.dumps(asdict(record), indent=1))
+    if layout.marker.is_file():
+        with suppress(OSError):
+            replace_file(layout.run_record, json.dumps(asdict(record), indent=1))
 
 
 def read_run_record(layout: IndexLayout) -> RunRecord | None:
     """The record; None if there is none, or if it cannot be read."""
-    try:
-        # Not pydantic's reader: it takes no half of a surrogate pair, and a path may hold one.
-        return _RECORD.validate_python(json.loads(layout.run_record.read_bytes()))
-    except (OSError, ValueError, RecursionError):
-        return None
+    return read_json(RunRecord, layout.run_record)
 
 
 def failed_before(layout: IndexLayout) -> bool:
@@ -112,45 +99,29 @@ def recorded(
     :param so_far: what a run did that fails.
     :param allow_mass_delete: whether the deletions so far are allowed, and are forgotten.
     """
-    record = partial(_record, layout, command, time.time(), allow_mass_delete)
+    started = time.time()
+
+    def record(done: Update, error: NotehopError | None = None) -> None:
+        ended = time.time()
+        before = None if allow_mass_delete else read_run_record(layout)
+        losses = losses_at(before, ended)
+        if isinstance(error, MassDeletion):
+            # Where more is refused, to wait and try again makes it no less.
+            losses = ((ended, lost_lately(before, ended)),)
+        elif done.deleted != done.added and not allow_mass_delete:
+            losses = (*losses, (ended, done.deleted - done.added))
+        counts = {name: getattr(done, name) for name in _COUNTS}
+        said = None if error is None else str(error)
+        seconds = dict(done.seconds)
+        write_run_record(
+            layout,
+            RunRecord(
+                started, ended, command, **counts, seconds=seconds, error=said, losses=losses
+            ),
+        )
+
     try:
         yield record
     except NotehopError as exc:
         record(so_far(), exc)
         raise
-
-
-def _record(
-    layout: IndexLayout,
-    command: str,
-    started: float,
-    allow_mass_delete: bool,
-    done: Update,
-    error: NotehopError | None = None,
-) -> None:
-    ended = time.time()
-    before = None if allow_mass_delete else read_run_record(layout)
-    losses = losses_at(before, ended)
-    if isinstance(error, MassDeletion):
-        # Where more is refused, to wait and try again makes it no less.
-        losses = ((ended, lost_lately(before, ended)),)
-    elif done.deleted != done.added and not allow_mass_delete:
-        losses = (*losses, (ended, done.deleted - done.added))
-    write_run_record(
-        layout,
-        RunRecord(
-            started=started,
-            ended=ended,
-            command=command,
-            generation=done.generation,
-            added=done.added,
-            changed=done.changed,
-            moved=done.moved,
-            deleted=done.deleted,
-            unchanged=done.unchanged,
-            embedded=done.embedded,
-            seconds=dict(done.seconds),
-            error=None if error is None else str(error),
-            losses=losses,
-        ),
-    )
