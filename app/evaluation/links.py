@@ -23,7 +23,7 @@ from notehop.indexing.vault.sentences import sentence_spans
 
 
 def reader_without(links: frozenset[LinkPair]) -> Callable[..., Reader]:
-    """What opens an index whose readers do not see these links, as :meth:`Reader.open` does.
+    """What opens an index whose readers do not see these links, as :class:`Reader` does.
 
     PageRank does not count them either; it is worked out once for each generation.
     """
@@ -58,7 +58,7 @@ def reader_without(links: frozenset[LinkPair]) -> Callable[..., Reader]:
         def _snapshot_of(self, held: Generation, view: CatalogSnapshot) -> Snapshot:
             return HeldOut(held, view, self._ranks, self._server)
 
-    return HeldOutReader.open
+    return HeldOutReader
 
 
 _LINKED = re.compile(r"\[\[([^\]|#]+)")

@@ -169,7 +169,7 @@ def evaluate_vault(
     place = replace(place, settings=place.settings.with_overrides(QUOTING))
     given = None if questions is None else read_questions(questions)
     distinct(place.settings, plan.variants(place.settings))
-    with Reader.open(place.layout, wanted(place.settings)) as reader, reader.snapshot() as view:
+    with Reader(place.layout, wanted(place.settings)) as reader, reader.snapshot() as view:
         if given is None:
             language = reader.catalog.meta().get("fingerprint", {}).get("language")
             sets = _own(view, Tokenizer(str(language or "en")), place, plan)
@@ -322,7 +322,7 @@ def _indexed(name: str, vault: Path, work: Path, progress: Progress) -> PlaceFor
 
 
 def _snapshot(place: Place) -> Snapshot:
-    with Reader.open(place.layout, wanted(place.settings)) as reader:
+    with Reader(place.layout, wanted(place.settings)) as reader:
         return reader.snapshot()
 
 

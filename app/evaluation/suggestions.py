@@ -65,7 +65,7 @@ def evaluate_suggestions(
     :raises UsageError: if the vault has too few links, or the copies cannot be written.
     :raises IndexFailure: if there is no index.
     """
-    with Reader.open(place.layout) as reader, reader.snapshot() as view:
+    with Reader(place.layout) as reader, reader.snapshot() as view:
         paths = [path for path in view.paths() if is_note(path)]
         links = view.links_from(paths)
     pairs = _drawn(links, frozenset(paths), seed, share)

@@ -103,7 +103,7 @@ def open_place(
 
     :param llm: writes the answers; None: the model that the settings name, and without one they
         are quoted from the notes.
-    :param read: opens the index, as :meth:`Reader.open` does.
+    :param read: opens the index, as :class:`Reader` does.
     :raises IndexMissing: if there is no index yet, naming the command that makes it.
     :raises IndexMismatch: if it was made with other settings.
     :raises IndexDamaged: if it cannot be read.
@@ -116,7 +116,7 @@ def open_place(
     lexical = place.settings.lexical
 
     def opened() -> Reader:
-        reader = (read or Reader.open)(
+        reader = (read or Reader)(
             place.layout,
             wanted(place.settings),
             ranking=Ranking(lexical.boosts.model_dump(), lexical.k1, lexical.b),

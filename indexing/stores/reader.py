@@ -51,9 +51,6 @@ from notehop.indexing.stores.vector_index import VectorIndex, cosines
 
 __all__ = ["Generation", "Ranking", "Reader", "Snapshot"]
 
-_ATTEMPTS = 1_000
-"""Views in a row that other threads may be past: more, and the catalog is older than it was."""
-
 
 class _Cache:
     """What queries of one generation have read already, kept for the next ones. Threads share it."""
@@ -309,12 +306,24 @@ class Reader:
     def __init__(
         self,
         layout: IndexLayout,
-        expected: Mapping[str, Any] | None,
-        ranking: Ranking,
-        limits: Limits,
+        expected: Mapping[str, Any] | None = None,
+        *,
+        ranking: Ranking = DEFAULT_RANKING,
+        limits: Limits = LIMITS,
         read_only: bool = False,
         server: VectorServer | None = None,
     ) -> None:
+        """Open the newest generation.
+
+        :param expected: the fingerprint that the settings ask for; keys that are absent or None may
+            be anything. None checks nothing.
+        :param ranking: of the lexical index.
+        :param read_only: leave it to others to mend, close to others and empty what they wrote.
+        :param server: is asked for vectors, and closed with the reader; None to hold them in memory.
+        :raises IndexMissing: if nothing was indexed yet.
+        :raises IndexMismatch: if the index was built with other settings, or in another format.
+        :raises IndexDamaged: if it cannot be read.
+        """
         self.layout = layout
         self._read_only = read_only
         self._server = server
@@ -325,30 +334,6 @@ class Reader:
         self._ranks = Ranks()
         self._catalog, self._held = self._opened()
 
-    @classmethod
-    def open(
-        cls,
-        layout: IndexLayout,
-        expected: Mapping[str, Any] | None = None,
-        *,
-        ranking: Ranking | None = None,
-        limits: Limits = LIMITS,
-        read_only: bool = False,
-        server: VectorServer | None = None,
-    ) -> Self:
-        """Open the newest generation.
-
-        :param expected: the fingerprint that the settings ask for; keys that are absent or None may
-            be anything. None checks nothing.
-        :param ranking: of the lexical index; None for its own defaults.
-        :param read_only: leave it to others to mend, close to others and empty what they wrote.
-        :param server: is asked for vectors, and closed with the reader; None to hold them in memory.
-        :raises IndexMissing: if nothing was indexed yet.
-        :raises IndexMismatch: if the index was built with other settings, or in another format.
-        :raises IndexDamaged: if it cannot be read.
-        """
-        return cls(layout, expected, ranking or DEFAULT_RANKING, limits, read_only, server)
-
     def snapshot(self) -> Snapshot:
         """The newest generation, to be held for one query.
 
@@ -356,25 +341,23 @@ class Reader:
         :raises IndexMismatch: if it was made anew with other settings.
         :raises IndexDamaged: if it cannot be read, or an older copy of it stands there.
         """
-        for _ in range(_ATTEMPTS):
-            with self._turn:
-                if self._catalog.replaced:
-                    old = self._catalog
-                    self._catalog, self._held = self._opened()
-                    old.close()
-                catalog = self._catalog
-            view = catalog.open_snapshot()
+        with self._turn:
+            if self._catalog.replaced:
+                old = self._catalog
+                self._catalog, self._held = self._opened()
+                old.close()
+            view = self._catalog.open_snapshot()
             try:
-                with self._turn:
-                    held = self._held_for(catalog, view)
-                if held is not None:
-                    return self._snapshot_of(held, view)
+                if view.stamp != self._held.stamp:
+                    self._held = self._load(view)
+                elif view.generation > self._held.number:
+                    self._held = self._held.followed(view)
+                elif view.generation < self._held.number:
+                    raise _went_back(view.label, view.generation)
+                return self._snapshot_of(self._held, view)
             except BaseException:
                 view.close()
                 raise
-            # Meanwhile another thread went on to a still later generation: look at that.
-            view.close()
-        raise _went_back(catalog.label, view.generation)
 
     def close(self) -> None:
         """Let go of the index. Snapshots that are still held stay readable."""
@@ -394,14 +377,14 @@ class Reader:
         return self._held.number
 
     @property
+    def lexical(self) -> LexicalIndex:
+        """The lexical index of it."""
+        return self._held.lexical
+
+    @property
     def catalog(self) -> Catalog:
         """The catalog, read-only; it may be a generation ahead."""
         return self._catalog
-
-    @property
-    def lexical(self) -> LexicalIndex:
-        """The lexical index."""
-        return self._held.lexical
 
     def _snapshot_of(self, held: Generation, view: CatalogSnapshot) -> Snapshot:
         """What queries see of a generation; a reader for measuring shows less."""
@@ -438,18 +421,6 @@ class Reader:
             check_fingerprint(view.fingerprint, self._expected)
         served = self._server is not None
         return Generation.load(self.layout, view, self._ranking, self._limits, served=served)
-
-    def _held_for(self, catalog: Catalog, view: CatalogSnapshot) -> Generation | None:
-        """What is held, brought to the view's generation; None if it is past that."""
-        held = self._held
-        same = view.stamp == held.stamp
-        if catalog is not self._catalog or (same and view.generation < held.number):
-            return None
-        if not same:
-            self._held = self._load(view)
-        elif view.generation > held.number:
-            self._held = held.followed(view)
-        return self._held
 
     def _forget_withdrawn(self) -> None:
         """Let no word of a withdrawn note outlast the query that was in the way of its leaving."""

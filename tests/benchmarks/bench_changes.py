@@ -35,7 +35,7 @@ words, said = Tokenizer("en"), prose(1)
 vectors = np.random.default_rng(1).standard_normal((30, 384)).astype("float32")
 vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
 started = process_time()
-with Reader.open(IndexLayout(Path(sys.argv[1]))) as reader:
+with Reader(IndexLayout(Path(sys.argv[1]))) as reader:
     opened = process_time() - started
     for vector in vectors:
         with reader.snapshot() as view:
@@ -74,7 +74,7 @@ def test_changes(sizes: list[int], tmp_path: Path) -> None:
         wall, cpu, looked = _timed(partial(writer.update, None))
         assert not looked.wrote
         say("nothing changed, all looked at", f"{wall:.2f} s, {cpu:.2f} s of processor")
-        with Reader.open(layout) as reader:
+        with Reader(layout) as reader:
             one[notes] = _edits(vault, writer, reader)
             _moves(vault, writer, reader)
     smallest, largest = min(one), max(one)

@@ -82,7 +82,7 @@ def test_servers_beside_a_file(server: PostgresServer, chroma: ChromaRun, tmp_pa
     for number in range(CHANGES):
         for name, writer in writers.items():
             path = note_path(number)
-            with Reader.open(layouts[name]) as reader:
+            with Reader(layouts[name]) as reader:
                 (vault / path).write_text(f"Changed {number} for the {name}. [[Note 7]]")
                 started = perf_counter()
                 writer.update([path])

@@ -93,10 +93,10 @@ with opened(Path(sys.argv[1]), sys.argv[2]) as reader:
 def opened(root: Path, url: str) -> Reader:
     """A reader of an index that asks the server at an address; of all in memory for none."""
     if not url:
-        return Reader.open(IndexLayout(root))
+        return Reader(IndexLayout(root))
     settings = load_settings(overrides={"chroma.url": url})
     server = ChromaServer(settings, root, settings.chroma.timeout_s)
-    return Reader.open(IndexLayout(root), server=VectorServer(server))
+    return Reader(IndexLayout(root), server=VectorServer(server))
 
 
 def test_a_served_index(tmp_path: Path, chroma: ChromaRun) -> None:

@@ -23,7 +23,7 @@ def make_stock(layout: Any, folder: Path) -> None:
 
     from tests.support.product import Reader
 
-    with Reader.open(layout) as reader, reader.snapshot() as view:
+    with Reader(layout) as reader, reader.snapshot() as view:
         rows = [row for path in view.paths() for row in view.chunks_of(path)]
         nodes = [TextNode(id_=row.id, text=row.text, metadata={"path": row.path}) for row in rows]
         ids, matrix = view.chunk_vectors.rows([row.id for row in rows])
@@ -74,7 +74,7 @@ def bare_calls(layout: Any, settings: Any) -> Callable[[str], object]:
     """Query vector, exact scan, word ranking, the rows that are shown: no fusion, no classes."""
     from tests.support.product import Reader, Tokenizer, load_query
 
-    reader = Reader.open(layout)
+    reader = Reader(layout)
     door = load_query(layout.model, settings.embedding)
     tokenizer = Tokenizer("en")
 

@@ -75,7 +75,7 @@ def test_what_became_private_a_second_ago_is_in_no_pipeline(
     folders: tuple[Path, Path], vault: product.VaultHandle, caplog: pytest.LogCaptureFixture
 ) -> None:
     folder, index = folders
-    with product.Reader.open(product.IndexLayout(index)) as reader:
+    with product.Reader(product.IndexLayout(index)) as reader:
         engine = assembled(reader, vault.embed_model, folder)
         before = shown(engine.query(QUESTION).source_nodes)
         assert before["Bakery.md"] == "source"

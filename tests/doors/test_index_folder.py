@@ -129,7 +129,7 @@ def test_words_of_a_note_made_private_leave_with_the_last_query_that_may_read_th
     root: Path,
 ) -> None:
     index, note = root / "index", root / "vault" / "Tiles.md"
-    with Reader.open(IndexLayout(index)) as reader:
+    with Reader(IndexLayout(index)) as reader:
         query = reader.snapshot()
         note.write_text("---\nprivate: true\n---\n" + NOTES["Tiles.md"], "utf-8")
         index_vault(root / "vault", index_dir=index)

@@ -174,7 +174,7 @@ class FakeIndex:
         )
         with product.Catalog.open(layout.catalog, create=True) as catalog:
             catalog.commit(batch)
-        return product.Reader.open(layout)
+        return product.Reader(layout)
 
     def __getattr__(self, name: str) -> Any:
         """Read notes, chunks and links of an index on disk, made anew where something was added."""

@@ -167,7 +167,7 @@ def mended(home: str, *, mirror: bool = False) -> Told:
 
 def _reading(layout: IndexLayout, told: Callable[[Snapshot], Told]) -> Told:
     try:
-        with Reader.open(layout) as reader, reader.snapshot() as snapshot:
+        with Reader(layout) as reader, reader.snapshot() as snapshot:
             return {"error": None, **told(snapshot)}
     except NotehopError as exc:
         return {"error": str(exc), "type": type(exc).__name__}

@@ -96,7 +96,7 @@ def test_a_generation_is_one_content_whoever_reads_it(forks: Forks, folder: Path
 
     def look(told: list[tuple[int, dict[str, Any]]]) -> None:
         try:
-            with Reader.open(home.layout) as reader:
+            with Reader(home.layout) as reader:
                 while not enough.wait(0.05):
                     with reader.snapshot() as view:
                         chunks = {

@@ -169,7 +169,7 @@ def test_a_question_that_is_answered_needs_no_connection_to_end(
     postgres: PostgresServer, layout: IndexLayout, catalog: Catalog
 ) -> None:
     assert catalog.generation
-    with Reader.open(layout) as reader:
+    with Reader(layout) as reader:
         with reader.snapshot():
             assert layout.database is not None
             kill_sessions(postgres, layout.database)
@@ -202,7 +202,7 @@ def test_readers_go_on_over_restarts(postgres: PostgresServer, layout: IndexLayo
 
     with Catalog.open(layout.catalog, create=True) as catalog:
         catalog.commit(batch_of("tide"))
-        with Reader.open(layout) as reader:
+        with Reader(layout) as reader:
             threads = [threading.Thread(target=look, args=(reader,)) for _ in range(3)]
             for thread in threads:
                 thread.start()
@@ -228,9 +228,9 @@ def test_a_server_that_lost_generations(layout: IndexLayout, catalog: Catalog) -
     assert catalog.stamp() == late.stamp
     write_catalog_state(layout, late.generation, late.stamp)
     with pytest.raises(NotehopError, match="older copy"):
-        Reader.open(layout)
+        Reader(layout)
     catalog.renew_if_older(late)
-    with Reader.open(layout) as reader, reader.snapshot() as view:
+    with Reader(layout) as reader, reader.snapshot() as view:
         assert view.generation == 1
         assert view.catalog.stamp != late.stamp
     assert catalog.commit(batch_of("log")) == 2
@@ -292,7 +292,7 @@ def test_a_reader_of_an_older_version_says_so(
     assert layout.database is not None
     name = layout.database.url.split("/")[3].split("?")[0]
     [[schema]] = postgres.sql("SELECT schema FROM notes.catalogs", name)
-    with Reader.open(layout) as reader:
+    with Reader(layout) as reader:
         reader.snapshot().close()
         postgres.sql(f"UPDATE {schema}.meta SET value = '99' WHERE key = 'schema'", name)
         with pytest.raises(NotehopError, match="a newer notehop wrote this index"):
@@ -312,7 +312,7 @@ def test_a_server_that_hangs_up_on_long_transactions(
     assert layout.database is not None
     name = layout.database.url.split("/")[3].split("?")[0]
     postgres.sql(f"ALTER DATABASE {name} SET idle_in_transaction_session_timeout = '200ms'")
-    with Reader.open(layout) as reader, reader.snapshot() as view:
+    with Reader(layout) as reader, reader.snapshot() as view:
         time.sleep(0.5)
         assert len(view.chunks_of("tide.md")) == 1
     assert catalog.generation

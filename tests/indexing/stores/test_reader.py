@@ -144,6 +144,6 @@ def test_the_ranking_acts_when_a_query_is_answered(tmp_path: Path) -> None:
     index = SampleIndex(tmp_path / "index")
     index.write(record("Plan.md", "alpha beta"))
     by_title = Ranking(boosts={"content": 0.0})
-    with Reader.open(index.layout, ranking=by_title) as reader, reader.snapshot() as snapshot:
+    with Reader(index.layout, ranking=by_title) as reader, reader.snapshot() as snapshot:
         assert snapshot.lexical_top(["alpha"], 9) == []
         assert len(snapshot.lexical_top(["Plan"], 9)) == 1

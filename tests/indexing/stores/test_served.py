@@ -113,7 +113,7 @@ def searching(bench: Bench, seconds: float = 5.0) -> Iterator[Reader]:
     """A reader that believes nothing for long."""
     with server_of(bench, seconds) as server:
         asked = VectorServer(server, fresh=0.0, rest=0.0)
-        with Reader.open(bench.layout, server=asked) as reader:
+        with Reader(bench.layout, server=asked) as reader:
             yield reader
 
 
@@ -121,7 +121,7 @@ def found(bench: Bench, reader: Reader | None, k: int = 5) -> tuple[list[Hits], 
     """What the nearest passages to some words are, all and among a third, and the warnings."""
     queries = bench.model.embed(["the tide", "bram at the wall", "zanzibarquux", "new words"])
     if reader is None:
-        with Reader.open(bench.layout) as memory:
+        with Reader(bench.layout) as memory:
             return found(bench, memory, k)
     with reader.snapshot() as view:
         some = [one for one in sorted(view.chunk_vectors.ids) if one[0] in "012345"]
@@ -170,7 +170,7 @@ def test_it_finds_what_memory_finds_and_holds_no_vector(bench: Bench) -> None:
     with searching(bench) as reader:
         assert found(bench, reader) == found(bench, None)
         assert reader._held.chunk_vectors is None
-        with reader.snapshot() as view, Reader.open(bench.layout) as memory:
+        with reader.snapshot() as view, Reader(bench.layout) as memory:
             ids = [*view.chunk_vectors.ids[:7], "unknown"]
             query = bench.model.embed(["the tide"])[0]
             with memory.snapshot() as other:

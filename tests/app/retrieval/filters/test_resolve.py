@@ -64,7 +64,7 @@ NOTES = (
 def view(tmp_path_factory: pytest.TempPathFactory) -> Iterator[product.Snapshot]:
     index = SampleIndex(tmp_path_factory.mktemp("filters") / "index")
     index.write(*NOTES)
-    with product.Reader.open(index.layout) as reader, reader.snapshot() as opened:
+    with product.Reader(index.layout) as reader, reader.snapshot() as opened:
         yield opened
 
 

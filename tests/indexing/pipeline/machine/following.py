@@ -244,7 +244,7 @@ class Following:
         """Keep what queries see now, to ask it when the index has moved on."""
         if self.runs:
             with (
-                Reader.open(self.layout, limits=self._limits) as reader,
+                Reader(self.layout, limits=self._limits) as reader,
                 reader.snapshot() as snapshot,
             ):
                 told = places(snapshot) | graph_of(snapshot)
@@ -283,7 +283,7 @@ class Following:
         _same("the catalog", catalog_rows(self.layout.catalog), anew.rows)
         with self._snapshot("often") as snapshot:
             _same("the reader that followed", self._told(snapshot), anew.told)
-        with Reader.open(self.layout, limits=self._limits) as reader, reader.snapshot() as snapshot:
+        with Reader(self.layout, limits=self._limits) as reader, reader.snapshot() as snapshot:
             _same("a reader opened now", self._told(snapshot), anew.told)
         if self._settings.index.mirror and self.layout.chroma.exists():
             # After a change of some notes it is behind, and a tidy moment brings it up.
@@ -324,7 +324,7 @@ class Following:
                 layout,
                 load=ReadableModel().load,
             ).run()
-            with Reader.open(layout) as reader, reader.snapshot() as snapshot:
+            with Reader(layout) as reader, reader.snapshot() as snapshot:
                 self._tokens = tokens_of(snapshot) | {"nowhere"}
                 told = self._told(snapshot)
             return Anew(report, catalog_rows(layout.catalog), told)
@@ -382,7 +382,7 @@ class Following:
 
     def _reader(self, name: str) -> Reader:
         if name not in self._readers:
-            self._readers[name] = Reader.open(self.layout, limits=self._limits)
+            self._readers[name] = Reader(self.layout, limits=self._limits)
         return self._readers[name]
 
     @contextmanager
