@@ -21,8 +21,8 @@ from sqlalchemy.engine import Connection
 from notehop.config.errors import IndexDamaged, IndexFailure, IndexMissing
 from notehop.indexing import faults
 from notehop.indexing.stores.catalog_read import CatalogReads, FileStamp
+from notehop.indexing.stores.database import SqliteDatabase
 from notehop.indexing.stores.model import NoteRow, NoteStatus
-from notehop.indexing.stores.sqlite import SqliteDatabase
 
 Kind = Literal["summary", "extract", "header"]
 

@@ -1,29 +1,56 @@
-"""What a catalog needs of the database that holds it; the embedded one is in ``sqlite.py``, the one
-on a server in ``postgres.py``."""
+"""The database that holds a catalog: a file of SQLite, or one on a server (``postgres.py``)."""
 
 from __future__ import annotations
 
 import json
+import os
 import re
+import sqlite3
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sqlalchemy import Boolean, Column, ColumnElement, Text, TypeDecorator, bindparam, inspect
+from sqlalchemy import (
+    Boolean,
+    Column,
+    ColumnElement,
+    Text,
+    TypeDecorator,
+    bindparam,
+    create_engine,
+    event,
+    inspect,
+)
 from sqlalchemy.engine import Connection, Dialect
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.types import ARRAY, TypeEngine
 
-from notehop.config.errors import IndexDamaged
+from notehop.config.errors import (
+    IndexDamaged,
+    IndexFailure,
+    IndexLocked,
+    IndexMissing,
+    IndexUnwritable,
+)
 from notehop.indexing.stores.layout import CatalogAddress
 
 Result = TypeVar("Result")
 
 REBUILD = "run: notehop index --rebuild"
+
+BUSY_SECONDS = 10.0
+"""How long a statement waits for another writer: a big commit takes a few seconds."""
+
+_IMMUTABLE = "?mode=ro&immutable=1"
+
+_REFUSED = (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN)
+"""What SQLite says when it cannot make or grow a file."""
 
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
@@ -108,8 +135,6 @@ def open_database(
     :raises IndexFailure: if its server cannot be reached.
     """
     if isinstance(address, Path):
-        from notehop.indexing.stores.sqlite import SqliteDatabase
-
         return SqliteDatabase(address, create=create, read_only=read_only)
     from notehop.indexing.stores.postgres import PostgresDatabase
 
@@ -167,3 +192,236 @@ def among(column: Column[Any]) -> ColumnElement[bool]:
 def listed(values: Iterable[str]) -> dict[str, list[str]]:
     """The parameter of a statement with :func:`among`."""
     return {"listed": list(values)}
+
+
+class SqliteDatabase(Database):
+    """One SQLite file in WAL mode; a connection is made at first use.
+
+    :raises IndexMissing: if the file is not there and is not to be made.
+    """
+
+    def __init__(self, path: Path, *, create: bool = False, read_only: bool = False) -> None:
+        if not create and not path.is_file():
+            raise IndexMissing(f"{path}: no index yet; run: notehop index")
+        self.path = path
+        self.label = str(path)
+        self._file: tuple[int, int] | None = None
+
+        def connect() -> sqlite3.Connection:
+            if create:
+                # For its owner alone; the journal gets the rights of the file.
+                with suppress(OSError):
+                    path.touch(0o600, exist_ok=False)
+            if self._file is None:
+                # Before it is opened: one that is replaced meanwhile is looked at again.
+                self._file = _file_id(path)
+            if read_only:
+                return _reading(path)
+            connection = _connected(path, "?mode=rwc")
+            # FULL: a generation number once seen must not come back with other content, and
+            # vectors are deleted on the word of a commit. What leaves the index leaves its file: a
+            # deleted row is overwritten.
+            connection.executescript(
+                "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA secure_delete=ON"
+            )
+            return connection
+
+        # Readers hold a connection for as long as a query lasts: let there be as many as queries.
+        self._engine = create_engine(
+            "sqlite+pysqlite://", creator=connect, poolclass=QueuePool, pool_size=8, max_overflow=-1
+        )
+        event.listen(self._engine, "begin", _begin)
+        event.listen(self._engine, "checkin", _used_once)
+
+    def close(self) -> None:
+        """Close every connection; the last process to do so folds the journal back."""
+        self._engine.dispose()
+
+    def connect(self) -> Connection:
+        """A connection, for who closes it: its transaction sees one state of the file."""
+        with self.translated():
+            return self._engine.connect()
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """A connection in a write transaction, which is committed at the end of the block."""
+        with (
+            self.translated(writing=True),
+            self._engine.connect().execution_options(notehop_write=True) as connection,
+            connection.begin(),
+        ):
+            yield connection
+
+    def write(self, work: Callable[[Connection], Result]) -> Result:
+        """Do work in a write transaction."""
+        with self.writing() as connection:
+            return work(connection)
+
+    def check_pages(self, *, thorough: bool) -> None:
+        """Look at every page, which takes a second a gigabyte; ``thorough``, at the indexes too."""
+        check = "integrity_check" if thorough else "quick_check"
+        with self.reading() as connection:
+            said = connection.exec_driver_sql(f"PRAGMA {check}(1)").scalar_one()
+        if said != "ok":
+            raise damaged(self.label, said)
+
+    def forget_deleted(self) -> bool:
+        """Fold the journal back; what is deleted is overwritten as it is."""
+        return self.fold()
+
+    @property
+    def replaced(self) -> bool:  # type: ignore[override]
+        """Whether the file was removed or made anew since it was opened: a rebuild does that."""
+        return _file_id(self.path) != self._file
+
+    @property
+    def size(self) -> int:
+        """How many bytes the file takes."""
+        return self.path.stat().st_size
+
+    def fold(self, patience: float = 0.0) -> bool:
+        """Fold the journal back into the file and empty it, so that it holds nothing that left.
+
+        :param patience: seconds to wait for who reads.
+        :returns: False if a reader's transaction stood in the way; what it needs stays.
+        """
+        connection = self._engine.raw_connection()
+        cursor = connection.cursor()
+        try:
+            cursor.execute(f"PRAGMA busy_timeout={patience * 1000:.0f}")
+            return not cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+        except sqlite3.OperationalError:
+            return False
+        finally:
+            cursor.execute(f"PRAGMA busy_timeout={BUSY_SECONDS * 1000:.0f}")
+            connection.close()
+
+    @property
+    def has_journal(self) -> bool:
+        """Whether something stands in the journal."""
+        return _has_journal(self.path)
+
+    @contextmanager
+    def translated(self, *, writing: bool = False) -> Iterator[None]:
+        """Turn SQLite's exceptions into ours; others pass."""
+        try:
+            yield
+        except DBAPIError as exc:
+            raise _failure(exc.orig, self.label, writing) from exc
+        except (sqlite3.Error, UnicodeDecodeError) as exc:
+            # Rows that are read as the driver gives them; of text it says only that it is no UTF-8.
+            raise _failure(exc, self.label, writing) from exc
+
+
+class _Still(sqlite3.Connection):
+    """A connection that takes the file for one that nobody writes."""
+
+
+def _connected(
+    path: Path, mode: str, kind: type[sqlite3.Connection] = sqlite3.Connection
+) -> sqlite3.Connection:
+    # isolation_level None: Python would start transactions only before writes, and a reader
+    # needs one to see a single generation.
+    return sqlite3.connect(
+        path.absolute().as_uri() + mode,
+        uri=True,
+        timeout=BUSY_SECONDS,
+        isolation_level=None,
+        check_same_thread=False,
+        factory=kind,
+    )
+
+
+def _reading(path: Path) -> sqlite3.Connection:
+    # Reading in WAL mode writes to the -shm file. In a folder that cannot be written that is
+    # possible only where nothing waits in the journal, and then the file alone says everything.
+    frozen = not os.access(path.parent, os.W_OK) and not _has_journal(path)
+    connection = _connected(path, _IMMUTABLE if frozen else "?mode=ro")
+    try:
+        _look(connection)
+    except sqlite3.Error as exc:
+        connection.close()
+        if _primary(exc) not in _REFUSED or _has_journal(path):
+            raise
+        # A full disk has no room for the -shm file.
+        connection = _connected(path, _IMMUTABLE, _Still)
+        _look(connection)
+    return connection
+
+
+def _look(connection: sqlite3.Connection) -> None:
+    """Read for the first time: only now SQLite makes the files that it needs for that."""
+    connection.execute("PRAGMA query_only=ON")
+    connection.execute("SELECT count(*) FROM sqlite_master").fetchall()
+
+
+def _used_once(connection: Any, entry: ConnectionPoolEntry) -> None:
+    """Let the next query find out whether there is room again and somebody writes."""
+    if isinstance(connection, _Still):
+        entry.invalidate(soft=True)
+
+
+def _begin(connection: Connection) -> None:
+    writes = connection.get_execution_options().get("notehop_write", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _has_journal(path: Path) -> bool:
+    try:
+        return path.with_name(path.name + "-wal").stat().st_size > 0
+    except OSError:
+        return False
+
+
+def _failure(cause: Any, label: str, writing: bool) -> IndexFailure:
+    # SQLite quotes a text that it cannot decode, whole: that of a note is for no log.
+    says = str(cause).partition(" with text ")[0]
+    match _primary(cause):
+        case sqlite3.SQLITE_FULL if writing:
+            return IndexUnwritable(
+                f"{label}: the disk is full; the index is as it was before. "
+                "Free space and run: notehop index"
+            )
+        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM | sqlite3.SQLITE_CANTOPEN if writing:
+            return IndexUnwritable(
+                f"{label}: cannot be written ({says}); mend the permissions of the folder, "
+                "free space if the disk is full, or name another folder with --index-dir"
+            )
+        case sqlite3.SQLITE_PERM | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_READONLY:
+            return IndexFailure(
+                f"{label}: cannot be opened ({says}); mend the permissions of the folder, "
+                "or free space if the disk is full"
+            )
+        case sqlite3.SQLITE_IOERR if writing:
+            return IndexUnwritable(
+                f"{label}: the disk refused a write ({says}); the index is as it was before. "
+                "Free space or check the disk, and run: notehop index"
+            )
+        case sqlite3.SQLITE_IOERR | sqlite3.SQLITE_FULL:
+            # Of the disk and not of what is on it: a rebuild would need still more of it.
+            return IndexFailure(
+                f"{label}: the disk refused ({says}): it is full or failing; "
+                "free space or check the disk, and try again"
+            )
+        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
+            return IndexLocked(
+                f"{label}: another process is writing it for more than {BUSY_SECONDS:g} s; "
+                "wait until it is done and try again"
+            )
+    # No database, a page, table or column that is not there, text that is not UTF-8: not what a
+    # commit of ours left.
+    return damaged(label, says)
+
+
+def _primary(cause: Any) -> int | None:
+    """The primary result code of an error of SQLite; None for another's."""
+    code: int | None = getattr(cause, "sqlite_errorcode", None)
+    return None if code is None else code & 0xFF
+
+
+def _file_id(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
