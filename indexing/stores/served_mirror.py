@@ -10,7 +10,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import replace
+from itertools import chain, islice
 from typing import TypeVar
 
 import numpy as np
@@ -24,7 +25,7 @@ from notehop.indexing.stores.catalog_read import slices
 from notehop.indexing.stores.chroma import read_rows
 from notehop.indexing.stores.chroma_server import ChromaServer, ServerCollection, ServerFailed
 from notehop.indexing.stores.layout import IndexLayout, replace_file, unwritable
-from notehop.indexing.stores.model import Matrix
+from notehop.indexing.stores.model import Vectored
 from notehop.indexing.stores.served_vectors import LEAST_RECALL, ServedState, collection_name
 
 Drawn = TypeVar("Drawn")
@@ -67,23 +68,15 @@ _HALF = 0.5
 _QUESTIONS = 64
 """Vectors whose nearest passages recall is measured of."""
 
+_QUESTIONED: tuple[Vectored, ...] = ("links", "chunks")
+"""What questions are drawn from."""
+
 _REMEASURED = 256
 """One of so many passages written anew, and recall is measured again."""
 
 
 class _Wrong(Exception):
     """The collection is not what its metadata say."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Work:
-    """What one step has to do with."""
-
-    server: ChromaServer
-    view: CatalogSnapshot
-    ids: Sequence[str]
-    interrupted: Callable[[], bool]
-    progress: Progress
 
 
 def update_served_mirror(
@@ -110,17 +103,16 @@ def update_served_mirror(
         told = [said for said in (server.announcement(),) if said]
         name = collection_name(view.stamp)
         told += _forget_former(layout, settings, server, keep=name)
-        ids = sorted(one for ids in view.chunk_ids().values() for one in ids)
-        work = _Work(server, view, ids, interrupted, progress)
+        mirror = _ServedMirror(server, view, interrupted, progress)
         _remember(layout, settings, name)
         try:
-            return _brought_up(work, server.collection(name), name), tuple(told)
+            return mirror.bring_up(server.collection(name), name), tuple(told)
         except (_Wrong, ServerFailed) as exc:
             # What is there is no use: of a graph that does not load, Chroma gives errors for ever.
             progress.message(f"{server.origin}: the Chroma server is filled anew: {exc}")
             server.drop(name)
         try:
-            return _brought_up(work, None, name), tuple(told)
+            return mirror.bring_up(None, name), tuple(told)
         except _Wrong as exc:
             raise VectorServerError(
                 f"{server.origin}: the Chroma server does not hold what was written ({exc}); see "
@@ -142,138 +134,141 @@ def remove_served_mirror(layout: IndexLayout, settings: Settings) -> tuple[str, 
         )
 
 
-def recall_of(
-    server: ChromaServer, collection: ServerCollection, view: CatalogSnapshot
-) -> float | None:
-    """How many of the nearest passages the server names, 0 to 1, at the oversampling of searches.
+class _ServedMirror:
+    """A view of the catalog, and the collection that is brought to it."""
 
-    The questions are sentences with a link and passages of the index, drawn by their ids, which are
-    hashes; the truth is every vector of the catalog, a page at a time.
+    def __init__(
+        self,
+        server: ChromaServer,
+        view: CatalogSnapshot,
+        interrupted: Callable[[], bool],
+        progress: Progress,
+    ) -> None:
+        self._server = server
+        self._view = view
+        self._interrupted = interrupted
+        self._progress = progress
+        self._ids = sorted(one for ids in view.chunk_ids().values() for one in ids)
 
-    :returns: None for an index without passages.
-    """
-    queries = _questions(view)
-    if not len(queries):
-        return None
-    best = np.empty((len(queries), 0), dtype=np.float32)
-    for _, matrix in view.all_vectors("chunks"):
-        best = np.concatenate([best, queries @ matrix.T], axis=1)
-        if best.shape[1] > NEAREST:
-            best = np.partition(best, best.shape[1] - NEAREST, axis=1)[:, -NEAREST:]
-    bars = best.min(axis=1)
-    count = NEAREST * server.settings.oversampling
-    shares: list[float] = []
-    for some in slices(range(len(queries)), 8):
-        at = list(some)
-        for row, named in zip(at, server.nearest(collection, queries[at], count), strict=True):
-            found, matrix = view.vectors("chunks", named)
-            # By score: of equal passages any will do.
-            near = int((matrix @ queries[row] >= bars[row] - 1e-6).sum()) if found else 0
-            shares.append(min(1.0, near / best.shape[1]))
-    return round(float(np.mean(shares)), 4)
+    def bring_up(self, found: ServerCollection | None, name: str) -> bool:
+        """Whether the collection holds the view's generation now.
+
+        :raises _Wrong: if it does not, and was not interrupted.
+        """
+        server, now = self._server, self._view.generation
+        if found is None:
+            found = server.create(name, GRAPH, ServedState(0, now, 0).metadata())
+            faults.point("collection-made")
+        state = ServedState.read(found)
+        if max(state.generation, state.toward) > now:
+            raise _Wrong("it is of a later generation than the index")
+        if state.generation == state.toward == now:
+            self._check(found, state)
+            return True
+        if state.generation:
+            state = replace(state, toward=now)
+            found = server.annotate(found, state.metadata())
+        # A first fill that was cut off holds rows of the generation that it began with, or later ones.
+        changed = self._view.changed_paths(state.generation or state.toward)
+        written = self._write(found, changed, every=not state.generation)
+        if written is None:
+            return False
+        self._check(found, state)
+        recall = state.recall
+        if recall is None or written * _REMEASURED >= len(self._ids):
+            recall = self._recall(found)
+        server.annotate(found, ServedState(now, now, len(self._ids), recall).metadata())
+        faults.point("collection-whole")
+        return True
+
+    def _write(
+        self, collection: ServerCollection, changed: Sequence[str], *, every: bool
+    ) -> int | None:
+        """Take in what changed; how many rows were written, None if it was interrupted.
+
+        :param every: compare all ids with those of the server, too.
+        """
+        server, wanted = self._server, set(self._ids)
+        new = {key.id for key in self._view.chunk_keys(changed)}
+        there: set[str] = set()
+        if every or len(changed) > _MANY_NOTES:
+            there.update(server.ids(collection))
+        else:
+            for some in slices(changed, _NOTES_AT_ONCE):
+                there.update(server.ids(collection, documents=some))
+        if every:
+            new |= wanted - there
+        # First what is to be seen by nobody any more.
+        for some in slices(sorted(there - wanted), _AT_ONCE):
+            server.delete(collection, some)
+        self._progress.stage("Copying to the Chroma server", len(new), "passages")
+        for some in slices(sorted(new), _AT_ONCE):
+            if self._interrupted():
+                return None
+            server.upsert(collection, read_rows(self._view, some))
+            self._progress.advance(len(some))
+            faults.point("collection-added")
+        return len(new)
+
+    def _check(self, collection: ServerCollection, state: ServedState) -> None:
+        """See that the collection has every passage, and that they are found as before.
+
+        :raises _Wrong: if not.
+        """
+        server, view = self._server, self._view
+        if (count := server.count(collection)) != len(self._ids):
+            raise _Wrong(f"it holds {count:,} of {len(self._ids):,} passages")
+        probes, matrix = view.vectors("chunks", _drawn(self._ids, _PROBES))
+        if not probes or not state.generation:
+            # One that was just filled anew is as good as it gets: how good, its recall says.
+            return
+        named = server.nearest(collection, matrix, 1)
+        first = dict(zip(*view.vectors("chunks", chain(*named)), strict=True))
+        # By likeness: of equal passages any may come first; and one without direction is like none.
+        found = sum(
+            not probe.any() or any(first[one] @ probe > _ITSELF for one in some if one in first)
+            for probe, some in zip(matrix, named, strict=True)
+        )
+        least = _FOUND if (state.recall or 0.0) >= LEAST_RECALL else _HALF
+        if found < least * len(probes):
+            raise _Wrong(f"a search finds {found} of {len(probes)} passages")
+
+    def _recall(self, collection: ServerCollection) -> float | None:
+        """How many of the nearest passages the server names, 0 to 1, at the oversampling of searches.
+
+        The questions are sentences with a link and passages of the index, drawn by their ids, which
+        are hashes; the truth is every vector of the catalog, a page at a time.
+
+        :returns: None for an index without passages.
+        """
+        view, oversampling = self._view, self._server.settings.oversampling
+        drawn = [
+            matrix[_drawn(range(len(ids)), _QUESTIONS // 2)]
+            for ids, matrix in chain(*(islice(view.all_vectors(name), 1) for name in _QUESTIONED))
+        ]
+        if not drawn:
+            return None
+        queries = np.concatenate(drawn)
+        best = np.empty((len(queries), 0), dtype=np.float32)
+        for _, matrix in view.all_vectors("chunks"):
+            best = np.concatenate([best, queries @ matrix.T], axis=1)
+            if best.shape[1] > NEAREST:
+                best = np.partition(best, best.shape[1] - NEAREST, axis=1)[:, -NEAREST:]
+        bars = best.min(axis=1)
+        shares: list[float] = []
+        for at in slices(range(len(queries)), 8):
+            named = self._server.nearest(collection, queries[list(at)], NEAREST * oversampling)
+            for row, ids in zip(at, named, strict=True):
+                found, matrix = view.vectors("chunks", ids)
+                # By score: of equal passages any will do.
+                near = int((matrix @ queries[row] >= bars[row] - 1e-6).sum()) if found else 0
+                shares.append(min(1.0, near / best.shape[1]))
+        return round(float(np.mean(shares)), 4)
 
 
 def _asked(settings: Settings, layout: IndexLayout) -> closing[ChromaServer]:
     seconds = settings.chroma.write_timeout_s
     return closing(ChromaServer(settings, layout.root, seconds))
-
-
-def _brought_up(work: _Work, found: ServerCollection | None, name: str) -> bool:
-    """Whether the collection holds the view's generation now.
-
-    :raises _Wrong: if it does not, and was not interrupted.
-    """
-    server, view = work.server, work.view
-    if found is None:
-        state = ServedState(0, view.generation, 0)
-        found = server.create(name, GRAPH, state.metadata())
-        faults.point("collection-made")
-    state = ServedState.read(found)
-    if max(state.generation, state.toward) > view.generation:
-        raise _Wrong("it is of a later generation than the index")
-    if (state.generation, state.toward) == (view.generation, view.generation):
-        _check(work, found, state)
-        return True
-    if state.generation:
-        state = ServedState(state.generation, view.generation, state.chunks, state.recall)
-        found = server.annotate(found, state.metadata())
-    # A first fill that was cut off holds rows of the generation that it began with, or later ones.
-    changed = view.changed_paths(state.generation or state.toward)
-    written = _write(work, found, changed, every=not state.generation)
-    if written is None:
-        return False
-    _check(work, found, state)
-    recall = state.recall
-    if recall is None or written * _REMEASURED >= len(work.ids):
-        recall = recall_of(server, found, view)
-    done = ServedState(view.generation, view.generation, len(work.ids), recall)
-    server.annotate(found, done.metadata())
-    faults.point("collection-whole")
-    return True
-
-
-def _write(
-    work: _Work, collection: ServerCollection, changed: Sequence[str], *, every: bool
-) -> int | None:
-    """Take in what changed; how many rows were written, None if it was interrupted.
-
-    :param every: compare all ids with those of the server, too.
-    """
-    server, wanted = work.server, set(work.ids)
-    new = {key.id for key in work.view.chunk_keys(changed)}
-    there: set[str] = set()
-    if every or len(changed) > _MANY_NOTES:
-        there.update(server.ids(collection))
-    else:
-        for some in slices(changed, _NOTES_AT_ONCE):
-            there.update(server.ids(collection, documents=some))
-    if every:
-        new |= wanted - there
-    # First what is to be seen by nobody any more.
-    for some in slices(sorted(there - wanted), _AT_ONCE):
-        server.delete(collection, some)
-    work.progress.stage("Copying to the Chroma server", len(new), "passages")
-    for some in slices(sorted(new), _AT_ONCE):
-        if work.interrupted():
-            return None
-        server.upsert(collection, read_rows(work.view, some))
-        work.progress.advance(len(some))
-        faults.point("collection-added")
-    return len(new)
-
-
-def _check(work: _Work, collection: ServerCollection, state: ServedState) -> None:
-    """See that the collection has every passage, and that they are found as before.
-
-    :raises _Wrong: if not.
-    """
-    server = work.server
-    if (count := server.count(collection)) != len(work.ids):
-        raise _Wrong(f"it holds {count:,} of {len(work.ids):,} passages")
-    probes, matrix = work.view.vectors("chunks", _drawn(work.ids, _PROBES))
-    if not probes or not state.generation:
-        # One that was just filled anew is as good as it gets: how good, its recall says.
-        return
-    named = server.nearest(collection, matrix, 1)
-    ids = [one for some in named for one in some]
-    first = dict(zip(*work.view.vectors("chunks", ids), strict=True))
-    # By likeness: of equal passages any may come first; and one without direction is like none.
-    found = sum(
-        not probe.any() or any(first[one] @ probe > _ITSELF for one in some if one in first)
-        for probe, some in zip(matrix, named, strict=True)
-    )
-    least = _FOUND if (state.recall or 0.0) >= LEAST_RECALL else _HALF
-    if found < least * len(probes):
-        raise _Wrong(f"a search finds {found} of {len(probes)} passages")
-
-
-def _questions(view: CatalogSnapshot) -> Matrix:
-    parts: list[Matrix] = []
-    for name in ("links", "chunks"):
-        ids, matrix = next(view.all_vectors(name), ([], None))
-        if matrix is not None and ids:
-            parts.append(matrix[_drawn(range(len(ids)), _QUESTIONS // 2)])
-    return np.concatenate(parts) if parts else np.empty((0, 0), dtype=np.float32)
 
 
 def _drawn(values: Sequence[Drawn], count: int) -> list[Drawn]:
