@@ -181,8 +181,10 @@ class VectorIndex:
 
     def rows(self, ids: Iterable[str]) -> tuple[list[str], Matrix]:
         """The ids that are there, in the order given, and vectors of shape (found, dimensions)."""
-        known = [one for one in ids if one in self]
-        return known, self._matrix[[self._rows.places[one] for one in known]]
+        wanted = [*ids]
+        places = self._places(wanted)
+        known = np.flatnonzero(places >= 0).tolist()
+        return [wanted[at] for at in known], self._matrix[places[known]]
 
     def similarities(self, query: NDArray[Any], ids: Sequence[str]) -> NDArray[np.float64]:
         """Cosine of each id to the query, shape (len(ids),), to 6 decimals; NaN for an unknown id.
@@ -191,20 +193,14 @@ class VectorIndex:
         :raises ValueError: if its shape is another.
         """
         vector = checked_query(query, self.dimensions)
-        places = [-1 if row is None else row for row in map(self._rows.places.get, ids)]
-        rows = np.array(places, dtype=np.intp)
-        at = np.flatnonzero((rows >= 0) & (rows < len(self._hidden)))
-        at = at[~self._hidden[rows[at]]]
-        at = at[np.argsort(rows[at])]
-        found = np.full(len(ids), np.nan)
-        found[at] = _rounded(self._products_of(rows[at], vector))
+        places = self._places(ids)
+        known = places >= 0
+        found = np.full(len(places), np.nan)
+        found[known] = _rounded(self._products_of(places[known], vector))
         return found
 
     def top(
-        self,
-        query: NDArray[Any],
-        k: int,
-        allowed: Collection[str] | None = None,
+        self, query: NDArray[Any], k: int, allowed: Collection[str] | None = None
     ) -> list[tuple[str, float]]:
         """The k nearest and their cosine to 6 decimals, best first, ties by id.
 
@@ -217,25 +213,32 @@ class VectorIndex:
         k = min(k, len(self) if rows is None else len(rows))
         if k < 1:
             return []
-        if rows is None:
-            scores = self._products(vector)
-            if self._dead:
-                scores[self._hidden] = -np.inf
-        elif 2 * len(rows) < len(self._hidden):
+        if rows is not None and 2 * len(rows) < len(self._hidden):
             # Below a half, copying the allowed rows together costs less than scoring them all.
             scores = self._products_of(rows, vector)
         else:
-            scores = self._products(vector)[rows]
+            scores = self._products(vector)
+            if rows is not None:
+                scores = scores[rows]
+            elif self._dead:
+                scores[self._hidden] = -np.inf
         at = _leading(scores, k)
         ids = [self._rows.ids[row] for row in (at if rows is None else rows[at]).tolist()]
         return _sorted(ids, scores[at], k)
 
+    def _places(self, ids: Iterable[str]) -> NDArray[np.intp]:
+        """The row of each id; -1 for one that is not shown."""
+        place = self._rows.places.get
+        rows = np.array([place(one, -1) for one in ids], dtype=np.intp)
+        # Others may have added rows meanwhile, or hidden them here.
+        rows[rows >= len(self._hidden)] = -1
+        rows[np.append(self._hidden, True)[rows]] = -1
+        return rows
+
     def _shown(self, ids: Iterable[str]) -> NDArray[np.intp]:
         """The rows of the ids that are shown, ascending, each once."""
-        found = [row for row in map(self._rows.places.get, ids) if row is not None]
-        marked = np.zeros(len(self._rows.ids), dtype=np.bool_)
-        marked[found] = True
-        return np.flatnonzero(marked[: len(self._hidden)] & ~self._hidden)
+        rows = np.unique(self._places(ids))
+        return rows[rows >= 0]
 
     def _showing(self, hidden: NDArray[np.bool_]) -> VectorIndex:
         return replace(self, _hidden=hidden, _dead=int(np.count_nonzero(hidden)))
