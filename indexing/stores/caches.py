@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from math import inf
 from typing import Generic, TypeVar
 
@@ -17,7 +16,7 @@ from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot
 from notehop.indexing.stores.database import REBUILD
 from notehop.indexing.stores.fingerprint import dimensions_of
 from notehop.indexing.stores.layout import IndexLayout
-from notehop.indexing.stores.lexical import LexicalIndex
+from notehop.indexing.stores.lexical import DEFAULT_RANKING, LexicalIndex, Ranking
 from notehop.indexing.stores.lexical_segments import read_about
 from notehop.indexing.stores.model import LIMITS, ChunkId, Limits, Matrix
 from notehop.indexing.stores.vector_index import VectorIndex, read_header, write_vectors
@@ -25,17 +24,6 @@ from notehop.indexing.stores.vector_index import VectorIndex, read_header, write
 Key = TypeVar("Key")
 Kept = TypeVar("Kept")
 
-
-@dataclass(frozen=True, slots=True)
-class Ranking:
-    """The parameters of the lexical ranking; they act when a query is answered."""
-
-    boosts: Mapping[str, float] | None = None
-    k1: float = 1.5
-    b: float = 0.75
-
-
-DEFAULT_RANKING = Ranking()
 
 _PRESSING = 4
 """How many times as much as is due holds readers up, who have to catch up with it."""
@@ -85,13 +73,12 @@ def read_lexical(
 
     :param wanted: the ids of its chunks, which are quick to look up.
     """
-    how = (ranking.boosts, ranking.k1, ranking.b, limits)
     try:
-        index, generation, stamp = LexicalIndex.load(layout.lexical, *how)
+        index, generation, stamp = LexicalIndex.load(layout.lexical, ranking, limits)
     except IndexDamaged:
         stamp = ""
     if stamp != view.stamp:
-        return LexicalIndex.build(view.chunk_tokens(), *how)
+        return LexicalIndex.build(view.chunk_tokens(), ranking, limits)
     if generation != view.generation:
         gone = [one for one in index.ids() if one not in wanted]
         changed = view.chunk_keys(view.changed_paths(generation))

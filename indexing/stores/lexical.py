@@ -6,6 +6,7 @@ import math
 import threading
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
@@ -26,8 +27,6 @@ from notehop.indexing.tokens.vocabulary import NearWords, Vocabulary
 
 Words = TypeVar("Words", Vocabulary, NearWords)
 
-K1 = 1.5
-B = 0.75
 BOOSTS: Mapping[str, float] = MappingProxyType(
     {
         "title": 2.0,
@@ -43,33 +42,40 @@ BOOSTS: Mapping[str, float] = MappingProxyType(
 """Weights of the fields where none are given."""
 
 
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """The parameters of the ranking; they act when a query is answered, and are not saved.
+
+    :ivar boosts: weight by field, 0 to leave it out; fields not named keep that of `BOOSTS`.
+    :ivar k1: how slowly a token's repeats level off, from 0 (a token counts once).
+    :ivar b: how much a long field is marked down, from 0 (not) to 1 (fully).
+    """
+
+    boosts: Mapping[str, float] | None = None
+    k1: float = 1.5
+    b: float = 0.75
+
+
+DEFAULT_RANKING = Ranking()
+
+
 class LexicalIndex:
     """Chunks by the tokens of their fields, ranked by a weighted sum of BM25 (see :meth:`top`).
 
-    Weights and the two parameters of BM25 are not part of what is saved: they act when a query is
-    answered. Threads may query while one updates: what a query sees is never changed.
+    Threads may query while one updates: what a query sees is never changed.
 
-    :param boosts: weight by field, 0 to leave it out; fields not named keep that of `BOOSTS`.
-    :param k1: how slowly a token's repeats level off, from 0 (a token counts once).
-    :param b: how much a long field is marked down, from 0 (not) to 1 (fully).
     :raises ValueError: for an unknown field or a number out of range.
     """
 
-    def __init__(
-        self,
-        boosts: Mapping[str, float] | None = None,
-        k1: float = K1,
-        b: float = B,
-        limits: Limits = LIMITS,
-    ) -> None:
-        weights = {**BOOSTS, **(boosts or {})}
+    def __init__(self, ranking: Ranking = DEFAULT_RANKING, limits: Limits = LIMITS) -> None:
+        weights = {**BOOSTS, **(ranking.boosts or {})}
         if unknown := sorted(set(weights) - set(FIELDS)):
             raise ValueError(f"unknown fields {unknown}; fields are {', '.join(FIELDS)}")
-        if not (min(weights.values()) >= 0 and k1 >= 0 and 0 <= b <= 1):
-            raise ValueError(f"boosts and k1 are 0 or more and b is 0 to 1: {weights}, {k1=}, {b=}")
+        if not (min(weights.values()) >= 0 and ranking.k1 >= 0 and 0 <= ranking.b <= 1):
+            raise ValueError(f"boosts and k1 are 0 or more and b is 0 to 1: {ranking}")
         self._boosts = tuple(weights[name] for name in FIELDS)
-        self._k1 = k1
-        self._b = b
+        self._k1 = ranking.k1
+        self._b = ranking.b
         self._limits = limits
         self._writing = threading.Lock()
         self._segments: tuple[Segment, ...] = ()
@@ -80,13 +86,11 @@ class LexicalIndex:
     def build(
         cls,
         docs: Iterable[tuple[ChunkId, FieldTokens]],
-        boosts: Mapping[str, float] | None = None,
-        k1: float = K1,
-        b: float = B,
+        ranking: Ranking = DEFAULT_RANKING,
         limits: Limits = LIMITS,
     ) -> LexicalIndex:
         """Index ``docs``, whose ids are distinct; their order does not matter."""
-        index = cls(boosts, k1, b, limits)
+        index = cls(ranking, limits)
         index.update((), docs)
         return index
 
@@ -273,18 +277,13 @@ class LexicalIndex:
 
     @classmethod
     def load(
-        cls,
-        folder: Path,
-        boosts: Mapping[str, float] | None = None,
-        k1: float = K1,
-        b: float = B,
-        limits: Limits = LIMITS,
+        cls, folder: Path, ranking: Ranking = DEFAULT_RANKING, limits: Limits = LIMITS
     ) -> tuple[LexicalIndex, int, str]:
         """Read what :meth:`save` wrote: index, generation, stamp.
 
         :raises IndexDamaged: if it is missing, unreadable or not as it was written.
         """
-        index = cls(boosts, k1, b, limits)
+        index = cls(ranking, limits)
         segments, generation, stamp = read_segments(folder)
         index._replace(segments)
         return index, generation, stamp

@@ -14,9 +14,7 @@ import numpy as np
 
 from notehop.config.errors import IndexDamaged, IndexMissing, NotehopError
 from notehop.indexing.stores.caches import (
-    DEFAULT_RANKING,
     Bounded,
-    Ranking,
     complete_vectors,
     read_lexical,
     read_vectors,
@@ -32,7 +30,7 @@ from notehop.indexing.stores.database import damaged
 from notehop.indexing.stores.fingerprint import check_fingerprint, dimensions_of
 from notehop.indexing.stores.labels import NoteLabels
 from notehop.indexing.stores.layout import IndexLayout
-from notehop.indexing.stores.lexical import LexicalIndex
+from notehop.indexing.stores.lexical import DEFAULT_RANKING, LexicalIndex, Ranking
 from notehop.indexing.stores.link_graph import Ranks
 from notehop.indexing.stores.lock import WriterLock
 from notehop.indexing.stores.model import (
@@ -48,8 +46,6 @@ from notehop.indexing.stores.model import (
 from notehop.indexing.stores.replacement import settle
 from notehop.indexing.stores.served_vectors import ChunkVectors, Kept, ServedVectors, VectorServer
 from notehop.indexing.stores.vector_index import VectorIndex, cosines
-
-__all__ = ["Generation", "Ranking", "Reader", "Snapshot"]
 
 
 class _Cache:

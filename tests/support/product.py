@@ -190,7 +190,7 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.stores.check": "INDEX REBUILD check_mirror",
     "notehop.indexing.stores.labels": "property_label",
     "notehop.indexing.stores.layout": "index_dir_for CatalogAddress IndexLayout ServerCatalog",
-    "notehop.indexing.stores.lexical": "LexicalIndex",
+    "notehop.indexing.stores.lexical": "LexicalIndex Ranking",
     "notehop.indexing.stores.lexical_segments": "MAX_COUNT",
     "notehop.indexing.stores.link_graph": "build_graph",
     "notehop.indexing.stores": "postgres=stores_postgres",
@@ -198,7 +198,7 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.stores.model": (
         "Batch ChunkRow FieldTokens LIMITS Limits LinkRow NoteRecord NoteRow NoteStatus"
     ),
-    "notehop.indexing.stores.reader": "Ranking Reader Snapshot",
+    "notehop.indexing.stores.reader": "Reader Snapshot",
     "notehop.indexing.stores.run_record": "LATELY read_run_record RunRecord write_run_record",
     "notehop.indexing.stores.schema": "METADATA",
     "notehop.indexing.stores.vector_index": "VectorIndex write_vectors",

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.product import FIELDS, MAX_COUNT, FieldTokens, LexicalIndex, Limits
+from tests.support.product import FIELDS, MAX_COUNT, FieldTokens, LexicalIndex, Limits, Ranking
 
 Docs = dict[str, FieldTokens]
 
@@ -65,7 +65,7 @@ updates = st.lists(st.tuples(st.lists(ids, max_size=4), collections), max_size=8
 def test_scores_are_those_of_the_formula(
     docs: Docs, query: list[str], k1: float, b: float, boosts: dict[str, float]
 ) -> None:
-    found = dict(LexicalIndex.build(docs.items(), boosts, k1, b).top(query, 100))
+    found = dict(LexicalIndex.build(docs.items(), Ranking(boosts, k1, b)).top(query, 100))
     expected = dict(by_the_formula(docs, query, boosts, k1, b))
     assert found.keys() == expected.keys()
     assert found == pytest.approx(expected, rel=1e-9, abs=1e-12)
