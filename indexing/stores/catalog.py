@@ -96,7 +96,6 @@ class CatalogSnapshot(CatalogReads):
 
     @property
     def generation(self) -> int:
-        """The generation it shows."""
         return self._generation
 
     def close(self) -> None:
@@ -187,7 +186,6 @@ class Catalog(CatalogReads):
         return True
 
     def close(self) -> None:
-        """Close every connection; the last process to do so folds the journal back."""
         self._database.close()
 
     def __enter__(self) -> Catalog:
@@ -198,12 +196,10 @@ class Catalog(CatalogReads):
 
     @property
     def replaced(self) -> bool:
-        """Whether another one stands there than was opened: a rebuild does that."""
         return self._database.replaced
 
     @property
     def size(self) -> int:
-        """How many bytes it takes."""
         return self._database.size
 
     def stamp(self) -> str:

@@ -151,7 +151,6 @@ class CatalogReads(ABC):
         return dict(self._made(lambda row: (row[0], json.loads(row[1])), rows))
 
     def counts(self) -> Counts:
-        """How much there is."""
         notes, links = (
             self._fetch(select(column, func.count()).group_by(column))
             for column in (NOTES.c.status, LINKS.c.status)
@@ -161,7 +160,6 @@ class CatalogReads(ABC):
 
     @property
     def has_chunks(self) -> bool:
-        """Whether any note has a chunk."""
         return bool(self._fetch(select(CHUNKS.c.id).limit(1)))
 
     def notes(self, status: NoteStatus | None = None) -> list[NoteRow]:
@@ -314,11 +312,9 @@ class CatalogReads(ABC):
         return {row[0]: row[1] for row in sorted(self._fetch(query, hashes))}
 
     def links_from(self, paths: Iterable[str]) -> list[LinkRow]:
-        """The links that stand in these notes."""
         return self._links(LINKS.c.path, paths)
 
     def links_to(self, paths: Iterable[str]) -> list[LinkRow]:
-        """The links that lead to these files."""
         return self._links(LINKS.c.target_path, paths)
 
     def links_named(self, names: Iterable[str]) -> list[LinkRow]:
@@ -326,11 +322,9 @@ class CatalogReads(ABC):
         return self._links(LINKS.c.name_key, map(indexed, names))
 
     def links_with(self, status: str) -> list[LinkRow]:
-        """The links of a status."""
         return self._made(link_row, self._fetch(select(LINKS).where(LINKS.c.status == status)))
 
     def links(self) -> Iterator[LinkRow]:
-        """All links."""
         for row in self._pages(select(LINKS), (LINKS.c.path, LINKS.c.ordinal)):
             yield from self._made(link_row, [row])
 
@@ -402,7 +396,6 @@ class CatalogReads(ABC):
     def _of_paths(
         self, query: Query, column: Column[Any], paths: Iterable[str] | None
     ) -> Sequence[Fetched]:
-        """The rows of notes at some paths, or of all for None."""
         return self._fetch(query if paths is None else query.where(among(column)), paths)
 
     def _made(

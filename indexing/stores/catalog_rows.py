@@ -127,7 +127,6 @@ link_row = partial(_opened, LinkRow)
 
 
 def vector_values(collection: Vectored, one: str, vector: Matrix) -> dict[str, Any]:
-    """The columns of a vector."""
     stored = vector.astype("<f4", copy=False).tobytes()
     checksum = _vector_checksum(one, stored)
     return {"collection": collection, "id": one, "vector": stored, "checksum": checksum}

@@ -231,7 +231,6 @@ def check_mirror(layout: IndexLayout, view: CatalogSnapshot) -> Checked:
 
 
 def _finding(part: str, problem: str, command: str, held: Held, ids: Collection[str]) -> Finding:
-    """A finding about some chunks or sentences."""
     notes = sorted({held[one] for one in ids})[:EXAMPLES]
     return Finding(part, problem, command, len(ids), tuple(notes))
 

@@ -136,7 +136,6 @@ class ChromaServer:
         return replace(collection, metadata=metadata)
 
     def count(self, collection: ServerCollection) -> int:
-        """How many rows it has."""
         return self._ask(int, "GET", f"/collections/{collection.id}/count")
 
     def ids(
@@ -239,7 +238,6 @@ class ChromaServer:
         payload: Any = None,
         purpose: Purpose = "mirror",
     ) -> Reply:
-        """The answer to a question."""
         reply = self._reply(method, path, payload, purpose)
         try:
             return TypeAdapter(kind).validate_json(reply)

@@ -101,7 +101,6 @@ class Database(ABC):
         """A block that turns the database's exceptions into ours; others pass."""
 
     def tables(self, connection: Connection) -> set[str]:
-        """The names of the tables that there are."""
         return set(inspect(connection).get_table_names())
 
     def check_pages(self, *, thorough: bool) -> None:  # noqa: B027 (a server's own matter)
@@ -142,7 +141,6 @@ def open_database(
 
 
 def damaged(label: str, says: object) -> IndexDamaged:
-    """The error for a catalog that cannot be read."""
     return IndexDamaged(f"{label}: the index is damaged ({says}); {REBUILD}")
 
 
@@ -238,7 +236,6 @@ class SqliteDatabase(Database):
         self._engine.dispose()
 
     def connect(self) -> Connection:
-        """A connection, for who closes it: its transaction sees one state of the file."""
         with self.translated():
             return self._engine.connect()
 
@@ -253,7 +250,6 @@ class SqliteDatabase(Database):
             yield connection
 
     def write(self, work: Callable[[Connection], Result]) -> Result:
-        """Do work in a write transaction."""
         with self.writing() as connection:
             return work(connection)
 
@@ -271,12 +267,10 @@ class SqliteDatabase(Database):
 
     @property
     def replaced(self) -> bool:  # type: ignore[override]
-        """Whether the file was removed or made anew since it was opened: a rebuild does that."""
         return _file_id(self.path) != self._file
 
     @property
     def size(self) -> int:
-        """How many bytes the file takes."""
         return self.path.stat().st_size
 
     def fold(self, patience: float = 0.0) -> bool:
@@ -298,7 +292,6 @@ class SqliteDatabase(Database):
 
     @property
     def has_journal(self) -> bool:
-        """Whether something stands in the journal."""
         return _has_journal(self.path)
 
     @contextmanager

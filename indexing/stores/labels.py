@@ -169,7 +169,6 @@ class NoteLabels:
         self._kept = kept
 
     def having(self, name: str, value: str) -> Paths:
-        """The notes with a label."""
         query = select(_ROW.path).where(_ROW.name == name, _ROW.value == value)
         return self._matching(("label", name, value), query)
 
@@ -191,15 +190,12 @@ class NoteLabels:
         return self._once(("path", place), lambda: self._under(place))
 
     def paths(self) -> Collection[str]:
-        """The notes that have chunks."""
         return self._ids_by_path.keys()
 
     def chunk_ids(self, path: str) -> Collection[ChunkId]:
-        """The chunks of a note."""
         return self._ids_by_path.get(path, ())
 
     def has(self, name: str) -> bool:
-        """Whether any note has a label of this name."""
         return bool(self._view.answer(select(_ROW.name).where(_ROW.name == name).limit(1), tuple))
 
     def values(self, name: str) -> Mapping[str, int]:

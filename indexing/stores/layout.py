@@ -274,7 +274,6 @@ def _closed(path: Path, found: os.stat_result) -> bool:
 
 
 def unwritable(folder: Path, exc: OSError) -> IndexUnwritable:
-    """The error for an index folder that the system did not let us write."""
     return IndexUnwritable(
         f"{folder}: the index cannot be written ({exc.strerror or exc}); "
         "free space or mend the permissions, or name another folder with --index-dir"

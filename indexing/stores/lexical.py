@@ -101,7 +101,6 @@ class LexicalIndex:
         return any(len(segment.docs_of([id_])) for segment in self._segments)
 
     def ids(self) -> list[ChunkId]:
-        """The ids of all chunks, sorted."""
         return sorted(id_ for segment in self._segments for id_ in segment.living_ids())
 
     def frequency(self, token: str) -> int:

@@ -126,11 +126,9 @@ class Segment:
 
     @property
     def is_whole(self) -> bool:
-        """Whether no document was removed."""
         return self.living == len(self.ids)
 
     def without(self, gone: Iterable[ChunkId]) -> Segment:
-        """The same without those documents that it has of some."""
         docs = self.docs_of(gone)
         if not len(docs):
             return self
@@ -164,7 +162,6 @@ class Segment:
         return self.holders[self.bounds[number] : self.bounds[number + 1]]
 
     def frequency(self, term: str) -> int:
-        """How many living documents hold a term."""
         holders = self.holders_of(term)
         return len(holders) if self.is_whole else int(np.count_nonzero(self.alive[holders]))
 

@@ -105,7 +105,6 @@ class WriterLock:
 
     @property
     def held(self) -> bool:
-        """Whether this object holds the lock."""
         return self._lock.is_locked
 
     def __enter__(self) -> WriterLock:

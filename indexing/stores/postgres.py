@@ -103,7 +103,6 @@ class PostgresDatabase(Database):
             entry.invalidate()
 
     def connect(self) -> Connection:
-        """A connection that sees one state of the catalog in force."""
         return patiently(self._connected, self.label)
 
     def write(self, work: Callable[[Connection], Result]) -> Result:
@@ -132,15 +131,12 @@ class PostgresDatabase(Database):
         return patiently(attempt, self.label)
 
     def again(self, work: Callable[[], Result]) -> Result:
-        """Do work that reads, again where the connection was lost."""
         return patiently(work, self.label)
 
     def is_lost(self, exc: BaseException) -> bool:
-        """Whether the connection is gone."""
         return is_lost(exc)
 
     def tables(self, connection: Connection) -> set[str]:
-        """The names of the tables in the schema that the connection sees."""
         query = "SELECT tablename FROM pg_tables WHERE schemaname = current_schema()"
         return set(connection.exec_driver_sql(query).scalars())
 
@@ -163,7 +159,6 @@ class PostgresDatabase(Database):
 
     @property
     def size(self) -> int:
-        """How many bytes the tables take on the server, with their indexes."""
         query = (
             "SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint FROM pg_class "
             "WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'"
@@ -173,7 +168,6 @@ class PostgresDatabase(Database):
 
     @contextmanager
     def translated(self, *, writing: bool = False) -> Iterator[None]:
-        """Turn the exceptions of SQLAlchemy and the driver into ours; others pass."""
         with translated(self.label, writing=writing):
             yield
 

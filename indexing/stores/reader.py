@@ -212,7 +212,6 @@ class Snapshot:
         return self.shared.ids_by_path.get(path, ())
 
     def paths(self) -> list[str]:
-        """The notes that have chunks, sorted."""
         return sorted(self.shared.ids_by_path)
 
     def lexical_top(
@@ -369,12 +368,10 @@ class Reader:
 
     @property
     def generation(self) -> int:
-        """The generation that was read last."""
         return self._held.number
 
     @property
     def lexical(self) -> LexicalIndex:
-        """The lexical index of it."""
         return self._held.lexical
 
     @property
@@ -436,14 +433,12 @@ class Reader:
 
 
 def _went_back(label: str, generation: int) -> IndexDamaged:
-    """The error for a catalog of an older generation than the rest of the index knows."""
     return damaged(label, f"it is an older copy, of generation {generation}")
 
 
 def _grouped(
     read: Callable[[list[str]], list[LinkRow]], key: Callable[[LinkRow], str]
 ) -> Callable[[list[str]], Mapping[str, tuple[LinkRow, ...]]]:
-    """What reads the links of each of some paths."""
 
     def grouped(paths: list[str]) -> Mapping[str, tuple[LinkRow, ...]]:
         found: dict[str, list[LinkRow]] = {path: [] for path in paths}

@@ -62,7 +62,6 @@ def read_run_record(layout: IndexLayout) -> RunRecord | None:
 
 
 def failed_before(layout: IndexLayout) -> bool:
-    """Whether the run that ended last failed."""
     record = read_run_record(layout)
     return record is not None and record.error is not None
 

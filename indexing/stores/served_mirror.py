@@ -272,7 +272,6 @@ def _asked(settings: Settings, layout: IndexLayout) -> closing[ChromaServer]:
 
 
 def _drawn(values: Sequence[Drawn], count: int) -> list[Drawn]:
-    """So many of the values, evenly."""
     return list(values[:: max(1, -(-len(values) // count))])
 
 

@@ -77,7 +77,6 @@ class ServedState:
         return cls(**numbers, recall=float(recall) if isinstance(recall, int | float) else None)
 
     def metadata(self) -> dict[str, int | float]:
-        """What to write on the collection."""
         said = {key: getattr(self, name) for name, key in _KEYS.items()}
         return {key: value for key, value in said.items() if value is not None}
 
@@ -106,7 +105,6 @@ class VectorServer:
         """Candidates for each hit that is wanted."""
 
     def close(self) -> None:
-        """Let go of the connections."""
         self._server.close()
 
     def state(self, stamp: str) -> tuple[ServerCollection, ServedState]:

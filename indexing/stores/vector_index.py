@@ -63,7 +63,6 @@ class _Rows:
     """Rows that many views show some of. They are added in place, and never changed."""
 
     def __init__(self, ids: list[str], buffer: Matrix) -> None:
-        """Take over ids, and a matrix that begins with their rows."""
         self.ids = ids
         self.places = dict(zip(ids, range(len(ids)), strict=True))
         self.matrix = buffer[: len(ids)]
@@ -71,7 +70,6 @@ class _Rows:
         self._turn = threading.Lock()
 
     def add(self, ids: Sequence[str], matrix: Matrix) -> None:
-        """Add those that are not there yet."""
         with self._turn:
             new = [at for at, one in enumerate(ids) if one not in self.places]
             start, stop = len(self.ids), len(self.ids) + len(new)
@@ -102,7 +100,6 @@ class VectorIndex:
 
     @classmethod
     def empty(cls, dimensions: int) -> VectorIndex:
-        """No vectors yet."""
         return _made([], _roomy(0, dimensions))
 
     @classmethod
@@ -130,7 +127,6 @@ class VectorIndex:
 
     @property
     def dimensions(self) -> int:
-        """The length of a vector."""
         return int(self._matrix.shape[1])
 
     @property
