@@ -110,7 +110,7 @@ def open_place(
     """
     # Here and not above: a client is answered long before anything is opened.
     from notehop.indexing.identity import wanted
-    from notehop.indexing.stores.fingerprint import check_vault
+    from notehop.indexing.stores.catalog import check_vault
     from notehop.indexing.stores.lexical import Ranking
     from notehop.indexing.stores.reader import Reader
 

@@ -27,10 +27,14 @@ from notehop.indexing.llm.consent import Hosts, names_this_machine, refusal
 from notehop.indexing.llm.egress import EgressLog
 from notehop.indexing.llm.providers import address, host_of, provider_of
 from notehop.indexing.shown import shown_time
-from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot
+from notehop.indexing.stores.catalog import (
+    Catalog,
+    CatalogSnapshot,
+    check_fingerprint,
+    check_vault,
+)
 from notehop.indexing.stores.catalog_read import FileStamp
 from notehop.indexing.stores.chroma import read_mirror
-from notehop.indexing.stores.fingerprint import check_fingerprint, check_vault
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.lock import read_holder
 from notehop.indexing.stores.model import LinkRow, NoteRow, NoteStatus

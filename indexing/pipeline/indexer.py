@@ -22,6 +22,7 @@ from notehop.indexing.pipeline.upkeep import check_catalog, derive
 from notehop.indexing.report import LinkCounts, Progress, Report, Update
 from notehop.indexing.stores.catalog import (
     Catalog,
+    check_vault,
     read_catalog_state,
     stamp_of,
     write_catalog_state,
@@ -33,7 +34,6 @@ from notehop.indexing.stores.chroma import (
     update_mirror,
     write_in_child,
 )
-from notehop.indexing.stores.fingerprint import check_vault
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.lock import WriterLock
 from notehop.indexing.stores.model import LIMITS, Limits, NoteStatus

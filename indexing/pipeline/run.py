@@ -19,9 +19,8 @@ from notehop.indexing.pipeline.language import judge
 from notehop.indexing.pipeline.state import IndexState, within
 from notehop.indexing.pipeline.upkeep import derive, lacks_query_model, remove_damaged, withdraw
 from notehop.indexing.report import Update
-from notehop.indexing.stores.catalog import Catalog
+from notehop.indexing.stores.catalog import Catalog, check_fingerprint
 from notehop.indexing.stores.chroma import remove_mirror
-from notehop.indexing.stores.fingerprint import check_fingerprint
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.model import Batch, Limits, NoteStatus
 from notehop.indexing.themes.update import update_themes

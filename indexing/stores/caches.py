@@ -12,9 +12,8 @@ from math import inf
 from typing import Generic, TypeVar
 
 from notehop.config.errors import IndexDamaged, IndexMissing
-from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot
+from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot, dimensions_of
 from notehop.indexing.stores.database import REBUILD
-from notehop.indexing.stores.fingerprint import dimensions_of
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.lexical import DEFAULT_RANKING, LexicalIndex, Ranking
 from notehop.indexing.stores.lexical_segments import read_about

@@ -1,4 +1,5 @@
-"""The catalog: the source of truth of an index, one generation at a time."""
+"""The catalog: the source of truth of an index, one generation at a time, and whether it is of a vault
+and built as the settings ask for."""
 
 from __future__ import annotations
 
@@ -18,15 +19,22 @@ from sqlalchemy.exc import DBAPIError
 
 from notehop.config.errors import IndexFailure, IndexLocked, IndexMismatch, IndexMissing
 from notehop.indexing import faults
-from notehop.indexing.stores import catalog_write
 from notehop.indexing.stores.catalog_read import CatalogReads, Fetched, Query, fetched
-from notehop.indexing.stores.catalog_rows import BadRow, chunk_row, vector_row
-from notehop.indexing.stores.database import Database, damaged, open_database
+from notehop.indexing.stores.catalog_rows import (
+    BadRow,
+    chunk_row,
+    put_meta,
+    vector_row,
+    write_batch,
+)
+from notehop.indexing.stores.database import REBUILD, Database, damaged, open_database
 from notehop.indexing.stores.layout import CatalogAddress, IndexLayout, read_json, replace_file
 from notehop.indexing.stores.model import Batch, Vectored
 from notehop.indexing.stores.schema import CHUNKS, META, METADATA, SCHEMA_VERSION, VECTORS
 
 Result = TypeVar("Result")
+
+_MODEL = ("model", "dimensions")
 
 _HEAD = select(META).where(
     META.c.key.in_(("schema", "generation", "identity", "fingerprint", "commit"))
@@ -65,6 +73,70 @@ def _head_of(label: str, rows: Iterable[Sequence[Any]]) -> dict[str, Any]:
             f"{SCHEMA_VERSION}; run: notehop index --rebuild"
         )
     return head
+
+
+def check_fingerprint(stored: Mapping[str, Any], expected: Mapping[str, Any]) -> None:
+    """Compare the fingerprint of an index with the one that the settings ask for.
+
+    :param expected: keys that are absent or None may be anything: ``auto`` decided them when the
+        index was built.
+    :raises IndexMismatch: naming each difference, as built and as asked, and the way out.
+    """
+    different = {
+        key: value
+        for key, value in sorted(expected.items())
+        if value is not None and stored.get(key) != value
+    }
+    if not different:
+        return
+    built: list[str] = []
+    asked: list[str] = []
+    if different.keys() & set(_MODEL):
+        built.append(_model(stored))
+        asked.append(_model(expected))
+        # Another model has other weights: no need to say so.
+        different = {k: one for k, one in different.items() if k not in (*_MODEL, "weights")}
+    for key, value in different.items():
+        built.append(f"{key} {_shown(stored.get(key))}")
+        asked.append(f"{key} {_shown(value)}")
+    raise IndexMismatch(
+        f"index built with {', '.join(built)}, settings name {', '.join(asked)}; {REBUILD}"
+    )
+
+
+def check_vault(meta: Mapping[str, Any], vault: Path, index: Path) -> None:
+    """Refuse an index of another vault; one whose vault is not there any more has been moved.
+
+    :param meta: of the catalog.
+    :param index: folder of the index, for the message.
+    :raises IndexMismatch: naming both vaults.
+    """
+    known = meta.get("vault")
+    if known is not None and Path(known) != vault.resolve() and Path(known).is_dir():
+        raise IndexMismatch(
+            f"{index}: this is the index of {known}, not of {vault.resolve()}; "
+            "name another folder with --index-dir"
+        )
+
+
+def dimensions_of(fingerprint: Mapping[str, Any] | None) -> int:
+    """The length of the vectors of an index.
+
+    :raises IndexMismatch: if its fingerprint does not say.
+    """
+    try:
+        return int((fingerprint or {})["dimensions"])
+    except (KeyError, TypeError, ValueError) as exc:
+        raise IndexMismatch(f"the index does not say how long its vectors are; {REBUILD}") from exc
+
+
+def _model(said: Mapping[str, Any]) -> str:
+    dimensions = said.get("dimensions")
+    return f"{said.get('model')}" + ("" if dimensions is None else f" ({dimensions})")
+
+
+def _shown(value: Any) -> str:
+    return value[:60] if isinstance(value, str) and value else repr(value)
 
 
 class CatalogSnapshot(CatalogReads):
@@ -233,7 +305,7 @@ class Catalog(CatalogReads):
                     "lost; nothing was written on it; run: notehop index"
                 )
             self._known = head
-            catalog_write.apply(connection, batch, head["generation"] + 1, commit)
+            write_batch(connection, batch, head["generation"] + 1, commit)
             faults.point("catalog-inside-commit")
             return _head_of(self.label, fetched(connection, _HEAD))
 
@@ -255,7 +327,7 @@ class Catalog(CatalogReads):
         meta = self.meta()
         if stamp_of(meta) == state.stamp and int(meta["generation"]) < state.generation:
             own = {"identity": uuid.uuid4().hex}
-            self._database.write(lambda connection: catalog_write.put_meta(connection, own))
+            self._database.write(lambda connection: put_meta(connection, own))
             self._known = None
 
     def forget_deleted(self) -> bool:
@@ -307,7 +379,7 @@ class Catalog(CatalogReads):
                 return
             METADATA.create_all(connection)
             own = {"schema": SCHEMA_VERSION, "identity": uuid.uuid4().hex, "generation": 0}
-            catalog_write.put_meta(connection, {**meta, **own})
+            put_meta(connection, {**meta, **own})
             faults.point("catalog-inside-making")
 
         self._database.write(work)

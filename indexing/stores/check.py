@@ -15,9 +15,8 @@ import numpy as np
 from sqlalchemy import ColumnElement, Select, and_, func, select
 
 from notehop.config.errors import IndexDamaged, IndexMissing
-from notehop.indexing.stores.catalog import CatalogSnapshot
+from notehop.indexing.stores.catalog import CatalogSnapshot, dimensions_of
 from notehop.indexing.stores.chroma import is_untouched, read_mirror
-from notehop.indexing.stores.fingerprint import dimensions_of
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.lexical import LexicalIndex
 from notehop.indexing.stores.model import Matrix, NoteStatus, Vectored

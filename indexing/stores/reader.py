@@ -22,12 +22,13 @@ from notehop.indexing.stores.caches import (
 from notehop.indexing.stores.catalog import (
     Catalog,
     CatalogSnapshot,
+    check_fingerprint,
+    dimensions_of,
     forget_withdrawn,
     read_catalog_state,
     write_catalog_state,
 )
 from notehop.indexing.stores.database import damaged
-from notehop.indexing.stores.fingerprint import check_fingerprint, dimensions_of
 from notehop.indexing.stores.labels import NoteLabels
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.lexical import DEFAULT_RANKING, LexicalIndex, Ranking

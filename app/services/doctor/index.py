@@ -14,7 +14,13 @@ from notehop.app.services.status import pending_changes, vector_server_now
 from notehop.config import errors
 from notehop.indexing.embed.onnx_model import read_manifest
 from notehop.indexing.identity import wanted
-from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot, read_catalog_state
+from notehop.indexing.stores.catalog import (
+    Catalog,
+    CatalogSnapshot,
+    check_fingerprint,
+    check_vault,
+    read_catalog_state,
+)
 from notehop.indexing.stores.check import (
     ELSEWHERE,
     INDEX,
@@ -30,7 +36,6 @@ from notehop.indexing.stores.check import (
     said_of,
     wanted_of,
 )
-from notehop.indexing.stores.fingerprint import check_fingerprint, check_vault
 from notehop.indexing.stores.lock import WriterLock
 from notehop.indexing.stores.replacement import settle
 
