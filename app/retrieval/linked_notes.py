@@ -14,7 +14,7 @@ from typing import Literal
 from notehop.app.retrieval.nodes import HitPlace, Vector
 from notehop.indexing.stores.model import ChunkId, LinkRow
 from notehop.indexing.stores.reader import Snapshot
-from notehop.indexing.stores.served_vectors import ChunkVectors
+from notehop.indexing.stores.served.chroma_vectors import ChunkVectors
 
 Direction = Literal["forward", "backward", "both"]
 """Along the links a note holds, along those that lead to it, or both."""

@@ -25,7 +25,7 @@ from notehop.indexing.embed.onnx_embedding import QueryEmbedder
 from notehop.indexing.graph.files import fold
 from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.stores.reader import Snapshot
-from notehop.indexing.stores.served_vectors import ChunkVectors
+from notehop.indexing.stores.served.chroma_vectors import ChunkVectors
 from notehop.indexing.tokens import Tokenizer
 
 

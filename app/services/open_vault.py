@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from notehop.app.services.vault import VaultHandle
     from notehop.indexing.stores.reader import Reader
-    from notehop.indexing.stores.served_vectors import VectorServer
+    from notehop.indexing.stores.served.chroma_vectors import VectorServer
 
 APP_FOLDER = ".obsidian"  # what makes a folder a vault of the application
 
@@ -148,8 +148,8 @@ def vector_server(place: Place) -> VectorServer | None:
     """
     if place.settings.vectors.engine != "chroma":
         return None
-    from notehop.indexing.stores.chroma_server import ChromaServer
-    from notehop.indexing.stores.served_vectors import VectorServer
+    from notehop.indexing.stores.served.chroma_server import ChromaServer
+    from notehop.indexing.stores.served.chroma_vectors import VectorServer
 
     seconds = place.settings.chroma.timeout_s
     return VectorServer(ChromaServer(place.settings, place.layout.root, seconds))

@@ -107,7 +107,7 @@ def vector_server_now(place: Place, stamp: str) -> models.VectorServerNow | None
     if place.settings.vectors.engine != "chroma":
         return None
     # Here and not above: most have none.
-    from notehop.indexing.stores.served_vectors import collection_name
+    from notehop.indexing.stores.served.chroma_vectors import collection_name
 
     now = models.VectorServerNow(url=place.settings.chroma.url, collection=collection_name(stamp))
     try:

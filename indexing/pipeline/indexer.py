@@ -202,14 +202,14 @@ class Indexer:
         warnings: tuple[str, ...] = ()
         if served or self.layout.chroma_collection.exists():
             # Not above: only who has such a server needs what asks it.
-            from notehop.indexing.stores import served_mirror
+            from notehop.indexing.stores.served import chroma_mirror
 
             if served:
                 remove_mirror(self.layout)
-                return served_mirror.update_served_mirror(
+                return chroma_mirror.update_served_mirror(
                     self.layout, self.settings, interrupted, progress=self.progress
                 )
-            warnings = served_mirror.remove_served_mirror(self.layout, self.settings)
+            warnings = chroma_mirror.remove_served_mirror(self.layout, self.settings)
         if not self.settings.index.mirror:
             remove_mirror(self.layout)
             return True, warnings

@@ -1,4 +1,4 @@
-"""The database that holds a catalog: a file of SQLite, or one on a server (``postgres.py``)."""
+"""The database that holds a catalog: a file of SQLite, or one on a server (``served/postgres.py``)."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def open_database(
     """
     if isinstance(address, Path):
         return SqliteDatabase(address, create=create, read_only=read_only)
-    from notehop.indexing.stores.postgres import PostgresDatabase
+    from notehop.indexing.stores.served.postgres import PostgresDatabase
 
     return PostgresDatabase(address, create=create, read_only=read_only)
 

@@ -45,7 +45,12 @@ from notehop.indexing.stores.model import (
     NoteStatus,
 )
 from notehop.indexing.stores.replacement import settle
-from notehop.indexing.stores.served_vectors import ChunkVectors, Kept, ServedVectors, VectorServer
+from notehop.indexing.stores.served.chroma_vectors import (
+    ChunkVectors,
+    Kept,
+    ServedVectors,
+    VectorServer,
+)
 from notehop.indexing.stores.vector_index import VectorIndex, cosines
 
 

@@ -37,7 +37,7 @@ def replace_index(layout: IndexLayout) -> None:
     :raises IndexUnwritable: if the disk refuses; :func:`finish_replacement` goes on from there.
     """
     if layout.database is not None:
-        from notehop.indexing.stores.postgres import put_in_force
+        from notehop.indexing.stores.served.postgres import put_in_force
 
         put_in_force(layout.database)
         faults.point("rebuild-catalog-in-force")
@@ -87,7 +87,7 @@ def finish_replacement(layout: IndexLayout) -> None:
                 _move(path, layout.root / path.name)
             faults.point("rebuild-moved")
         if layout.database is not None:
-            from notehop.indexing.stores.postgres import remove_replaced
+            from notehop.indexing.stores.served.postgres import remove_replaced
 
             remove_replaced(layout.database)
         _remove(new)

@@ -184,16 +184,16 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.stores.chroma": (
         "COLLECTION mirror_due read_mirror update_mirror write_in_child write_mirror"
     ),
-    "notehop.indexing.stores.chroma_server": "ChromaServer",
-    "notehop.indexing.stores.served_mirror": "update_served_mirror",
-    "notehop.indexing.stores.served_vectors": "collection_name ServedState VectorServer",
+    "notehop.indexing.stores.served.chroma_server": "ChromaServer",
+    "notehop.indexing.stores.served.chroma_mirror": "update_served_mirror",
+    "notehop.indexing.stores.served.chroma_vectors": "collection_name ServedState VectorServer",
     "notehop.indexing.stores.check": "INDEX REBUILD check_mirror",
     "notehop.indexing.stores.labels": "property_label",
     "notehop.indexing.stores.layout": "index_dir_for CatalogAddress IndexLayout ServerCatalog",
     "notehop.indexing.stores.lexical": "LexicalIndex Ranking",
     "notehop.indexing.stores.lexical_segments": "MAX_COUNT",
     "notehop.indexing.stores.link_graph": "build_graph",
-    "notehop.indexing.stores": "postgres=stores_postgres",
+    "notehop.indexing.stores.served": "postgres=stores_postgres",
     "notehop.indexing.stores.lock": "read_holder WriterLock",
     "notehop.indexing.stores.model": (
         "Batch ChunkRow FieldTokens LIMITS Limits LinkRow NoteRecord NoteRow NoteStatus"

@@ -23,10 +23,14 @@ from notehop.indexing.report import Progress
 from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot
 from notehop.indexing.stores.catalog_read import slices
 from notehop.indexing.stores.chroma import read_rows
-from notehop.indexing.stores.chroma_server import ChromaServer, ServerCollection, ServerFailed
 from notehop.indexing.stores.layout import IndexLayout, replace_file, unwritable
 from notehop.indexing.stores.model import Vectored
-from notehop.indexing.stores.served_vectors import LEAST_RECALL, ServedState, collection_name
+from notehop.indexing.stores.served.chroma_server import (
+    ChromaServer,
+    ServerCollection,
+    ServerFailed,
+)
+from notehop.indexing.stores.served.chroma_vectors import LEAST_RECALL, ServedState, collection_name
 
 Drawn = TypeVar("Drawn")
 

@@ -24,7 +24,7 @@ from notehop.indexing.stores.model import ChunkId, Matrix
 from notehop.indexing.stores.vector_index import VectorIndex, best, checked_query, cosines
 
 if TYPE_CHECKING:
-    from notehop.indexing.stores.chroma_server import ChromaServer, ServerCollection
+    from notehop.indexing.stores.served.chroma_server import ChromaServer, ServerCollection
 
 Answer = TypeVar("Answer")
 

@@ -16,7 +16,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from notehop.config.errors import IndexLocked, NotehopError
 from notehop.indexing.stores.layout import ServerCatalog
 from notehop.indexing.stores.model import Holder
-from notehop.indexing.stores.postgres import engine_of, is_lost, lock_key, patiently
+from notehop.indexing.stores.served.postgres import engine_of, is_lost, lock_key, patiently
 
 _KEEPALIVE = (
     "SET tcp_keepalives_idle = 20; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3"

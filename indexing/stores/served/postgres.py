@@ -113,7 +113,7 @@ class PostgresDatabase(Database):
 
         :raises IndexLocked: if another process holds it by now.
         """
-        from notehop.indexing.stores.postgres_lock import held_lock
+        from notehop.indexing.stores.served.postgres_lock import held_lock
 
         def attempt() -> Result:
             with translated(self.label, writing=True):

@@ -1,0 +1,1 @@
+"""An index whose catalog, or whose vectors, a server holds."""
