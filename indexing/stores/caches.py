@@ -9,15 +9,23 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from math import inf
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from notehop.config.errors import IndexDamaged, IndexMissing
 from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot, dimensions_of
-from notehop.indexing.stores.database import REBUILD
+from notehop.indexing.stores.database import REBUILD, damaged
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.lexical import DEFAULT_RANKING, LexicalIndex, Ranking
 from notehop.indexing.stores.lexical_segments import read_about
-from notehop.indexing.stores.model import LIMITS, ChunkId, Limits, Matrix
+from notehop.indexing.stores.model import (
+    LIMITS,
+    ChunkId,
+    ChunkRow,
+    Limits,
+    LinkRow,
+    Matrix,
+    NoteRow,
+)
 from notehop.indexing.stores.vector_index import VectorIndex, read_header, write_vectors
 
 Key = TypeVar("Key")
@@ -30,10 +38,11 @@ _PRESSING = 4
 
 def read_vectors(
     layout: IndexLayout, view: CatalogSnapshot, wanted: Collection[ChunkId]
-) -> tuple[VectorIndex, str | None]:
-    """The vectors of the chunks of a generation, and what to tell people if the catalog lacks one.
+) -> VectorIndex:
+    """The vectors of the chunks of a generation.
 
     :param wanted: the ids of its chunks.
+    :raises IndexDamaged: if the catalog lacks one.
     """
     dimensions = dimensions_of(view.fingerprint)
     vectors = VectorIndex.empty(dimensions)
@@ -49,16 +58,19 @@ def read_vectors(
 
 def complete_vectors(
     view: CatalogSnapshot, vectors: VectorIndex, wanted: Collection[ChunkId]
-) -> tuple[VectorIndex, str | None]:
-    """The vectors with all wanted ones, and what to tell people if the catalog lacks one."""
+) -> VectorIndex:
+    """The vectors with all wanted ones.
+
+    :raises IndexDamaged: if the catalog lacks one.
+    """
     missing = [one for one in wanted if one not in vectors]
     if not missing:
-        return vectors, None
+        return vectors
     unknown = vectors.unknown(missing)
     ids, matrix = view.vectors("chunks", unknown)
-    lost = len(unknown) - len(ids)
-    vectors = vectors.with_ids(missing, ids, matrix if ids else None)
-    return vectors, f"{lost} chunks have no vector; {REBUILD}" if lost else None
+    if len(ids) < len(unknown):
+        raise damaged(view.label, f"{len(unknown) - len(ids)} chunks have no vector")
+    return vectors.with_ids(missing, ids, matrix if ids else None)
 
 
 def read_lexical(
@@ -173,3 +185,20 @@ class Bounded(Generic[Key, Kept]):
                     for key in list(self._values)[: len(self._values) - self._most // 2]:
                         del self._values[key]
         return {key: found[key] for key in wanted if key in found}
+
+
+class QueryCache:
+    """What queries of one generation have read already, kept for the next ones. Threads share it."""
+
+    def __init__(self) -> None:
+        # Ten thousand chunks are about 20 MB, as many vectors 15; each filter may name every note of
+        # the vault.
+        self.chunks: Bounded[str, ChunkRow] = Bounded(10_000)
+        self.notes: Bounded[str, NoteRow | None] = Bounded(20_000)
+        self.links_from: Bounded[str, tuple[LinkRow, ...]] = Bounded(5_000)
+        self.links_to: Bounded[str, tuple[LinkRow, ...]] = Bounded(5_000)
+        self.sentences: Bounded[str, Matrix] = Bounded(20_000)
+        self.filters: Bounded[tuple[Any, ...], frozenset[str]] = Bounded(16)
+        # Of a generation whose vectors a server holds; the last are those that the server lacks.
+        self.vectors: Bounded[ChunkId, Matrix] = Bounded(10_000)
+        self.tails: Bounded[int, VectorIndex | None] = Bounded(2)

@@ -14,7 +14,7 @@ import numpy as np
 
 from notehop.config.errors import IndexDamaged, IndexMissing, NotehopError
 from notehop.indexing.stores.caches import (
-    Bounded,
+    QueryCache,
     complete_vectors,
     read_lexical,
     read_vectors,
@@ -23,7 +23,6 @@ from notehop.indexing.stores.catalog import (
     Catalog,
     CatalogSnapshot,
     check_fingerprint,
-    dimensions_of,
     forget_withdrawn,
     read_catalog_state,
     write_catalog_state,
@@ -47,31 +46,15 @@ from notehop.indexing.stores.model import (
 from notehop.indexing.stores.replacement import settle
 from notehop.indexing.stores.served.chroma_vectors import (
     ChunkVectors,
-    Kept,
     ServedVectors,
     VectorServer,
 )
 from notehop.indexing.stores.vector_index import VectorIndex, cosines
 
 
-class _Cache:
-    """What queries of one generation have read already, kept for the next ones. Threads share it."""
-
-    def __init__(self) -> None:
-        # Ten thousand chunks are about 20 MB, twenty thousand vectors 30; each filter may name every
-        # note of the vault.
-        self.chunks: Bounded[str, ChunkRow] = Bounded(10_000)
-        self.notes: Bounded[str, NoteRow | None] = Bounded(20_000)
-        self.links_from: Bounded[str, tuple[LinkRow, ...]] = Bounded(5_000)
-        self.links_to: Bounded[str, tuple[LinkRow, ...]] = Bounded(5_000)
-        self.sentences: Bounded[str, Matrix] = Bounded(20_000)
-        self.filters: Bounded[tuple[Any, ...], frozenset[str]] = Bounded(16)
-        self.served = Kept()
-
-
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Generation:
-    """One generation in memory. ``warnings`` say what of it is missing and what to do.
+    """One generation in memory.
 
     ``chunk_vectors`` is None where a server holds them, which queries then ask.
     ``lexical`` is the one part that moves on in place: it may know chunks of a later generation,
@@ -84,8 +67,7 @@ class Generation:
     path_by_id: Mapping[ChunkId, str]
     chunk_vectors: VectorIndex | None
     lexical: LexicalIndex
-    warnings: tuple[str, ...]
-    cache: _Cache = field(default_factory=_Cache)
+    cache: QueryCache = field(default_factory=QueryCache)
 
     @classmethod
     def load(
@@ -106,15 +88,13 @@ class Generation:
         ids_by_path = {path: tuple(map(sys.intern, ids)) for path, ids in view.chunk_ids().items()}
         path_by_id = {one: path for path, ids in ids_by_path.items() for one in ids}
         wanted = path_by_id.keys()
-        vectors, warning = (None, None) if served else read_vectors(layout, view, wanted)
         return cls(
             number=view.generation,
             stamp=view.stamp,
             ids_by_path=ids_by_path,
             path_by_id=path_by_id,
-            chunk_vectors=vectors,
+            chunk_vectors=None if served else read_vectors(layout, view, wanted),
             lexical=read_lexical(layout, view, wanted, ranking, limits),
-            warnings=(warning,) if warning else (),
         )
 
     def followed(self, view: CatalogSnapshot) -> Generation:
@@ -132,9 +112,9 @@ class Generation:
         added = {one: path for path, ids in now.items() for one in ids}
         path_by_id.update(added)
         gone = [one for one in gone if one not in added]
-        vectors, warning = self.chunk_vectors, None
+        vectors = self.chunk_vectors
         if vectors is not None:
-            vectors, warning = complete_vectors(view, vectors.without(gone), added)
+            vectors = complete_vectors(view, vectors.without(gone), added)
         self.lexical.update(gone, view.chunk_tokens(since_generation=self.number))
         return replace(
             self,
@@ -142,8 +122,7 @@ class Generation:
             ids_by_path=ids_by_path,
             path_by_id=path_by_id,
             chunk_vectors=vectors,
-            warnings=self.warnings or ((warning,) if warning else ()),
-            cache=_Cache(),
+            cache=QueryCache(),
         )
 
 
@@ -187,9 +166,7 @@ class Snapshot:
         vectors: ChunkVectors | None = held.chunk_vectors
         if vectors is None:
             assert server is not None
-            paths, dimensions = held.path_by_id, dimensions_of(view.fingerprint)
-            kept = held.cache.served
-            vectors = self._served = ServedVectors(server, view, paths, dimensions, kept)
+            vectors = self._served = ServedVectors(server, view, held.path_by_id, held.cache)
         self.chunk_vectors = vectors
 
     def __enter__(self) -> Snapshot:
@@ -200,10 +177,9 @@ class Snapshot:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What of this generation cannot be searched as it should be, why, and what to do; usually
-        empty. A server of vectors may be missed only when it is asked."""
-        served = () if self._served is None else self._served.warnings
-        return (*self.shared.warnings, *served)
+        """What cannot be searched as it should be, why, and what to do; usually empty. A server of
+        vectors may be missed only when it is asked."""
+        return () if self._served is None else tuple(self._served.warnings)
 
     def path_of(self, chunk_id: ChunkId) -> str | None:
         """The note that holds the chunk; None for an id that this generation lacks."""

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from notehop.config.errors import CollectionMissing, VectorServerError
-from notehop.indexing.stores.caches import Bounded
-from notehop.indexing.stores.catalog import CatalogSnapshot
+from notehop.indexing.stores.caches import QueryCache
+from notehop.indexing.stores.catalog import CatalogSnapshot, dimensions_of
 from notehop.indexing.stores.catalog_read import PAGE, slices
 from notehop.indexing.stores.model import ChunkId, Matrix
 from notehop.indexing.stores.vector_index import VectorIndex, best, checked_query, cosines
@@ -146,15 +146,6 @@ class VectorServer:
         return answer
 
 
-class Kept:
-    """What searches of one generation have read of its vectors. Threads share it."""
-
-    def __init__(self) -> None:
-        # Ten thousand vectors of 384 dimensions are 15 MB.
-        self.vectors: Bounded[ChunkId, Matrix] = Bounded(10_000)
-        self.tails: Bounded[int, VectorIndex | None] = Bounded(2)
-
-
 class ServedVectors:
     """The vectors of the passages of one generation, as :class:`VectorIndex` has them.
 
@@ -166,19 +157,18 @@ class ServedVectors:
         server: VectorServer,
         view: CatalogSnapshot,
         paths: Mapping[ChunkId, str],
-        dimensions: int,
-        kept: Kept,
+        cache: QueryCache,
     ) -> None:
         """Ask nothing yet.
 
         :param paths: the note of each passage of the generation.
         """
-        self.dimensions = dimensions
+        self.dimensions = dimensions_of(view.fingerprint)
         self.warnings: list[str] = []
         self._server = server
         self._view = view
         self._paths = paths
-        self._kept = kept
+        self._cache = cache
 
     @property
     def ids(self) -> list[str]:
@@ -296,7 +286,7 @@ class ServedVectors:
         def read(missing: list[int]) -> dict[int, VectorIndex | None]:
             return {since: self._since(since) for since in missing}
 
-        return self._kept.tails.get([state.generation], read)[state.generation]
+        return self._cache.tails.get([state.generation], read)[state.generation]
 
     def _since(self, generation: int) -> VectorIndex | None:
         changed = self._view.changed_paths(generation)
@@ -318,7 +308,7 @@ class ServedVectors:
             # Copies: one row that is kept would keep all that were read with it.
             return {one: row.copy() for one, row in zip(found, matrix, strict=True)}
 
-        return self._kept.vectors.get(ids, read)
+        return self._cache.vectors.get(ids, read)
 
     def _pages(self, ids: Collection[ChunkId]) -> Iterator[tuple[list[str], Matrix]]:
         for some in slices(sorted(ids), PAGE):
