@@ -29,7 +29,7 @@ from notehop.indexing.stores.model import (
 from notehop.indexing.stores.vector_index import VectorIndex, read_header, write_vectors
 
 Key = TypeVar("Key")
-Kept = TypeVar("Kept")
+Value = TypeVar("Value")
 
 
 _PRESSING = 4
@@ -157,17 +157,17 @@ def _blocks(view: CatalogSnapshot) -> Iterator[tuple[list[str], Matrix]]:
         raise IndexDamaged(f"{view.label}: {len(missing)} vectors of chunks are missing; {REBUILD}")
 
 
-class Bounded(Generic[Key, Kept]):
+class BoundedCache(Generic[Key, Value]):
     """Values by key, at most so many: the older half goes when there are more. Threads share it."""
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._values: dict[Key, Kept] = {}
+        self._values: dict[Key, Value] = {}
         self._turn = threading.Lock()
 
     def get(
-        self, keys: Iterable[Key], read: Callable[[list[Key]], Mapping[Key, Kept]]
-    ) -> dict[Key, Kept]:
+        self, keys: Iterable[Key], read: Callable[[list[Key]], Mapping[Key, Value]]
+    ) -> dict[Key, Value]:
         """The values of all keys, in their order, each once; ``read`` gives those not yet kept.
 
         :param read: called at most once; a key it leaves out is not kept and not returned.
@@ -193,12 +193,12 @@ class QueryCache:
     def __init__(self) -> None:
         # Ten thousand chunks are about 20 MB, as many vectors 15; each filter may name every note of
         # the vault.
-        self.chunks: Bounded[str, ChunkRow] = Bounded(10_000)
-        self.notes: Bounded[str, NoteRow | None] = Bounded(20_000)
-        self.links_from: Bounded[str, tuple[LinkRow, ...]] = Bounded(5_000)
-        self.links_to: Bounded[str, tuple[LinkRow, ...]] = Bounded(5_000)
-        self.sentences: Bounded[str, Matrix] = Bounded(20_000)
-        self.filters: Bounded[tuple[Any, ...], frozenset[str]] = Bounded(16)
+        self.chunks: BoundedCache[str, ChunkRow] = BoundedCache(10_000)
+        self.notes: BoundedCache[str, NoteRow | None] = BoundedCache(20_000)
+        self.links_from: BoundedCache[str, tuple[LinkRow, ...]] = BoundedCache(5_000)
+        self.links_to: BoundedCache[str, tuple[LinkRow, ...]] = BoundedCache(5_000)
+        self.sentences: BoundedCache[str, Matrix] = BoundedCache(20_000)
+        self.filters: BoundedCache[tuple[Any, ...], frozenset[str]] = BoundedCache(16)
         # Of a generation whose vectors a server holds; the last are those that the server lacks.
-        self.vectors: Bounded[ChunkId, Matrix] = Bounded(10_000)
-        self.tails: Bounded[int, VectorIndex | None] = Bounded(2)
+        self.vectors: BoundedCache[ChunkId, Matrix] = BoundedCache(10_000)
+        self.tails: BoundedCache[int, VectorIndex | None] = BoundedCache(2)

@@ -19,7 +19,7 @@ from sqlalchemy.exc import DBAPIError
 
 from notehop.config.errors import IndexFailure, IndexLocked, IndexMismatch, IndexMissing
 from notehop.indexing import faults
-from notehop.indexing.stores.catalog_read import CatalogReads, Fetched, Query, fetched
+from notehop.indexing.stores.catalog_read import CatalogReads, Query, ResultRow, fetched
 from notehop.indexing.stores.catalog_rows import (
     BadRow,
     chunk_row,
@@ -184,7 +184,7 @@ class CatalogSnapshot(CatalogReads):
 
     def _fetch(
         self, query: Query, values: Iterable[str] | None = None, *, plain: bool = False
-    ) -> Sequence[Fetched]:
+    ) -> Sequence[ResultRow]:
         with self._turn, self._database.translated():
             try:
                 return fetched(self._connection, query, values, plain=plain)
@@ -366,8 +366,8 @@ class Catalog(CatalogReads):
 
     def _fetch(
         self, query: Query, values: Iterable[str] | None = None, *, plain: bool = False
-    ) -> Sequence[Fetched]:
-        def read() -> Sequence[Fetched]:
+    ) -> Sequence[ResultRow]:
+        def read() -> Sequence[ResultRow]:
             with self._database.reading() as connection:
                 return fetched(connection, query, values, plain=plain)
 

@@ -49,11 +49,11 @@ from notehop.indexing.stores.schema import (
     VECTORS,
 )
 
-Made = TypeVar("Made")
+Value = TypeVar("Value")
 
 Query = Select[*tuple[Any, ...]]
 
-Fetched = Row[*tuple[Any, ...]]
+ResultRow = Row[*tuple[Any, ...]]
 
 PAGE = 5_000
 """Rows an iterator reads at a time."""
@@ -97,7 +97,7 @@ def fetched(
     values: Iterable[str] | None = None,
     *,
     plain: bool = False,
-) -> Sequence[Fetched]:
+) -> Sequence[ResultRow]:
     """All rows of a query; see :meth:`CatalogReads._fetch`."""
     if values is None:
         result = connection.execute(query)
@@ -107,7 +107,7 @@ def fetched(
         return []
     cursor = result.cursor
     if plain and cursor is not None:
-        rows: Sequence[Fetched] = cursor.fetchall()
+        rows: Sequence[ResultRow] = cursor.fetchall()
         return rows
     return result.all()
 
@@ -123,7 +123,7 @@ class CatalogReads(ABC):
     @abstractmethod
     def _fetch(
         self, query: Query, values: Iterable[str] | None = None, *, plain: bool = False
-    ) -> Sequence[Fetched]:
+    ) -> Sequence[ResultRow]:
         """All rows of a query.
 
         :param values: those of :func:`~indexing.stores.database.among`, if the query has one.
@@ -132,8 +132,8 @@ class CatalogReads(ABC):
         """
 
     def answer(
-        self, query: Query, make: Callable[[Fetched], Made], *, plain: bool = False
-    ) -> list[Made]:
+        self, query: Query, make: Callable[[ResultRow], Value], *, plain: bool = False
+    ) -> list[Value]:
         """What is made of each row of a query of the caller's own, in the order of the query.
 
         :param plain: as :meth:`_fetch`.
@@ -195,7 +195,7 @@ class CatalogReads(ABC):
         """Path -> stamp of every note, by path."""
         columns = (NOTES.c.path, NOTES.c.size, NOTES.c.mtime_ns, NOTES.c.content_hash)
 
-        def stamp(row: Fetched) -> tuple[str, FileStamp]:
+        def stamp(row: ResultRow) -> tuple[str, FileStamp]:
             return row[0], FileStamp(row[1], row[2], row[3], NoteStatus(row[4]))
 
         return dict(self._made(stamp, self._fetch(select(*columns, NOTES.c.status)), itemgetter(0)))
@@ -332,7 +332,7 @@ class CatalogReads(ABC):
         """(source, target) of the links that lead to a file: of all notes, or of those at paths."""
         query = select(LINKS.c.path, LINKS.c.ordinal, LINKS.c.target_path)
         query = query.where(LINKS.c.target_path.is_not(None), _LEADING)
-        rows: Iterable[Fetched]
+        rows: Iterable[ResultRow]
         if paths is None:
             rows = self._pages(query, (LINKS.c.path, LINKS.c.ordinal))
         else:
@@ -395,15 +395,15 @@ class CatalogReads(ABC):
 
     def _of_paths(
         self, query: Query, column: Column[Any], paths: Iterable[str] | None
-    ) -> Sequence[Fetched]:
+    ) -> Sequence[ResultRow]:
         return self._fetch(query if paths is None else query.where(among(column)), paths)
 
     def _made(
         self,
-        make: Callable[[Fetched], Made],
-        rows: Iterable[Fetched],
-        key: Callable[[Made], Any] | None = None,
-    ) -> list[Made]:
+        make: Callable[[ResultRow], Value],
+        rows: Iterable[ResultRow],
+        key: Callable[[Value], Any] | None = None,
+    ) -> list[Value]:
         """What is made of rows, in the order of a key; a broken index may give ones that lack it."""
         try:
             made = [make(row) for row in rows]
@@ -411,7 +411,7 @@ class CatalogReads(ABC):
         except (ValueError, TypeError) as exc:
             raise damaged(self.label, f"a row cannot be read: {exc}") from exc
 
-    def _pages(self, query: Query, key: tuple[ColumnElement[Any], ...]) -> Iterator[Fetched]:
+    def _pages(self, query: Query, key: tuple[ColumnElement[Any], ...]) -> Iterator[ResultRow]:
         """The rows in the order of the key, which starts the row, read page by page."""
         page = query.order_by(*key).limit(PAGE)
         rows = self._fetch(page)
@@ -423,21 +423,21 @@ class CatalogReads(ABC):
             rows = self._fetch(page.where(tuple_(*key) > last))
 
 
-def slices(values: Sequence[Made], size: int) -> Iterator[Sequence[Made]]:
+def slices(values: Sequence[Value], size: int) -> Iterator[Sequence[Value]]:
     """The values in runs of at most ``size``."""
     for start in range(0, len(values), size):
         yield values[start : start + size]
 
 
-def _first(rows: Iterable[Fetched]) -> list[str]:
+def _first(rows: Iterable[ResultRow]) -> list[str]:
     return [row[0] for row in rows]
 
 
-def _counted(rows: Iterable[Fetched]) -> dict[str, int]:
+def _counted(rows: Iterable[ResultRow]) -> dict[str, int]:
     return {str(row[0]): int(row[1]) for row in sorted(rows)}
 
 
-def _grouped(rows: Iterable[Fetched]) -> dict[str, list[str]]:
+def _grouped(rows: Iterable[ResultRow]) -> dict[str, list[str]]:
     """First column -> the values of the second, sorted."""
     found: dict[str, list[str]] = {}
     for key, value in sorted(map(tuple, rows)):
@@ -445,7 +445,7 @@ def _grouped(rows: Iterable[Fetched]) -> dict[str, list[str]]:
     return found
 
 
-def _said(row: Fetched) -> tuple[ChunkId, tuple[str, ...]]:
+def _said(row: ResultRow) -> tuple[ChunkId, tuple[str, ...]]:
     chunk_id, title, path, aliases, headings, text = row
     name = path.rpartition("/")[2].removesuffix(NOTE_SUFFIX)
     return chunk_id, (title, name, *json.loads(aliases), *json.loads(headings), text)

@@ -36,7 +36,7 @@ _OFF = 1e-3
 _SLICE = 8_192
 """Vectors looked at together: 13 MB at 384 dimensions."""
 
-Held = Mapping[str, str]
+NoteOf = Mapping[str, str]
 """Id of a chunk or of a sentence -> path of a note that it is of."""
 
 Paths = Select[*tuple[Any, ...]]
@@ -69,7 +69,7 @@ class PartState:
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckResult:
     """What a check found, and what there is."""
 
     findings: Sequence[Finding] = ()
@@ -137,7 +137,7 @@ def _no_chunk(chunk: ColumnElement[Any], path: ColumnElement[Any]) -> Paths:
     return select(LINKS.c.path).select_from(held).where(chunk.is_not(None), CHUNKS.c.id.is_(None))
 
 
-def wanted_of(view: CatalogSnapshot) -> dict[Vectored, Held]:
+def wanted_of(view: CatalogSnapshot) -> dict[Vectored, NoteOf]:
     """What the catalog says that there must be a vector of."""
     chunks = {one: path for path, ids in view.chunk_ids().items() for one in ids}
     query = (
@@ -148,7 +148,7 @@ def wanted_of(view: CatalogSnapshot) -> dict[Vectored, Held]:
     return {"chunks": chunks, "links": dict(view.answer(query, lambda row: (row[0], row[1])))}
 
 
-def check_sentences(view: CatalogSnapshot, wanted: Held) -> list[Finding]:
+def check_sentences(view: CatalogSnapshot, wanted: NoteOf) -> list[Finding]:
     """Whether each sentence with a link has its vector in the catalog."""
     missing, bad = dict(wanted), []
     for ids, matrix in view.all_vectors("links"):
@@ -159,30 +159,30 @@ def check_sentences(view: CatalogSnapshot, wanted: Held) -> list[Finding]:
     return [_finding("catalog", problem, REBUILD, wanted, ids) for problem, ids in found if ids]
 
 
-def check_vectors(layout: IndexLayout, view: CatalogSnapshot, wanted: Held) -> Checked:
+def check_vectors(layout: IndexLayout, view: CatalogSnapshot, wanted: NoteOf) -> CheckResult:
     """Compare the file of the vectors of chunks with the catalog."""
     try:
         vectors = VectorIndex.read(layout.chunk_vectors)
     except IndexMissing:
         missing = [_finding("vectors", "it lacks every vector", INDEX, wanted, wanted)]
-        return Checked(missing if wanted else ())
+        return CheckResult(missing if wanted else ())
     except IndexDamaged as exc:
-        return Checked([Finding("vectors", said_of(exc), INDEX)])
+        return CheckResult([Finding("vectors", said_of(exc), INDEX)])
     stamp = vectors.stamp if vectors.dimensions == dimensions_of(view.fingerprint) else ""
     checked = _compared("vectors", vectors.ids, vectors.generation, stamp, view, wanted)
     bad = _of_wrong_length(*vectors.rows(wanted)) if stamp == view.stamp else ()
     if not bad:
         return checked
     wrong = _finding("vectors", "vectors of a wrong length", REBUILD, wanted, bad)
-    return Checked([*checked.findings, wrong], checked.parts)
+    return CheckResult([*checked.findings, wrong], checked.parts)
 
 
-def check_lexical(layout: IndexLayout, view: CatalogSnapshot, wanted: Held) -> Checked:
+def check_lexical(layout: IndexLayout, view: CatalogSnapshot, wanted: NoteOf) -> CheckResult:
     """Compare the lexical index on disk with the catalog; it may be some generations behind."""
     try:
         index, generation, stamp = LexicalIndex.load(layout.lexical)
     except IndexDamaged as exc:
-        return Checked([Finding("lexical", said_of(exc), INDEX)] if wanted else ())
+        return CheckResult([Finding("lexical", said_of(exc), INDEX)] if wanted else ())
     return _compared("lexical", index.ids(), generation, stamp, view, wanted)
 
 
@@ -192,14 +192,14 @@ def _compared(
     generation: int,
     stamp: str,
     view: CatalogSnapshot,
-    wanted: Held,
-) -> Checked:
+    wanted: NoteOf,
+) -> CheckResult:
     parts = [PartState(part, len(ids), generation)]
     if stamp != view.stamp:
-        return Checked([Finding(part, "it is of another index", INDEX, len(ids))], parts)
+        return CheckResult([Finding(part, "it is of another index", INDEX, len(ids))], parts)
     if generation > view.generation:
         problem = f"it is of generation {generation}, and the catalog of {view.generation}"
-        return Checked([Finding(part, f"{problem}: an older copy of it?", INDEX)], parts)
+        return CheckResult([Finding(part, f"{problem}: an older copy of it?", INDEX)], parts)
     findings = []
     # What came or went since is taken in from the catalog by whoever reads it.
     newer, held = set(view.changed_paths(generation)), set(ids)
@@ -210,10 +210,10 @@ def _compared(
         findings.append(_finding(part, problem, command, wanted, missing))
     if not newer and (extra := held - wanted.keys()):
         findings.append(Finding(part, "chunks that no note has", REBUILD, len(extra)))
-    return Checked(findings, parts)
+    return CheckResult(findings, parts)
 
 
-def check_mirror(layout: IndexLayout, view: CatalogSnapshot) -> Checked:
+def check_mirror(layout: IndexLayout, view: CatalogSnapshot) -> CheckResult:
     """Whether the mirror in Chroma is there as it was written; one that is behind is no finding."""
     state = read_mirror(layout)
     if state is None:
@@ -226,10 +226,10 @@ def check_mirror(layout: IndexLayout, view: CatalogSnapshot) -> Checked:
         problem = ""
     findings = [Finding("chroma", problem, INDEX, broken=False)] if problem else []
     parts = [] if state is None else [PartState("chroma", state.chunks, state.generation)]
-    return Checked(findings, parts)
+    return CheckResult(findings, parts)
 
 
-def _finding(part: str, problem: str, command: str, held: Held, ids: Collection[str]) -> Finding:
+def _finding(part: str, problem: str, command: str, held: NoteOf, ids: Collection[str]) -> Finding:
     notes = sorted({held[one] for one in ids})[:EXAMPLES]
     return Finding(part, problem, command, len(ids), tuple(notes))
 

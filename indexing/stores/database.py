@@ -144,7 +144,7 @@ def damaged(label: str, says: object) -> IndexDamaged:
     return IndexDamaged(f"{label}: the index is damaged ({says}); {REBUILD}")
 
 
-class _Listed(TypeDecorator[list[str]]):
+class _TextList(TypeDecorator[list[str]]):
     """Many texts in one parameter: JSON for SQLite, an array for PostgreSQL."""
 
     impl = Text
@@ -184,7 +184,7 @@ def among(column: Column[Any]) -> ColumnElement[bool]:
 
     However many there are, it is one statement, which is compiled once.
     """
-    return _Among(column, bindparam("listed", type_=_Listed()))
+    return _Among(column, bindparam("listed", type_=_TextList()))
 
 
 def listed(values: Iterable[str]) -> dict[str, list[str]]:
@@ -306,7 +306,7 @@ class SqliteDatabase(Database):
             raise _failure(exc, self.label, writing) from exc
 
 
-class _Still(sqlite3.Connection):
+class _ImmutableConnection(sqlite3.Connection):
     """A connection that takes the file for one that nobody writes."""
 
 
@@ -337,7 +337,7 @@ def _reading(path: Path) -> sqlite3.Connection:
         if _primary(exc) not in _REFUSED or _has_journal(path):
             raise
         # A full disk has no room for the -shm file.
-        connection = _connected(path, _IMMUTABLE, _Still)
+        connection = _connected(path, _IMMUTABLE, _ImmutableConnection)
         _look(connection)
     return connection
 
@@ -350,7 +350,7 @@ def _look(connection: sqlite3.Connection) -> None:
 
 def _used_once(connection: Any, entry: ConnectionPoolEntry) -> None:
     """Let the next query find out whether there is room again and somebody writes."""
-    if isinstance(connection, _Still):
+    if isinstance(connection, _ImmutableConnection):
         entry.invalidate(soft=True)
 
 

@@ -18,7 +18,7 @@ from notehop.indexing.vault.dates import day_in_name
 from notehop.indexing.vault.exclusion import glob_pattern
 
 if TYPE_CHECKING:
-    from notehop.indexing.stores.caches import Bounded
+    from notehop.indexing.stores.caches import BoundedCache
     from notehop.indexing.stores.catalog_read import CatalogReads, Query
 
 TAG, TYPE, DATE = "tag", "type", "date"
@@ -157,7 +157,7 @@ class NoteLabels:
         self,
         view: CatalogReads,
         ids_by_path: Mapping[str, Collection[ChunkId]],
-        kept: Bounded[tuple[Any, ...], Paths],
+        kept: BoundedCache[tuple[Any, ...], Paths],
     ) -> None:
         """Ask a generation.
 

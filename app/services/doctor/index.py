@@ -25,7 +25,7 @@ from notehop.indexing.stores.check import (
     ELSEWHERE,
     INDEX,
     REBUILD,
-    Checked,
+    CheckResult,
     Finding,
     PartState,
     check_catalog,
@@ -168,7 +168,7 @@ class _IndexChecks:
         if self.layout.next.root.exists():
             self._find("next", "a rebuild was cut off and takes room", INDEX, broken=False)
 
-    def _take(self, part: str, check: Callable[[], Checked]) -> None:
+    def _take(self, part: str, check: Callable[[], CheckResult]) -> None:
         try:
             found = check()
         except (errors.IndexFailure, OSError) as exc:

@@ -54,11 +54,11 @@ Metadata = Mapping[str, str | int | float | bool]
 Reply = TypeVar("Reply")
 
 
-class _Busy(VectorServerError):
+class _Retryable(VectorServerError):
     """What may well be taken when it is sent again."""
 
 
-class ServerFailed(_Busy):
+class ServerFailed(_Retryable):
     """The server took the request, and failed at it."""
 
 
@@ -72,12 +72,12 @@ class ServerCollection:
 
 
 @dataclass(frozen=True, slots=True)
-class _Listed:
+class _IdPage:
     ids: list[str]
 
 
 @dataclass(frozen=True, slots=True)
-class _Nearest:
+class _NearestIds:
     ids: list[list[str]]
 
 
@@ -147,7 +147,7 @@ class ChromaServer:
             asked: dict[str, Any] = {"include": [], "limit": _PAGE, "offset": len(found)}
             if documents is not None:
                 asked["where"] = {"document_id": {"$in": list(documents)}}
-            page = self._ask(_Listed, "POST", f"/collections/{collection.id}/get", asked).ids
+            page = self._ask(_IdPage, "POST", f"/collections/{collection.id}/get", asked).ids
             found += page
             if len(page) < _PAGE:
                 return found
@@ -180,7 +180,7 @@ class ChromaServer:
             "include": [],
         }
         path = f"/collections/{collection.id}/query"
-        found = self._ask(_Nearest, "POST", path, asked, purpose="search").ids
+        found = self._ask(_NearestIds, "POST", path, asked, purpose="search").ids
         if len(found) != len(queries):
             raise self._unreadable()
         return found
@@ -222,7 +222,7 @@ class ChromaServer:
         tries = Retrying(
             stop=stop_after_attempt(TRIES),
             wait=wait_random_exponential(0.5, max=10.0),
-            retry=retry_if_exception_type(_Busy),
+            retry=retry_if_exception_type(_Retryable),
             reraise=True,
         )
         for attempt in tries:
@@ -277,7 +277,7 @@ class ChromaServer:
                 try:
                     status, reply = self._sent(method, path, content)
                 except BaseException as exc:
-                    attempt.end(error="refused" if isinstance(exc, _Busy) else "other")
+                    attempt.end(error="refused" if isinstance(exc, _Retryable) else "other")
                     raise
                 failed = "server" if status >= 300 else None
                 attempt.end(status=status, bytes_in=len(reply), error=failed)
@@ -318,12 +318,12 @@ class ChromaServer:
                 return response.status, bytes(body)
         except (httpcore.ConnectError, httpcore.ConnectTimeout) as exc:
             reason = " ".join(str(exc).split())[:_QUOTED] or f"none in {_CONNECT_SECONDS:g} s"
-            raise _Busy(
+            raise _Retryable(
                 f"{where} takes no connection ({reason}); start it (chroma run --path FOLDER), or "
                 "correct chroma.url"
             ) from exc
         except httpcore.TimeoutException as exc:
-            raise _Busy(
+            raise _Retryable(
                 f"{where} did not answer within {self._seconds:g} s; see whether it is well"
             ) from exc
         except httpcore.UnsupportedProtocol as exc:
@@ -331,7 +331,7 @@ class ChromaServer:
                 f"{self.settings.url}: cannot be asked; correct chroma.url"
             ) from exc
         except (httpcore.NetworkError, httpcore.ProtocolError) as exc:
-            raise _Busy(f"{where} broke the connection off; see whether it is well") from exc
+            raise _Retryable(f"{where} broke the connection off; see whether it is well") from exc
 
     def _refusal(self, status: int, reply: bytes, path: str) -> VectorServerError:
         where, quoted = f"{self.origin}: the Chroma server", self._quoted(reply)
@@ -352,7 +352,7 @@ class ChromaServer:
             )
         if status >= 500 or status in (408, 409, 425, 429):
             # Of these, 500 alone is what a graph that does not load any more is told by.
-            failed = ServerFailed if status == 500 else _Busy
+            failed = ServerFailed if status == 500 else _Retryable
             return failed(f"{where} could not do it (status {status}){quoted}; see what it logs")
         return VectorServerError(f"{where} refuses this (status {status}){quoted}")
 
