@@ -41,8 +41,6 @@ TRIES = 5
 
 _CONNECT_SECONDS = 3.0
 
-_LONGEST_REPLY = 64 << 20
-
 _PAGE = 5_000
 """Ids that are listed at a time."""
 
@@ -304,18 +302,10 @@ class ChromaServer:
         wait = {"connect": _CONNECT_SECONDS, "read": seconds, "write": seconds, "pool": seconds}
         where = f"{self.origin}: the Chroma server"
         try:
-            with self._pool.stream(
+            response = self._pool.request(
                 method, url, headers=headers, content=content, extensions={"timeout": wait}
-            ) as response:
-                body = bytearray()
-                for piece in response.iter_stream():
-                    body += piece
-                    if len(body) > _LONGEST_REPLY:
-                        raise VectorServerError(
-                            f"{self.origin}: its reply is longer than {_LONGEST_REPLY >> 20} MB; is "
-                            "it a Chroma server? Check chroma.url"
-                        )
-                return response.status, bytes(body)
+            )
+            return response.status, response.content
         except (httpcore.ConnectError, httpcore.ConnectTimeout) as exc:
             reason = " ".join(str(exc).split())[:_QUOTED] or f"none in {_CONNECT_SECONDS:g} s"
             raise _Retryable(
