@@ -3,49 +3,18 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 import Stemmer
 
 from notehop.config.errors import SettingsError
-from notehop.indexing.tokens.languages import FUNCTION_WORDS, LANGUAGES
+from notehop.indexing.tokens.languages import FUNCTION_WORDS, LANGUAGES, STEMMED
 from notehop.indexing.tokens.vocabulary import Words, compound_weights
 from notehop.indexing.tokens.words import MAX_LENGTH, Subwords, fold, split_words, subwords
 
 VERSION: str = Stemmer.version()
 
-_ALGORITHMS: Mapping[str, str] = {
-    "de": "german",
-    "en": "english",
-    "es": "spanish",
-    "fr": "french",
-    "it": "italian",
-    "nl": "dutch",
-    "pt": "portuguese",
-    "ru": "russian",
-    "sv": "swedish",
-}
 _LATIN = {"ru": "en", "zh": "en", "ja": "en", "ko": "en"}
-
-# Endings that Snowball knows with an accent only; the accent is put back before stemming, or
-# `comunicación` and `comunicaciones` would part. Of the pairs of words (by their counts in man
-# pages) that stemming with all accents brings together, folding first would part 7.3 % in Spanish,
-# 7.7 in Portuguese and 18.8 in French; so it parts 3.0, 0.8 and 2.0. Italian (0.9), German, Dutch
-# and Swedish lose next to nothing.
-_ENDINGS: Mapping[str, tuple[tuple[str, str], ...]] = {
-    "es": (("cion", "ción"),),
-    "fr": (("ee", "ée"), ("ees", "ées"), ("iere", "ière"), ("ieres", "ières")),
-    "pt": (
-        ("cao", "ção"),
-        ("coes", "ções"),
-        ("avel", "ável"),
-        ("aveis", "áveis"),
-        ("ivel", "ível"),
-        ("iveis", "íveis"),
-        ("encia", "ência"),
-        ("encias", "ências"),
-    ),
-}
 
 
 def latin_language(language: str) -> str:
@@ -64,7 +33,7 @@ class Stems:
         latin = latin_language(language)
         self._latin = _stemmer(latin)
         self._cyrillic = _stemmer("und" if language == "und" else "ru")
-        self._endings = _ENDINGS.get(latin, ())
+        self._endings = STEMMED.get(latin, {}).get("endings", {})
         # A stemmer keeps a buffer of its own and must not be entered twice at once.
         self._lock = threading.Lock()
 
@@ -73,7 +42,7 @@ class Stems:
         stemmer = self._cyrillic if "\u0400" <= word[:1] < "\u0530" else self._latin
         if stemmer is None:
             return word
-        for plain, accented in self._endings:
+        for plain, accented in self._endings.items():
             if word.endswith(plain):
                 word = word[: -len(plain)] + accented
                 break
@@ -83,7 +52,7 @@ class Stems:
 
 def _stemmer(language: str) -> Stemmer.Stemmer | None:
     # Its own cache of 10,000 words would repeat that of the tokenizer.
-    return Stemmer.Stemmer(_ALGORITHMS[language], 0) if language in _ALGORITHMS else None
+    return Stemmer.Stemmer(STEMMED[language]["stemmer"], 0) if language in STEMMED else None
 
 
 FIELDS = ("title", "aliases", "tags", "page_type", "h1", "h2", "h3", "content")
