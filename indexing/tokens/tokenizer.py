@@ -85,7 +85,6 @@ class Tokenizer:
             latin_language(language), frozenset()
         )
         self._known: dict[str, tuple[str, ...]] = {}
-        self._last_query: tuple[str, tuple[str, ...]] | None = None
 
     @property
     def fingerprint(self) -> str:
@@ -112,13 +111,7 @@ class Tokenizer:
         Chinese, where many words are one character (known-item search in 547 Chinese man pages: 90
         instead of 88 in 100 among the first ten; in 800 Japanese ones 87 instead of 88).
         """
-        last = self._last_query
-        if last is not None and last[0] == text:
-            # The stages of a query ask one after the other.
-            return list(last[1])
-        found = self._query(text)
-        self._last_query = text, tuple(found)
-        return found
+        return [token for _, tokens in self.query_words(text) for token in tokens]
 
     def query_words(self, text: str) -> list[tuple[str, tuple[str, ...]]]:
         """The tokens of :meth:`query`, word by word: (as written, its tokens).
@@ -143,13 +136,10 @@ class Tokenizer:
             return words
         return [(one, tokens) for one in found_surfaces if (tokens := tuple(self(one)))]
 
-    def _query(self, text: str) -> list[str]:
-        return [token for _, tokens in self.query_words(text) for token in tokens]
-
     def of_phrase_word(self, word: str) -> str:
         """The token that every text has in the index that says a word.
 
-        :param word: one of :func:`notehop.indexing.tokens.words.words_said`.
+        :param word: one of :func:`notehop.indexing.tokens.words.words_in_order`.
         """
         return word if word[:1] == "." or word[-1:] in "+#" else self._stem(word)
 

@@ -8,7 +8,8 @@ and an index that followed changes answers as a fresh one does.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from rapidfuzz.distance import OSA
@@ -69,79 +70,72 @@ def compound_weights(
     if language not in COMPOUNDING:
         return weights
     added: dict[str, float] = {}
-    small = FUNCTION_WORDS[language]
+    compounds = _Compounds(FUNCTION_WORDS[language], stem, words)
     for token, weight in weights.items():
         if not token.isalpha() or len(token) < _WORD:
             continue
-        for other in _holding(token, small, stem, words):
+        for other in compounds.holding(token):
             added[other] = max(added.get(other, 0.0), WITHIN * weight)
-        for other in _held_by(token, small, stem, words):
+        for other in compounds.held_by(token):
             added[other] = max(added.get(other, 0.0), PART * weight)
     return {**added, **weights}
 
 
-def _holding(
-    token: str, small: frozenset[str], stem: Callable[[str], str], words: Words
-) -> list[str]:
-    """The compounds that begin or end with a word, those in most chunks first."""
-    found = [
-        other
-        for other in words.tokens_with(token)
-        if other.isalpha()
-        and (
-            (other.endswith(token) and _is_first(other[: -len(token)], small, stem, words))
-            or (
-                other.startswith(token)
-                and (len(token) >= _UNKNOWN or _is_last(other[len(token) :], small, stem, words))
+@dataclass(frozen=True, slots=True)
+class _Compounds:
+    """Which compounds a vault has. ``small`` words are no pieces of any."""
+
+    small: frozenset[str]
+    stem: Callable[[str], str]
+    words: Words
+
+    def holding(self, token: str) -> list[str]:
+        """The compounds that begin or end with a word, those in most chunks first."""
+        found = [
+            other
+            for other in self.words.tokens_with(token)
+            if other.isalpha()
+            and (
+                (other.endswith(token) and self._is_first(other[: -len(token)]))
+                or (
+                    other.startswith(token)
+                    and (len(token) >= _UNKNOWN or self._is_last(other[len(token) :]))
+                )
             )
+        ]
+        return sorted(found, key=lambda other: (-self.words.frequency(other), other))[:MOST]
+
+    def held_by(self, token: str) -> tuple[str, ...]:
+        """The two words of a compound, if the vault has both: the longest last one."""
+        for cut in range(_PIECE, len(token) - _PIECE + 1):
+            last = token[cut:]
+            if last in self.small or not self.words.frequency(last):
+                continue
+            for first in _without_link(token[:cut]):
+                known = self.stem(first)
+                if first not in self.small and len(first) >= _PIECE and self.words.frequency(known):
+                    return known, last
+        return ()
+
+    def _is_first(self, piece: str) -> bool:
+        return piece not in self.small and (
+            len(piece) >= _UNKNOWN or any(map(self._is_known, _without_link(piece)))
         )
-    ]
-    return sorted(found, key=lambda other: (-words.frequency(other), other))[:MOST]
+
+    def _is_last(self, piece: str) -> bool:
+        """Whether a stem ends here, after a link or none: endings of the word itself are none."""
+        return any(self._is_known(piece[len(link) :]) for link in _LINKS if piece.startswith(link))
+
+    def _is_known(self, piece: str) -> bool:
+        return (
+            len(piece) >= _PIECE
+            and piece not in self.small
+            and bool(self.words.frequency(piece) or self.words.frequency(self.stem(piece)))
+        )
 
 
-def _held_by(
-    token: str, small: frozenset[str], stem: Callable[[str], str], words: Words
-) -> tuple[str, ...]:
-    """The two words that a compound is made of, if the vault has both: the longest last one."""
-    for cut in range(_PIECE, len(token) - _PIECE + 1):
-        last = token[cut:]
-        if last in small or not words.frequency(last):
-            continue
-        for first in _without_link(token[:cut]):
-            known = stem(first)
-            if first not in small and len(first) >= _PIECE and words.frequency(known):
-                return known, last
-    return ()
-
-
-def _is_first(piece: str, small: frozenset[str], stem: Callable[[str], str], words: Words) -> bool:
-    return piece not in small and (
-        len(piece) >= _UNKNOWN
-        or any(_is_known(one, small, words, stem) for one in _without_link(piece))
-    )
-
-
-def _is_last(piece: str, small: frozenset[str], stem: Callable[[str], str], words: Words) -> bool:
-    """Whether a stem ends here, after a link or none: endings of the word itself are none."""
-    return any(
-        _is_known(piece[len(link) :], small, words, stem)
-        for link in _LINKS
-        if piece.startswith(link)
-    )
-
-
-def _is_known(piece: str, small: frozenset[str], words: Words, stem: Callable[[str], str]) -> bool:
-    return (
-        len(piece) >= _PIECE
-        and piece not in small
-        and bool(words.frequency(piece) or words.frequency(stem(piece)))
-    )
-
-
-def _without_link(piece: str) -> Iterator[str]:
-    for link in _LINKS:
-        if piece.endswith(link):
-            yield piece[: len(piece) - len(link)]
+def _without_link(piece: str) -> list[str]:
+    return [piece[: len(piece) - len(link)] for link in _LINKS if piece.endswith(link)]
 
 
 class Vocabulary:

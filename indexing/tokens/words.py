@@ -20,47 +20,30 @@ _PLAIN = {
 # Marks that only decorate the letter before them: Latin, Greek and stress marks, Hebrew points,
 # Arabic vowel signs; and what is invisible: soft hyphen, zero-width signs, tatweel, selectors.
 # Vowel signs of Indic scripts are not among them: they are letters there.
-_DROPPED = (
-    (0x00AD, 0x00AD),
-    (0x0300, 0x036F),
-    (0x0483, 0x0487),
-    (0x0591, 0x05C7),
-    (0x0610, 0x061A),
-    (0x0640, 0x0640),
-    (0x064B, 0x065F),
-    (0x0670, 0x0670),
-    (0x06D6, 0x06ED),
-    (0x1AB0, 0x1AFF),
-    (0x1DC0, 0x1DFF),
-    (0x200B, 0x200D),
-    (0x2060, 0x2060),
-    (0x20D0, 0x20FF),
-    (0xFE00, 0xFE0F),
-    (0xFE20, 0xFE2F),
-    (0xFEFF, 0xFEFF),
+_DROPPED = re.compile(
+    "[\u00ad\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06ed"
+    "\u1ab0-\u1aff\u1dc0-\u1dff\u200b-\u200d\u2060\u20d0-\u20ff\ufe00-\ufe0f\ufe20-\ufe2f\ufeff]"
 )
 
 # Latin and Greek. Elsewhere a mark makes another letter: й is not и, ї is not і, が is not か.
-_DECORATED = ((0x00C0, 0x03FF), (0x1E00, 0x1FFF), (0x2C60, 0x2C7F), (0xA720, 0xA7FF))
+_DECORATED = re.compile("[\u00c0-\u03ff\u1e00-\u1fff\u2c60-\u2c7f\ua720-\ua7ff]")
 
 
 class _Table(dict[int, str]):
     """Code point -> its plain form, worked out when first met (the shape `str.translate` takes)."""
 
     def __missing__(self, code: int) -> str:
-        self[code] = plain = _plain(code)
+        character = chr(code)
+        if _DROPPED.match(character):
+            plain = ""
+        elif _DECORATED.match(character):
+            letters = unicodedata.normalize("NFD", character)
+            bare = (letter for letter in letters if not unicodedata.combining(letter))
+            plain = "".join(_PLAIN.get(letter, letter) for letter in bare)
+        else:
+            plain = _PLAIN.get(character, character)
+        self[code] = plain
         return plain
-
-
-def _plain(code: int) -> str:
-    character = chr(code)
-    if any(first <= code <= last for first, last in _DROPPED):
-        return ""
-    if any(first <= code <= last for first, last in _DECORATED):
-        letters = unicodedata.normalize("NFD", character)
-        bare = (letter for letter in letters if not unicodedata.combining(letter))
-        return "".join(_PLAIN.get(letter, letter) for letter in bare)
-    return _PLAIN.get(character, character)
 
 
 _TABLE = _Table()
@@ -144,7 +127,7 @@ class Subwords:
 
 
 def split_words(text: str) -> list[str]:
-    """The split_words of ``text`` in order, in NFKC, case as written; empty for text without any."""
+    """The surfaces of ``text`` in order, in NFKC, case as written; empty for text without any."""
     if text.isascii():
         return _ASCII.findall(text)
     return _UNICODE.findall(unicodedata.normalize("NFKC", text))
@@ -153,7 +136,10 @@ def split_words(text: str) -> list[str]:
 def subwords(surface: str) -> Subwords:
     """Take one surface apart (see :class:`Subwords`); empty for underscores and lone marks."""
     if _UNSPACED_START.match(surface):
-        return _run(surface)
+        if len(surface) == 1:
+            return Subwords((surface,), ())
+        pairs = tuple(surface[at : at + 2] for at in range(len(surface) - 1))
+        return Subwords(pairs, (), tuple(surface))
     written, body, segments = _taken_apart(surface)
     if len(body) > MAX_LENGTH:
         return Subwords((), _folded(segments))
@@ -206,12 +192,6 @@ def _each_folded(words: list[str]) -> tuple[str, ...]:
     return tuple(word for word in folded if word)
 
 
-def _run(run: str) -> Subwords:
-    if len(run) == 1:
-        return Subwords((run,), ())
-    return Subwords(tuple(run[at : at + 2] for at in range(len(run) - 1)), (), tuple(run))
-
-
 def _is_spelt_as_one(segments: list[str]) -> bool:
     if len(segments) == 2:
         return not (segments[0].isdigit() and segments[1].isdigit())
@@ -242,10 +222,6 @@ def _is_boundary(segment: str, at: int) -> bool:
     if not here.isupper():
         return False
     return before.islower() or (before.isupper() and segment[at + 1 : at + 2].islower())
-
-
-_REMEMBERED = 50_000
-"""Surfaces remembered with their words: some 15 MB."""
 
 
 class Phrase:
@@ -285,7 +261,7 @@ def joined_words(text: str) -> str:
     return _joined(words)
 
 
-_remembered = lru_cache(maxsize=_REMEMBERED)(phrase_words)
+_remembered = lru_cache(maxsize=50_000)(phrase_words)  # some 15 MB
 
 
 def _joined(words: list[str]) -> str:
