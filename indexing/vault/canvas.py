@@ -90,15 +90,15 @@ def _read(path: str, data: bytes, warnings: list[str]) -> tuple[list[Any], list[
         raise Unreadable(
             "is no canvas: it holds no nodes and edges; open it in the app and save it"
         )
-    found = []
+    found: dict[str, list[Any]] = {}
     for key in ("nodes", "edges"):
         some = whole.get(key) or []
         if not isinstance(some, list):
             raise Unreadable(f"is no canvas: its {key} are no list; open it in the app and save it")
         if len(some) > MOST_CARDS:
             warnings.append(f"{path}: {len(some):,} {key}; the first {MOST_CARDS:,} were read")
-        found.append([one for one in some[:MOST_CARDS] if isinstance(one, dict)])
-    return found[0], found[1]
+        found[key] = [one for one in some[:MOST_CARDS] if isinstance(one, dict)]
+    return found["nodes"], found["edges"]
 
 
 def _card(node: Mapping[str, Any]) -> _Card | None:
@@ -178,7 +178,7 @@ def _headed(text: str) -> tuple[str, str]:
 
 def _first_words(text: str) -> str:
     """The first line of a text as it reads, cut after a word."""
-    said = " ".join(words_of(text.strip().partition("\n")[0][:2_000]).split()).lstrip("-*+> ")
-    if len(said) <= HEADING_CHARS:
-        return said or "card"
-    return said[: HEADING_CHARS - 1].rsplit(" ", 1)[0].rstrip(" ,;:") + " …"
+    line = " ".join(words_of(text.strip().partition("\n")[0][:2_000]).split()).lstrip("-*+> ")
+    if len(line) <= HEADING_CHARS:
+        return line or "card"
+    return line[: HEADING_CHARS - 1].rsplit(" ", 1)[0].rstrip(" ,;:") + " …"

@@ -122,7 +122,7 @@ class InlineState(StateInline):
         return first, last + 1
 
 
-def open_bracket(state: InlineState, _silent: bool) -> bool:
+def _open_bracket(state: InlineState, _silent: bool) -> bool:
     image = state.src.startswith("![", state.pos)
     if not image and state.src[state.pos] != "[":
         return False
@@ -132,7 +132,7 @@ def open_bracket(state: InlineState, _silent: bool) -> bool:
     return True
 
 
-def close_bracket(state: InlineState, _silent: bool) -> bool:
+def _close_bracket(state: InlineState, _silent: bool) -> bool:
     if state.src[state.pos] != "]" or not state.brackets:
         return False
     start, image = state.brackets.pop()
@@ -142,13 +142,11 @@ def close_bracket(state: InlineState, _silent: bool) -> bool:
         return False
     label = start + (2 if image else 1)
     label_end = state.pos
-    found = _inline_target(state.src, label_end + 1)
-    syntax = LinkSyntax.MARKDOWN
-    if found is None:
-        found = _reference_target(state, label, label_end)
-        syntax = LinkSyntax.REFERENCE
+    inline = _inline_target(state.src, label_end + 1)
+    found = inline or _reference_target(state, label, label_end)
     if found is None:
         return False
+    syntax = LinkSyntax.MARKDOWN if inline else LinkSyntax.REFERENCE
     destination, state.pos = found
     display = state.src[label:label_end].strip()
     parts = read_destination(destination, display or None)
@@ -171,17 +169,12 @@ def _inline_target(src: str, at: int) -> tuple[str, int] | None:
     if not src.startswith("(", at):
         return None
     at = _blanks(src, at + 1)
-    length = len(src)
-    destination = parseLinkDestination(src, at, length)
+    destination = parseLinkDestination(src, at, len(src))
     end = destination.pos if destination.ok else at
     after = _blanks(src, end)
-    if after > end:
-        title = parseLinkTitle(src, after, length, None)
-        if title.ok:
-            after = _blanks(src, title.pos)
-    if not src.startswith(")", after):
-        return None
-    return destination.str, after + 1
+    if after > end and (title := parseLinkTitle(src, after, len(src), None)).ok:
+        after = _blanks(src, title.pos)
+    return (destination.str, after + 1) if src.startswith(")", after) else None
 
 
 _BLANKS = re.compile(r"[ \t\n]*")
@@ -312,8 +305,8 @@ def _grammar() -> MarkdownIt:
         "autolink": autolink,
         "html_inline": html_inline,
         "wikilink": _wikilink,
-        "open_bracket": open_bracket,
-        "close_bracket": close_bracket,
+        "open_bracket": _open_bracket,
+        "close_bracket": _close_bracket,
         "tag": _tag,
     }
     for name, rule in rules.items():

@@ -6,6 +6,7 @@ lines include both ends.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -161,12 +162,7 @@ class Lines:
     r"""Line numbers of offsets; lines end at ``\n`` only and are counted from 1."""
 
     def __init__(self, text: str) -> None:
-        starts = [0]
-        at = text.find("\n")
-        while at >= 0:
-            starts.append(at + 1)
-            at = text.find("\n", at + 1)
-        self._starts = starts
+        self._starts = [0, *(found.end() for found in re.finditer("\n", text))]
         self._length = len(text)
 
     def at(self, offset: int) -> int:

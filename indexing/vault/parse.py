@@ -142,10 +142,8 @@ def decode(path: str, data: bytes) -> tuple[str, list[str]]:
             warnings.append(
                 f"{path}:{line}: bytes that are not UTF-8 were replaced; save the note as UTF-8"
             )
-    if "\r" in text:
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
-    # As CommonMark has it.
-    return text.replace("\0", "\ufffd"), warnings
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return text.replace("\0", "\ufffd"), warnings  # as CommonMark has it
 
 
 def extract_wiki_links(text: str) -> list[str]:
@@ -162,15 +160,7 @@ def extract_wiki_links(text: str) -> list[str]:
     return list(dict.fromkeys(name for name in targets if name and not name.startswith("|")))
 
 
-_OF_THE_FILE = frozenset(
-    (
-        errno.EACCES,
-        errno.EPERM,
-        errno.EISDIR,
-        errno.ELOOP,
-        errno.ENAMETOOLONG,
-    )
-)
+_OF_THE_FILE = (errno.EACCES, errno.EPERM, errno.EISDIR, errno.ELOOP, errno.ENAMETOOLONG)
 """What a disk that works says of a file; all else (EIO, ESTALE, ENOTCONN, …) it says of itself."""
 
 

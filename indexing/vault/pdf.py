@@ -62,14 +62,16 @@ def parse_pdf(path: str, data: bytes, *, pages: int = MOST_PAGES, seconds: float
         raise Unreadable(f"cannot be read: {said[0]['problem']}")
     total, read = said[0]["total"], said[1:]
     stopped = read.pop()["stopped"] if read and "stopped" in read[-1] else ended
-    texts = {number: _clean(one.get("text", "")) for number, one in enumerate(read, start=1)}
-    broken = {
-        number: one["problem"] for number, one in enumerate(read, start=1) if "problem" in one
-    }
-    parts = [Part(((1, f"Page {number}"),), text) for number, text in texts.items() if text]
+    pages_read = list(enumerate(read, start=1))
+    parts = [
+        Part(((1, f"Page {number}"),), text)
+        for number, one in pages_read
+        if (text := _clean(one.get("text", "")))
+    ]
+    broken = [(number, one["problem"]) for number, one in pages_read if "problem" in one]
     if not parts and stopped:
         raise Unreadable(f"has no text on the first {len(read):,} of {total:,} pages: {stopped}")
-    first, reason = next(iter(broken.items()), (0, ""))
+    first, reason = broken[0] if broken else (0, "")
     if not parts and broken:
         raise Unreadable(f"cannot be read: page {first:,} is damaged ({reason}); save it anew")
     if not parts:

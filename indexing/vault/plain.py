@@ -9,7 +9,7 @@ from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from notehop.indexing.vault.model import Edit, Note
+from notehop.indexing.vault.model import Note
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -45,8 +45,7 @@ class OffsetMap:
     @property
     def text(self) -> str:
         """All stretches, one after the other."""
-        if len(self._parts) != 1:
-            self._parts = ["".join(self._parts)]
+        self._parts = ["".join(self._parts)]
         return self._parts[0]
 
     def to_raw(self, plain: int) -> int | None:
@@ -76,7 +75,7 @@ def plain_map(note: Note, start: int, end: int) -> OffsetMap:
     stay. An edit that begins before ``start`` only takes its text away.
     """
     found = OffsetMap(end)
-    first = bisect_left(note.edits, start, key=_start_of)
+    first = bisect_left(note.edits, start, key=lambda edit: edit.start)
     at = max(start, note.edits[first - 1].end) if first else start
     for edit in islice(note.edits, first, None):
         if edit.start >= end:
@@ -154,7 +153,3 @@ def _emphasis() -> MarkdownIt:
     from markdown_it import MarkdownIt
 
     return MarkdownIt("zero").enable(["escape", "backticks", "emphasis", "strikethrough"])
-
-
-def _start_of(edit: Edit) -> int:
-    return edit.start
