@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from notehop.indexing.vault.assembled import Part, Unreadable, assemble
 from notehop.indexing.vault.front_matter import YamlProblem, read_yaml
 from notehop.indexing.vault.model import Note
+from notehop.indexing.vault.parts import Part, Unreadable, assemble
 
 _JOINS = {"and": "all of", "or": "any of", "not": "none of"}
 _PLACES = ("type", "name", "filters", "order", "sort", "groupBy")

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from notehop.indexing.vault.assembled import Part, Unreadable, assemble
 from notehop.indexing.vault.model import CommentLinks, Note
+from notehop.indexing.vault.parts import Part, Unreadable, assemble
 from notehop.indexing.vault.plain import words_of
 
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})", re.MULTILINE)

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from notehop.indexing.vault.assembled import Unreadable
 from notehop.indexing.vault.base import parse_base
 from notehop.indexing.vault.body import read_body
 from notehop.indexing.vault.canvas import parse_canvas
@@ -26,6 +25,7 @@ from notehop.indexing.vault.model import (
     each_once,
 )
 from notehop.indexing.vault.opening import open_below
+from notehop.indexing.vault.parts import Unreadable
 from notehop.indexing.vault.pdf import parse_pdf
 from notehop.indexing.vault.plain import OffsetMap
 from notehop.indexing.vault.properties import property_values, read_properties

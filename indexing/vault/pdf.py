@@ -15,8 +15,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from notehop.indexing.vault.assembled import Part, Unreadable, assemble
 from notehop.indexing.vault.model import Note
+from notehop.indexing.vault.parts import Part, Unreadable, assemble
 
 MOST_PAGES = 2_000
 MOST_CHARACTERS = 10_000_000
