@@ -97,9 +97,7 @@ class VaultFiles:
         :raises ValueError: if ``aliases`` names a file that is in neither list.
         """
         self._files: dict[str, VaultFile] = {}
-        self._at: dict[str, list[VaultFile]] = {}
-        self._ending: dict[str, list[VaultFile]] = {}
-        self._nearest: dict[str, list[VaultFile]] = {}
+        self._named: dict[str, list[VaultFile]] = {}
         self._aliases: dict[str, tuple[str, ...]] = {}
         self._carriers: dict[str, list[str]] = {}
         kept_out = frozenset(excluded)
@@ -136,10 +134,8 @@ class VaultFiles:
             self.remove(path)
         file = VaultFile(path, fold(path), excluded)
         self._files[path] = file
-        self._at.setdefault(file.key, []).append(file)
         for ending in _endings(file.key):
-            self._ending.setdefault(ending, []).append(file)
-            self._nearest.pop(ending, None)
+            insort(self._named.setdefault(ending, []), file, key=_length_and_path)
         if aliases:
             self.set_aliases(path, aliases)
 
@@ -150,10 +146,8 @@ class VaultFiles:
             return
         self.set_aliases(path, ())
         del self._files[path]
-        _take(self._at, file.key, file)
         for ending in _endings(file.key):
-            _take(self._ending, ending, file)
-            self._nearest.pop(ending, None)
+            _take(self._named, ending, file)
 
     def set_aliases(self, path: str, aliases: Sequence[str]) -> None:
         """Replace the aliases of a note; blank ones are dropped, repeated ones count once.
@@ -171,24 +165,13 @@ class VaultFiles:
         for key in _alias_keys(aliases):
             insort(self._carriers.setdefault(key, []), path)
 
-    def at(self, key: str) -> Sequence[VaultFile]:
-        """The files at exactly this folded path: none, one, or one a spelling."""
-        return self._at.get(key, ())
+    def named(self, key: str) -> Sequence[VaultFile]:
+        """The files whose path is this folded one, or ends with it after a ``/``.
 
-    def ending(self, key: str) -> Sequence[VaultFile]:
-        """The files whose path ends with this folded one after a ``/``, in no order."""
-        return self._ending.get(key, ())
-
-    def nearest(self, key: str) -> list[VaultFile]:
-        """The files of :meth:`ending` that compete, by the length of the path, then by path.
-
-        That the app counts characters, not folders, shows where ``a-long-folder/N.md`` meets
-        ``a/b/N.md``.
+        The shortest path comes first, so that exact ones do; ties by path. That the app counts
+        characters, not folders, shows where ``a-long-folder/N.md`` meets ``a/b/N.md``.
         """
-        if key not in self._nearest:
-            files = competing(self.ending(key))
-            self._nearest[key] = sorted(files, key=lambda file: (len(file.key), file.path))
-        return self._nearest[key]
+        return self._named.get(key, ())
 
     def carriers(self, alias: str) -> list[str]:
         """The notes that carry an alias and are not excluded, by path."""
@@ -213,8 +196,12 @@ def _alias_keys(aliases: Iterable[str]) -> list[str]:
 
 
 def _endings(key: str) -> list[str]:
-    """``a/b/c.md`` -> ``b/c.md``, ``c.md``."""
-    return [key[at + 1 :] for at, character in enumerate(key) if character == "/"]
+    """``a/b/c.md`` -> ``a/b/c.md``, ``b/c.md``, ``c.md``."""
+    return [key, *(key[at + 1 :] for at, character in enumerate(key) if character == "/")]
+
+
+def _length_and_path(file: VaultFile) -> tuple[int, str]:
+    return len(file.key), file.path
 
 
 def _take(index: dict[str, list[V]], key: str, value: V) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain, islice, takewhile
 from unicodedata import normalize
 
 from notehop.indexing.graph.files import (
@@ -92,11 +92,13 @@ def _by_place(files: VaultFiles, source: str, target: str) -> Resolution | None:
     if key and not key.endswith("/"):
         # Rule 3: the name as written, of any type; then as the name of a note.
         for wanted in (key, key + NOTE_SUFFIX):
-            if twins := files.at(wanted):  # rules 4, 5 and 6
+            fitting = files.named(wanted)
+            twins = [*takewhile(lambda file: file.key == wanted, fitting)]  # noqa: B023
+            if twins:  # rules 4, 5 and 6
                 ranked = _spelled(competing(twins), target)
                 return _resolution(ranked, len(ranked), Via.PATH)
-            if not exact and (fitting := files.ending(wanted)):  # rule 7
-                return _nearest(files, source, target, wanted, fitting)
+            if fitting and not exact:  # rule 7
+                return _nearest(source, target, competing(fitting))
     return _UNRESOLVED if exact else None
 
 
@@ -120,18 +122,13 @@ def _from_folder(source: str, key: str) -> str | None:
     return "/".join(parts)
 
 
-def _nearest(
-    files: VaultFiles, source: str, target: str, wanted: str, fitting: Sequence[VaultFile]
-) -> Resolution:
+def _nearest(source: str, target: str, fitting: Sequence[VaultFile]) -> Resolution:
     """Rule 7: below the linking note's folder first, then the shortest path, then by path."""
-    if len(fitting) == 1:
-        return _resolution(fitting, 1, Via.NAME)
-    nearest = files.nearest(wanted)
     folder = fold(source).rpartition("/")[0] + "/"
-    near = (file for file in nearest if file.key.startswith(folder))
-    far = (file for file in nearest if not file.key.startswith(folder))
+    near = (file for file in fitting if file.key.startswith(folder))
+    far = (file for file in fitting if not file.key.startswith(folder))
     ranked = [*islice(chain(near, far), MAX_CANDIDATES)]
-    return _resolution(_spelled(ranked, target), len(nearest), Via.NAME)
+    return _resolution(_spelled(ranked, target), len(fitting), Via.NAME)
 
 
 def _spelled(ranked: Sequence[VaultFile], target: str) -> Sequence[VaultFile]:

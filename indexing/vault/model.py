@@ -173,9 +173,5 @@ class Lines:
         """Offset of the first character of a line; the end of the text for one past the last."""
         return self._starts[line - 1] if line <= len(self._starts) else self._length
 
-    def end(self, line: int) -> int:
-        r"""Offset just after the last character of a line, before its ``\n``."""
-        return self._starts[line] - 1 if line < len(self._starts) else self._length
-
     def __len__(self) -> int:
         return len(self._starts)
