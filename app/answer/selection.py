@@ -35,6 +35,9 @@ ABOVE = 15
 """Words above the sentence that answers that a reader has before it, so that a paragraph is read from
 its beginning; where there are more, they come after it."""
 
+SAYS_LITTLE = 7
+"""Words above it that are not worth a quote of their own: "On the new bank, in drizzle."."""
+
 LONGEST_LIST = 14
 """Items or rows that are quoted of one list or table."""
 
@@ -54,6 +57,9 @@ _ENUMERATES = re.compile(r": [^,;]+[,;] [^,;]+(?:[,;] | and | or )")
 """An item that is a list of its own."""
 
 _TO_THE_END = r"[^.]{0,60}[.)!\]]*$"
+
+_RECORD = re.compile(r"[{\[]+\s*[\"']")
+"""How what a program wrote begins, as a line of its log: no prose."""
 
 _VALUES = ("number", "date", "person", "place", "yesno")
 _WORD = re.compile(r"\w+")
@@ -221,8 +227,13 @@ def _quotes(
     """What is quoted of a source, from what answers on, and then what stands above it."""
     if read[begin].kind == "property":
         return [_quote_properties(named, asked)]
-    parts = ([at for at in orders if at >= begin], [at for at in orders if at < begin])
-    return [_quote(named, sorted(part), read, asked) for part in parts if part]
+    answering = sorted(at for at in orders if at >= begin)
+    led = {read[at].lead for at in answering}
+    above = sorted(at for at in orders if at < begin and read[at].text not in led)
+    quotes = [_quote(named, answering, read, asked)]
+    if sum(_words(read[at]) for at in above) > SAYS_LITTLE:
+        quotes.append(_quote(named, above, read, asked))
+    return quotes
 
 
 def _first_of(
@@ -296,7 +307,8 @@ def _leads_to(one: Candidate, title: str) -> bool:
 
 def _quotable(one: Candidate, form: str) -> bool:
     """Whether a passage says anything that the question does not."""
-    if form == "definition" and _is_view(one.passage):
+    record = one.passage.kind == "prose" and _RECORD.match(one.passage.text)
+    if record or (form == "definition" and _is_view(one.passage)):
         return False
     if one.passage.kind not in ("prose", "item") or form == "list":
         return True
