@@ -19,6 +19,9 @@ OF_ONE = 120
 OF_ALL = 180
 """Words that are quoted in all: a screen. What these numbers are worth is in docs/evaluation.md."""
 
+OF_A_DOUBT = 120
+"""The same where it is not sure that any of it answers."""
+
 SOURCES = 3
 """Sources that are quoted, a section of each."""
 
@@ -86,12 +89,16 @@ _VIEW = re.compile(
 
 
 def select(
-    ranked: Sequence[Candidate], asked: Asked, sources: Sequence[Named], limit: int
+    ranked: Sequence[Candidate],
+    asked: Asked,
+    sources: Sequence[Named],
+    limit: int,
+    words: int = OF_ALL,
 ) -> list[Quote]:
     """Return what answers, the best source first, each from the sentence on that answers.
 
     :param ranked: best first.
-    :param limit: sources at most.
+    :param limit: sources at most; ``words``: of all quotes, about.
     :returns: empty where nothing can be quoted.
     """
     found = [one for one in ranked if _quotable(one, asked.question.form)]
@@ -120,7 +127,7 @@ def select(
     near = DEFINED if settled or _named_property(top, asked, sources) else NEAR
     quotes: list[Quote] = []
     shown: list[frozenset[str]] = []
-    left = OF_ALL
+    left = words
     for at in dict.fromkeys([order[0], *led, *order]):
         one = best[at]
         read = passages(sources[one.source].source.text, asked.reading.sentences)
