@@ -1,17 +1,12 @@
-"""From notes that were read to their rows and passages with vectors: one LlamaIndex pipeline.
-
-While the notes of one write are stored, those of the next are embedded.
-"""
+"""From notes that were read to their rows and passages with vectors: one LlamaIndex pipeline."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -45,101 +40,45 @@ class ChunkedNote:
     chunks: tuple[ChunkRow, ...] = ()
 
 
-@dataclass(slots=True)
-class ChunkedBatch:
-    """The notes of one write. ``touch`` maps those whose content is known to (size, mtime_ns).
-
-    ``kept`` are the nodes whose own vector is in the index, ``sentences`` vectors of sentences by id.
-    """
-
-    reads: Sequence[Read]
-    notes: list[ChunkedNote]
-    touch: Mapping[str, tuple[int, int]]
-    kept: set[str] = field(default_factory=set)
-    sentences: Mapping[str, Any] = field(default_factory=dict)
-
-
 class Embedding:
-    """Embeds with the model of a run, whose passes it turns into progress.
+    """Embeds with the model of a run, whose passes it turns into progress, in tokens of the notes.
 
-    ``texts`` counts what went through the model, ``opened`` says whether it was more than ``few``
-    characters at once. One thread may embed while another stores.
+    ``texts`` counts what went through the model.
     """
 
-    def __init__(self, progress: Progress, few: int) -> None:
+    def __init__(self, embedder: Embedder, progress: Progress) -> None:
         self.texts = 0
-        self.opened = False
-        self.stopped = False
-        self._few = few
+        self._embedder = embedder
         self._progress = progress
-        self._embedder: Embedder | None = None
-        self._truncated = 0
-        self._turn = threading.Lock()
-        self._embedded = self._shown = 0
+        self._truncated = embedder.cut
+        self._done = self._shown = 0
 
-    def use(self, embedder: Embedder) -> None:
-        """Embed with this model from now on."""
-        self._embedder, self._truncated = embedder, embedder.cut
-
-    def embed(self, texts: Sequence[str], tokens: int) -> Vectors:
+    def embed(self, texts: Sequence[str], tokens: int = 0) -> Vectors:
         """Embed texts; with them so many more tokens of the run are done.
 
         :raises ModelError: if the model fails.
         """
-        assert self._embedder is not None
-        before = self._embedded
-
-        def done(count: int) -> None:
-            if self.stopped:
-                raise InterruptedError("nobody waits for these texts any more")
-            self.reached(before + tokens * count // len(texts))
-
-        matrix = self._embedder.embed(texts, done)
-        self._embedded = before + tokens
-        self.opened |= sum(map(len, texts)) > self._few
+        matrix = self._embedder.embed(
+            texts, lambda count: self._show(self._done + tokens * count // len(texts))
+        )
         self.texts += len(texts)
         return matrix
 
     def reached(self, tokens: int) -> None:
-        """Show that so many tokens of the run are done, unless more were shown already."""
-        with self._turn:
-            if tokens > self._shown:
-                self._progress.advance(tokens - self._shown)
-                self._shown = tokens
+        """Show that so many tokens of the run are done."""
+        self._done = tokens
+        self._show(tokens)
+
+    def _show(self, tokens: int) -> None:
+        self._progress.advance(max(0, tokens - self._shown))
+        self._shown = max(tokens, self._shown)
 
     def warnings(self) -> list[str]:
         """What the model did not see of the texts; empty if it saw all."""
-        count = self._embedder.cut - self._truncated if self._embedder is not None else 0
+        count = self._embedder.cut - self._truncated
         if not count:
             return []
         return [f"{count} texts were longer than the model's window; their ends have no vector"]
-
-
-Begin = Callable[[Callable[[], ChunkedBatch]], "Future[ChunkedBatch]"]
-
-
-@contextmanager
-def in_background(embedding: Embedding) -> Iterator[Begin]:
-    """Give what begins work in a thread of its own, in the order in which it comes.
-
-    Until many texts were embedded, work is done at once, in the caller's thread: that is where the
-    model is opened, since two threads that import libraries can lock each other up.
-    """
-    with ThreadPoolExecutor(1, "notehop-embed") as pool:
-
-        def begin(work: Callable[[], ChunkedBatch]) -> Future[ChunkedBatch]:
-            if embedding.opened:
-                return pool.submit(work)
-            done: Future[ChunkedBatch] = Future()
-            done.set_result(work())
-            return done
-
-        try:
-            yield begin
-        except BaseException:
-            embedding.stopped = True
-            pool.shutdown(cancel_futures=True)
-            raise
 
 
 class _Component(TransformComponent):
@@ -222,46 +161,26 @@ def _rename(node: BaseNode, embedded: str) -> None:
         node.id_ = hashlib.sha256(whole.encode()).hexdigest()[:32]
 
 
-class KnownVectors(_Component):
-    """Give each node the vector that the index holds of the same embedded text.
-
-    ``kept`` gathers the nodes that have their own in the index.
-    """
+class Embed(_Component):
+    """Give each node the vector that the index holds of the same embedded text, or a new one."""
 
     catalog: Catalog
-    kept: set[str]
-
-    def __call__(self, nodes: Sequence[BaseNode], **_: Any) -> Sequence[BaseNode]:
-        """Set ``embedding`` on known nodes; order and number of the nodes stay."""
-        wanted = {node.node_id: node.metadata["embedded_hash"] for node in nodes}
-        same_text = self.catalog.chunk_by_embedded_hash(wanted.values())
-        own = self.catalog.known_chunks(wanted) if same_text else set()
-        source = {
-            node_id: node_id if node_id in own else same_text[digest]
-            for node_id, digest in wanted.items()
-            if node_id in own or digest in same_text
-        }
-        found = dict(zip(*self.catalog.vectors("chunks", source.values()), strict=True))
-        self.kept.update(one for one, at in source.items() if at == one and at in found)
-        for node in nodes:
-            vector = found.get(source.get(node.node_id, ""))
-            node.embedding = None if vector is None else vector.tolist()
-        return nodes
-
-
-class EmbedMissing(_Component):
-    """Embed the nodes that have no vector yet, each distinct text once."""
-
     embed: Callable[[Sequence[str]], Vectors]
 
     def __call__(self, nodes: Sequence[BaseNode], **_: Any) -> Sequence[BaseNode]:
         """Set ``embedding`` on every node; order and number of the nodes stay."""
-        missing = [(n, n.get_content(MetadataMode.EMBED)) for n in nodes if n.embedding is None]
-        texts = list(dict.fromkeys(text for _, text in missing))
-        if texts:
-            vectors = dict(zip(texts, self.embed(texts), strict=True))
-            for node, text in missing:
-                node.embedding = vectors[text].tolist()
+        texts = {
+            one.metadata["embedded_hash"]: one.get_content(MetadataMode.EMBED) for one in nodes
+        }
+        holders = self.catalog.chunk_by_embedded_hash(texts)
+        known = dict(zip(*self.catalog.vectors("chunks", holders.values()), strict=True))
+        vectors = {digest: known[id_] for digest, id_ in holders.items() if id_ in known}
+        missing = [digest for digest in texts if digest not in vectors]
+        if missing:
+            new = self.embed([texts[digest] for digest in missing])
+            vectors |= zip(missing, new, strict=True)
+        for node in nodes:
+            node.embedding = vectors[node.metadata["embedded_hash"]].tolist()
         return nodes
 
 
@@ -269,38 +188,36 @@ class EmbedMissing(_Component):
 class Chunker:
     """Cuts and embeds notes.
 
-    ``parser`` fits the model, and is asked for when the first note has to be cut; ``tokenizer`` is
-    that of the lexical index. ``headers`` names the store of what a model wrote to place passages in
-    their notes, and the model; ``transformations`` are the user's own, after those.
+    ``parser`` fits the model; ``tokenizer`` is that of the lexical index. ``headers`` names the store
+    of what a model wrote to place passages in their notes, and the model; ``transformations`` are
+    the user's own, after those.
     """
 
-    parser: Callable[[], SectionNodeParser]
+    parser: SectionNodeParser
     tokenizer: Tokenizer
     catalog: Catalog
     embedding: Embedding
     headers: tuple[Path, Mapping[str, Any]] | None = None
     transformations: Sequence[TransformComponent] = ()
 
-    def embed(self, batch: ChunkedBatch, tokens: int) -> ChunkedBatch:
-        """Cut the notes and embed what the catalog does not know.
+    def chunk(self, notes: Sequence[ChunkedNote], tokens: int) -> Mapping[str, Any]:
+        """Cut those notes that are indexed, and embed what the catalog does not know.
 
         :param tokens: what is done with it, as the progress counts.
+        :returns: id -> vector of the sentences with links that it does not know.
         :raises ModelError: if the model fails.
         :raises UsageError: if the user's transformations do not keep the passages.
         """
-        indexed = [(item, item.note) for item in batch.notes if item.note is not None]
-        if not indexed:
-            return batch
-        parser = self.parser()
-        steps: list[TransformComponent] = [parser]
+        steps: list[TransformComponent] = [self.parser]
         if self.headers is not None:
             store, model = self.headers
-            steps.append(PutHeaders(store=store, model=model, parser=parser))
+            steps.append(PutHeaders(store=store, model=model, parser=self.parser))
         if self.transformations:
             steps.append(UserTransformations(transformations=[*self.transformations]))
-        steps.append(KnownVectors(catalog=self.catalog, kept=batch.kept))
-        steps.append(EmbedMissing(embed=lambda texts: self.embedding.embed(texts, tokens)))
+        embed = partial(self.embedding.embed, tokens=tokens)
+        steps.append(Embed(catalog=self.catalog, embed=embed))
         pipeline = IngestionPipeline(transformations=steps, disable_cache=True)
+        indexed = [(item, item.note) for item in notes if item.note is not None]
         documents = [NoteDocument.of(note) for _, note in indexed]
         by_path = _by_path(pipeline.run(documents=documents, show_progress=False))
         sentences: dict[str, str] = {}
@@ -310,38 +227,26 @@ class Chunker:
             texts = (text_around(item.row.title, link) for link in note.links)
             sentences |= {sentence_id(text): text for text in texts if text is not None}
         known = self.catalog.known_sentences(sentences)
-        batch.sentences = self.embed_sentences(
-            {one: text for one, text in sentences.items() if one not in known}
-        )
-        return batch
-
-    def embed_sentences(self, sentences: Mapping[str, str]) -> Mapping[str, Any]:
-        """Id -> vector of sentences, given by id."""
-        if not sentences:
+        new = [one for one in sentences if one not in known]
+        if not new:
             return {}
-        matrix = self.embedding.embed([*sentences.values()], 0)
-        return dict(zip(sentences, matrix, strict=True))
+        return dict(zip(new, self.embedding.embed([sentences[one] for one in new]), strict=True))
 
 
-def uncut(reads: Sequence[Read], skip: Iterable[tuple[FileEntry, str]] = ()) -> ChunkedBatch:
-    """The notes of one write, not cut yet.
+def not_chunked(reads: Iterable[Read], skip: Iterable[tuple[FileEntry, str]]) -> list[ChunkedNote]:
+    """The rows of notes that were read and whose content is not known, and of those kept out.
 
-    :param reads: notes that were read, each path once.
     :param skip: notes that are kept out unread, and why.
     """
     notes = [ChunkedNote(unread_row(file, NoteStatus.SKIPPED, reason)) for file, reason in skip]
-    touch: dict[str, tuple[int, int]] = {}
     for read in reads:
-        file = read.file
         if read.note is not None:
-            row = note_row(file, read.note)
+            row = note_row(read.file, read.note)
             notes.append(ChunkedNote(row, read.note if row.status is NoteStatus.INDEXED else None))
         elif read.problem:
-            row = unread_row(file, NoteStatus.FAILED, read.problem)
+            row = unread_row(read.file, NoteStatus.FAILED, read.problem)
             notes.append(ChunkedNote(replace(row, content_hash=read.content_hash)))
-        else:
-            touch[file.path] = file.size, file.mtime_ns
-    return ChunkedBatch(reads, notes, touch)
+    return notes
 
 
 def _by_path(nodes: Iterable[BaseNode]) -> dict[str, list[BaseNode]]:

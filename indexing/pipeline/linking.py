@@ -14,10 +14,7 @@ from notehop.indexing.graph.fragments import Outline, outline_of_note
 from notehop.indexing.graph.model import ResolvedLink
 from notehop.indexing.graph.resolve import resolve_link
 from notehop.indexing.pipeline.chunking import (
-    ChunkedBatch,
     ChunkedNote,
-    Chunker,
-    embedded_sentence,
     sentence_id,
     text_around,
 )
@@ -44,12 +41,12 @@ class BatchBuilder:
 
     catalog: Catalog
     files: VaultFiles
-    chunker: Chunker
     dimensions: int
 
     def build(
         self,
-        chunked: ChunkedBatch,
+        notes: Sequence[ChunkedNote],
+        sentences: Mapping[str, Any],
         gone: Sequence[str] = (),
         names: Collection[str] = (),
         *,
@@ -57,19 +54,20 @@ class BatchBuilder:
     ) -> Batch:
         """Prepare one write.
 
+        :param sentences: id -> vector of those that the catalog lacks.
         :param gone: paths to delete.
         :param names: link names to resolve again beside those of the notes given.
         :param every_link: resolve all links again.
         """
-        changed = [*(item.row.path for item in chunked.notes), *gone]
-        moved_names = self._learn(chunked.notes, gone, self.catalog.notes_at(changed))
+        changed = [*(item.row.path for item in notes), *gone]
+        moved_names = self._learn(notes, gone, self.catalog.notes_at(changed))
         # Of the notes of this write it is told what they hold; the catalog knows all others.
         targets = LinkTargets(self.catalog)
-        for item in chunked.notes:
+        for item in notes:
             targets.put(item)
         for path in gone:
             targets.outlines[path], targets.chunks[path] = None, ()
-        records = self._records(chunked.notes, targets)
+        records = self._records(notes, targets)
         found = (
             self.catalog.links() if every_link else self.catalog.links_named(moved_names | {*names})
         )
@@ -80,13 +78,18 @@ class BatchBuilder:
         return Batch(
             upsert=records,
             delete=tuple(gone),
-            touch=chunked.touch,
             relink=self._relinked(untouched, targets),
             vectors={
-                "chunks": self._new_chunks(chunked),
-                "links": self._new_sentences(chunked, records),
+                "chunks": self._matrix(
+                    {n.node_id: n.embedding for item in notes for n in item.nodes}
+                ),
+                "links": self._matrix(sentences),
             },
         )
+
+    def _matrix(self, vectors: Mapping[str, Any]) -> tuple[list[str], Matrix]:
+        rows = np.asarray([*vectors.values()], dtype=np.float32)
+        return [*vectors], rows.reshape(len(vectors), self.dimensions)
 
     def _learn(
         self, notes: Sequence[ChunkedNote], gone: Sequence[str], before: Mapping[str, NoteRow]
@@ -131,29 +134,6 @@ class BatchBuilder:
             for row, resolved in zip(rows, again, strict=True)
         ]
         return tuple(new for row, new in zip(rows, now, strict=True) if new != row)
-
-    def _new_chunks(self, chunked: ChunkedBatch) -> tuple[list[str], Matrix]:
-        nodes = [n for item in chunked.notes for n in item.nodes if n.node_id not in chunked.kept]
-        return [n.node_id for n in nodes], self._matrix([n.embedding for n in nodes])
-
-    def _new_sentences(
-        self, chunked: ChunkedBatch, records: Sequence[NoteRecord]
-    ) -> tuple[list[str], Matrix]:
-        texts = {
-            link.sentence_id: embedded_sentence(record.note.title, link.sentence)
-            for record in records
-            for link in record.links
-            if link.sentence_id is not None
-        }
-        # The write before this one may have taken away, or brought, what was looked up beside it.
-        known = self.catalog.known_sentences(texts)
-        new = [one for one in texts if one not in known]
-        missing = {one: texts[one] for one in new if one not in chunked.sentences}
-        found = {**chunked.sentences, **self.chunker.embed_sentences(missing)}
-        return new, self._matrix([found[one] for one in new])
-
-    def _matrix(self, vectors: Sequence[Any]) -> Matrix:
-        return np.asarray(vectors, dtype=np.float32).reshape(len(vectors), self.dimensions)
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,12 +29,9 @@ from notehop.indexing.vault.parse import Read, read_note
 from notehop.indexing.vault.walk import FileEntry
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
-
     from llama_index.core.schema import TransformComponent
 
-    from notehop.indexing.nodes.parser import SectionNodeParser
-    from notehop.indexing.pipeline.chunking import ChunkedBatch, Embedding
+    from notehop.indexing.pipeline.chunking import Chunker, Embedding
     from notehop.indexing.pipeline.indexer import Indexer
 
 
@@ -255,7 +252,7 @@ class IndexRun:
         if not changes and told and not state.cut_off:
             return
         # Not above: a run that finds nothing to do can do without LlamaIndex.
-        from notehop.indexing.pipeline.chunking import Chunker, Embedding, in_background, uncut
+        from notehop.indexing.pipeline.chunking import not_chunked
         from notehop.indexing.pipeline.linking import BatchBuilder
 
         # Links that were resolved before a run was cut off may have met files it had seen: what it
@@ -265,72 +262,48 @@ class IndexRun:
         if not (changes.read or self.catalog.has_chunks):
             # An empty vault has no language; its first notes will have one.
             fingerprint["language"] = self.fingerprint["language"]
-        other = {
-            name for path in (*changes.attach, *changes.detach) for name in affected_names(path)
-        }
+        files = state.files(self.catalog, self._walk, changes)
+        builder = BatchBuilder(self.catalog, files, int(self.fingerprint["dimensions"]))
         gone = set(changes.gone)
-        self._embedding = embedding = Embedding(self.progress, self.limits.embed_beside)
-        headers = None
-        if self._additions["headers"] is not None:
-            headers = self.enrichment, model_identity(self.settings)
-        chunker = Chunker(
-            lambda: self._parser,
-            Tokenizer(judged.language),
-            self.catalog,
-            embedding,
-            headers,
-            self.indexer.transformations,
-        )
-        builder = BatchBuilder(
-            self.catalog,
-            state.files(self.catalog, self._walk, changes),
-            chunker,
-            int(self.fingerprint["dimensions"]),
-        )
+        done = 0
         parts = [*batches(changes.read, self.limits)] or [()]
-        with in_background(embedding) as begin:
-
-            def start(number: int) -> Future[ChunkedBatch]:
-                part = parts[number]
-                with self._timed("read"):
-                    reads = self._read_all(part)
-                if number == 0:
-                    self._announce(reads, changes.read)
-                batch = uncut(reads, changes.skip if number == 0 else ())
+        for number, part in enumerate(parts, start=1):
+            first, last = number == 1, number == len(parts)
+            with self._timed("read"):
+                reads = self._read_all(part)
+            if first:
+                self._announce(reads, changes.read)
+            notes = not_chunked(reads, changes.skip if first else ())
+            sentences: Mapping[str, Any] = {}
+            if any(item.note is not None for item in notes):
                 with self._timed("embed"):
-                    return begin(lambda: chunker.embed(batch, tokens_of(part)))
-
-            waiting = [start(0)]
-            done = 0
-            for number, part in enumerate(parts):
-                last = number + 1 == len(parts)
-                if not last:
-                    waiting.append(start(number + 1))
-                with self._timed("embed"):
-                    chunked = waiting.pop(0).result()
-                moved = self._moved(chunked.reads, gone)
-                leaving = sorted(gone) if last else sorted(moved)
-                with self._timed("link"):
-                    batch = builder.build(
-                        chunked, leaving, other if last else (), every_link=last and every_link
-                    )
-                # Until the last batch, links may lead to files that only this walk has seen.
-                meta: dict[str, Any] = {
-                    "fingerprint": fingerprint,
-                    "under_way": not last,
-                    "written": time.time(),
-                }
-                if last:
-                    # With the files that are no notes.
-                    batch = replace(batch, attach=changes.attach, detach=changes.detach)
-                    meta |= about
-                with self._timed("store"):
-                    self._commit(replace(batch, meta=meta), moved)
-                gone.difference_update(leaving)
-                self._warnings += [w for r in chunked.reads if r.note for w in r.note.warnings]
-                done += tokens_of(part)
-                embedding.reached(done)
-        self._warnings += embedding.warnings()
+                    sentences = self._chunker.chunk(notes, tokens_of(part))
+            moved = self._moved(reads, gone)
+            leaving = sorted(gone) if last else sorted(moved)
+            others = (*changes.attach, *changes.detach) if last else ()
+            names = {name for path in others for name in affected_names(path)}
+            with self._timed("link"):
+                batch = builder.build(
+                    notes, sentences, leaving, names, every_link=last and every_link
+                )
+            same = [read.file for read in reads if read.note is None and not read.problem]
+            touch = {file.path: (file.size, file.mtime_ns) for file in same}
+            # Until the last batch, links may lead to files that only this walk has seen.
+            meta = {"fingerprint": fingerprint, "under_way": not last, "written": time.time()}
+            batch = replace(batch, touch=touch, meta=meta)
+            if last:
+                # With the files that are no notes.
+                attach, detach = changes.attach, changes.detach
+                batch = replace(batch, attach=attach, detach=detach, meta={**meta, **about})
+            with self._timed("store"):
+                self._commit(batch, moved)
+            gone.difference_update(leaving)
+            self._warnings += [w for read in reads if read.note for w in read.note.warnings]
+            done += tokens_of(part)
+            if self._embedding is not None:
+                self._embedding.reached(done)
+        if self._embedding is not None:
+            self._warnings += self._embedding.warnings()
 
     def _moved(self, reads: Sequence[Read], gone: Collection[str]) -> list[str]:
         """The vanished notes whose content stands in these; each new note takes one.
@@ -387,19 +360,28 @@ class IndexRun:
     @cached_property
     def _embedder(self) -> Embedder:
         with self._timed("load model"):
-            embedder = self.indexer.load(self.settings.embedding, self.layout.model)
-        if self._embedding is not None:
-            self._embedding.use(embedder)
-        return embedder
+            return self.indexer.load(self.settings.embedding, self.layout.model)
 
     @cached_property
-    def _parser(self) -> SectionNodeParser:
-        """What cuts notes to the measure of the model, which is loaded for it."""
+    def _chunker(self) -> Chunker:
+        """What cuts notes to the measure of the model, which is loaded for it, and embeds them."""
         from notehop.indexing.nodes.parser import SectionNodeParser
+        from notehop.indexing.pipeline.chunking import Chunker, Embedding
 
-        reserve = 0 if self._additions["headers"] is None else HEADER_TOKENS
-        return SectionNodeParser.of(
-            self._embedder, self.settings.chunking, self._language, reserve=reserve
+        self._embedding = Embedding(self._embedder, self.progress)
+        has_headers = self._additions["headers"] is not None
+        return Chunker(
+            SectionNodeParser.of(
+                self._embedder,
+                self.settings.chunking,
+                self._language,
+                reserve=HEADER_TOKENS if has_headers else 0,
+            ),
+            Tokenizer(self._language),
+            self.catalog,
+            self._embedding,
+            (self.enrichment, model_identity(self.settings)) if has_headers else None,
+            self.indexer.transformations,
         )
 
     @contextmanager

@@ -351,10 +351,6 @@ class CatalogReads(ABC):
         query = select(NOTES.c.path).where(NOTES.c.status == NoteStatus.INDEXED.value)
         return sorted(_first(self._fetch(query, plain=True)))
 
-    def known_chunks(self, ids: Iterable[ChunkId]) -> set[ChunkId]:
-        """Those of the ids that a chunk has."""
-        return {*_first(self._fetch(select(CHUNKS.c.id).where(among(CHUNKS.c.id)), ids))}
-
     def known_sentences(self, sentence_ids: Iterable[str]) -> set[str]:
         """Those of the ids that a link still has."""
         query = select(LINKS.c.sentence_id).where(among(LINKS.c.sentence_id)).distinct()

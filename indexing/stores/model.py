@@ -186,14 +186,10 @@ class Limits:
     """Numbers that decide when work is done, and none of what comes of it."""
 
     batch_notes: int = 1_000
-    """Notes a transaction: enough to sort by length and to write well, few enough for memory, in
-    which there are two of them at a time."""
+    """Notes a transaction: enough to sort by length and to write well, few enough for memory."""
 
     batch_tokens: int = 500_000
     """Tokens a transaction: what a run that is cut off has embedded for nothing, about a minute."""
-
-    embed_beside: int = 40_000
-    """Characters of texts above which they are embedded in a thread of their own."""
 
     changed_notes: int = 32
     """Changed notes up to which nothing on disk is brought up to them: a reader takes them in from

@@ -43,9 +43,6 @@ from tests.support.readable_model import ReadableModel
 BATCH_NOTES = 3
 """Notes a transaction: few, so that a run over a handful of notes writes several."""
 
-ASIDE_FROM = 200
-"""Characters from which texts are embedded in a thread of their own, as those of a large vault."""
-
 Told = dict[str, Any]
 
 
@@ -92,7 +89,7 @@ def index(
         signal.signal(signal.SIGINT, signal.default_int_handler)
         faults.hook = _Points(log, kill_at, signal_no)
     try:
-        limits = Limits(batch_notes=batch, embed_beside=ASIDE_FROM)
+        limits = Limits(batch_notes=batch)
         indexer = _indexer(home, at, model, limits, mirror=mirror)
         if paths is None:
             report: Report | Update = indexer.run(rebuild=rebuild, allow_mass_delete=True)

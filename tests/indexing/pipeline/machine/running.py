@@ -11,7 +11,7 @@ from hypothesis.stateful import run_state_machine_as_test
 from tests.indexing.pipeline.machine.rules import VaultMachine
 from tests.support.product import LIMITS, Limits
 
-SMALL = Limits(batch_notes=2, embed_beside=30, changed_notes=2, segment=6, segments=3)
+SMALL = Limits(batch_notes=2, changed_notes=2, segment=6, segments=3)
 """Limits at which a vault of ten notes needs several batches, and joins of segments."""
 
 
