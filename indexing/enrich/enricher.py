@@ -20,7 +20,7 @@ from notehop.config import Settings
 from notehop.config.errors import NotehopError, ProviderError
 from notehop.indexing import faults
 from notehop.indexing.changes import is_unchanged
-from notehop.indexing.enrich.planner import Agree, Item, Plan, Planner, cost_of, sizes_of
+from notehop.indexing.enrich.planner import Agree, Item, Planner, cost_of, sizes_of
 from notehop.indexing.enrich.prompts import (
     KEPT_CHARS,
     OUTPUT_TOKENS,
@@ -32,6 +32,7 @@ from notehop.indexing.enrich.prompts import (
 from notehop.indexing.enrich.store import LOST, EnrichmentStore, Text, delete_orphans
 from notehop.indexing.report import EnrichReport, Report, Update
 from notehop.indexing.stores.catalog import Catalog
+from notehop.indexing.stores.catalog_read import slices
 
 if TYPE_CHECKING:
     from llama_index.core.llms import LLM
@@ -198,7 +199,7 @@ class _Enricher:
             if plan.extracts:
                 done.written["extract"] = plan.extracts
             if plan.items:
-                self._write(store, catalog, plan, done)
+                self._write(store, catalog, plan.items, done)
             if catalog.generation != planned:
                 # A run that took notes out meanwhile did not see what was planned for them.
                 done.warnings += delete_orphans(layout.enrichment, catalog, catalog.stamps())
@@ -211,70 +212,54 @@ class _Enricher:
         return done
 
     def _write(
-        self, store: EnrichmentStore, catalog: Catalog, plan: Plan, done: EnrichReport
+        self, store: EnrichmentStore, catalog: Catalog, items: Sequence[Item], done: EnrichReport
     ) -> None:
         """Have the items written, as far as the owner agrees and the budget goes."""
+        settings = self.indexer.settings
+        most = settings.enrich.max_tokens
         try:
-            writer = self.load(self.indexer.settings, self.indexer.layout.root)
+            writer = self.load(settings, self.indexer.layout.root)
         except NotehopError as exc:
             done.stopped = str(exc)
             return
         if writer is None:
             return
         with closing(writer):
-            max_tokens = self.indexer.settings.enrich.max_tokens
-            sizes = sizes_of(plan.items, writer)
-            cost = cost_of(plan.items, sizes, writer, self.most_calls, max_tokens)
+            sizes = sizes_of(items, writer)
+            cost = cost_of(items, sizes, writer, self.most_calls, most)
             done.stopped = self.agree(cost) or (None if cost.within else self.spent)
-            if done.stopped is None:
-                self.indexer.progress.stage("Writing about notes", cost.within, "texts")
-                self._write_items(writer, store, catalog, plan.items, sizes, done)
-
-    def _write_items(
-        self,
-        writer: TextWriter,
-        store: EnrichmentStore,
-        catalog: Catalog,
-        items: Sequence[Item],
-        sizes: Sequence[int],
-        done: EnrichReport,
-    ) -> None:
-        settings = self.indexer.settings
-        in_a_row = 0
-        begun = {item.path for item in items}
-        for at, (item, size) in enumerate(zip(items, sizes, strict=True)):
-            if self.cancelled():
-                done.stopped = "stopped"
+            if done.stopped is not None:
                 return
-            left = settings.enrich.max_tokens - done.tokens
-            if done.calls >= self.most_calls or size + OUTPUT_TOKENS > left:
-                done.stopped = self.spent
-                return
-            self.indexer.progress.advance(1)
-            vault = self.indexer.vault
-            if not is_unchanged(vault, settings.vault, catalog, item.path, item.content_hash):
-                continue
-            try:
-                done.calls += 1
-                self._write_item(writer, store, item, done)
-                in_a_row = 0
-            except ProviderError as exc:
-                if exc.kind in _HOPELESS:
-                    done.stopped = str(exc)
+            self.indexer.progress.stage("Writing about notes", cost.within, "texts")
+            in_a_row = 0
+            for item, size in zip(items, sizes, strict=True):
+                if self.cancelled():
+                    done.stopped = "stopped"
+                elif done.calls >= self.most_calls or done.tokens + size + OUTPUT_TOKENS > most:
+                    done.stopped = self.spent
+                if done.stopped is not None:
                     return
-                store.fail(item.key, item.path, item.request.kind, str(exc))
-                in_a_row += 1
-                if in_a_row >= _IN_A_ROW.get(exc.kind, _WORDLESS):
-                    done.stopped = f"{in_a_row} requests in a row failed: {exc}"
-                    return
-            if at + 1 == len(items) or items[at + 1].path != item.path:
-                begun.discard(item.path)
-                if len(store.pending_reindex()) >= REDO_NOTES:
-                    self._reindex(store, done, except_for=begun)
+                self.indexer.progress.advance(1)
+                place = self.indexer.vault, settings.vault, catalog
+                if not is_unchanged(*place, item.path, item.content_hash):
+                    continue
+                try:
+                    self._write_item(writer, store, item, done)
+                    in_a_row = 0
+                except ProviderError as exc:
+                    if exc.kind in _HOPELESS:
+                        done.stopped = str(exc)
+                        return
+                    store.fail(item.key, item.path, item.request.kind, str(exc))
+                    in_a_row += 1
+                    if in_a_row >= _IN_A_ROW.get(exc.kind, _WORDLESS):
+                        done.stopped = f"{in_a_row} requests in a row failed: {exc}"
+                        return
 
     def _write_item(
         self, writer: TextWriter, store: EnrichmentStore, item: Item, done: EnrichReport
     ) -> None:
+        done.calls += 1
         text, tokens, notices = writer.write(item.request, item.path, self.cancelled)
         done.tokens += tokens
         for notice in notices:
@@ -283,16 +268,13 @@ class _Enricher:
         if store.put([Text(item.key, kind, text, writer.model, tokens)]):
             done.written[kind] = done.written.get(kind, 0) + 1
 
-    def _reindex(
-        self, store: EnrichmentStore, done: EnrichReport, except_for: set[str] | None = None
-    ) -> None:
+    def _reindex(self, store: EnrichmentStore, done: EnrichReport) -> None:
         """Index the notes that got headers; what cannot be now stays owed."""
-        owed = [path for path in store.pending_reindex() if path not in (except_for or ())]
+        owed = store.pending_reindex()
         if header_identity(self.indexer.settings) is None:
             store.mark_reindexed(owed)
             return
-        for start in range(0, len(owed), REDO_NOTES):
-            part = owed[start : start + REDO_NOTES]
+        for part in slices(owed, REDO_NOTES):
             try:
                 done.generation = self.redo(part).generation
             except NotehopError as exc:

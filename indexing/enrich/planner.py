@@ -235,11 +235,7 @@ class Cost:
 
 
 def cost_of(
-    items: Sequence[Item],
-    sizes: Sequence[int],
-    writer: TextWriter,
-    max_calls: int,
-    max_tokens: int,
+    items: Sequence[Item], sizes: Sequence[int], writer: TextWriter, max_calls: int, max_tokens: int
 ) -> Cost:
     """Estimate what the items cost, and how many of them a budget covers.
 

@@ -13,11 +13,7 @@ from notehop.indexing.graph.files import VaultFiles, affected_names
 from notehop.indexing.graph.fragments import Outline, outline_of_note
 from notehop.indexing.graph.model import ResolvedLink
 from notehop.indexing.graph.resolve import resolve_link
-from notehop.indexing.pipeline.chunking import (
-    ChunkedNote,
-    sentence_id,
-    text_around,
-)
+from notehop.indexing.pipeline.chunking import ChunkedNote, sentence_id, text_around
 from notehop.indexing.stores.catalog import Catalog
 from notehop.indexing.stores.model import (
     Batch,
