@@ -23,18 +23,16 @@ from notehop.indexing.vault.walk import (
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """Notes by what has to be done with them; every note of walk and catalog is in one of them.
+    """Notes by what has to be done with them; with all others there is nothing to do.
 
     ``read``: new, or other in size or time. ``retry``: looks the same, but could not be read before,
-    or may be another one all the same.
-    ``unchanged``: nothing to do. ``skip``: a row with this reason has to be written. ``gone``: in
-    the catalog only. Of files that are no notes, ``attach`` maps the new or otherwise excluded ones
-    to whether they are kept out, ``detach`` are gone.
+    or may be another one all the same. ``skip``: a row with this reason has to be written. ``gone``:
+    in the catalog only. Of files that are no notes, ``attach`` maps the new or otherwise excluded
+    ones to whether they are kept out, ``detach`` are gone.
     """
 
     read: tuple[FileEntry, ...]
     retry: tuple[FileEntry, ...]
-    unchanged: tuple[str, ...]
     skip: tuple[tuple[FileEntry, str], ...]
     gone: tuple[str, ...]
     attach: Mapping[str, bool] = field(default_factory=dict)
@@ -141,8 +139,7 @@ def compare(
 ) -> Changes:
     """Sort the files by what has to be done with them. Pure.
 
-    :param found: a walk. What is below a folder that could not be listed is not gone: it stays as
-        it is, and counts as unchanged.
+    :param found: a walk. What is below a folder that could not be listed is not gone: it stays.
     :param known: path -> stamp of every note of the catalog that the walk could have found.
     :param reasons: path -> reason of the skipped ones.
     :param attachments: path -> whether it is kept out, of every other file likewise.
@@ -153,7 +150,6 @@ def compare(
     """
     read: list[FileEntry] = []
     retry: list[FileEntry] = []
-    unchanged: list[str] = []
     skip: list[tuple[FileEntry, str]] = []
     attach: dict[str, bool] = {}
     # A file can change sides: of a canvas the settings say which it is.
@@ -173,29 +169,25 @@ def compare(
         if reason is None and file.size > max_note_bytes and not is_pdf(file.path):
             reason = _above(file, max_note_bytes, "notes", "vault.max_note_bytes")
         if reason is not None:
-            if reasons.get(file.path) == reason:
-                unchanged.append(file.path)
-            else:
+            if reasons.get(file.path) != reason:
                 skip.append((file, reason))
-        elif row is None or (row.size, row.mtime_ns) != (file.size, file.mtime_ns):
+            continue
+        new = row is None or (row.size, row.mtime_ns) != (file.size, file.mtime_ns)
+        if row is None or new or not (row.content_hash or row.status is NoteStatus.FAILED):
+            # The last one was kept out unread, and is not any more.
             read.append(file)
-        elif row.status is NoteStatus.FAILED and not row.content_hash:
+        elif (
+            not row.content_hash
+            or (recent_ns is not None and file.mtime_ns >= recent_ns)
+            or file.path in named
+            or (file.size, file.mtime_ns) in moved
+        ):
             retry.append(file)
-        elif row.content_hash:
-            young = recent_ns is not None and file.mtime_ns >= recent_ns
-            if young or file.path in named or (file.size, file.mtime_ns) in moved:
-                retry.append(file)
-            else:
-                unchanged.append(file.path)
-        else:
-            # It was kept out unread, and is not any more.
-            read.append(file)
     hidden = below(found.unlisted)
     gone_files = sorted(attachments.keys() - seen["attachment"])
     return Changes(
         read=tuple(read),
         retry=tuple(retry),
-        unchanged=(*unchanged, *(path for path in away if hidden(path))),
         skip=tuple(skip),
         gone=tuple(path for path in away if not hidden(path)),
         attach=attach,
