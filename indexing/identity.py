@@ -1,7 +1,4 @@
-"""What an index is built with: the fingerprint that the settings ask for.
-
-Touches: model (reads its files).
-"""
+"""What an index is built with: the fingerprint that the settings ask for."""
 
 from __future__ import annotations
 

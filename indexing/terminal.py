@@ -42,24 +42,20 @@ class TerminalProgress(Progress):
         self._task: TaskID | None = None
 
     def stage(self, name: str, total: int, unit: str) -> None:
-        """Begin a bar; one without total only pulses."""
         self.close()
         self._bars.start()
         self._task = self._bars.add_task(name, total=total or None, unit=unit, rate="")
 
     def advance(self, count: int) -> None:
-        """Move the bar."""
         if self._task is not None:
             self._bars.advance(self._task, count)
             if speed := self._bars.tasks[-1].speed:
                 self._bars.update(self._task, rate=f"{speed:,.0f}/s")
 
     def message(self, text: str) -> None:
-        """Print a line above the bar."""
         self._bars.console.print(text, soft_wrap=True)
 
     def close(self) -> None:
-        """Take the bar away."""
         if self._task is not None:
             self._bars.remove_task(self._task)
             self._task = None
@@ -76,14 +72,12 @@ class PlainProgress(Progress):
         self._began = self._last = 0.0
 
     def stage(self, name: str, total: int, unit: str) -> None:
-        """Say what begins."""
         self.close()
         self._name, self._total, self._unit, self._done = name, total, unit, 0
         self._began = self._last = time.monotonic()
         self.message(f"{name}: {total:,} {unit}" if total else name)
 
     def advance(self, count: int) -> None:
-        """Say how far it is, every few seconds."""
         self._done += count
         now = time.monotonic()
         if self._name and now - self._last >= EVERY:
@@ -94,12 +88,10 @@ class PlainProgress(Progress):
             self.message(f"{self._name}: {self._done:,} of {self._total:,} {self._unit}{pace}")
 
     def message(self, text: str) -> None:
-        """Write a line."""
         self._stream.write(f"{text}\n")
         self._stream.flush()
 
     def close(self) -> None:
-        """Say how long the stage took, if it took long enough to wonder."""
         took = time.monotonic() - self._began
         if self._name and took >= EVERY:
             self.message(f"{self._name} took {took:.0f} s")

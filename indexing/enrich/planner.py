@@ -190,11 +190,8 @@ _COUNTED = 100
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What is to be written, and what that is expected to take.
-
-    ``tokens_in`` are sent, ``tokens_out`` received; ``exact`` tells whether the model's own
-    tokenizer counts the first. ``within`` is how many of the requests the budget covers.
-    """
+    """What is to be written, and what that is expected to take: tokens sent (``exact`` where the
+    model's own tokenizer counts them) and received, and how many requests the budget covers."""
 
     summaries: int
     headers: int
@@ -207,7 +204,6 @@ class Cost:
 
     @property
     def calls(self) -> int:
-        """Requests."""
         return self.summaries + self.headers
 
     @property
@@ -216,7 +212,6 @@ class Cost:
         return self.within >= self.calls
 
     def lines(self) -> list[str]:
-        """The cost as a person reads it."""
         kinds = (("summary", self.summaries), ("header", self.headers))
         what = [numbered(count, kind) for kind, count in kinds if count]
         most = "" if self.exact else "up to "

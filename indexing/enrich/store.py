@@ -29,8 +29,7 @@ Kind = Literal["summary", "extract", "header"]
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """What was written. ``model`` names who wrote it; of an extract, the rules. ``tokens`` is what
-    it cost, sent and received together."""
+    """What was written, by ``model``, or by the rules of extraction; ``tokens`` is what it cost."""
 
     key: str
     kind: Kind
@@ -145,7 +144,6 @@ class EnrichmentStore:
             _put(connection, "about", [("version", json.dumps(VERSION))])
 
     def close(self) -> None:
-        """Close every connection."""
         self._database.close()
 
     def __enter__(self) -> Self:
@@ -166,7 +164,6 @@ class EnrichmentStore:
         return {key: json.loads(value) for key, value in self._rows("SELECT * FROM about")}
 
     def set_meta(self, key: str, value: Any) -> None:
-        """Say something of the whole; ``value`` is JSON-able."""
         with self._writing() as connection:
             _put(connection, "about", [(key, json.dumps(value, sort_keys=True))])
 
@@ -289,7 +286,6 @@ class EnrichmentStore:
         return sorted(path for (path,) in self._rows("SELECT path FROM owed"))
 
     def mark_reindexed(self, paths: Iterable[str]) -> None:
-        """Say that these notes are indexed with their headers."""
         with self._writing() as connection:
             connection.exec_driver_sql(f"DELETE FROM owed WHERE path {_LISTED}", (_json(paths),))
 

@@ -63,7 +63,6 @@ class SmallOrBulk:
         return self._exported.cut + (self._bulk.cut if self._bulk is not None else 0)
 
     def identity(self) -> dict[str, Any]:
-        """Return what the fingerprint of an index names."""
         return self._exported.identity()
 
     def embed(self, texts: Sequence[str], on_batch: OnBatch | None = None) -> Vectors:

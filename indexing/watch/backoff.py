@@ -93,7 +93,6 @@ class ScanSchedule:
         self._lost = False
 
     def wrote(self) -> None:
-        """Something was written just now."""
         self._wrote = time.monotonic()
 
     @property
@@ -102,7 +101,6 @@ class ScanSchedule:
         return time.monotonic() - self._wrote >= self._timing.quiet
 
     def scanned(self, took: float) -> None:
-        """The whole vault was scanned just now, in so many seconds."""
         self._scanned, self._took, self._lost = time.monotonic(), took, False
 
     def lost(self) -> None:
