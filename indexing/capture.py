@@ -29,15 +29,11 @@ from notehop.indexing.vault.properties import TAG_CHARACTERS, is_tag
 MAX_BYTES = 180
 """Bytes of a file name. Most disks take 255; sync tools add "(conflicted copy …)" to it."""
 
-FIRST_LINE = 60
-"""Characters of a text's first line that make a title: enough to know it by."""
-
+FIRST_LINE = 60  # characters of a text's first line that make a title: enough to know it by
 _FORBIDDEN = re.compile(r'[\[\]#^|\\/:*?"<>%]+')
 """What Windows, macOS or a link of the app does not take in a name; ``%%`` would be a comment."""
 
-_JOINERS = "\u200c\u200d"
-"""Cannot be seen, and are part of words and of emoji."""
-
+_JOINERS = "\u200c\u200d"  # cannot be seen, and are part of words and of emoji
 _LEADING = re.compile(r"(?:[ \t>]*(?:#{1,6}|[-*+]|\d{1,9}[.)])(?=[ \t])[ \t]*)*(?:\[.\][ \t]+)?")
 _LONGEST_LINE = 2_000  # characters; what stands behind them is in no title
 

@@ -208,8 +208,7 @@ def _above(file: FileEntry, limit: int, kind: str, setting: str) -> str:
     )
 
 
-FEW = 10
-"""Notes that may go at once whatever their share: to index those again takes a moment."""
+FEW = 10  # notes that may go at once whatever their share: to index those again takes a moment
 
 
 def check_deletions(

@@ -155,8 +155,7 @@ class Report:
 
 _COUNTS = ("added", "changed", "moved", "deleted")
 
-LISTED = 10
-"""Reasons and warnings that are shown; ``--json`` has all of them."""
+LISTED = 10  # reasons and warnings that are shown; ``--json`` has all of them
 
 
 def report_lines(report: Report) -> list[str]:

@@ -20,18 +20,13 @@ _FOLDERS = (
 _NOTES = (("daily-notes.json", "template"), ("zk-prefixer.json", "template"))
 """Files below ``.obsidian`` with the key that names a folder of templates, or one template."""
 
-_USUAL = ("Templates", "templates")
-"""The folder at the vault's root where nothing is set."""
-
+_USUAL = ("Templates", "templates")  # the folder at the vault's root where nothing is set
 _File = tuple[str, int, int, int]
 """A file with its size and the times at which its content and its rights changed: what was read of
 it is kept for as long as it is that."""
 
-_MOST_BYTES = 100_000
-"""Of a template that are read."""
-
-_MOST = 500
-"""Templates that are read: a folder of more is set by mistake, the vault's own perhaps."""
+_MOST_BYTES = 100_000  # of a template that are read
+_MOST = 500  # templates that are read: a folder of more is set by mistake, the vault's own perhaps
 
 # What a template leaves to be filled in: `{{date}}`, `<% tp.date.now() %>`.
 _PLACEHOLDER = re.compile(r"\{\{[^{}]*\}\}|<%.*?%>", re.DOTALL)

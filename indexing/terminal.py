@@ -11,8 +11,7 @@ from notehop.indexing.report import Progress
 if TYPE_CHECKING:
     from rich.progress import TaskID
 
-EVERY = 5.0
-"""Seconds between two plain lines of one stage: a log should not fill with them."""
+EVERY = 5.0  # seconds between two plain lines of one stage: a log should not fill with them
 
 
 def terminal_progress() -> Progress:

@@ -48,9 +48,7 @@ generation."""
 _IN_A_ROW = {"timeout": 3, "server": 3}
 """Failures one after the other, by kind, that are the provider's and not the notes'."""
 
-_WORDLESS = 10
-"""The same for all other kinds: some notes a model has nothing to say about."""
-
+_WORDLESS = 10  # the same for all other kinds: some notes a model has nothing to say about
 _HOPELESS = ("cancelled", "consent", "key", "model", "refused", "rate")
 """Kinds of failures that the next request would meet as well."""
 
@@ -66,8 +64,7 @@ SPENT_NOW = (
 
 _DAY = 86_400.0
 
-_FRAME_TOKENS = 12
-"""Tokens that a chat takes around two messages."""
+_FRAME_TOKENS = 12  # tokens that a chat takes around two messages
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,35 +106,21 @@ def _opens(paragraph: Paragraph) -> bool:
     return bool(paragraph.prose) and paragraph.prose[-1].rstrip().endswith((":", "："))
 
 
-RULES = "extract-1"
-"""Raised with any change of what comes out."""
-
-LONGEST = 300
-"""Characters of a summary."""
-
-ENOUGH = 150
-"""Characters after which one sentence is enough: two lines of a card."""
-
+RULES = "extract-1"  # raised with any change of what comes out
+LONGEST = 300  # characters of a summary
+ENOUGH = 150  # characters after which one sentence is enough: two lines of a card
 READ_CHARS = 20_000
 """Characters of a note that are looked at: what a note is about it says before that."""
 
-_SHORTEST = 20
-"""Characters of a sentence: shorter ones are labels."""
+_SHORTEST = 20  # characters of a sentence: shorter ones are labels
 
 _FIRST, _OPENING, _ITEM, _QUESTION = 2.0, 1.3, 0.6, 0.7
 """Weights of the note's first sentence, others of its first paragraph, list items, questions."""
 
-_TITLE = 0.5
-"""Weight of the words of the title beside those of the text."""
-
-_NOVELTY = 0.5
-"""Share of a sentence's likeness to the first one that counts against it."""
-
-_FULL = 50
-"""Characters from which a sentence says something by itself; shorter ones count for less."""
-
-_SECOND = 0.35
-"""Share of the first one's score that the second must have."""
+_TITLE = 0.5  # weight of the words of the title beside those of the text
+_NOVELTY = 0.5  # share of a sentence's likeness to the first one that counts against it
+_FULL = 50  # characters from which a sentence says something by itself; shorter ones count for less
+_SECOND = 0.35  # share of the first one's score that the second must have
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,11 +38,8 @@ changes."""
 
 _DAY = 86_400.0
 
-_SHORT = 200
-"""Characters of a note that is its own summary: a model would say it again."""
-
-_NOTES = 200
-"""Notes that are looked at at a time."""
+_SHORT = 200  # characters of a note that is its own summary: a model would say it again
+_NOTES = 200  # notes that are looked at at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,8 +181,7 @@ def _hash(payload: Any) -> str:
     return hashlib.sha256(json.dumps(payload).encode()).hexdigest()[:32]
 
 
-_COUNTED = 100
-"""Requests whose tokens are counted; those of the others follow from their length."""
+_COUNTED = 100  # requests whose tokens are counted; those of the others follow from their length
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,8 +59,7 @@ class Summary:
 
 LOST = "could not be read and is made anew; what was written about the notes is lost"
 
-VERSION = 1
-"""Raised when a table changes; a store of another version is made anew."""
+VERSION = 1  # raised when a table changes; a store of another version is made anew
 
 # texts: what was written; it stands for any note that would have the same written.
 # uses: which note has which texts; one that is not current is of an older state of the note.
@@ -84,8 +83,7 @@ _BY_NOTE = ("uses", "failures", "owed", "seen")
 
 _LISTED = "IN (SELECT value FROM json_each(?))"
 
-_RETRIED = 3
-"""Tries of one text that count as of the last hour: after as many it is left for a day."""
+_RETRIED = 3  # tries of one text that count as of the last hour: after as many it is left for a day
 
 
 class EnrichmentStore:

@@ -47,8 +47,7 @@ if TYPE_CHECKING:
 
     from notehop.indexing.enrich.planner import Agree
 
-_PATIENCE = 1.0
-"""Seconds to wait for the lock: who looks at an index may hold it for a moment."""
+_PATIENCE = 1.0  # seconds to wait for the lock: who looks at an index may hold it for a moment
 
 
 class Indexer:

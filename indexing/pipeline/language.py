@@ -28,12 +28,8 @@ JUDGED = "language_judged"
 SAMPLE = 200
 """Notes looked at, spread evenly over the vault. A share of a tenth is then told to 2 in 100."""
 
-BEGINNING = 4_000
-"""Bytes read of each of them."""
-
-_CHARACTERS = 600
-"""Characters of a note by which its own language is told: a hundred words."""
-
+BEGINNING = 4_000  # bytes read of each of them
+_CHARACTERS = 600  # characters of a note by which its own language is told: a hundred words
 UNREAD = 0.1
 """Share of the notes in languages that the model does not read from which that is worth a word."""
 

@@ -402,8 +402,7 @@ def identity_of(transformations: Sequence[TransformComponent]) -> list[str] | No
     return [get_transformation_hash([], one) for one in transformations]
 
 
-_BYTES_A_TOKEN = 4
-"""Of English prose; a model's own tokenizer is not asked before a note is read."""
+_BYTES_A_TOKEN = 4  # of English prose; a model's own tokenizer is not asked before a note is read
 
 
 def tokens_of(files: Iterable[FileEntry]) -> int:

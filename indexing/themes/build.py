@@ -31,9 +31,7 @@ from notehop.indexing.tokens.languages import FUNCTION_WORDS
 from notehop.indexing.tokens.words import split_words
 from notehop.indexing.vault.dates import day_in_name
 
-HUBS = 5
-"""Notes at the centre of a theme, of which one names it."""
-
+HUBS = 5  # notes at the centre of a theme, of which one names it
 SUMMED_UP = 12
 """Most central notes that a language model sums a theme up from: what it is about, at a cost that a
 large theme does not raise, and that a change at its edge does not cause again."""
@@ -41,22 +39,14 @@ large theme does not raise, and that a change at its edge does not cause again."
 DRIFTED = 0.05
 """Share of the notes that may change, one by one, until all of the partition is looked at again."""
 
-FEW = 20
-"""Changed notes that are no drift in a vault of any size."""
-
-WORSE = 0.02
-"""Modularity that may be lost until then, whatever the number of changes."""
-
+FEW = 20  # changed notes that are no drift in a vault of any size
+WORSE = 0.02  # modularity that may be lost until then, whatever the number of changes
 BETTER = 0.01
 """Modularity that a partition from nothing must gain for communities to be given up: people know
 their themes by name, and Louvain finds others as good by looking at notes in another order."""
 
-MOST = 8
-"""Words of a theme: more do not fit a line, and say little."""
-
-_SPARE = 4
-"""Tokens looked at for each word: of some no word can be shown."""
-
+MOST = 8  # words of a theme: more do not fit a line, and say little
+_SPARE = 4  # tokens looked at for each word: of some no word can be shown
 _SHORTEST = 3
 """Letters of a word in a script with letters; shorter ones are abbreviations of everything."""
 
@@ -64,8 +54,7 @@ _FIELDS = ("h1", "h2", "h3", "content")
 """What a passage says. Titles and tags stand with each passage of a note, and would count as often
 as it has passages."""
 
-_ID = 8
-"""Hexadecimal digits of an id."""
+_ID = 8  # hexadecimal digits of an id
 
 
 Lexicon = Callable[[], tuple[Tokenizer, LexicalIndex]]

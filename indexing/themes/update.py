@@ -35,9 +35,7 @@ if TYPE_CHECKING:
 BEGINNING = 500
 """Characters of each note that are sent: what it is about is said there, if anywhere."""
 
-LONGEST = 600
-"""Characters of a summary; a longer one is cut after a sentence, or given up."""
-
+LONGEST = 600  # characters of a summary; a longer one is cut after a sentence, or given up
 PROMPT = """\
 Below are notes of one person that link to one another, each with its title and how it begins. Say \
 in one to three short sentences what they are about together. Name the people, places and things \

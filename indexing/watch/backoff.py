@@ -5,49 +5,25 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-LAST_WAIT = 600.0
-"""The longest wait for something that failed, in seconds."""
+LAST_WAIT = 600.0  # the longest wait for something that failed, in seconds
 
 
 @dataclass(frozen=True, slots=True)
 class Timing:
     """When a follower does what, in seconds where nothing else is said."""
 
-    round: float = 1.0
-    """Between two looks at whether the vault's folder is there and the clock went on."""
-
-    locked_retry: float = 0.5
-    """Until an index that another process writes is tried again."""
-
-    vault_retry: float = 2.0
-    """Until a vault that is not there is looked for again: that costs nothing."""
-
-    failed_retry: float = 15.0
-    """Until a run that failed is tried again at first: a disk may have room by then."""
-
-    unreported_most: float = 60.0
-    """The longest that a vault whose changes are not reported is left alone."""
-
-    slept: float = 20.0
-    """How far a clock may be ahead of another, or a round be late, before that counts as sleep."""
-
-    quiet: float = 5.0
-    """Without work, after which the vault counts as quiet."""
-
-    share: float = 20.0
-    """Times as long as a scan of the whole vault took until the next that nobody asked for."""
-
-    soon: float = 2.0
-    """Between two such scans at least."""
-
-    start: float = 10.0
-    """How long a start waits for the system: a disk that does not answer must not hold it up."""
-
-    poll_ms: int = 2_000
-    """How often a disk that reports nothing is looked at."""
-
-    many: int = 500
-    """Paths above which scanning the whole vault takes no longer than looking at each."""
+    round: float = 1.0  # between two looks at whether the vault is there and the clock went on
+    locked_retry: float = 0.5  # until an index that another process writes is tried again
+    vault_retry: float = 2.0  # until a vault that is not there is looked for: that costs nothing
+    failed_retry: float = 15.0  # until a failed run is tried again first: a disk may have room
+    unreported_most: float = 60.0  # the longest that a vault that reports nothing is left alone
+    slept: float = 20.0  # that a clock is ahead of another, or a round late, by which it slept
+    quiet: float = 5.0  # without work, after which the vault counts as quiet
+    share: float = 20.0  # times as long as a scan took until the next that nobody asked for
+    soon: float = 2.0  # between two such scans at least
+    start: float = 10.0  # that a start waits for the system: a dead disk must not hold it up
+    poll_ms: int = 2_000  # how often a disk that reports nothing is looked at
+    many: int = 500  # paths above which a scan of the vault takes no longer than looking at each
 
 
 TIMING = Timing()

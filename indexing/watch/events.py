@@ -21,23 +21,12 @@ from watchfiles import Change, watch
 from notehop.indexing.vault.walk import is_text
 from notehop.indexing.watch.backoff import TIMING, Timing
 
-EVERYTHING = ""
-"""The path that stands for the whole vault."""
-
-OWN_SETTINGS = "notehop.toml"
-"""The vault's settings."""
-
-APP_FOLDER = ".obsidian"
-"""The folder of the app's settings: the one with a dot that matters."""
-
-APP_SETTINGS = f"{APP_FOLDER}/app.json"
-"""The file of the app that says which files are left out."""
-
-GROUP_MS = 1_000
-"""Changes that do not end are handed over this often."""
-
-_UNDECODABLE = "Unable to decode path"
-"""What the library says when a name that is no UTF-8 changed."""
+EVERYTHING = ""  # the path that stands for the whole vault
+OWN_SETTINGS = "notehop.toml"  # the vault's settings
+APP_FOLDER = ".obsidian"  # the folder of the app's settings: the one with a dot that matters
+APP_SETTINGS = f"{APP_FOLDER}/app.json"  # the file of the app that says which files are left out
+GROUP_MS = 1_000  # changes that do not end are handed over this often
+_UNDECODABLE = "Unable to decode path"  # what the library says when a name that is no UTF-8 changed
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,11 +28,8 @@ from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.watch.follower import Follower, TooMuchToEmbed
 from notehop.indexing.watch.state import WatcherLock, index_program
 
-_PATIENCE = 10.0
-"""Seconds that a run has to end: a large commit takes a few."""
-
-_STAND_BY = 2.0
-"""Seconds between two looks at whether the process that follows has ended."""
+_PATIENCE = 10.0  # seconds that a run has to end: a large commit takes a few
+_STAND_BY = 2.0  # seconds between two looks at whether the process that follows has ended
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,8 +129,7 @@ def follow(what: Following, stop: threading.Event, *, stand_by: bool = False) ->
 _QUIET = 5.0
 """Seconds without a change before anything is written about notes: who types goes on typing."""
 
-_RETRY = 900.0
-"""Seconds until what was left is tried again."""
+_RETRY = 900.0  # seconds until what was left is tried again
 
 _HOUR = 3_600.0
 

@@ -41,8 +41,7 @@ Phase = Literal["indexing", "following", "waiting", "held"]
 is known. ``waiting``: something is in the way and is tried again. ``held``: a person has to decide.
 """
 
-_PATIENCE = 1.0
-"""Seconds until a lock is taken for held: whoever looks at it holds it for a moment."""
+_PATIENCE = 1.0  # seconds until a lock is taken for held: whoever looks at it holds it for a moment
 
 
 @dataclass(frozen=True, slots=True)
