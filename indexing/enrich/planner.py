@@ -25,7 +25,8 @@ from notehop.indexing.enrich.prompts import (
 from notehop.indexing.enrich.store import EnrichmentStore, Kind, Text
 from notehop.indexing.report import numbered
 from notehop.indexing.shown import counted, printable
-from notehop.indexing.stores.catalog_read import CatalogReads, slices
+from notehop.indexing.stores.catalog import CatalogSnapshot
+from notehop.indexing.stores.catalog_read import slices
 from notehop.indexing.stores.model import ChunkRow, NoteRow, NoteStatus
 from notehop.indexing.tokens import Tokenizer
 
@@ -82,17 +83,22 @@ class Planner:
         self._model = model or {}
         self._tokenizer = Tokenizer(language)
         what = [self._summaries, self._written, self._headers, self._model]
-        rules = [VERSION, extract.RULES, language]
-        self._wanted = json.dumps([*what, *rules], sort_keys=True)
+        self._wanted = [*what, VERSION, extract.RULES, language]
 
-    def plan(self, catalog: CatalogReads) -> Plan:
+    def plan(self, catalog: CatalogSnapshot) -> Plan:
         """Find what is missing, and make the extracts that are.
 
         The store is told what every note needs.
         """
         plan = Plan()
         seen = self._store.checked()
-        shapes = self._shapes(catalog)
+        # What decides all that is written about a note: its passages follow from its content.
+        wanted = _hash([*self._wanted, catalog.stamp])
+        shapes = {
+            path: f"{wanted} {stamp.content_hash}"
+            for path, stamp in catalog.stamps().items()
+            if stamp.status is NoteStatus.INDEXED
+        }
         due = sorted(path for path, shape in shapes.items() if seen.get(path) != shape)
         since = time.time() - _DAY
         failures = self._store.failures()
@@ -111,15 +117,6 @@ class Planner:
             key=lambda item: (-changed[item.path], item.path, item.request.kind != "summary")
         )
         return plan
-
-    def _shapes(self, catalog: CatalogReads) -> dict[str, str]:
-        """Path -> what decides all that is written about a note."""
-        ids = catalog.chunk_ids()
-        return {
-            path: _hash([self._wanted, path, stamp.content_hash, ids.get(path, ())])
-            for path, stamp in catalog.stamps().items()
-            if stamp.status is NoteStatus.INDEXED
-        }
 
     def _look(
         self,
@@ -178,7 +175,7 @@ class Planner:
 
 
 def _hash(payload: Any) -> str:
-    return hashlib.sha256(json.dumps(payload).encode()).hexdigest()[:32]
+    return hashlib.sha256(json.dumps(payload, sort_keys=True).encode()).hexdigest()[:32]
 
 
 _COUNTED = 100  # requests whose tokens are counted; those of the others follow from their length
