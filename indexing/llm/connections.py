@@ -1,5 +1,4 @@
-"""Connections to providers: only to addresses that may be reached, given up when asked; replies on them
-are counted, and how they ended is written down.
+"""Connections to providers: only to addresses that may be reached, given up when nobody waits any more.
 
 That a name leads to this machine is looked at here, for the very address that is connected to: what
 a name led to a moment before says nothing.
@@ -8,24 +7,25 @@ a name led to a moment before says nothing.
 from __future__ import annotations
 
 import ssl
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import suppress
 from time import monotonic
-from typing import Any, TypeVar
+from typing import Any
 
 import httpcore
-import httpx
 
 from notehop.config.errors import ProviderError
 from notehop.indexing.llm.consent import Hosts
-from notehop.indexing.llm.egress import OPENED, SENDING, UNWANTED, Attempt
-from notehop.indexing.llm.errors import CONNECTION_ERRORS, OVERDUE, of_cut, timed_out, too_long
-from notehop.indexing.llm.providers import ProviderConfig
-
-Connection = TypeVar("Connection")
+from notehop.indexing.llm.egress import SENDING, UNWANTED
 
 PATIENCE = 0.1
 """Seconds between two looks at whether an answer is still waited for."""
+
+CONNECT_S = 10.0
+"""Seconds until a connection to a provider stands."""
+
+OVERDUE = "the reply takes too long"
+"""What a time-out says if the server did not keep silent, but does not come to an end."""
 
 
 class CheckedBackend(httpcore.NetworkBackend):
@@ -46,18 +46,35 @@ class CheckedBackend(httpcore.NetworkBackend):
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.NetworkStream:
         """Connect to the first address that answers."""
+        failed: Exception | None = None
+        for address in self._addresses(host, port):
+            try:
+                connected = self._inner.connect_tcp(
+                    address,
+                    port,
+                    timeout=timeout,
+                    local_address=local_address,
+                    socket_options=socket_options,
+                )
+            except (httpcore.ConnectError, httpcore.ConnectTimeout) as exc:
+                failed = exc
+            else:
+                return CancellableStream(connected, self._reply_s)
+        assert failed is not None, "a host has addresses"
+        raise failed
 
-        def connect(address: str) -> httpcore.NetworkStream:
-            return self._inner.connect_tcp(
-                address,
-                port,
-                timeout=timeout,
-                local_address=local_address,
-                socket_options=socket_options,
-            )
+    def _addresses(self, host: str, port: int) -> list[str]:
+        """What to connect to.
 
-        connected = _first(_addresses(self._hosts, host, port), connect)
-        return CancellableStream(connected, self._reply_s)
+        :raises ProviderError: ``consent``, if the user did not name the host and it is not here.
+        """
+        if self._hosts.allows(host):
+            return self._hosts.addresses(host, port)
+        if found := self._hosts.local(host, port):
+            return found
+        raise ProviderError(
+            f"{host} does not lead to this machine any more; nothing was sent", "consent"
+        )
 
 
 class CancellableStream(httpcore.NetworkStream):
@@ -104,110 +121,11 @@ class CancellableStream(httpcore.NetworkStream):
         timeout: float | None = None,
     ) -> httpcore.NetworkStream:
         """Go on in TLS; the certificate is checked for the name, whatever the address."""
-        return CancellableStream(
-            self._inner.start_tls(ssl_context, server_hostname=server_hostname, timeout=timeout),
-            self._reply_s,
+        secured = self._inner.start_tls(
+            ssl_context, server_hostname=server_hostname, timeout=timeout
         )
+        return CancellableStream(secured, self._reply_s)
 
     def get_extra_info(self, info: str) -> Any:
         """What the connection knows of itself."""
         return self._inner.get_extra_info(info)
-
-
-def _addresses(hosts: Hosts, host: str, port: int) -> list[str]:
-    """What to connect to.
-
-    :raises ProviderError: ``consent``, if the user did not name the host and it is not here.
-    """
-    if hosts.allows(host):
-        return hosts.addresses(host, port)
-    if found := hosts.local(host, port):
-        return found
-    raise ProviderError(
-        f"{host} does not lead to this machine any more; nothing was sent", "consent"
-    )
-
-
-def _first(addresses: list[str], connect: Callable[[str], Connection]) -> Connection:
-    for place, address in enumerate(addresses, start=1):
-        try:
-            return connect(address)
-        except (httpcore.ConnectError, httpcore.ConnectTimeout):
-            if place == len(addresses):
-                raise
-    raise AssertionError("a host has addresses")
-
-
-_ENDS = (b"[DONE]", b"message_stop")
-"""What a stream says last: its client does not read on to the end of the connection."""
-
-_TAIL = 64
-
-
-class _Limits:
-    """What a reply may have: bytes, seconds, and of a stream, seconds until the next whole line."""
-
-    def __init__(self, config: ProviderConfig, in_lines: bool) -> None:
-        self.bytes = 0
-        self._config = config
-        self._in_lines = in_lines
-        self._begun = self._line_ended = monotonic()
-
-    def take(self, piece: bytes) -> None:
-        """Count a piece that came in.
-
-        :raises ProviderError: if the reply has or takes more than it may.
-        """
-        now = monotonic()
-        self.bytes += len(piece)
-        if self.bytes > self._config.reply_bytes:
-            raise too_long(self._config, f"{self._config.reply_bytes:,} bytes")
-        if now - self._begun > self._config.reply_s:
-            raise too_long(self._config, f"{self._config.reply_s:g} s")
-        if b"\n" in piece:
-            self._line_ended = now
-        elif self._in_lines and now - self._line_ended > self._config.timeout_s:
-            raise timed_out(self._config)
-
-
-class Counted(httpx.SyncByteStream):
-    """An answer as it comes in; what breaks it off is told in our words."""
-
-    def __init__(
-        self,
-        response: httpcore.Response,
-        attempt: Attempt,
-        config: ProviderConfig,
-        in_lines: bool = False,
-    ) -> None:
-        """:param in_lines: whether it is a stream of events, each of which ends with its line."""
-        self._response = response
-        self._attempt = attempt
-        self._config = config
-        self._limits = _Limits(config, in_lines)
-        self._last = b""
-        if (into := OPENED.get()) is not None:
-            into.append(self)
-
-    def __iter__(self) -> Iterator[bytes]:
-        try:
-            for piece in self._response.iter_stream():
-                self._limits.take(piece)
-                self._last = (self._last + piece)[-_TAIL:]
-                yield piece
-        except CONNECTION_ERRORS as exc:
-            error = of_cut(exc, self._config)
-            self._end(error.kind)
-            raise error from exc
-        except ProviderError as exc:
-            self._end(exc.kind)
-            raise
-        self._end(None)
-
-    def close(self) -> None:
-        self._response.close()
-        # One that was not read on was whole, or is not wanted any more.
-        self._end(None if any(end in self._last for end in _ENDS) else "cancelled")
-
-    def _end(self, error: str | None) -> None:
-        self._attempt.end(status=200, bytes_in=self._limits.bytes, error=error)

@@ -39,6 +39,21 @@ class Hosts:
         self._allowed = frozenset(_plain(host) for host in allowed)
         self._resolve = resolve or resolved
 
+    def admit(self, host: str, port: int, what: str) -> bool:
+        """Let what would be sent go to a host; whether that is this machine.
+
+        :raises ProviderError: ``consent``, if it is another one that the user did not name;
+            ``refused``, if it is not named and its name leads nowhere.
+        """
+        if not self.allows(host):
+            if self.local(host, port):
+                return True
+            raise refusal(host, what)
+        try:
+            return bool(self.local(host, port))
+        except ProviderError:
+            return False
+
     def allows(self, host: str) -> bool:
         """Whether the user named a host."""
         return _plain(host) in self._allowed

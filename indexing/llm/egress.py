@@ -16,15 +16,17 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from filelock import FileLock, Timeout
 
 from notehop.config.errors import ProviderError
+
+T = TypeVar("T")
 
 Purpose = Literal["answer", "condense", "summary", "header", "themes", "mirror", "search"]
 
@@ -64,6 +66,20 @@ SENDING: ContextVar[Sending | None] = ContextVar("notehop_sending", default=None
 UNWANTED: ContextVar[Callable[[], bool] | None] = ContextVar("notehop_unwanted", default=None)
 """Says whether nobody waits for the work that is under way, where a call does not say it itself."""
 
+OPENED: ContextVar[list[Any] | None] = ContextVar("notehop_opened", default=None)
+"""Takes the answers that come in, for who must close them: libraries keep generators alive."""
+
+
+@contextmanager
+def _holding(variable: ContextVar[T], value: T) -> Iterator[None]:
+    before = variable.get()
+    variable.set(value)
+    try:
+        yield
+    finally:
+        # Not by a token: a generator may be closed in another context than it was started in.
+        variable.set(before)
+
 
 @contextmanager
 def sending(
@@ -75,48 +91,28 @@ def sending(
     :param cancelled: a call ends with a :class:`ProviderError` of the kind ``cancelled`` soon after
         this says so; None: what :data:`UNWANTED` says, if anything.
     """
-    before = SENDING.get()
     now = Sending(purpose, tuple(dict.fromkeys(notes)), cancelled or UNWANTED.get())
-    SENDING.set(now)
-    try:
+    with _holding(SENDING, now):
         yield now
-    finally:
-        # Not by a token: a generator may be closed in another context than it was started in.
-        SENDING.set(before)
 
 
-OPENED: ContextVar[list[Any] | None] = ContextVar("notehop_opened", default=None)
-"""Takes the answers that come in, for who must close them: libraries keep generators alive."""
-
-
-@contextmanager
-def opening(into: list[Any]) -> Iterator[None]:
+def opening(into: list[Any]) -> AbstractContextManager[None]:
     """Have the answers that begin in the body put into a list."""
-    before = OPENED.get()
-    OPENED.set(into)
-    try:
-        yield
-    finally:
-        OPENED.set(before)
+    return _holding(OPENED, into)
 
 
 @contextmanager
 def given_up(when: Callable[[], bool]) -> Iterator[None]:
     """Have the calls of the body end soon after this says so, as well as for what ends them already."""
-    before, unwanted = SENDING.get(), UNWANTED.get()
-    known = unwanted if before is None else before.cancelled
+    before = SENDING.get()
+    known = UNWANTED.get() if before is None else before.cancelled
 
     def either() -> bool:
         return when() or (known is not None and known())
 
-    if before is not None:
-        SENDING.set(replace(before, cancelled=either))
-    UNWANTED.set(either)
-    try:
+    now = before and replace(before, cancelled=either)
+    with _holding(SENDING, now), _holding(UNWANTED, either):
         yield
-    finally:
-        SENDING.set(before)
-        UNWANTED.set(unwanted)
 
 
 _log = logging.getLogger(__name__)
@@ -197,7 +193,7 @@ class EgressLog:
     def end(self, record: Mapping[str, Any]) -> None:
         """Write down how a request ended; a disk that refuses is passed over by then."""
         try:
-            self._append(dict(record))
+            self._append(record)
         except (OSError, Timeout) as exc:
             _log.debug("%s: not written: %s", self.file, exc)
 
@@ -222,27 +218,21 @@ class EgressLog:
                     if isinstance(record, dict) and isinstance(record.get("id"), str):
                         yield record
 
-    def _append(self, line: dict[str, Any]) -> None:
-        data = json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode(
-            "utf-8", "backslashreplace"
-        )
+    def _append(self, line: Mapping[str, Any]) -> None:
+        text = json.dumps(line, ensure_ascii=False, separators=(",", ":"))
+        data = text.encode("utf-8", "backslashreplace") + b"\n"
         with self._lock, FileLock(self.folder / "egress.lock", timeout=_PATIENCE, mode=0o600):
-            self._turn(len(data))
-            file = os.open(self.file, _APPEND, 0o600)
-            try:
+            with suppress(FileNotFoundError):
+                if self.file.stat().st_size + len(data) > self._largest:
+                    self.file.replace(self.folder / FORMER)
+            with open(os.open(self.file, _APPEND, 0o600), "r+b", buffering=0) as stream:  # noqa: PTH123
                 # A line that a crash left half is ended first.
-                size = os.fstat(file).st_size
-                whole = size == 0 or _last_byte(file, size) == b"\n"
-                data = data + b"\n" if whole else b"\n" + data + b"\n"
-                if os.write(file, data) != len(data):
+                if stream.seek(0, os.SEEK_END):
+                    stream.seek(-1, os.SEEK_END)
+                    if stream.read(1) != b"\n":
+                        data = b"\n" + data
+                if stream.write(data) != len(data):
                     raise OSError(28, "no space left on device")
-            finally:
-                os.close(file)
-
-    def _turn(self, coming: int) -> None:
-        with suppress(FileNotFoundError):
-            if self.file.stat().st_size + coming > self._largest:
-                self.file.replace(self.folder / FORMER)
 
 
 class Attempt:
@@ -270,8 +260,3 @@ class Attempt:
                 "error": error,
             }
         )
-
-
-def _last_byte(file: int, size: int) -> bytes:
-    os.lseek(file, size - 1, os.SEEK_SET)
-    return os.read(file, 1)

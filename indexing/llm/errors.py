@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import re
 import ssl
+from collections.abc import Iterator
 from typing import Any
 
 import httpcore
 
 from notehop.config.errors import ProviderError
+from notehop.indexing.llm.connections import CONNECT_S, OVERDUE
 from notehop.indexing.llm.providers import ProviderConfig
 
 _QUOTED = 300
@@ -30,9 +32,6 @@ _NO_CREDIT = re.compile(
     r"insufficient_quota|credit balance|exceeded your current quota|billing|payment", re.IGNORECASE
 )
 
-OVERDUE = "the reply takes too long"
-"""What a time-out says if the server did not keep silent, but does not come to an end."""
-
 CONNECTION_ERRORS = (
     httpcore.TimeoutException,
     httpcore.NetworkError,
@@ -51,42 +50,42 @@ def of_status(
 ) -> tuple[ProviderError, bool]:
     """The error of a reply that is none, and whether it is worth asking again."""
     words = _words_of(body)
-    quoted = f": {_quote(words, config)}" if words else ""
-    where = f"{config.origin} ({config.provider})"
+    quoted = _quote(words, config)
+    again = False
+    kind = "other"
     if 300 <= status < 400:
-        return ProviderError(
-            f"{where} wants the text sent elsewhere (status {status}), which is not done; set "
+        says = (
+            f"wants the text sent elsewhere (status {status}), which is not done; set "
             "llm.base_url to the address that answers itself"
-        ), False
-    if status == 401 or (status == 403 and config.key is None):
-        return _no_key(where, status, config), False
-    if status == 403:
-        return ProviderError(f"{where} refuses this (status 403){quoted}", "key"), False
-    if status == 402 or (status in (400, 403, 429) and _NO_CREDIT.search(words)):
-        return ProviderError(
-            f"{where} has no credit left for this key{quoted}; see to it there", "rate"
-        ), False
-    if status == 429:
-        return ProviderError(
-            f"{where} takes no more requests for now (status 429){quoted}; ask again later", "rate"
-        ), True
-    if status in (400, 413, 422, 500) and _OVERFLOW.search(words):
-        return overflow(where, quoted), False
-    if status in (400, 404) and _NO_MODEL.search(words):
-        return no_model(where, config), False
-    if status == 404:
-        return ProviderError(
-            f"{where} knows no {path}{quoted}; check llm.base_url (most servers want it to end in "
-            "/v1)"
-            if config.provider == "openai-compatible"
-            else f"{where} knows no {path}{quoted}; check llm.base_url and llm.model",
-            "model",
-        ), False
-    if status >= 500 or status in AGAIN:
-        return ProviderError(
-            f"{where} could not answer (status {status}){quoted}; ask again later", "server"
-        ), True
-    return ProviderError(f"{where} refuses this (status {status}){quoted}"), False
+        )
+    elif status in (401, 403) and config.key is None:
+        # What the provider says may repeat the key, in part; so below.
+        kind = "key"
+        says = f"asks for a key (status {status}); set the environment variable {config.variable}"
+    elif status == 401:
+        kind, says = "key", f"does not take the key in {config.variable} (status 401); check it"
+    elif status == 403:
+        kind, says = "key", f"refuses this (status 403){quoted}"
+    elif status == 402 or (status in (400, 429) and _NO_CREDIT.search(words)):
+        kind, says = "rate", f"has no credit left for this key{quoted}; see to it there"
+    elif status == 429:
+        kind, again = "rate", True
+        says = f"takes no more requests for now (status 429){quoted}; ask again later"
+    elif status in (400, 413, 422, 500) and _OVERFLOW.search(words):
+        return _overflow(quoted, config), False
+    elif status in (400, 404) and _NO_MODEL.search(words):
+        return _no_model(config), False
+    elif status == 404:
+        check = "llm.base_url and llm.model"
+        if config.provider == "openai-compatible":
+            check = "llm.base_url (most servers want it to end in /v1)"
+        kind, says = "model", f"knows no {path}{quoted}; check {check}"
+    elif status >= 500 or status in AGAIN:
+        kind, again = "server", True
+        says = f"could not answer (status {status}){quoted}; ask again later"
+    else:
+        says = f"refuses this (status {status}){quoted}"
+    return ProviderError(f"{config.where} {says}", kind), again
 
 
 def of_transport(exc: Exception, config: ProviderConfig) -> tuple[ProviderError, bool]:
@@ -94,35 +93,36 @@ def of_transport(exc: Exception, config: ProviderConfig) -> tuple[ProviderError,
 
     :param exc: one of :data:`CONNECTION_ERRORS`; so in :func:`of_cut`.
     """
-    where = f"{config.origin} ({config.provider})"
+    again = True
+    kind = "refused"
     if isinstance(exc, httpcore.ConnectTimeout | httpcore.PoolTimeout):
-        return ProviderError(
-            f"{where} cannot be reached within {config.connect_timeout_s:g} s; is it up, and is "
-            "llm.base_url right?",
-            "timeout",
-        ), True
-    if isinstance(exc, httpcore.TimeoutException):
+        kind = "timeout"
+        says = f"cannot be reached within {CONNECT_S:g} s; is it up, and is llm.base_url right?"
+    elif isinstance(exc, httpcore.TimeoutException):
         return timed_out(config, overdue=OVERDUE in str(exc)), False
-    if isinstance(exc, httpcore.ConnectError):
-        if (words := _certificate(exc)) is not None:
-            return ProviderError(
-                f"{where} shows a certificate that is not trusted ({words}); nothing was sent. If "
-                "it is yours, name the file of its authority in SSL_CERT_FILE",
-                "refused",
-            ), False
-        start = (
-            "; is Ollama running? Start it with: ollama serve"
-            if config.provider == "ollama"
-            else "; is it running, and is llm.base_url right?"
+    elif isinstance(exc, httpcore.ConnectError):
+        words = next(
+            (e.verify_message for e in _causes(exc) if isinstance(e, ssl.SSLCertVerificationError)),
+            None,
         )
-        return ProviderError(
-            f"{where} takes no connection ({_reason(exc)}){start}", "refused"
-        ), True
-    if isinstance(exc, httpcore.UnsupportedProtocol):
+        if words is not None:
+            again = False
+            says = (
+                f"shows a certificate that is not trusted ({words}); nothing was sent. If "
+                "it is yours, name the file of its authority in SSL_CERT_FILE"
+            )
+        else:
+            start = "is it running, and is llm.base_url right?"
+            if config.provider == "ollama":
+                start = "is Ollama running? Start it with: ollama serve"
+            says = f"takes no connection ({_reason(exc)}); {start}"
+    elif isinstance(exc, httpcore.UnsupportedProtocol):
         return ProviderError(
             f"{config.url}: no address that can be asked; check llm.base_url"
         ), False
-    return ProviderError(f"{where} broke the connection off ({_reason(exc)})", "server"), True
+    else:
+        kind, says = "server", f"broke the connection off ({_reason(exc)})"
+    return ProviderError(f"{config.where} {says}", kind), again
 
 
 def of_cut(exc: Exception, config: ProviderConfig) -> ProviderError:
@@ -130,21 +130,23 @@ def of_cut(exc: Exception, config: ProviderConfig) -> ProviderError:
     if isinstance(exc, httpcore.TimeoutException):
         return timed_out(config, overdue=OVERDUE in str(exc))
     return ProviderError(
-        f"{config.origin} ({config.provider}) broke off in the middle of its answer "
-        f"({_reason(exc)}); ask again",
+        f"{config.where} broke off in the middle of its answer ({_reason(exc)}); ask again",
         "server",
     )
 
 
-def of_words(words: str, config: ProviderConfig) -> ProviderError:
-    """The error that a provider tells in words, in the middle of its answer or from a library."""
-    where = f"{config.origin} ({config.provider})" if config.url else config.provider
-    quoted = f": {_quote(words, config)}" if words.strip() else ""
+def of_library(exc: Exception, config: ProviderConfig) -> ProviderError:
+    """The error behind a library's exception: what the transport raised, else what the library says."""
+    for cause in _causes(exc):
+        if isinstance(cause, ProviderError):
+            return cause
+    words = str(exc) or type(exc).__name__
+    quoted = _quote(words, config)
     if _OVERFLOW.search(words):
-        return overflow(where, quoted)
+        return _overflow(quoted, config)
     if _NO_MODEL.search(words):
-        return no_model(where, config)
-    return ProviderError(f"{where} gave no answer that can be read{quoted}")
+        return _no_model(config)
+    return ProviderError(f"{config.where} gave no answer that can be read{quoted}")
 
 
 def timed_out(config: ProviderConfig, *, overdue: bool = False) -> ProviderError:
@@ -152,8 +154,8 @@ def timed_out(config: ProviderConfig, *, overdue: bool = False) -> ProviderError
     if overdue:
         return too_long(config, f"{config.reply_s:g} s")
     return ProviderError(
-        f"{config.origin} ({config.provider}) said nothing for {config.timeout_s:g} s; a larger "
-        "llm.timeout_s waits longer, a smaller model answers sooner",
+        f"{config.where} said nothing for {config.timeout_s:g} s; a larger llm.timeout_s waits "
+        "longer, a smaller model answers sooner",
         "timeout",
     )
 
@@ -161,8 +163,8 @@ def timed_out(config: ProviderConfig, *, overdue: bool = False) -> ProviderError
 def too_long(config: ProviderConfig, taken: str) -> ProviderError:
     """The error of a reply that does not end within its bytes or its time."""
     return ProviderError(
-        f"{config.origin} ({config.provider}) does not end its reply: it was given up after {taken}; "
-        "a larger llm.timeout_s waits longer, a larger llm.max_tokens reads more",
+        f"{config.where} does not end its reply: it was given up after {taken}; a larger "
+        "llm.timeout_s waits longer, a larger llm.max_tokens reads more",
         "timeout" if taken.endswith(" s") else "server",
     )
 
@@ -170,35 +172,23 @@ def too_long(config: ProviderConfig, taken: str) -> ProviderError:
 def compressed(config: ProviderConfig, encoding: str) -> ProviderError:
     """The error of a reply that is compressed, though none was asked for: few bytes may be many."""
     return ProviderError(
-        f"{config.origin} ({config.provider}) sends its reply compressed ({encoding[:40]!r}), which "
-        "was not asked for; it is not read. Have the server, or the proxy before it, send it plain",
+        f"{config.where} sends its reply compressed ({encoding[:40]!r}), which was not asked for; it "
+        "is not read. Have the server, or the proxy before it, send it plain",
         "server",
     )
 
 
-def overflow(where: str, quoted: str) -> ProviderError:
-    """The error of a prompt that is longer than the model's window."""
+def _overflow(quoted: str, config: ProviderConfig) -> ProviderError:
     return ProviderError(
-        f"{where}: the text is longer than the model can read at once{quoted}; set "
+        f"{config.where}: the text is longer than the model can read at once{quoted}; set "
         "llm.context_window to what it takes, or lower connected.context_chunks",
         "overflow",
     )
 
 
-def no_model(where: str, config: ProviderConfig) -> ProviderError:
-    """The error of a model that its provider does not have."""
+def _no_model(config: ProviderConfig) -> ProviderError:
     do = f"run: ollama pull {config.model}" if config.provider == "ollama" else "check llm.model"
-    return ProviderError(f"{where} has no model {config.model!r}; {do}", "model")
-
-
-def _no_key(where: str, status: int, config: ProviderConfig) -> ProviderError:
-    # What the provider says may repeat the key, in part.
-    if config.key is None:
-        payload = f"{where} asks for a key (status {status}); set the environment variable"
-        return ProviderError(f"{payload} {config.variable}", "key")
-    return ProviderError(
-        f"{where} does not take the key in {config.variable} (status {status}); check it", "key"
-    )
+    return ProviderError(f"{config.where} has no model {config.model!r}; {do}", "model")
 
 
 def _words_of(body: bytes) -> str:
@@ -212,30 +202,24 @@ def _words_of(body: bytes) -> str:
         payload = payload["error"]
     if not isinstance(payload, dict):
         return text
-    kinds = [str(payload[name]) for name in ("code", "type") if isinstance(payload.get(name), str)]
-    words = next(
-        (
-            payload[name]
-            for name in ("message", "error", "detail")
-            if isinstance(payload.get(name), str) and payload[name]
-        ),
-        "",
-    )
-    return " ".join([words, *(f"({kind})" for kind in kinds)]).strip() or text
+    said = {key: value for key, value in payload.items() if isinstance(value, str) and value}
+    words = next((said[name] for name in ("message", "error", "detail") if name in said), "")
+    kinds = [f"({said[name]})" for name in ("code", "type") if name in said]
+    return " ".join([words, *kinds]).strip() or text
 
 
 def _quote(words: str, config: ProviderConfig) -> str:
     line = " ".join(config.hidden(words).split())
-    return line if len(line) <= _QUOTED else f"{line[:_QUOTED]}…"
+    if len(line) > _QUOTED:
+        line = f"{line[:_QUOTED]}…"
+    return f": {line}" if line else ""
 
 
-def _certificate(exc: BaseException) -> str | None:
+def _causes(exc: BaseException) -> Iterator[BaseException]:
     cause: BaseException | None = exc
     while cause is not None:
-        if isinstance(cause, ssl.SSLCertVerificationError):
-            return cause.verify_message
+        yield cause
         cause = cause.__cause__ or cause.__context__
-    return None
 
 
 def _reason(exc: BaseException) -> str:

@@ -9,6 +9,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from llama_index.core.base.llms.generic_utils import (
+    chat_response_to_completion_response,
+    stream_chat_response_to_completion_response,
+)
 from llama_index.core.base.llms.types import (
     ChatMessage,
     ChatResponse,
@@ -30,7 +34,6 @@ if TYPE_CHECKING:
     from notehop.config.settings import LlmSettings
 
 T = TypeVar("T")
-Reply = TypeVar("Reply", ChatResponse, CompletionResponse)
 
 _LENGTH = frozenset({"length", "max_tokens"})
 _WITHHELD = frozenset({"content_filter", "refusal", "safety"})
@@ -38,11 +41,12 @@ _WITHHELD = frozenset({"content_filter", "refusal", "safety"})
 
 @dataclass(frozen=True, slots=True)
 class ConnectedLLM:
-    """The class of a provider's library behind our transport; ``close`` lets go of connections."""
+    """What asks a provider by ``chat`` and ``stream_chat``, as LlamaIndex's models do, through our
+    transport; ``close`` lets go of connections."""
 
-    inner: LLM
+    inner: Any
     config: ProviderConfig
-    metadata: LLMMetadata
+    context_window: int
     close: Callable[[], None]
 
 
@@ -91,78 +95,82 @@ class ProviderLLM(LLM):
     def metadata(self) -> LLMMetadata:
         """Window, length of answers and name; where it cannot be had, what the settings say."""
         try:
-            return self.connect().metadata
+            window = self.connect().context_window
         except ProviderError:
-            return LLMMetadata(
-                context_window=self._llm.context_window or DEFAULT_CONTEXT_WINDOW,
-                num_output=self._llm.max_tokens,
-                is_chat_model=True,
-                model_name=self._llm.model or self._llm.provider,
-            )
+            window = self._llm.context_window or DEFAULT_CONTEXT_WINDOW
+        return LLMMetadata(
+            context_window=window,
+            num_output=self._llm.max_tokens,
+            is_chat_model=True,
+            model_name=self._llm.model or self._llm.provider,
+        )
 
     def chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
         """Ask once."""
-        with self._telling():
-            return self._seen(self.connect().inner.chat(messages, **kwargs))
-
-    def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:
-        """Ask once."""
-        with self._telling():
-            return self._seen(self.connect().inner.complete(prompt, formatted=formatted, **kwargs))
+        with self._translated_errors():
+            return self._noticed(self.connect().inner.chat(messages, **kwargs))
 
     def stream_chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponseGen:
         """Ask, and hand on what comes as it comes; closing it closes the connection."""
         opened: list[Any] = []
-        with self._telling(), opening(opened):
+        with self._translated_errors(), opening(opened):
             return self._pieces(self.connect().inner.stream_chat(messages, **kwargs), opened)
 
-    def stream_complete(
-        self, prompt: str, formatted: bool = False, **kwargs: Any
-    ) -> CompletionResponseGen:
-        """Do as :meth:`stream_chat`."""
-        opened: list[Any] = []
-        with self._telling(), opening(opened):
-            return self._pieces(
-                self.connect().inner.stream_complete(prompt, formatted=formatted, **kwargs), opened
-            )
+    def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:  # noqa: ARG002
+        """Ask once, as a user would."""
+        return chat_response_to_completion_response(
+            self.chat([ChatMessage(content=prompt)], **kwargs)
+        )
 
-    def _pieces(self, pieces: Any, opened: list[Any]) -> Generator[Any, None, None]:
+    def stream_complete(
+        self,
+        prompt: str,
+        formatted: bool = False,  # noqa: ARG002
+        **kwargs: Any,
+    ) -> CompletionResponseGen:
+        """Do as :meth:`complete`, piece by piece."""
+        return stream_chat_response_to_completion_response(
+            self.stream_chat([ChatMessage(content=prompt)], **kwargs)
+        )
+
+    def _pieces(self, pieces: Any, opened: list[Any]) -> ChatResponseGen:
         try:
             while True:
-                with self._telling(), opening(opened):
+                with self._translated_errors(), opening(opened):
                     piece = next(pieces, None)
                 if piece is None:
                     return
-                yield self._seen(piece)
+                yield self._noticed(piece)
         finally:
             if isinstance(pieces, Generator):
                 pieces.close()
             for answer in opened:
                 answer.close()
 
-    def _seen(self, reply: Reply) -> Reply:
+    def _noticed(self, reply: ChatResponse) -> ChatResponse:
         """The reply, after a look at why it ended."""
         ended = ended_by(reply.raw)
         sending = SENDING.get()
         if sending is not None and ended in _LENGTH:
-            most = self.metadata.num_output
             sending.notice(
-                f"the answer of {self._llm.model} was cut off at {most:,} tokens; a larger "
-                "llm.max_tokens lets it say more"
+                f"the answer of {self._llm.model} was cut off at {self._llm.max_tokens:,} tokens; a "
+                "larger llm.max_tokens lets it say more"
             )
         elif sending is not None and ended in _WITHHELD:
             sending.notice(f"{self._llm.model} held its answer back, or part of it ({ended})")
         return reply
 
     @contextmanager
-    def _telling(self) -> Iterator[None]:
+    def _translated_errors(self) -> Iterator[None]:
         config = self.connect().config
         try:
             yield
         except (ProviderError, NotImplementedError, GeneratorExit):
             raise
         except Exception as exc:
-            raise _error_of(exc, config) from exc
+            from notehop.indexing.llm.errors import of_library
+
+            raise of_library(exc, config) from exc
 
     async def achat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
         """Do as ``chat``, without blocking."""
@@ -212,18 +220,6 @@ async def _in_threads(pieces: Generator[T, None, None]) -> AsyncGenerator[T, Non
         # Where a thread is still at work, the last to hold the generator closes it.
         with suppress(ValueError):
             pieces.close()
-
-
-def _error_of(exc: BaseException, config: ProviderConfig) -> ProviderError:
-    """The error behind a library's exception: what the transport raised, else what the library says."""
-    cause: BaseException | None = exc
-    while cause is not None:
-        if isinstance(cause, ProviderError):
-            return cause
-        cause = cause.__cause__ or cause.__context__
-    from notehop.indexing.llm.errors import of_words
-
-    return of_words(str(exc) or type(exc).__name__, config)
 
 
 def ended_by(raw: Any) -> str | None:

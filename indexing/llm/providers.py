@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from pydantic import SecretStr
@@ -17,9 +17,6 @@ from notehop.config.errors import ProviderError
 from notehop.config.secrets import key_variable, provider_key
 
 if TYPE_CHECKING:
-    from llama_index.core.base.llms.types import LLMMetadata
-    from llama_index.core.llms import LLM
-
     from notehop.config import Settings
     from notehop.config.settings import LlmSettings
     from notehop.indexing.llm.consent import Resolve
@@ -43,7 +40,6 @@ class ProviderConfig:
     model: str
     url: str
     timeout_s: float
-    connect_timeout_s: float
     retries: int
     key: SecretStr | None = None
     max_tokens: int = 1_000
@@ -56,9 +52,9 @@ class ProviderConfig:
         return host_of(self.url)
 
     @property
-    def origin(self) -> str:
-        """Host and port as a person would write them."""
-        return urlsplit(self.url).netloc
+    def where(self) -> str:
+        """Host, port and provider, as a message names them."""
+        return f"{urlsplit(self.url).netloc} ({self.provider})"
 
     @property
     def reply_bytes(self) -> int:
@@ -100,10 +96,13 @@ DEFAULT_CONTEXT_WINDOW = 8_192
 DEFAULT_TEMPERATURE = 0.1
 """The temperature of models that are run by their user."""
 
+NO_KEY = "none"
+"""What an SDK is given for a key, since it insists on one; the transport puts in the true one."""
+
 _NEEDS = {
     "ollama": ("llama_index.llms.ollama", "ollama"),
     "openai": ("llama_index.llms.openai", "openai"),
-    "openai-compatible": ("llama_index.llms.openai_like", "openai"),
+    "openai-compatible": ("llama_index.llms.openai", "openai"),
     "anthropic": ("anthropic",),
 }
 """What the extra of a provider brings."""
@@ -172,7 +171,6 @@ def provider_of(settings: Settings) -> ProviderConfig:
         model=llm.model,
         url=url,
         timeout_s=llm.timeout_s,
-        connect_timeout_s=llm.connect_timeout_s,
         retries=llm.retries,
         key=key,
         max_tokens=llm.max_tokens,
@@ -195,61 +193,49 @@ def _connected(settings: Settings, log_dir: Path | None, resolve: Resolve | None
         from platformdirs import user_data_path
 
         log_dir = user_data_path("notehop", ensure_exists=True)
-    transport = ProviderTransport(
-        config, Hosts(settings.privacy.allow_hosts, resolve), EgressLog(log_dir)
-    )
+    hosts = Hosts(settings.privacy.allow_hosts, resolve)
+    transport = ProviderTransport(config, hosts, EgressLog(log_dir))
+    inner: Any
     try:
         if llm.provider == "ollama":
-            inner, metadata = _ollama(llm, config, transport)
+            inner, window = _ollama(llm, config, transport), DEFAULT_CONTEXT_WINDOW
         elif llm.provider == "anthropic":
-            from notehop.indexing.llm.anthropic_llm import claude
+            from notehop.indexing.llm.anthropic_llm import SERVICE_WINDOW, AnthropicChat
 
-            inner, metadata = claude(llm, config, transport)
+            inner, window = AnthropicChat(llm, config, transport), SERVICE_WINDOW
         else:
             from notehop.indexing.llm.openai_llm import openai_llm
 
-            inner, metadata = openai_llm(llm, config, transport)
+            inner, window = openai_llm(llm, config, transport)
     except (ImportError, OSError, RuntimeError) as exc:
         raise ProviderError(
             f"the library of llm.provider = {llm.provider!r} is installed and cannot be loaded "
             f"({exc}); run: pip install --force-reinstall 'notehop[{llm.provider}]'",
             "model",
         ) from exc
-    return ConnectedLLM(inner, config, metadata, transport.close)
+    return ConnectedLLM(inner, config, llm.context_window or window, transport.close)
 
 
-def _ollama(
-    llm: LlmSettings, config: ProviderConfig, transport: ProviderTransport
-) -> tuple[LLM, LLMMetadata]:
+def _ollama(llm: LlmSettings, config: ProviderConfig, transport: ProviderTransport) -> Any:
     """Ollama, on this machine or another.
 
     The window goes with each request (``num_ctx``): Ollama's own is small, and what is longer than
     it is cut off without a word.
     """
-    from llama_index.core.base.llms.types import LLMMetadata
     from llama_index.llms.ollama import Ollama
-    from ollama import AsyncClient, Client
+    from ollama import Client
 
-    from notehop.indexing.llm.transport import NoAsyncTransport
-
-    window = llm.context_window or DEFAULT_CONTEXT_WINDOW
-    plain = {"trust_env": False, "follow_redirects": False}
-    inner = Ollama(
+    return Ollama(
         model=llm.model,
         base_url=config.url,
         temperature=DEFAULT_TEMPERATURE if llm.temperature is None else llm.temperature,
-        context_window=window,
+        context_window=llm.context_window or DEFAULT_CONTEXT_WINDOW,
         request_timeout=llm.timeout_s,
         is_function_calling_model=False,
         additional_kwargs={"num_predict": llm.max_tokens},
-        client=Client(host=config.url, transport=transport, **plain),
-        async_client=AsyncClient(host=config.url, transport=NoAsyncTransport(), **plain),
-    )
-    return inner, LLMMetadata(
-        context_window=window,
-        num_output=llm.max_tokens,
-        is_chat_model=True,
-        model_name=llm.model,
+        client=Client(
+            host=config.url, transport=transport, trust_env=False, follow_redirects=False
+        ),
     )
 
 

@@ -10,13 +10,11 @@ from __future__ import annotations
 import hashlib
 import os
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache
 from math import ceil
 from pathlib import Path
 from string import ascii_letters
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from notehop.config import Settings
@@ -33,22 +31,12 @@ _LETTERS = [letter.encode() for letter in ascii_letters]
 
 _LOADING = threading.Lock()
 
-_TIKTOKEN_FOLDER = "TIKTOKEN_CACHE_DIR"
-
-
-class TokenCounter(Protocol):
-    """Counts tokens; ``exact`` is whether as the model itself does, else it is an upper bound."""
-
-    exact: bool
-
-    def count(self, text: str) -> int:
-        """Tokens of a text."""
-
 
 class Estimate:
     """Counts by a rule that rather counts too many."""
 
     exact = False
+    """Whether it counts as the model itself does; else it is an upper bound."""
 
     def count(self, text: str) -> int:
         """Tokens of a text, at most."""
@@ -65,13 +53,12 @@ class Estimate:
         )
 
 
-class ByEncoding:
-    """Counts by an encoding of OpenAI whose file is on this disk."""
+class ByEncoding(Estimate):
+    """Counts by an encoding of OpenAI whose file is on this disk; nothing is loaded before."""
 
     exact = True
 
     def __init__(self, encoding: str) -> None:
-        """Load nothing yet."""
         self._encoding = encoding
 
     def count(self, text: str) -> int:
@@ -79,26 +66,23 @@ class ByEncoding:
         return len(_loaded(self._encoding).encode(text, disallowed_special=()))
 
 
+TokenCounter = Estimate
+
+
 def counter(settings: Settings) -> TokenCounter:
     """What counts for the model that the settings name; nothing is loaded yet."""
-    llm = settings.llm
-    if llm.provider == "openai" and (encoding := _encoding_of(llm.model)) is not None:
-        return ByEncoding(encoding)
-    return Estimate()
-
-
-def _encoding_of(model: str) -> str | None:
-    """The encoding of a model of OpenAI; None if it is unknown, or its file is not on this disk."""
+    if settings.llm.provider != "openai":
+        return Estimate()
     import tiktoken
 
     try:
-        name = tiktoken.encoding_name_for_model(model)
+        name = tiktoken.encoding_name_for_model(settings.llm.model)
     except KeyError:
-        return None
+        return Estimate()
     # The name that the library gives the file in its cache.
     address = f"https://openaipublic.blob.core.windows.net/encodings/{name}.tiktoken"
     file = hashlib.sha1(address.encode(), usedforsecurity=False).hexdigest()
-    return name if (_folder() / file).is_file() else None
+    return ByEncoding(name) if (_folder() / file).is_file() else Estimate()
 
 
 def _folder() -> Path:
@@ -112,22 +96,14 @@ def _folder() -> Path:
 def _loaded(name: str) -> Any:
     import tiktoken
 
-    with _LOADING, _tiktoken_files(_folder()):
-        return tiktoken.get_encoding(name)
-
-
-@contextmanager
-def _tiktoken_files(folder: Path) -> Iterator[None]:
-    """Have encodings looked for in a folder, for as long as one is loaded.
-
-    tiktoken knows no other way than a variable; left to itself it would fetch them.
-    """
-    before = os.environ.get(_TIKTOKEN_FOLDER)
-    os.environ[_TIKTOKEN_FOLDER] = os.fspath(folder)
-    try:
-        yield
-    finally:
-        if before is None:
-            os.environ.pop(_TIKTOKEN_FOLDER, None)
-        else:
-            os.environ[_TIKTOKEN_FOLDER] = before
+    # tiktoken knows no other way than a variable to a folder; left to itself it would fetch the file.
+    variable = "TIKTOKEN_CACHE_DIR"
+    with _LOADING:
+        before = os.environ.get(variable)
+        os.environ[variable] = os.fspath(_folder())
+        try:
+            return tiktoken.get_encoding(name)
+        finally:
+            os.environ.pop(variable)
+            if before is not None:
+                os.environ[variable] = before

@@ -10,20 +10,27 @@ from __future__ import annotations
 
 import logging
 import random
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from time import monotonic, sleep
 
 import httpcore
 import httpx
-from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt
 
 from notehop.config.errors import ProviderError
-from notehop.indexing.llm.connections import PATIENCE, CheckedBackend, Counted
-from notehop.indexing.llm.consent import Hosts, refusal
-from notehop.indexing.llm.egress import SENDING, WHAT_GOES, Attempt, EgressLog, Sending
-from notehop.indexing.llm.errors import CONNECTION_ERRORS, compressed, of_status, of_transport
+from notehop.indexing.llm.connections import CONNECT_S, PATIENCE, CheckedBackend
+from notehop.indexing.llm.consent import Hosts
+from notehop.indexing.llm.egress import OPENED, SENDING, WHAT_GOES, Attempt, EgressLog, Sending
+from notehop.indexing.llm.errors import (
+    CONNECTION_ERRORS,
+    compressed,
+    of_cut,
+    of_status,
+    of_transport,
+    timed_out,
+    too_long,
+)
 from notehop.indexing.llm.providers import ProviderConfig
 
 _log = logging.getLogger(__name__)
@@ -45,6 +52,11 @@ _HEADERS = (
 _ERROR_BYTES = 65_536
 """Bytes of an error that are read: it is looked at, not passed on whole."""
 
+_ENDS = (b"[DONE]", b"message_stop")
+"""What a stream says last: its client does not read on to the end of the connection."""
+
+_TAIL = 64
+
 
 class Failed(Exception):
     """One try that failed; ``again`` is whether another may not, ``after`` when, in seconds."""
@@ -56,7 +68,7 @@ class Failed(Exception):
         self.after = after
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Call:
     """One request on its way, with all its tries."""
 
@@ -64,7 +76,6 @@ class _Call:
     host: str
     local: bool
     sending: Sending | None
-    tries: int = 0
 
     def is_cancelled(self) -> bool:
         return bool(self.sending and self.sending.cancelled and self.sending.cancelled())
@@ -101,42 +112,40 @@ class ProviderTransport(httpx.BaseTransport):
         :raises ProviderError: whatever goes wrong.
         """
         call = self._admit(request)
-        tries = Retrying(
-            sleep=call.rest,
-            stop=stop_after_attempt(self.config.retries + 1),
-            wait=partial(_pause, first=self.config.first_pause),
-            retry=retry_if_exception(lambda exc: isinstance(exc, Failed) and exc.again),
-            reraise=True,
-        )
-        try:
-            return tries(self._send, call)
-        except Failed as failed:
-            raise failed.error from failed.__cause__
+        tries = 0
+        while True:
+            tries += 1
+            try:
+                return self._send(call, tries)
+            except Failed as failed:
+                if not failed.again or tries > self.config.retries:
+                    raise failed.error from failed.__cause__
+                call.rest(self._pause(failed, tries))
+
+    def _pause(self, failed: Failed, tries: int) -> float:
+        """Seconds until the next try: what the provider asks for, else growing; and some by chance."""
+        if failed.after:
+            return failed.after * random.uniform(1, 1.5)
+        growing = min(self.config.first_pause * 2.0 ** (tries - 1), LONGEST_PAUSE / 2)
+        return growing * random.uniform(1, 2)
 
     def _admit(self, request: httpx.Request) -> _Call:
         """Let a request through.
 
         :raises ProviderError: ``consent``, if its host may get nothing.
         """
-        request.extensions = {**request.extensions, "timeout": self._timeout()}
+        wait = self.config.timeout_s
+        times = {"connect": CONNECT_S, "read": wait, "write": wait, "pool": wait}
+        request.extensions = {**request.extensions, "timeout": times}
         request.headers = self._headers(request.headers)
         sending = SENDING.get()
         host = request.url.raw_host.decode("ascii").rstrip(".")
+        port = request.url.port or (443 if request.url.scheme == "https" else 80)
         what = WHAT_GOES[sending.purpose] if sending else "text of your notes"
-        if self._hosts.allows(host):
-            local = not self._is_remote(host, request)
-        else:
-            local = bool(self._hosts.local(host, _port(request.url)))
-            if not local:
-                raise refusal(host, what)
+        local = self._hosts.admit(host, port, what)
         if not local:
             self._announce(host, what, sending)
         return _Call(request, host, local, sending)
-
-    def _is_remote(self, host: str, request: httpx.Request) -> bool:
-        with suppress(ProviderError):
-            return not self._hosts.local(host, _port(request.url))
-        return True
 
     def _announce(self, host: str, what: str, sending: Sending | None) -> None:
         """Say once for each purpose who gets what: in the log of the program and in the reply."""
@@ -146,24 +155,20 @@ class ProviderTransport(httpx.BaseTransport):
         self._announced.add((host, purpose))
         if self._egress.knows(host, purpose):
             return
+        openly = ""
+        if self.config.url.startswith("http:"):
+            key = ", and with them your key" if self.config.key is not None else ""
+            openly = (
+                f". They go over plain http: whoever is on the way can read them{key}. Write "
+                "https:// in llm.base_url if it can be asked so"
+            )
         text = (
             f"{host} ({self.config.provider}, {self.config.model}) now gets {what}, with this call "
-            f"and with those to come{self._openly()}; this is said once (notehop status --egress "
-            "lists them)"
+            f"and with those to come{openly}; this is said once (notehop status --egress lists them)"
         )
         _log.warning("%s", text)
         if sending is not None:
             sending.notice(text)
-
-    def _openly(self) -> str:
-        """That whoever is on the way can read it, where that is so."""
-        if not self.config.url.startswith("http:"):
-            return ""
-        key = ", and with them your key" if self.config.key is not None else ""
-        return (
-            f". They go over plain http: whoever is on the way can read them{key}. Write https:// "
-            "in llm.base_url if it can be asked so"
-        )
 
     def _headers(self, given: httpx.Headers) -> httpx.Headers:
         """The headers that are needed, and the key of this provider.
@@ -183,18 +188,14 @@ class ProviderTransport(httpx.BaseTransport):
                 headers["authorization"] = f"Bearer {key}"
         return headers
 
-    def _timeout(self) -> dict[str, float]:
-        wait = self.config.timeout_s
-        return {"connect": self.config.connect_timeout_s, "read": wait, "write": wait, "pool": wait}
-
-    def _send(self, call: _Call) -> httpx.Response:
+    def _send(self, call: _Call, tries: int) -> httpx.Response:
         """Try once.
 
         :raises Failed: if there is no answer.
         :raises ProviderError: if nobody waits for one, or what goes to another machine cannot be
             written down.
         """
-        attempt = self._begin(call)
+        attempt = self._begin(call, tries)
         try:
             response = self._pool.handle_request(_as_httpcore(call.request))
         except CONNECTION_ERRORS as exc:
@@ -210,26 +211,29 @@ class ProviderTransport(httpx.BaseTransport):
         encoding = headers.get("content-encoding", "").strip().lower()
         plain = encoding in ("", "identity")
         if response.status >= 300:
-            raise self._turned_down(call, response, headers, attempt, plain)
+            # Of one that is compressed nothing is read.
+            body = _beginning(response) if plain else b""
+            response.close()
+            error, again = of_status(response.status, body, self.config, call.request.url.path)
+            attempt.end(status=response.status, bytes_in=len(body), error=error.kind)
+            after = _retry_after(headers)
+            raise Failed(error, again and (after is None or after <= LONGEST_PAUSE), after)
         if not plain:
             response.close()
             error = compressed(self.config, encoding)
             attempt.end(status=response.status, error=error.kind)
             raise Failed(error, again=False)
-        kind = headers.get("content-type", "")
-        in_lines = kind.startswith(("text/event-stream", "application/x-ndjson"))
         return httpx.Response(
             response.status,
             headers=headers,
-            stream=Counted(response, attempt, self.config, in_lines),
+            stream=ReplyStream(response, attempt, self.config, headers.get("content-type", "")),
             extensions=response.extensions,
         )
 
-    def _begin(self, call: _Call) -> Attempt:
+    def _begin(self, call: _Call, tries: int) -> Attempt:
         """Write down that a request is sent now."""
         if call.is_cancelled():
             raise ProviderError("the answer is not waited for any more", "cancelled")
-        call.tries += 1
         length = call.request.headers.get("content-length", "0")
         return self._egress.begin(
             host=call.host,
@@ -239,37 +243,63 @@ class ProviderTransport(httpx.BaseTransport):
             purpose=call.sending.purpose if call.sending else "other",
             notes=call.sending.notes if call.sending else (),
             bytes_out=int(length) if length.isdigit() else 0,
-            attempt=call.tries,
+            attempt=tries,
         )
 
-    def _turned_down(
-        self,
-        call: _Call,
-        response: httpcore.Response,
-        headers: httpx.Headers,
-        attempt: Attempt,
-        plain: bool,
-    ) -> Failed:
-        """What became of a try that was answered with an error; one that is compressed is not read."""
-        body = b""
-        with suppress(*CONNECTION_ERRORS):
-            for piece in response.iter_stream() if plain else ():
-                body += piece
-                if len(body) > _ERROR_BYTES:
-                    break
-        response.close()
-        error, again = of_status(response.status, body, self.config, call.request.url.path)
-        attempt.end(status=response.status, bytes_in=len(body), error=error.kind)
-        after = _retry_after(headers)
-        return Failed(error, again and (after is None or after <= LONGEST_PAUSE), after)
 
+class ReplyStream(httpx.SyncByteStream):
+    """An answer as it comes in, within its limits; how it ended is written down.
 
-class NoAsyncTransport(httpx.AsyncBaseTransport):
-    """The transport of clients that an SDK wants and nobody asks: nothing goes around it."""
+    Bytes are limited here, and of a stream the seconds until the next whole line; the seconds of the
+    whole reply where they are read.
+    """
 
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Send nothing."""
-        raise RuntimeError(f"{request.url.host}: asked around notehop's own asynchronous methods")
+    def __init__(
+        self, response: httpcore.Response, attempt: Attempt, config: ProviderConfig, kind: str
+    ) -> None:
+        """:param kind: the content type."""
+        self._response = response
+        self._attempt = attempt
+        self._config = config
+        self._in_lines = kind.startswith(("text/event-stream", "application/x-ndjson"))
+        self._bytes = 0
+        self._line_ended = monotonic()
+        self._last = b""
+        if (into := OPENED.get()) is not None:
+            into.append(self)
+
+    def __iter__(self) -> Iterator[bytes]:
+        try:
+            for piece in self._response.iter_stream():
+                self._count(piece)
+                yield piece
+        except CONNECTION_ERRORS as exc:
+            error = of_cut(exc, self._config)
+            self._end(error.kind)
+            raise error from exc
+        except ProviderError as exc:
+            self._end(exc.kind)
+            raise
+        self._end(None)
+
+    def close(self) -> None:
+        self._response.close()
+        # One that was not read on was whole, or is not wanted any more.
+        self._end(None if any(end in self._last for end in _ENDS) else "cancelled")
+
+    def _count(self, piece: bytes) -> None:
+        """:raises ProviderError: if the reply has or takes more than it may."""
+        self._bytes += len(piece)
+        self._last = (self._last + piece)[-_TAIL:]
+        if self._bytes > self._config.reply_bytes:
+            raise too_long(self._config, f"{self._config.reply_bytes:,} bytes")
+        if b"\n" in piece:
+            self._line_ended = monotonic()
+        elif self._in_lines and monotonic() - self._line_ended > self._config.timeout_s:
+            raise timed_out(self._config)
+
+    def _end(self, error: str | None) -> None:
+        self._attempt.end(status=200, bytes_in=self._bytes, error=error)
 
 
 def _as_httpcore(request: httpx.Request) -> httpcore.Request:
@@ -284,13 +314,15 @@ def _as_httpcore(request: httpx.Request) -> httpcore.Request:
     )
 
 
-def _pause(state: RetryCallState, first: float) -> float:
-    """Seconds until the next try: what the provider asks for, else growing; and some by chance."""
-    failed = state.outcome.exception() if state.outcome else None
-    if isinstance(failed, Failed) and failed.after:
-        return failed.after + random.uniform(0, failed.after / 2)
-    growing = min(first * 2.0 ** (state.attempt_number - 1), LONGEST_PAUSE / 2)
-    return growing + random.uniform(0, growing)
+def _beginning(response: httpcore.Response) -> bytes:
+    """What can be read of an error, as far as it is looked at."""
+    body = b""
+    with suppress(*CONNECTION_ERRORS):
+        for piece in response.iter_stream():
+            body += piece
+            if len(body) > _ERROR_BYTES:
+                break
+    return body
 
 
 def _retry_after(headers: httpx.Headers) -> float | None:
@@ -299,7 +331,3 @@ def _retry_after(headers: httpx.Headers) -> float | None:
         with suppress(ValueError):
             return max(0.0, float(headers.get(name, "")) / unit)
     return None
-
-
-def _port(url: httpx.URL) -> int:
-    return url.port or (443 if url.scheme == "https" else 80)

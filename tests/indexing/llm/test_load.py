@@ -276,7 +276,7 @@ def test_windows_by_name(provider: str, model: str, window: int, tmp_path: Path)
     [
         ("ollama", "ollama"),
         ("openai", "openai"),
-        ("openai-compatible", "llama_index.llms.openai_like"),
+        ("openai-compatible", "openai"),
         ("anthropic", "anthropic"),
     ],
 )
