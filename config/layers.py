@@ -1,26 +1,22 @@
-"""The layers of the settings, merged with a record of where each value was set.
-
-Touches: vault-read (``notehop.toml`` in the vault's folder), environment, the user's configuration
-folder.
-"""
+"""The layers of the settings, merged with a record of where each value was set."""
 
 from __future__ import annotations
 
 import difflib
+import json
 import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, get_origin
 
 import platformdirs
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 from pydantic.fields import FieldInfo
-from pydantic_settings import EnvSettingsSource
-from pydantic_settings.exceptions import SettingsError as EnvError
 
 from notehop.config.errors import SettingsError
+from notehop.config.fields import Section
 from notehop.config.secrets import VAULT_TOKEN
 from notehop.config.settings import Settings
 from notehop.config.small_files import is_folder, read_toml_file
@@ -47,12 +43,12 @@ FORMER = {
     "llm.threads": _SERVER,
     "llm.connect_timeout_s": "it is always 10",
 }
-"""Keys of the release before, and where they went; they are passed over with a warning."""
+"""Keys of releases before, and where they went; they are passed over with a warning."""
 
-_UNSAID = ("defaults", "settings", "argument")
-"""Where values come from that nobody wrote into a file or a variable."""
+_ARGUMENT = "argument"
 
 Layer = tuple[str, dict[str, Any]]
+"""Where values were set, and the values, by section."""
 
 
 def user_config_file() -> Path:
@@ -73,20 +69,19 @@ def load_settings(
     :param overrides: dotted keys, ``{"retrieval.top_k": 8}``; None values are left out.
     :raises SettingsError: naming the key, the value, what is allowed and where it was set.
     """
-    layers: list[Layer] = [("defaults", Settings().model_dump())]
-    if config_file is not None:
-        if not config_file.is_file():
-            raise SettingsError(f"{config_file}: no such settings file; check --config")
-        layers.append((str(config_file), _read_toml(config_file)))
-    else:
-        layers += _optional_file(user_config_file())
-    if vault is not None:
-        for origin, values in _optional_file(vault / FILE_NAME):
-            _refuse_user_only(origin, values)
-            layers.append((origin, values))
+    layers: list[Layer] = []
+    if config_file is not None and not config_file.is_file():
+        raise SettingsError(f"{config_file}: no such settings file; check --config")
+    own = config_file or user_config_file()
+    if own.exists():
+        layers.append((str(own), _read_toml(own)))
+    if vault is not None and (shared := vault / FILE_NAME).exists():
+        values = _read_toml(shared)
+        _refuse_user_only(str(shared), values)
+        layers.append((str(shared), values))
     layers += _environment()
-    layers.append(("argument", _nested(overrides or {})))
-    return _validated(layers)
+    layers.append((_ARGUMENT, _nested(overrides or {})))
+    return _validated(Settings(), layers)
 
 
 def apply_overrides(settings: Settings, overrides: Mapping[str, Any]) -> Settings:
@@ -94,9 +89,7 @@ def apply_overrides(settings: Settings, overrides: Mapping[str, Any]) -> Setting
 
     :raises SettingsError: as :func:`load_settings`.
     """
-    return _validated(
-        [("settings", settings.model_dump()), ("argument", _nested(overrides))],
-    )
+    return _validated(settings, [(_ARGUMENT, _nested(overrides))])
 
 
 def read_overrides(file: Path) -> dict[str, Any]:
@@ -107,8 +100,9 @@ def read_overrides(file: Path) -> dict[str, Any]:
     return dict(_flat(_read_toml(file)))
 
 
-def _optional_file(path: Path) -> list[Layer]:
-    return [(str(path), _read_toml(path))] if path.exists() else []
+def vault_may_set(key: str) -> bool:
+    """Whether a vault's own file may set a key."""
+    return _is_declared(key, "vault")
 
 
 def _read_toml(path: Path) -> dict[str, Any]:
@@ -120,17 +114,13 @@ def _read_toml(path: Path) -> dict[str, Any]:
         raise SettingsError(
             f"{path}: cannot be read: {exc.strerror}; correct it or move it away"
         ) from exc
-    _refuse_secrets(path, values)
-    return values
-
-
-def _refuse_secrets(path: Path, values: Mapping[str, Any]) -> None:
     for key, value in _flat(values):
         if (secret := _secret(key)) is not None and value != "":
-            variable = _variable_of(secret.split("."))
             raise SettingsError(
-                f"{path}: {secret} may stand in no settings file; set {variable}{SECRET[secret]}"
+                f"{path}: {secret} may stand in no settings file; set "
+                f"{_variable_of(secret.split('.'))}{SECRET[secret]}"
             )
+    return values
 
 
 def _secret(key: str) -> str | None:
@@ -138,9 +128,15 @@ def _secret(key: str) -> str | None:
     return next((one for one in SECRET if key == one or key.startswith(f"{one}.")), None)
 
 
-def _sounds_secret(name: str) -> bool:
-    """Whether a secret may stand under a name that no setting has."""
-    return any(word in name.lower() for word in ("token", "key", "secret", "password"))
+def _refuse_user_only(origin: str, values: Mapping[str, Any]) -> None:
+    for key, value in _flat(values):
+        if _field_at(key.split(".")) is None:
+            continue  # said of it later, with the nearest key that there is
+        if (key in MODELS and is_folder(str(value))) or not vault_may_set(key):
+            raise SettingsError(
+                f"{origin}: {key} = {_shown(key, value)} cannot be set by a vault; "
+                f"set it in {user_config_file()} or by an environment variable"
+            )
 
 
 def _environment() -> list[Layer]:
@@ -154,8 +150,9 @@ def _environment() -> list[Layer]:
         if not name.lower().startswith(ENV_PREFIX) or name.startswith(VAULT_TOKEN):
             continue
         parts = name.lower().removeprefix(ENV_PREFIX).split("__")
-        if len(parts) > 1 and (_is_setting(parts) or ".".join(parts) in FORMER):
-            layers.append((f"environment variable {name}", _variable(name, os.environ[name])))
+        key = ".".join(parts)
+        if len(parts) > 1 and (_field_at(parts) is not None or key in FORMER):
+            layers.append((f"environment variable {name}", _nested({key: _value_of(name, parts)})))
         else:
             unknown.append(name + _near_miss(parts))
     if unknown:
@@ -167,21 +164,23 @@ def _environment() -> list[Layer]:
     return layers
 
 
-@cache
-def warn_once(text: str) -> None:
-    """Several commands of one process, and each of them more than once, read the settings."""
-    _log.warning("%s", text)
-
-
-def _is_setting(parts: Sequence[str]) -> bool:
-    return all(part in _keys_at(parts[:at]) for at, part in enumerate(parts))
+def _value_of(name: str, parts: Sequence[str]) -> Any:
+    """The value of a variable: text, which its setting reads, or JSON for a list or a table."""
+    value, field = os.environ[name], _field_at(parts)
+    if field is None or not (get_origin(field.annotation) is tuple or _section_of(field)):
+        return value
+    try:
+        return json.loads(value)
+    except ValueError as exc:
+        raise SettingsError(
+            f"environment variable {name} = {value!r}: must be JSON, for example "
+            """'["Archive/**"]'"""
+        ) from exc
 
 
 def _near_miss(parts: Sequence[str]) -> str:
     *parents, leaf = parts
-    if not parents or not _is_setting(parents):
-        return ""
-    close = difflib.get_close_matches(leaf, _keys_at(parents), n=1)
+    close = difflib.get_close_matches(leaf, _fields_at(parents), n=1) if parents else ()
     return f" (did you mean {_variable_of([*parents, *close])}?)" if close else ""
 
 
@@ -189,16 +188,10 @@ def _variable_of(parts: Sequence[str]) -> str:
     return f"{ENV_PREFIX}{'__'.join(parts)}".upper()
 
 
-def _variable(name: str, value: str) -> dict[str, Any]:
-    source = EnvSettingsSource(Settings)
-    source.env_vars = {name.lower(): value}
-    try:
-        return dict(source())
-    except EnvError as exc:
-        raise SettingsError(
-            f"environment variable {name} = {value!r}: must be JSON, for example "
-            """'["Archive/**"]'"""
-        ) from exc
+@cache
+def warn_once(text: str) -> None:
+    """Several commands of one process, and each of them more than once, read the settings."""
+    _log.warning("%s", text)
 
 
 def _nested(dotted: Mapping[str, Any]) -> dict[str, Any]:
@@ -214,35 +207,6 @@ def _nested(dotted: Mapping[str, Any]) -> dict[str, Any]:
     return tree
 
 
-def _refuse_user_only(origin: str, values: Mapping[str, Any]) -> None:
-    for key, value in _flat(values):
-        if not _is_setting(key.split(".")):
-            continue  # said of it later, with the nearest key that there is
-        folder = key in MODELS and is_folder(str(value))
-        if folder or not vault_may_set(key):
-            raise SettingsError(
-                f"{origin}: {key} = {_shown(key, value)} cannot be set by a vault; "
-                f"set it in {user_config_file()} or by an environment variable"
-            )
-
-
-def vault_may_set(key: str) -> bool:
-    """Whether a vault's own file may set a key."""
-    return _extra(key, "vault")
-
-
-def _extra(key: str, what: str) -> bool:
-    """Whether a key, or a table that it is in, is declared so."""
-    parts = key.split(".")
-    levels = [_fields_at(parts[:at]) for at in range(len(parts))]
-    found = [level.get(name) for level, name in zip(levels, parts, strict=True)]
-    return any(
-        isinstance(field.json_schema_extra, dict) and bool(field.json_schema_extra.get(what))
-        for field in found
-        if field is not None
-    )
-
-
 def _flat(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     for name, value in tree.items():
         if isinstance(value, Mapping):
@@ -253,26 +217,30 @@ def _flat(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]
 
 def _merge(into: dict[str, Any], layer: Mapping[str, Any]) -> None:
     for name, value in layer.items():
-        if isinstance(value, Mapping) and isinstance(into.get(name), dict):
+        if isinstance(value, Mapping):
+            if not isinstance(into.get(name), dict):
+                into[name] = {}
             _merge(into[name], value)
         else:
-            into[name] = dict(value) if isinstance(value, Mapping) else value
+            into[name] = value
 
 
-def _validated(layers: list[Layer]) -> Settings:
-    merged: dict[str, Any] = {}
+def _validated(base: Settings, layers: Sequence[Layer]) -> Settings:
+    merged = base.model_dump()
     origins: dict[str, str] = {}
-    for origin, given in layers:
-        values = _without_former(origin, given)
+    for origin, values in layers:
         _merge(merged, values)
         origins.update((key, origin) for key, _ in _flat(values))
-        for name in values:
-            # The library below would pass over it without a word.
-            if name not in Settings.model_fields and name.lower() in Settings.model_fields:
-                raise SettingsError(
-                    f"{origin}: unknown setting {name}; did you mean {name.lower()}?"
-                )
-    _warn_of_constants(origins)
+    for key, origin in origins.items():
+        section, _, name = key.partition(".")
+        if key in FORMER:
+            del merged[section][name]
+            warn_once(f"{origin}: {key} is passed over: {FORMER[key]}")
+        elif origin != _ARGUMENT and _is_declared(key, "constant"):
+            warn_once(
+                f"{origin}: {key} is a constant by now, measured and no setting; it is heeded in this "
+                "release and refused in the next. To compare values of it: notehop eval --compare"
+            )
     try:
         return Settings(**merged)
     except ValidationError as exc:
@@ -280,49 +248,27 @@ def _validated(layers: list[Layer]) -> Settings:
         raise SettingsError("\n".join(problems)) from exc
 
 
-def _warn_of_constants(origins: Mapping[str, str]) -> None:
-    for key, origin in origins.items():
-        if origin not in _UNSAID and _extra(key, "constant"):
-            warn_once(
-                f"{origin}: {key} is a constant by now, measured and no setting; it is heeded in this "
-                "release and refused in the next. To compare values of it: notehop eval --compare"
-            )
-
-
-def _without_former(origin: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    kept: dict[str, Any] = {}
-    for key, value in values.items():
-        kept[key] = dict(value) if isinstance(value, Mapping) else value
-    for key, where in FORMER.items():
-        section, name = key.split(".")
-        if isinstance(kept.get(section), dict) and name in kept[section]:
-            del kept[section][name]
-            warn_once(f"{origin}: {key} is passed over: {where}")
-    return kept
-
-
 def _explain(error: Mapping[str, Any], origins: Mapping[str, str]) -> str:
     location = [str(part) for part in error["loc"] if not str(part).startswith("function-")]
     key = ".".join(location)
-    while key not in origins and "." in key and not any(k.startswith(key + ".") for k in origins):
-        key = key.rsplit(".", 1)[0]
-    origin = origins.get(key) or next(
-        (o for k, o in origins.items() if k.startswith(key + ".") and "default" not in o),
-        "settings",
-    )
+    # Of an element of a list, or of a table: the list, or the first of the table that was set.
+    while not (below := [k for k in origins if f"{k}.".startswith(f"{key}.")]) and "." in key:
+        key = key.rpartition(".")[0]
+    origin = origins[below[0]] if below else "settings"
     if error["type"] == "extra_forbidden":
         *parents, leaf = location
-        known = sorted(_keys_at(parents))
+        known = sorted(_fields_at(parents))
         close = difflib.get_close_matches(leaf, known, n=1)
         hint = f"did you mean {close[0]}? " if close else ""
         place = f"[{'.'.join(parents)}]" if parents else "the top level"
         # A secret under a name that is not quite right must not be shown either.
-        bare = _sounds_secret(key) or isinstance(error["input"], Mapping | list)
+        secret = any(word in key.lower() for word in ("token", "key", "secret", "password"))
+        bare = secret or isinstance(error["input"], Mapping | list)
         value = "" if bare else f" = {error['input']!r}"
         return f"{origin}: unknown setting {key}{value}; {hint}keys of {place}: {', '.join(known)}"
     rule = error["msg"].replace("Input should be", "must be")
     if error["type"].startswith("model_"):
-        rule = f"must be a table with keys of: {', '.join(_keys_at(location))}"
+        rule = f"must be a table with keys of: {', '.join(_fields_at(location))}"
     return f"{origin}: {key} = {_shown(key, error['input'])}: {rule}"
 
 
@@ -332,17 +278,28 @@ def _shown(key: str, value: object) -> str:
     return "(not shown)" if _secret(key) or address else repr(value)
 
 
-def _keys_at(parents: Sequence[str]) -> list[str]:
-    return list(_fields_at(parents))
+def _is_declared(key: str, what: str) -> bool:
+    """Whether a key, or a table that it is in, is declared as ``vault`` or ``constant``."""
+    parts = key.split(".")
+    fields = [_field_at(parts[: at + 1]) for at in range(len(parts))]
+    extras = [field.json_schema_extra for field in fields if field is not None]
+    return any(isinstance(extra, dict) and bool(extra.get(what)) for extra in extras)
+
+
+def _field_at(parts: Sequence[str]) -> FieldInfo | None:
+    *parents, leaf = parts
+    return _fields_at(parents).get(leaf)
 
 
 def _fields_at(parents: Sequence[str]) -> Mapping[str, FieldInfo]:
     """The settings of a section; none where there is no such section."""
-    model: type[BaseModel] = Settings
+    model: type[Section] | None = Settings
     for parent in parents:
-        field = model.model_fields.get(parent)
-        annotation = field.annotation if field else None
-        if not (isinstance(annotation, type) and issubclass(annotation, BaseModel)):
-            return {}
-        model = annotation
-    return model.model_fields
+        field = model.model_fields.get(parent) if model else None
+        model = _section_of(field) if field else None
+    return model.model_fields if model else {}
+
+
+def _section_of(field: FieldInfo) -> type[Section] | None:
+    kind = field.annotation
+    return kind if isinstance(kind, type) and issubclass(kind, Section) else None

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from notehop.config.fields import (
     HostName,
@@ -394,16 +393,8 @@ class ServerSettings(Section):
     """Whether `/metrics` tells numbers in the text format of Prometheus."""
 
 
-class Settings(BaseSettings):
+class Settings(Section):
     """All settings, frozen; made by :func:`config.load_settings`, which knows the layers."""
-
-    model_config = SettingsConfigDict(
-        extra="forbid",
-        frozen=True,
-        env_prefix="NOTEHOP_",
-        env_nested_delimiter="__",
-        case_sensitive=False,
-    )
 
     vault: VaultSettings = VaultSettings()
     index: IndexSettings = IndexSettings()
@@ -425,18 +416,6 @@ class Settings(BaseSettings):
     themes: ThemesSettings = ThemesSettings()
     capture: CaptureSettings = CaptureSettings()
     server: ServerSettings = ServerSettings()
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],  # noqa: ARG003
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003
-        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
-        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Only what is handed in: :mod:`notehop.config.layers` merges the layers and keeps their origin."""
-        return (init_settings,)
 
     def with_overrides(self, overrides: Mapping[str, Any]) -> Settings:
         """Return a copy with dotted keys replaced (``{"connected.max": 0}``), checked again.

@@ -46,7 +46,8 @@ def listed(value: Any) -> Any:
 class Strict(BaseModel):
     """A model that refuses unknown keys."""
 
-    model_config = ConfigDict(extra="forbid")
+    # Each is built when it is first used: a command uses few of them.
+    model_config = ConfigDict(extra="forbid", defer_build=True)
 
 
 class Parameters(Strict):
