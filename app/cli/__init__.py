@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 
 _NEW_OBJECTS = 50_000
@@ -12,6 +13,8 @@ start stays: looking through it took a tenth of the time of loading it."""
 
 def main() -> None:
     """Run the command line; the process ends with 0, 1 (failed), 2 (usage) or 130 (Ctrl-C)."""
+    # To look for plugins of pydantic, which nobody has here, reads what every package brings.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     gc.set_threshold(_NEW_OBJECTS, *gc.get_threshold()[1:])
     from notehop.app.cli.program import run
 

@@ -68,14 +68,13 @@ def ask(
     from notehop.app.cli.output import out
     from notehop.app.cli.show_answer import show_answer
     from notehop.app.models import Query
-    from notehop.app.retrieval.filters.parse import check
 
     query = how.query(Query, words(question), filters, literal)
     place = options.place()
-    check(query, place.settings.retrieval.max_query_chars)
     # Quotes are there at once; what a model writes is read while it comes.
     live = not options.json and out().is_terminal and place.settings.llm.provider != "none"
     if live:
+        _check(place, query)
         with _TerminalChat(place) as talk:
             answer, written = talk.ask(query)
     else:
@@ -154,14 +153,12 @@ def search(
 ) -> None:
     """List the passages that match, with the notes they are linked with."""
     from notehop.app.models import SearchQuery
-    from notehop.app.retrieval.filters.parse import check
 
     kind = "notes" if notes else "chunks"
     wanted = how.query(
         SearchQuery, words(query), filters, literal, results=kind, min_score=min_score
     )
     place = options.place()
-    check(wanted, place.settings.retrieval.max_query_chars)
     found = _replied(place, wanted, lambda vault: vault.search(wanted))
     from notehop.app.cli.show_answer import show_hits
 
@@ -261,14 +258,12 @@ def themes(
     """List the themes of the vault, or answer a question from them."""
     from notehop.app.models import Query, ThemesQuery
     from notehop.app.models.query import as_query
-    from notehop.app.retrieval.filters.parse import check
 
     place = options.place()
     text = words(question or [])
     fields: dict[str, Any] = {"filters": filters.given(), "literal": literal}
     if text and not listed:
         query = as_query(Query, text, {"themes": True, **fields})
-        check(query, place.settings.retrieval.max_query_chars)
         answer = _replied(place, query, lambda vault: vault.ask(query))
         from notehop.app.cli.show_answer import show_answer
 
@@ -331,10 +326,21 @@ def _replied(
             return found
         from notehop.app.services.open_vault import open_place
 
+        _check(place, query)
         with open_place(place) as vault:
             if shows_progress:
                 done()
             return work(vault)
+
+
+def _check(place: Place, query: Parameters) -> None:
+    """Refuse here what no index could answer, before one is opened; a server does it by itself."""
+    from notehop.app.models.query import BaseQuery
+
+    if isinstance(query, BaseQuery):
+        from notehop.app.retrieval.filters.parse import check
+
+        check(query, place.settings.retrieval.max_query_chars)
 
 
 def _print(options: Common, place: Place, reply: ReplyT, show: Callable[[ReplyT], None]) -> None:
@@ -347,10 +353,11 @@ def _print(options: Common, place: Place, reply: ReplyT, show: Callable[[ReplyT]
 def _warn(place: Place, reply: ReplyT) -> None:
     """Say what a reply warns of, and how many notes may have changed since they were indexed."""
     from notehop.app.cli.output import warn
-    from notehop.app.services.index_process import remedy
 
     warn(reply.warnings)
     if reply.pending:
+        from notehop.app.services.index_process import remedy
+
         notes = counted(reply.pending, "note")
         warn([f"{notes} may have changed since the index was made; {remedy(place.layout)}"])
 

@@ -171,8 +171,6 @@ LATER = 5.0
 """Seconds that it has for an answer beside those that it gives itself (``server.timeout_s``): it
 says so when they are over, and who left earlier would have the language model asked twice."""
 
-_EVENT: TypeAdapter[models.StreamEvent] = TypeAdapter(models.StreamEvent)
-
 
 class _Unusable(Exception):
     """Why the server is not asked."""
@@ -307,11 +305,12 @@ def _events(
     connection: http.client.HTTPConnection, response: http.client.HTTPResponse
 ) -> Generator[models.StreamEvent, None, None]:
     """The events of a stream: of each the one line of data that this server gives it."""
+    event: TypeAdapter[models.StreamEvent] = TypeAdapter(models.StreamEvent)
     with closing(connection):
         try:
             for line in response:
                 if line.startswith(b"data:"):
-                    yield _EVENT.validate_json(line[5:])
+                    yield event.validate_json(line[5:])
         except (OSError, http.client.HTTPException, ValueError) as exc:
             _log.debug("the answer broke off: %s", _reason(exc))
 

@@ -7,8 +7,6 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from time import thread_time
 
-import regex
-
 from notehop.config.errors import VaultError
 
 Exclusion = Callable[[str], str | None]
@@ -121,6 +119,8 @@ _NOT_OF_JAVASCRIPT = re.compile(r"\\.|\(\?(?!:|=|!|<|[a-z-]+[:)])", re.DOTALL)
 def _filter(text: str, seconds: float) -> Callable[[str], object]:
     if not (len(text) > 2 and text.startswith("/") and text.endswith("/")):
         return re.compile("^" + re.escape(text), re.IGNORECASE).search
+    import regex  # seldom needed, and slow to load
+
     try:
         if len(text) > MAX_FILTER_CHARS:
             raise ValueError(f"more than {MAX_FILTER_CHARS:,} characters")
