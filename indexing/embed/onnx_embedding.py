@@ -9,7 +9,7 @@ import asyncio
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -19,7 +19,7 @@ from llama_index.core.bridge.pydantic import PrivateAttr
 from notehop.config.errors import IndexMismatch
 from notehop.indexing.embed.embedder import OnBatch, Vectors
 from notehop.indexing.embed.identity import describe_model, model_identity
-from notehop.indexing.embed.models import MULTILINGUAL_NAME, MULTILINGUAL_WINDOW
+from notehop.indexing.embed.models import MULTILINGUAL_NAME
 from notehop.indexing.embed.onnx_model import ModelManifest, OnnxModel, read_manifest
 from notehop.indexing.embed.tokenizer import TokenOffsets
 
@@ -27,6 +27,12 @@ if TYPE_CHECKING:
     from notehop.config.settings import EmbeddingSettings
     from notehop.indexing.embed.packed import PackedEngine
     from notehop.indexing.embed.torch_embedding import TorchEmbedding
+
+
+Engine: TypeAlias = "OnnxModel | PackedEngine | TorchEmbedding"
+"""What embeds queries and passages: ``vectors``, ``is_cut``, ``tokens``, ``cut`` and ``max_tokens``."""
+
+Source = Literal["onnx", "packed", "torch"]
 
 
 class QueryEmbedder(BaseEmbedding):
@@ -38,14 +44,38 @@ class QueryEmbedder(BaseEmbedding):
 
     dimensions: int
     max_tokens: int
-    source: Literal["onnx", "packed", "torch"]
+    source: Source
     reason: str | None = None
-    _engine: OnnxModel | PackedEngine | _TorchEngine = PrivateAttr()
+    _engine: Engine = PrivateAttr()
     _identity: dict[str, Any] = PrivateAttr()
+
+    @classmethod
+    def over(
+        cls,
+        engine: Engine,
+        source: Source,
+        identity: dict[str, Any],
+        reason: str | None = None,
+    ) -> Self:
+        """An embedding by an engine; ``identity`` names what it embeds with."""
+        made = cls(
+            model_name=identity["model"],
+            dimensions=identity["dimensions"],
+            max_tokens=engine.max_tokens,
+            source=source,
+            reason=reason,
+        )
+        made._engine, made._identity = engine, identity
+        return made
 
     @classmethod
     def class_name(cls) -> str:
         return "QueryEmbedder"
+
+    @property
+    def engine(self) -> Engine:
+        """What embeds."""
+        return self._engine
 
     @property
     def tokens(self) -> TokenOffsets:
@@ -107,16 +137,16 @@ class QueryEmbedder(BaseEmbedding):
         return await asyncio.to_thread(self._get_text_embedding, text)
 
 
-EngineT = TypeVar("EngineT", "OnnxModel", "PackedEngine", "_TorchEngine")
-
-_held: WeakValueDictionary[str, Any] = WeakValueDictionary()
+_held: WeakValueDictionary[str, Engine] = WeakValueDictionary()
 _opening = threading.Lock()
 
 
-def _shared(key: str, make: Callable[[], EngineT]) -> EngineT:
-    """What goes by a key, for as long as anybody holds it; made where nobody does."""
+def _opened(key: str | None, make: Callable[[], Engine]) -> Engine:
+    """What goes by a key, for as long as anybody holds it; made anew where nobody does, or for None."""
+    if key is None:
+        return make()
     with _opening:
-        found: EngineT | None = _held.get(key)
+        found = _held.get(key)
         if found is None:
             found = _held[key] = make()
         return found
@@ -153,24 +183,18 @@ def open_exported(folder: Path, manifest: ModelManifest, *, shared: bool = False
     :param shared: as for :func:`load_query`.
     :raises ModelError: if they cannot be opened.
     """
-
-    def opened() -> OnnxModel:
-        return OnnxModel(folder, manifest)
-
-    engine = _shared(manifest.text(), opened) if shared else opened()
-    return _over(engine, "onnx", manifest.identity, manifest.max_tokens)
+    key = manifest.text() if shared else None
+    engine = _opened(key, lambda: OnnxModel(folder, manifest))
+    return QueryEmbedder.over(engine, "onnx", manifest.identity)
 
 
 def _open_packed(settings: EmbeddingSettings, shared: bool) -> QueryEmbedder:
     from notehop.indexing.embed.packed import PackedEngine
 
     description = describe_model(settings)
-
-    def opened() -> PackedEngine:
-        return PackedEngine(description)
-
-    engine = _shared(settings.model_dump_json(), opened) if shared else opened()
-    return _over(engine, "packed", description.identity(), MULTILINGUAL_WINDOW)
+    key = settings.model_dump_json() if shared else None
+    engine = _opened(key, lambda: PackedEngine(description))
+    return QueryEmbedder.over(engine, "packed", description.identity())
 
 
 def _open_torch(settings: EmbeddingSettings, reason: str, shared: bool) -> QueryEmbedder:
@@ -178,31 +202,9 @@ def _open_torch(settings: EmbeddingSettings, reason: str, shared: bool) -> Query
 
     # One query gains nothing from bfloat16, and trying it out would cost a second at each start.
     settings = settings.model_copy(update={"precision": "float32"})
-
-    def opened() -> _TorchEngine:
-        return _TorchEngine(load_bulk(settings))
-
-    engine = _shared(settings.model_dump_json(), opened) if shared else opened()
-    return _over(engine, "torch", engine.identity, engine.max_tokens, reason)
-
-
-def _over(
-    engine: OnnxModel | PackedEngine | _TorchEngine,
-    source: Literal["onnx", "packed", "torch"],
-    identity: dict[str, Any],
-    max_tokens: int,
-    reason: str | None = None,
-) -> QueryEmbedder:
-    found = QueryEmbedder(
-        model_name=identity["model"],
-        dimensions=identity["dimensions"],
-        max_tokens=max_tokens,
-        source=source,
-        reason=reason,
-    )
-    found._engine = engine
-    found._identity = identity
-    return found
+    key = settings.model_dump_json() if shared else None
+    engine = _opened(key, lambda: load_bulk(settings))
+    return QueryEmbedder.over(engine, "torch", model_identity(settings), reason)
 
 
 def _check_agreement(manifest: ModelManifest, settings: EmbeddingSettings) -> None:
@@ -217,24 +219,3 @@ def _check_agreement(manifest: ModelManifest, settings: EmbeddingSettings) -> No
 
 def _name(identity: dict[str, Any]) -> str:
     return f"{identity.get('model')} ({identity.get('dimensions')})"
-
-
-class _TorchEngine:
-    """Queries and passages through torch."""
-
-    def __init__(self, bulk: TorchEmbedding) -> None:
-        self._bulk = bulk
-        self.tokens = bulk.tokens
-        self.identity = bulk.identity()
-        self.max_tokens = bulk.max_tokens
-
-    def vectors(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> Vectors:
-        return self._bulk.embed_queries(texts) if kind == "query" else self._bulk.embed(texts)
-
-    def is_cut(self, query: str) -> bool:
-        seen = self._bulk.description.prompts.query + query
-        return len(self.tokens(seen)) + self.tokens.specials > self.max_tokens
-
-    @property
-    def cut(self) -> int:
-        return self._bulk.cut

@@ -6,12 +6,12 @@ import hashlib
 import json
 import os
 import shutil
-import uuid
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
 _FEATURES = ("input_ids", "attention_mask", "token_type_ids")
 _OPSET = 17
-_PART = ".part"
 
 
 def export_query_model(bulk: TorchEmbedding, folder: Path) -> str | None:
@@ -52,7 +51,7 @@ def export_query_model(bulk: TorchEmbedding, folder: Path) -> str | None:
     :returns: None, or why there is no export and torch has to serve queries.
     :raises IndexUnwritable: if the folder cannot be written; what was begun is removed.
     """
-    manifest = ModelManifest(
+    wanted = ModelManifest(
         identity=bulk.identity(),
         dimensions=bulk.dimensions,
         truncate=bulk.description.truncate,
@@ -62,18 +61,15 @@ def export_query_model(bulk: TorchEmbedding, folder: Path) -> str | None:
         files={},
         made_with=_made_with(),
     )
-    key = hashlib.sha256(manifest.text().encode()).hexdigest()[:12]
-    with _writing(folder):
-        # What a run that was killed left takes the room that this one needs.
-        _sweep(folder, lambda name: name.endswith(_PART))
-        present = _present(folder, manifest)
-        if present is not None:
+    with _drafting(folder) as draft:
+        present = read_manifest(folder)
+        if present is not None and present.is_sound(folder) and _is_same(present, wanted):
             return present.reason
-        with _undone(folder):
-            manifest = _export(bulk, folder, manifest, key)
-            _replace(folder / MANIFEST_FILE, manifest.text().encode())
-        _sweep(folder, _not_of(manifest))
-    return manifest.reason
+        made = _export(bulk, draft, wanted)
+        (draft / MANIFEST_FILE).write_text(made.text(), encoding="utf-8")
+        faults.point("export-drafted")
+        _install(draft, folder, made)
+    return made.reason
 
 
 def describe_packed(description: ModelDescription, folder: Path) -> None:
@@ -93,9 +89,44 @@ def describe_packed(description: ModelDescription, folder: Path) -> None:
     )
     if read_manifest(folder) == manifest:
         return
-    with _writing(folder):
-        _replace(folder / MANIFEST_FILE, manifest.text().encode())
-        _sweep(folder, _not_of(manifest))
+    with _drafting(folder) as draft:
+        (draft / MANIFEST_FILE).write_text(manifest.text(), encoding="utf-8")
+        _install(draft, folder, manifest)
+
+
+@contextmanager
+def _drafting(folder: Path) -> Iterator[Path]:
+    """A folder for what is made for another, which is made if missing; it goes with the block.
+
+    :raises IndexUnwritable: where the disk refuses.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        # What a run that was killed left takes the room that this one needs.
+        for left in folder.glob("draft-*"):
+            shutil.rmtree(left, ignore_errors=True)
+        with TemporaryDirectory(prefix="draft-", dir=folder, ignore_cleanup_errors=True) as draft:
+            yield Path(draft)
+    except OSError as exc:
+        raise IndexUnwritable(
+            f"{folder}: the query model cannot be written ({exc.strerror or exc}); "
+            "free space or permissions, then run: notehop index"
+        ) from exc
+
+
+def _install(source: Path, folder: Path, manifest: ModelManifest) -> None:
+    """Put an export into a folder: its description comes last, and what that does not name goes.
+
+    :raises OSError: if the disk refuses.
+    """
+    names = [*(name for name, _ in manifest.files.values()), MANIFEST_FILE]
+    for name in names:
+        link(source / name, folder / name)
+        faults.point(f"export-{name.partition('-')[0]}-installed")
+    for file in sorted(folder.iterdir()):
+        ours = file.name.startswith(("query-", "tokenizer-", MANIFEST_FILE))
+        if ours and file.name not in names and file.is_file():
+            file.unlink(missing_ok=True)
 
 
 def _made_with() -> str:
@@ -105,48 +136,40 @@ def _made_with() -> str:
     return f"torch {torch.__version__}, transformers {transformers.__version__}, opset {_OPSET}"
 
 
-def _present(folder: Path, wanted: ModelManifest) -> ModelManifest | None:
-    """The manifest that stands there, if it is of the same model and libraries, and whole."""
-    found = read_manifest(folder)
-    if found is None or not found.is_sound(folder):
-        return None
-    same = (found.identity, found.made_with, found.max_tokens, found.truncate) == (
+def _is_same(found: ModelManifest, wanted: ModelManifest) -> bool:
+    """Whether an export is of the same model, by the same libraries."""
+    return (found.identity, found.made_with, found.max_tokens, found.truncate) == (
         wanted.identity,
         wanted.made_with,
         wanted.max_tokens,
         wanted.truncate,
     )
-    return found if same else None
 
 
-def _export(bulk: TorchEmbedding, folder: Path, manifest: ModelManifest, key: str) -> ModelManifest:
+def _export(bulk: TorchEmbedding, draft: Path, manifest: ModelManifest) -> ModelManifest:
     """Write model and tokenizer; return the manifest that names them, or the reason there is none."""
     from notehop.indexing.embed.torch_embedding import TorchEmbedding, own_tokenizer
 
-    model_file = folder / f"query-{key}.onnx"
-    tokenizer_file = folder / f"tokenizer-{key}.json"
+    key = hashlib.sha256(manifest.text().encode()).hexdigest()[:12]
+    model, tokenizer = draft / f"query-{key}.onnx", draft / f"tokenizer-{key}.json"
     exact = TorchEmbedding(bulk.description, "cpu", bulk.embed_batch_size)
-    _replace(tokenizer_file, own_tokenizer(bulk.description.name, exact.model).to_str().encode())
-    draft = folder / f"{model_file.name}{_PART}"
+    own = own_tokenizer(bulk.description.name, exact.model).to_str()
+    tokenizer.write_text(own, encoding="utf-8")
     try:
-        _trace(exact.model, bulk.description.truncate, draft)
+        _trace(exact.model, bulk.description.truncate, model)
     except OSError:
         raise
     except Exception as exc:  # noqa: BLE001 (a model's own code may raise anything)
         return replace(manifest, reason=f"the export failed: {type(exc).__name__}: {_line(exc)}")
     faults.point("export-model-drafted")
-    draft.replace(model_file)
-    faults.point("export-model-replaced")
+    files = {"model": model, "tokenizer": tokenizer}
     made = replace(
         manifest,
-        files={
-            "model": (model_file.name, model_file.stat().st_size),
-            "tokenizer": (tokenizer_file.name, tokenizer_file.stat().st_size),
-        },
-        crc={"model": checksum(model_file), "tokenizer": checksum(tokenizer_file)},
+        files={key: (file.name, file.stat().st_size) for key, file in files.items()},
+        crc={key: checksum(file) for key, file in files.items()},
     )
     try:
-        cosine = _agreement(bulk, exact, folder, made)
+        cosine = _agreement(bulk, exact, draft, made)
     except ModelError as exc:
         return replace(manifest, reason=f"the export does not run: {_line(exc)}")
     if cosine < MIN_COSINE:
@@ -183,7 +206,9 @@ def _trace(model: Any, truncate: int | None, file: Path) -> None:
         raise ValueError(f"it takes {', '.join(sorted(tensors))}, which a tokenizer alone lacks")
     pipeline = Pipeline(names, {k: v for k, v in features.items() if k not in tensors}).eval()
     axes = {name: {0: "texts", 1: "tokens"} for name in names} | {"vector": {0: "texts"}}
-    with _tracer_silenced(), torch.no_grad():
+    with warnings.catch_warnings(), torch.no_grad():
+        # What the tracer says of itself and of constants: the result is checked instead.
+        warnings.simplefilter("ignore")
         torch.onnx.export(
             pipeline,
             tuple(features[name] for name in names),
@@ -197,14 +222,6 @@ def _trace(model: Any, truncate: int | None, file: Path) -> None:
         )
 
 
-@contextmanager
-def _tracer_silenced() -> Iterator[None]:
-    """Silence what the tracer says of itself and of constants: the result is checked instead."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
-
-
 def _agreement(bulk: TorchEmbedding, exact: Any, folder: Path, manifest: ModelManifest) -> float:
     """Return the least cosine between the export and torch."""
     from notehop.indexing.embed.onnx_embedding import open_exported
@@ -214,57 +231,8 @@ def _agreement(bulk: TorchEmbedding, exact: Any, folder: Path, manifest: ModelMa
     queries = np.stack([opened.embed_query(text) for text in texts])
     passages = opened.embed(texts)
     by_query = (queries * exact.embed_queries(texts)).sum(axis=1)
-    by_passage = (passages * bulk.vectors(texts, "text")).sum(axis=1)
+    by_passage = (passages * bulk.embed_together(texts, "text")).sum(axis=1)
     return round(float(min(by_query.min(), by_passage.min())), 6)
-
-
-def _replace(file: Path, content: bytes) -> None:
-    draft = file.with_name(f"{file.name}{_PART}")
-    with draft.open("wb") as stream:
-        stream.write(content)
-        stream.flush()
-        os.fsync(stream.fileno())
-    faults.point(f"export-{file.name}-drafted")
-    draft.replace(file)
-    faults.point(f"export-{file.name}-replaced")
-
-
-@contextmanager
-def _writing(folder: Path) -> Iterator[None]:
-    """Write in a folder, which is made if missing; what the disk refuses is an error of ours."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        yield
-    except OSError as exc:
-        raise IndexUnwritable(
-            f"{folder}: the query model cannot be written ({exc.strerror or exc}); "
-            "free space or permissions, then run: notehop index"
-        ) from exc
-
-
-@contextmanager
-def _undone(folder: Path) -> Iterator[None]:
-    """Remove what the block has written if it fails: on a full disk nobody else would."""
-    try:
-        yield
-    except BaseException:
-        with suppress(OSError):  # what is told is why it failed
-            _sweep(folder, _not_of(read_manifest(folder)))
-        raise
-
-
-def _not_of(manifest: ModelManifest | None) -> Callable[[str], bool]:
-    """Whether a manifest, if there is one, has no use for the file of a name."""
-    kept = {MANIFEST_FILE, *(name for name, _ in (manifest.files.values() if manifest else ()))}
-    return lambda name: name not in kept
-
-
-def _sweep(folder: Path, useless: Callable[[str], bool]) -> None:
-    """Remove those of our files that are of no use: of earlier exports and broken runs."""
-    for file in sorted(folder.iterdir()):
-        ours = file.name.startswith(("query-", "tokenizer-", MANIFEST_FILE))
-        if ours and useless(file.name) and file.is_file():
-            file.unlink(missing_ok=True)
 
 
 def _line(exc: Exception) -> str:
@@ -291,13 +259,9 @@ def shared_export(settings: EmbeddingSettings) -> Path:
 
 
 def usable(folder: Path) -> ModelManifest | None:
-    """The export in a folder, if it is whole and as it was written."""
-    manifest = read_manifest(folder)
-    return (
-        manifest
-        if manifest is not None and manifest.reason is None and manifest.is_sound(folder)
-        else None
-    )
+    """The export in a folder, if there is one, whole and as it was written."""
+    found = read_manifest(folder)
+    return found if found and found.reason is None and found.is_sound(folder) else None
 
 
 @contextmanager
@@ -325,9 +289,7 @@ def take_shared(shared: Path, folder: Path) -> bool:
         return False
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        # The description comes last, so that files it names are whole.
-        for name in (*(name for name, _ in manifest.files.values()), MANIFEST_FILE):
-            link(shared / name, folder / name)
+        _install(shared, folder, manifest)
     except OSError:
         return False
     return True
@@ -337,17 +299,15 @@ def give_shared(folder: Path, shared: Path) -> None:
     """Share the export of an index, if there is none; where the disk refuses, each has its own."""
     if usable(shared) is not None or usable(folder) is None:
         return
-    draft = shared.with_name(f"{shared.name}.{uuid.uuid4().hex[:8]}.part")
-    try:
-        with suppress(OSError):
-            shared.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with suppress(OSError):
+        shared.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with TemporaryDirectory(dir=shared.parent, suffix=".part") as parent:
+            draft = Path(parent) / "export"
             draft.mkdir(mode=0o700)
             if take_shared(folder, draft):
                 # A damaged one, or one of another version, gives way.
                 shutil.rmtree(shared, ignore_errors=True)
                 draft.rename(shared)
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
 
 
 def link(source: Path, target: Path) -> None:

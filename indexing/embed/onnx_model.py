@@ -124,6 +124,7 @@ class OnnxModel:
 
         self.cut = 0
         """Passages so far that were longer than the window."""
+        self.max_tokens = manifest.max_tokens
         self._manifest = manifest
         self._file = folder / manifest.files["model"][0]
         self._tokenizer_file = folder / manifest.files["tokenizer"][0]

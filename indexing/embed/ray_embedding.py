@@ -1,32 +1,41 @@
 """Embedding on the workers of a Ray cluster: batches go out, vectors come back, the dead are replaced.
 
-Touches: network.
+Ray is imported when a cluster is joined, and none is ever started.
 """
 
 from __future__ import annotations
 
+import logging
+import os
+import re
+import socket
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import urlsplit
 
 import numpy as np
-from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.bridge.pydantic import PrivateAttr
 
-from notehop.config.errors import ModelError, NotehopError
+from notehop.config.errors import ModelError, NotehopError, ProviderError, UsageError
 from notehop.config.settings import EmbeddingSettings
 from notehop.indexing.embed.embedder import OnBatch, Vectors
 from notehop.indexing.embed.identity import describe_model
 from notehop.indexing.embed.onnx_embedding import QueryEmbedder
-from notehop.indexing.embed.ray_cluster import INSTALL_THERE, RayCluster, Slot
+from notehop.indexing.llm.consent import Hosts, refusal
 
 if TYPE_CHECKING:
-    from notehop.indexing.embed.tokenizer import TokenOffsets
     from notehop.indexing.embed.torch_embedding import TorchEmbedding
     from notehop.indexing.llm.egress import Attempt
+
+WORKER_CPUS = 4
+"""Cores of a worker at most: so many passes of the model run at once (torch_embedding.MOST_PASSES),
+each on a core of its own."""
 
 BATCH_CHARACTERS = 65_536
 SMALLEST_BATCH = 4_096
@@ -35,9 +44,6 @@ are left, so that all workers have some."""
 
 BATCHES_EACH = 4
 """Batches for each worker at least: the slow ones take fewer, and none waits long for the last."""
-
-IN_FLIGHT = 2
-"""Batches that a worker has: one that it embeds, and one that waits there meanwhile."""
 
 MOST_LOSSES = 3
 """Workers that may die over one batch, and one after the other on one place of a node."""
@@ -48,8 +54,171 @@ START_S = 180.0
 _LOOK_S = 5.0
 """Seconds between two looks at which nodes there are."""
 
+_CONNECT_S = 10.0
+_HOST = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*|\[[0-9A-Fa-f:.]+\]")
+_INSTALL_THERE = "has no notehop, or another one; run there: pip install 'notehop[ray]'"
+_WHAT = "passages of your notes"
+
+Device = Literal["auto", "cpu", "cuda", "mps"]
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a cluster is. ``host`` is None for ``auto``: the one that this machine is a node of."""
+
+    text: str
+    host: str | None = None
+    port: int = 0
+
+    @classmethod
+    def of(cls, text: str) -> Address:
+        """Read an address as Ray writes it.
+
+        :raises UsageError: if it is none.
+        """
+        text = text.strip()
+        if text == "auto":
+            return cls(text)
+        plain = text.removeprefix("ray://")
+        try:
+            parts = urlsplit(f"//{plain}")
+            port = parts.port
+        except ValueError:
+            port = None
+        if port is None or not _HOST.fullmatch(plain.rpartition(":")[0]):
+            raise UsageError(
+                f"--ray {text!r} is no address of a Ray cluster; write HOST:PORT where this machine "
+                "is a node of it (`ray start` prints it), ray://HOST:10001 where it is none, or auto"
+            )
+        return cls(text, parts.hostname, port)
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """Room for one worker on a node: a GPU, or some cores."""
+
+    node: str
+    host: str
+    number: int
+    cpus: int
+    gpus: int = 0
+
+
 Begin = Callable[[Slot, int, int], "Attempt | None"]
 """(where, bytes, attempt), before it is sent -> what writes down how that ended; None for nothing."""
+
+
+def slots_of(nodes: Sequence[dict[str, Any]], device: Device) -> list[Slot]:
+    """Divide the living nodes among workers: one for each GPU; without any, one for four cores.
+
+    :param nodes: as ``ray.nodes()`` gives them.
+    :param device: ``cpu`` leaves GPUs alone, ``cuda`` takes nothing else.
+    """
+    found: list[Slot] = []
+    for node in sorted((node for node in nodes if node["Alive"]), key=lambda node: node["NodeID"]):
+        resources = node["Resources"]
+        cpus, gpus = int(resources.get("CPU", 0)), int(resources.get("GPU", 0))
+        where = (str(node["NodeID"]), str(node["NodeManagerAddress"]))
+        if gpus and device in ("auto", "cuda"):
+            found += [Slot(*where, number, min(1, cpus), 1) for number in range(gpus)]
+        elif cpus and device != "cuda":
+            each = min(cpus, WORKER_CPUS)
+            found += [Slot(*where, number, each) for number in range(cpus // each)]
+    return found
+
+
+class RayCluster:
+    """A cluster that this process joined; see :func:`joined`."""
+
+    def __init__(self, address: Address, hosts: Hosts, tell: Callable[[str], None]) -> None:
+        """:param tell: hears, once, which other machines get text."""
+        self.address = address
+        self._hosts = hosts
+        self._tell = tell
+        self._told: set[str] = set()
+
+    def slots(self, device: Device) -> list[Slot]:
+        """Room for workers on the nodes there are now.
+
+        :raises ProviderError: ``consent``, if a node is another machine that nobody named.
+        """
+        import ray
+
+        found = slots_of(ray.nodes(), device)
+        away = {slot.host for slot in found if not is_this_machine(slot.host)}
+        named = self.address.host is not None and self._hosts.allows(self.address.host)
+        for host in sorted(away):
+            # Who names the cluster by its address names its nodes.
+            if not (named or self._hosts.allows(host)):
+                raise refusal(host, _WHAT)
+        if new := sorted(away - self._told):
+            self._told |= away
+            self._tell(f"{_WHAT} go to {', '.join(new)} (Ray cluster at {self.address.text})")
+        return found
+
+    def error(self, what: str) -> ModelError:
+        """What went wrong on it."""
+        return ModelError(f"--ray {self.address.text}: {what}")
+
+
+def is_this_machine(address: str) -> bool:
+    """Whether a node's address is one of this machine: a socket can be bound to no other."""
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    with socket.socket(family, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.bind((address, 0))
+        except OSError:
+            return False
+    return True
+
+
+@contextmanager
+def joined(
+    address: Address, allowed: Sequence[str], tell: Callable[[str], None]
+) -> Iterator[RayCluster]:
+    """Join a cluster for the body; a program that joined one before stays in that.
+
+    :param allowed: hosts that may get text (``privacy.allow_hosts``).
+    :param tell: hears which other machines get text.
+    :raises ProviderError: ``consent``, before anything is sent; ``refused``, if nothing listens there.
+    :raises ModelError: if Ray is not installed, or the cluster cannot be joined.
+    """
+    cluster = RayCluster(address, Hosts(allowed, address="--ray"), tell)
+    if address.host is not None:
+        cluster._hosts.admit(address.host, address.port, _WHAT)
+    if find_spec("ray") is None:
+        raise cluster.error("Ray is not installed; run: pip install 'notehop[ray]'")
+    # Read when Ray is imported. The nodes have it of whoever starts them.
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    if address.host is not None:
+        # Ray itself tries for a minute, and ends the process then.
+        try:
+            socket.create_connection((address.host, address.port), _CONNECT_S).close()
+        except OSError as exc:
+            raise ProviderError(
+                f"--ray {address.text}: nothing listens there ({exc.strerror or exc}); is the cluster "
+                "up (`ray status` on its head), and is that its port? 6379 for HOST:PORT, 10001 for "
+                "ray://",
+                "refused",
+            ) from exc
+    import ray
+
+    if ray.is_initialized():
+        yield cluster
+        return
+    try:
+        ray.init(address=address.text, logging_level=logging.ERROR, log_to_driver=False)
+    except Exception as exc:  # of many kinds, some of them bare
+        raise cluster.error(
+            f"the cluster cannot be joined: {' '.join(str(exc).split())[:400]}; a node of it has the "
+            "same Python and ray, and is started by: ray start --address=HOST:6379; who is none asks by "
+            "ray://HOST:10001; one that asks for a token takes RAY_AUTH_MODE=token and RAY_AUTH_TOKEN "
+            "here as on its nodes"
+        ) from exc
+    try:
+        yield cluster
+    finally:
+        ray.shutdown()
 
 
 class EmbeddingWorker:
@@ -87,11 +256,10 @@ class EmbeddingWorker:
         return self._model.embed(texts), self._model.cut - before
 
 
-class RayEmbedding(BaseEmbedding):
+class RayEmbedding(QueryEmbedder):
     """A LlamaIndex embedding whose passages are embedded on a Ray cluster, and queries here."""
 
-    cut: int = 0
-    _local: QueryEmbedder = PrivateAttr()
+    _cut_there: int = PrivateAttr(default=0)
     _workers: _Workers = PrivateAttr()
 
     @classmethod
@@ -106,8 +274,8 @@ class RayEmbedding(BaseEmbedding):
 
         :param begin: told of each batch before it is sent.
         """
-        made = cls(model_name=local.model_name, embed_batch_size=2048)
-        made._local = local
+        made = cls.over(local.engine, local.source, local.identity())
+        made.embed_batch_size = 2048
         made._workers = _Workers(cluster, settings, local.identity(), begin)
         return made
 
@@ -116,23 +284,9 @@ class RayEmbedding(BaseEmbedding):
         return "RayEmbedding"
 
     @property
-    def dimensions(self) -> int:
-        """Length of the vectors."""
-        return self._local.dimensions
-
-    @property
-    def max_tokens(self) -> int:
-        """Tokens the model sees at once."""
-        return self._local.max_tokens
-
-    @property
-    def tokens(self) -> TokenOffsets:
-        """The model's tokenizer."""
-        return self._local.tokens
-
-    def identity(self) -> dict[str, Any]:
-        """Return what the fingerprint of an index names."""
-        return self._local.identity()
+    def cut(self) -> int:
+        """Passages so far that were longer than the window."""
+        return self._cut_there
 
     def embed(self, texts: Sequence[str], on_batch: OnBatch | None = None) -> Vectors:
         """Embed passages: (n, d), in the order of ``texts``; (0, d) for none.
@@ -141,9 +295,9 @@ class RayEmbedding(BaseEmbedding):
         """
         rows = np.empty((len(texts), self.dimensions), dtype=np.float32)
         done = 0
-        for which, (found, cut) in self._workers.embed(texts):
+        for which, found, cut in self._workers.embed(texts):
             rows[which] = found
-            self.cut += cut
+            self._cut_there += cut
             done += len(which)
             if on_batch is not None:
                 on_batch(done)
@@ -153,39 +307,29 @@ class RayEmbedding(BaseEmbedding):
         rows: list[list[float]] = self.embed(texts).tolist()
         return rows
 
-    def _get_text_embedding(self, text: str) -> list[float]:
-        return self._get_text_embeddings([text])[0]
 
-    def _get_query_embedding(self, query: str) -> list[float]:
-        return self._local.get_query_embedding(query)
+@dataclass(slots=True, eq=False)
+class _Batch:
+    """Places of texts that go to a worker together, and how often one died over them."""
 
-    async def _aget_query_embedding(self, query: str) -> list[float]:
-        return await self._local.aget_query_embedding(query)
+    which: list[int]
+    losses: int = 0
+    attempt: Attempt | None = None
+
+    def end(self, *, bytes_in: int = 0, error: str | None = None) -> None:
+        if self.attempt is not None:
+            self.attempt.end(bytes_in=bytes_in, error=error)
 
 
 @dataclass(slots=True, eq=False)
 class _Worker:
+    """``call`` is what it does: it loads the model, or embeds a batch; None for nothing."""
+
     slot: Slot
     actor: Any
-    opening: Any
-    flying: dict[Any, _Part] = field(default_factory=dict)
-
-
-@dataclass(slots=True, eq=False)
-class _Part:
-    """Texts that go to a worker together, and how often one died over them."""
-
-    which: list[int]
-    texts: list[str]
-    losses: int = 0
-    attempt: Attempt | None = None
-
-    @property
-    def bytes(self) -> int:
-        return sum(len(text.encode("utf-8", "replace")) for text in self.texts)
-
-
-Embedded = tuple[list[int], tuple[Vectors, int]]
+    call: Any
+    batch: _Batch | None = None
+    ready: bool = False
 
 
 class _Workers:
@@ -207,8 +351,8 @@ class _Workers:
         self._reason = ""
         self._looked = 0.0
 
-    def embed(self, texts: Sequence[str]) -> Iterator[Embedded]:
-        """Each batch as it is done, with the places of its texts."""
+    def embed(self, texts: Sequence[str]) -> Iterator[tuple[list[int], Vectors, int]]:
+        """Each batch as it is done: the places of its texts, their vectors, how many were cut."""
         if not texts:
             return
         from ray.exceptions import RayError
@@ -216,35 +360,55 @@ class _Workers:
         try:
             yield from self._embedded(texts)
         except (RayError, ConnectionError) as exc:
-            raise ModelError(
-                f"--ray {self._cluster.address.text}: the cluster is gone ({_first_line(exc)}); what "
-                "was committed stays: run it again when the cluster is back"
+            raise self._cluster.error(
+                f"the cluster is gone ({_first_line(exc)}); what was committed stays: run it again "
+                "when the cluster is back"
             ) from exc
         finally:
-            for worker in self._workers.values():
-                worker.flying.clear()
+            # What is under way is of no use any more; its worker begins anew.
+            for slot in [one.slot for one in self._workers.values() if one.batch is not None]:
+                del self._workers[slot]
 
-    def _embedded(self, texts: Sequence[str]) -> Iterator[Embedded]:
+    def _embedded(self, texts: Sequence[str]) -> Iterator[tuple[list[int], Vectors, int]]:
         import ray
+        from ray.exceptions import RayError, RayTaskError
 
         self._fill()
-        parts = deque(parts_of(texts, BATCHES_EACH * len(self._workers)))
-        waiting_since = time.monotonic()
-        while parts or any(worker.flying for worker in self._workers.values()):
+        waiting = deque(
+            _Batch(which) for which in batches(texts, BATCHES_EACH * len(self._workers))
+        )
+        since = time.monotonic()
+        while waiting or any(one.batch for one in self._workers.values()):
             if time.monotonic() - self._looked > _LOOK_S:
                 self._fill()
-            self._hand_out(parts)
-            refs = [ref for worker in self._workers.values() for ref in worker.flying]
-            refs += [one.opening for one in self._workers.values() if one.opening is not None]
-            done, _ = ray.wait(refs, timeout=_LOOK_S)
-            for ref in done:
-                yield from self._taken(ref, parts)
-            if any(worker.opening is None for worker in self._workers.values()):
-                waiting_since = time.monotonic()
-            elif time.monotonic() - waiting_since > START_S:
-                raise ModelError(
-                    f"--ray {self._cluster.address.text}: no worker began within {START_S:.0f} s "
-                    f"({self._cluster.free()}); free some, or wait until others are done"
+            for worker in self._workers.values():
+                if waiting and worker.call is None:
+                    self._send(worker, waiting.popleft(), texts)
+            calls = {one.call: one for one in self._workers.values() if one.call is not None}
+            for call in ray.wait(list(calls), timeout=_LOOK_S)[0]:
+                worker = calls[call]
+                try:
+                    found = ray.get(call)
+                except RayTaskError as exc:
+                    if worker.batch is not None:
+                        worker.batch.end(error="model")
+                    cause = exc.cause
+                    said = str(cause) if isinstance(cause, NotehopError) else _first_line(cause)
+                    raise self._cluster.error(f"node {worker.slot.host} {said}") from exc
+                except RayError as exc:
+                    waiting.extendleft(self._lost(worker, exc))
+                    continue
+                batch, worker.call, worker.batch, worker.ready = worker.batch, None, None, True
+                if batch is not None:
+                    del self._deaths[worker.slot]
+                    batch.end(bytes_in=found[0].nbytes)
+                    yield batch.which, *found
+            if any(one.ready for one in self._workers.values()):
+                since = time.monotonic()
+            elif time.monotonic() - since > START_S:
+                raise self._cluster.error(
+                    f"no worker began within {START_S:.0f} s ({ray.available_resources()} are free of "
+                    f"{ray.cluster_resources()}); free some, or wait until others are done"
                 )
 
     def _fill(self) -> None:
@@ -253,118 +417,82 @@ class _Workers:
         :raises ModelError: if there is none left.
         """
         self._looked = time.monotonic()
-        slots = self._cluster.slots(self._settings.device)
-        for slot in slots:
+        for slot in self._cluster.slots(self._settings.device):
             if slot not in self._workers and self._deaths[slot] < MOST_LOSSES:
                 self._workers[slot] = self._started(slot)
         if not self._workers:
             what = "GPUs" if self._settings.device == "cuda" else "CPUs or GPUs"
             why = self._reason or f"no node has {what} for Ray (`ray status`)"
-            raise ModelError(f"--ray {self._cluster.address.text}: no worker can be had: {why}")
+            raise self._cluster.error(f"no worker can be had: {why}")
 
     def _started(self, slot: Slot) -> _Worker:
-        actor = self._cluster.start(EmbeddingWorker, slot)
-        settings = self._settings.model_copy(
-            # Ray says how many threads a worker has.
-            update={"device": slot.device(self._settings.device), "threads": 0}
-        )
-        opening = actor.open.remote(version("notehop"), settings.model_dump(), self._identity)
-        return _Worker(slot, actor, opening)
-
-    def _hand_out(self, parts: deque[_Part]) -> None:
-        """Give every worker that has its model what it can take, all of them in turn."""
-        for room in range(IN_FLIGHT):
-            for worker in self._workers.values():
-                if parts and worker.opening is None and len(worker.flying) <= room:
-                    part = parts.popleft()
-                    part.attempt = self._begin(worker.slot, part.bytes, part.losses + 1)
-                    worker.flying[worker.actor.embed.remote(part.texts)] = part
-
-    def _taken(self, ref: Any, parts: deque[_Part]) -> Iterator[Embedded]:
-        """What a call came to; one that was lost with its worker goes back to the others."""
         import ray
-        from ray.exceptions import RayTaskError
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-        worker = next(
-            (one for one in self._workers.values() if ref == one.opening or ref in one.flying),
-            None,
+        kind = ray.remote(EmbeddingWorker).options(
+            num_cpus=slot.cpus,
+            num_gpus=slot.gpus,
+            scheduling_strategy=NodeAffinitySchedulingStrategy(slot.node, soft=False),
         )
-        if worker is None:  # lost with another call of its worker
-            return
-        part = worker.flying.get(ref)
         try:
-            found = ray.get(ref)
-        except RayTaskError as exc:
-            self._end(part, error="model")
-            raise self._failed(worker.slot, exc) from exc
-        except ray.exceptions.RayError as exc:
-            self._lost(worker, exc, parts)
-            return
-        if part is None:
-            worker.opening = None
-            return
-        del worker.flying[ref]
-        del self._deaths[worker.slot]
-        self._end(part, bytes_in=found[0].nbytes)
-        yield part.which, found
+            actor = kind.remote()
+        except ImportError as exc:  # of the head, where ray:// leads to
+            raise self._cluster.error(f"its head {_INSTALL_THERE} ({exc})") from exc
+        device = "cuda" if slot.gpus else "mps" if self._settings.device == "mps" else "cpu"
+        # Ray says how many threads a worker has.
+        settings = self._settings.model_copy(update={"device": device, "threads": 0})
+        call = actor.open.remote(version("notehop"), settings.model_dump(), self._identity)
+        return _Worker(slot, actor, call)
 
-    def _lost(self, worker: _Worker, exc: Exception, parts: deque[_Part]) -> None:
-        """Go on without a worker that died, and with its batches."""
+    def _send(self, worker: _Worker, batch: _Batch, texts: Sequence[str]) -> None:
+        given = [texts[at] for at in batch.which]
+        size = sum(len(text.encode("utf-8", "replace")) for text in given)
+        batch.attempt = self._begin(worker.slot, size, batch.losses + 1)
+        worker.call, worker.batch = worker.actor.embed.remote(given), batch
+
+    def _lost(self, worker: _Worker, exc: Exception) -> list[_Batch]:
+        """Go on without a worker that died; what it was to embed.
+
+        :raises ModelError: if too many died over that.
+        """
         import ray
 
         del self._workers[worker.slot]
         self._deaths[worker.slot] += 1
+        self._looked = 0.0  # its node may be gone, or take another worker
         # One that lost what it sent, or is slow to answer, may live on.
         ray.kill(worker.actor)
-        where = f"node {worker.slot.host}"
-        self._reason = f"{where}: {_why(exc)}"
-        for part in worker.flying.values():
-            self._end(part, error="refused")
-            part.losses += 1
-            if part.losses >= MOST_LOSSES:
-                raise ModelError(
-                    f"--ray {self._cluster.address.text}: {part.losses} workers died over the same "
-                    f"{len(part.texts)} texts, the last on {where} ({_why(exc)}); if its memory ran "
-                    "out, set a smaller embedding.batch_size"
-                ) from exc
-            parts.appendleft(part)
-        self._looked = 0.0  # its node may be gone, or take another worker
-
-    def _failed(self, slot: Slot, exc: Any) -> NotehopError:
-        cause = exc.cause
-        told = str(cause) if isinstance(cause, NotehopError) else _first_line(cause)
-        return ModelError(f"--ray {self._cluster.address.text}: node {slot.host} {told}")
-
-    @staticmethod
-    def _end(part: _Part | None, *, bytes_in: int = 0, error: str | None = None) -> None:
-        if part is not None and part.attempt is not None:
-            part.attempt.end(bytes_in=bytes_in, error=error)
+        why = _INSTALL_THERE if "No module named 'notehop" in str(exc) else _first_line(exc)
+        self._reason = f"node {worker.slot.host}: {why}"
+        batch = worker.batch
+        if batch is None:
+            return []
+        batch.end(error="refused")
+        batch.losses += 1
+        if batch.losses >= MOST_LOSSES:
+            raise self._cluster.error(
+                f"{batch.losses} workers died over the same {len(batch.which)} texts, the last on "
+                f"{self._reason}; if its memory ran out, set a smaller embedding.batch_size"
+            ) from exc
+        return [batch]
 
 
-def parts_of(texts: Sequence[str], least: int) -> list[_Part]:
+def batches(texts: Sequence[str], least: int) -> list[list[int]]:
     """Put texts of like length together, the longest first: padding is wasted work.
 
-    :param least: about how many parts there shall be, where there are texts for it.
+    :param least: about how many batches there shall be, where there are texts for it.
+    :returns: places of texts, by batch.
     """
     size = min(BATCH_CHARACTERS, max(SMALLEST_BATCH, sum(map(len, texts)) // least))
-    found: list[_Part] = []
+    found: list[list[int]] = []
     room = 0
     for place in sorted(range(len(texts)), key=lambda place: (-len(texts[place]), place)):
         if room <= 0:
-            found.append(_Part([], []))
+            found.append([])
             room = size
-        found[-1].which.append(place)
-        found[-1].texts.append(texts[place])
+        found[-1].append(place)
         room -= len(texts[place]) + 1
     return found
-
-
-def _why(exc: Exception) -> str:
-    """What ended a worker, in a line."""
-    said = str(exc)
-    if "No module named 'notehop" in said:
-        return INSTALL_THERE
-    return _first_line(exc)
 
 
 def _first_line(exc: BaseException) -> str:

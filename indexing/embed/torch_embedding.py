@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import torch
@@ -199,9 +199,21 @@ class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
 
     def embed_queries(self, texts: Sequence[str]) -> Vectors:
         """Embed queries, with the query prompt: (n, d), n > 0, in the order of ``texts``."""
-        return self.vectors(texts, "query")
+        return self.embed_together(texts, "query")
 
-    def vectors(self, texts: Sequence[str], prompt_name: str) -> Vectors:
+    def vectors(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> Vectors:
+        """Embed queries or passages: (n, d), n > 0, in the order of ``texts``.
+
+        :raises ModelError: if the model fails.
+        """
+        return self.embed_queries(texts) if kind == "query" else self.embed(texts)
+
+    def is_cut(self, query: str) -> bool:
+        """Whether the window does not hold a query."""
+        whole = self.description.prompts.query + query
+        return len(self.tokens(whole)) + self.tokens.specials > self.max_tokens
+
+    def embed_together(self, texts: Sequence[str], prompt_name: str) -> Vectors:
         """Embed texts as they come: (n, d), n > 0, unit rows.
 
         :param prompt_name: ``query`` or ``text``.
@@ -229,7 +241,7 @@ class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
         return rows
 
     def _embed(self, inputs: list[Any], prompt_name: str | None = None) -> list[list[float]]:
-        rows: list[list[float]] = self.vectors(inputs, prompt_name or "text").tolist()
+        rows: list[list[float]] = self.embed_together(inputs, prompt_name or "text").tolist()
         return rows
 
     def _plan(self, sizes: Sequence[int]) -> list[list[int]]:
@@ -332,7 +344,7 @@ def load_bulk(settings: EmbeddingSettings) -> TorchEmbedding:
 def _check_loaded(loaded: TorchEmbedding, settings: EmbeddingSettings) -> None:
     """Measure a vector: the files may not have told how long it is, or may have been wrong."""
     description = loaded.description
-    found = loaded.vectors(["length"], "text").shape[1]
+    found = loaded.embed_together(["length"], "text").shape[1]
     if found == description.dimensions:
         return
     check_dimensions(description.name, settings.dimensions, found)

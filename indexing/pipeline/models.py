@@ -15,7 +15,7 @@ from notehop.indexing.embed.models import MULTILINGUAL_NAME
 from notehop.indexing.embed.onnx_model import read_manifest
 
 if TYPE_CHECKING:
-    from notehop.indexing.embed.ray_cluster import Slot
+    from notehop.indexing.embed.ray_embedding import Slot
     from notehop.indexing.embed.torch_embedding import TorchEmbedding
     from notehop.indexing.llm.egress import Attempt
 
@@ -129,7 +129,7 @@ def embedding_by(
     if ray is None:
         yield load_embedder
         return
-    from notehop.indexing.embed.ray_cluster import Address, is_this_machine, joined
+    from notehop.indexing.embed.ray_embedding import Address, is_this_machine, joined
     from notehop.indexing.llm.egress import EgressLog
 
     log = EgressLog(folder)
