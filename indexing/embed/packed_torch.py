@@ -15,6 +15,7 @@ from sentence_transformers.sentence_transformer.modules import Pooling
 from transformers import BertConfig, BertModel
 
 from notehop.indexing.embed.identity import ModelDescription
+from notehop.indexing.embed.models import multilingual_file
 from notehop.indexing.embed.packed import PackedModel, UnigramTokenizer
 
 _LAYER = {
@@ -39,7 +40,7 @@ _KIND = {"w": "weight", "b": "bias"}
 
 def unpacked_model(description: ModelDescription, device: str) -> SentenceTransformer:
     """Unpack the weights: a second or two, and 470 MB for multilingual-e5-small."""
-    packed = PackedModel(description.weights_file)
+    packed = PackedModel(multilingual_file())
     return SentenceTransformer(
         modules=[_PackedTransformer(packed), Pooling(packed.width, pooling_mode="mean")],
         prompts={"query": description.prompts.query, "text": description.prompts.passage},

@@ -22,6 +22,7 @@ from notehop.indexing.embed.models import (
     INSTALL,
     MULTILINGUAL_NAME,
     MULTILINGUAL_SHA256,
+    multilingual_file,
     quiet_loading,
     verify_weights,
 )
@@ -331,7 +332,7 @@ def load_bulk(settings: EmbeddingSettings) -> TorchEmbedding:
     if description.name == BUNDLED_NAME:
         verify_weights(description.folder / "model.safetensors")
     elif description.is_packed:
-        verify_weights(description.weights_file, MULTILINGUAL_SHA256, MULTILINGUAL_NAME, INSTALL)
+        verify_weights(multilingual_file(), MULTILINGUAL_SHA256, MULTILINGUAL_NAME, INSTALL)
     if settings.threads:
         torch.set_num_threads(settings.threads)
     loaded = TorchEmbedding(description, _device(settings.device), settings.batch_size)
