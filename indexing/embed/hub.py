@@ -9,7 +9,6 @@ Touches: model (the hub's cache); network, only in :func:`ask` and :func:`fetch`
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -152,8 +151,12 @@ def fetch(
             )
         _check(Path(there), file, model)
     root = cache / f"models--{model.name.replace('/', '--')}"
+    reference = root / "refs" / REFERENCE
+    new = reference.with_name(f"{REFERENCE}.{os.getpid()}.new")
     try:
-        _write_whole(root / "refs" / REFERENCE, model.commit)
+        reference.parent.mkdir(parents=True, exist_ok=True)
+        new.write_text(model.commit, encoding="utf-8")
+        new.replace(reference)
     except OSError as exc:
         raise ModelError(f"{root}: cannot be written: {exc.strerror}") from exc
     return root / "snapshots" / model.commit
@@ -183,32 +186,24 @@ def _needed(files: Sequence[RemoteFile]) -> tuple[RemoteFile, ...]:
 
 def _check(file: Path, wanted: RemoteFile, model: RemoteModel) -> None:
     """Compare a file with what the hub says of it; take it out of the cache if it is another."""
+    from huggingface_hub.utils.sha import git_hash, sha_fileobj
+
     data = file.resolve()
-    size = data.stat().st_size
-    same = size == wanted.bytes
+    same = data.stat().st_size == wanted.bytes
     if same and wanted.sha256 is not None:
         with data.open("rb") as stream:
-            same = hashlib.file_digest(stream, "sha256").hexdigest() == wanted.sha256
+            same = sha_fileobj(stream).hex() == wanted.sha256
     elif same and wanted.git_id is not None and len(wanted.git_id) == 40:
-        # As git names a file; the hub keeps small ones so.
-        content = data.read_bytes()
-        named = hashlib.sha1(f"blob {size}\0".encode() + content, usedforsecurity=False)
-        same = named.hexdigest() == wanted.git_id
+        same = git_hash(data.read_bytes()) == wanted.git_id  # the hub keeps small ones so
     if same:
         return
+    size = data.stat().st_size
     file.unlink(missing_ok=True)
     data.unlink(missing_ok=True)
     raise ModelError(
         f"{model.name}: {wanted.name} is not what {model.hub} says it is ({size:,} bytes of "
         f"{wanted.bytes:,}, or other content); it was thrown away, fetch the model again"
     )
-
-
-def _write_whole(file: Path, text: str) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    new = file.with_name(f"{file.name}.{os.getpid()}.new")
-    new.write_text(text, encoding="utf-8")
-    new.replace(file)
 
 
 def _bar(on_bytes: Callable[[int], None]) -> type[Any]:
@@ -231,62 +226,51 @@ def _bar(on_bytes: Callable[[int], None]) -> type[Any]:
 def _translated_errors(name: str, hub: str) -> Iterator[None]:
     """Turn what goes wrong on the way to a hub into one message.
 
-    :raises ModelError: always, where the body raises.
+    :raises UsageError: for a name that is none.
+    :raises ModelError: for all else that hub, network and disk are to blame for.
     """
-    from huggingface_hub.errors import (
-        GatedRepoError,
-        HfHubHTTPError,
-        HFValidationError,
-        LocalEntryNotFoundError,
-        OfflineModeIsEnabled,
-        RepositoryNotFoundError,
-    )
+    from huggingface_hub.errors import HFValidationError
 
     try:
         yield
-    except GatedRepoError as exc:
-        raise ModelError(
-            f"{name}: its authors ask for an agreement first; agree on its page of {hub}, and log "
-            "in there with: hf auth login"
-        ) from exc
-    except RepositoryNotFoundError as exc:
-        raise ModelError(
-            f"{name}: {hub} has no such model, or not for you; check the name (or: hf auth login)"
-        ) from exc
     except HFValidationError as exc:
         raise UsageError(f"{name!r} is no name of a model: {exc}") from exc
-    except OfflineModeIsEnabled as exc:
-        raise ModelError(
-            f"{name}: HF_HUB_OFFLINE forbids to ask {hub}; unset it, or copy the model's folder "
-            "here and name it in the settings"
-        ) from exc
-    except HfHubHTTPError as exc:
-        raise _refused(name, hub, exc) from exc
-    except LocalEntryNotFoundError as exc:
-        # What the library says then is about its cache; what happened stands behind it.
-        cause = exc.__cause__ or exc
-        if isinstance(cause, HfHubHTTPError):
-            raise _refused(name, hub, cause) from exc
-        raise _unreached(name, hub, cause) from exc
-    except (ConnectionError, TimeoutError) as exc:
-        raise _unreached(name, hub, exc) from exc
-    except OSError as exc:
-        raise ModelError(f"{name}: could not be written: {exc}; is the disk full?") from exc
     except Exception as exc:
-        if type(exc).__module__.split(".")[0].startswith(("httpx", "httpcore", "requests")):
-            raise _unreached(name, hub, exc) from exc
-        raise
+        reason = _reason(exc, hub)
+        if reason is None:
+            raise
+        raise ModelError(f"{name}: {reason}") from exc
 
 
-def _refused(name: str, hub: str, exc: BaseException) -> ModelError:
-    status = getattr(getattr(exc, "response", None), "status_code", "an unknown one")
-    return ModelError(f"{name}: {hub} answered with status {status}; try again later")
+def _reason(exc: BaseException, hub: str) -> str | None:
+    """What went wrong, and what to do; None for a mistake of ours."""
+    from huggingface_hub import errors
 
-
-def _unreached(name: str, hub: str, exc: BaseException) -> ModelError:
-    reason = (str(exc).splitlines() or [""])[0][:200]
-    return ModelError(
-        f"{name}: {hub} cannot be reached ({type(exc).__name__}: {reason}); are you online? What was "
-        "fetched already is kept. A folder with the model's files serves as well: name it in the "
-        "settings"
-    )
+    if isinstance(exc, errors.LocalEntryNotFoundError):
+        # What the library says then is about its cache; what happened stands behind it.
+        exc = exc.__cause__ or exc
+    if isinstance(exc, errors.GatedRepoError):
+        return (
+            f"its authors ask for an agreement first; agree on its page of {hub}, and log in there "
+            "with: hf auth login"
+        )
+    if isinstance(exc, errors.RepositoryNotFoundError):
+        return f"{hub} has no such model, or not for you; check the name (or: hf auth login)"
+    if isinstance(exc, errors.OfflineModeIsEnabled):
+        return (
+            f"HF_HUB_OFFLINE forbids to ask {hub}; unset it, or copy the model's folder here and name "
+            "it in the settings"
+        )
+    if isinstance(exc, errors.HfHubHTTPError):
+        status = getattr(exc.response, "status_code", "an unknown one")
+        return f"{hub} answered with status {status}; try again later"
+    network = type(exc).__module__.split(".")[0].startswith(("httpx", "httpcore", "requests"))
+    lost = (ConnectionError, TimeoutError, errors.LocalEntryNotFoundError)
+    if network or isinstance(exc, lost):
+        said = (str(exc).splitlines() or [""])[0][:200]
+        return (
+            f"{hub} cannot be reached ({type(exc).__name__}: {said}); are you online? What was "
+            "fetched already is kept. A folder with the model's files serves as well: name it in "
+            "the settings"
+        )
+    return f"could not be written: {exc}; is the disk full?" if isinstance(exc, OSError) else None

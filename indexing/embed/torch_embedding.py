@@ -51,7 +51,7 @@ LLAMA_MAX_BATCH = 2048
 
 
 class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
-    """LlamaIndex's embedding; passages are sorted by length, and all cores are used.
+    """LlamaIndex's embedding, whose :meth:`embed` sorts passages by length and uses all cores.
 
     Batches in the order in which texts come would pad many short ones to a long one: sorting is
     worth half again to nearly twice the throughput. The same text gives the same vector in whatever
@@ -190,7 +190,8 @@ class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
         sizes = self._sizes(texts)
         rows = np.empty((len(texts), self.dimensions), dtype=np.float32)
         done = 0
-        for which, found in self._run(texts, self._plan(sizes)):
+        plan = passes(sizes, self.embed_batch_size, self._pass_tokens())
+        for which, found in self._run(texts, plan):
             rows[which] = found
             done += len(which)
             if on_batch is not None:
@@ -224,48 +225,29 @@ class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
         fitting = self._pass_tokens() // max(1, int(longest))
         return self._encoded(list(texts), prompt_name, max(1, min(fitting, self.embed_batch_size)))
 
-    def get_text_embedding_batch(
-        self, texts: list[str], show_progress: bool = False, **kwargs: Any
-    ) -> list[list[float]]:
-        """Embed passages, longest first, through LlamaIndex's events and cache."""
-        order = [i for which in self._plan(self._sizes(texts)) for i in which]
-        found = super().get_text_embedding_batch(
-            [texts[i] for i in order], show_progress=show_progress, **kwargs
-        )
-        rows: list[list[float]] = [[] for _ in texts]
-        for i, row in zip(order, found, strict=True):
-            rows[i] = row
-        return rows
-
-    def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
-        rows: list[list[float]] = self.embed(texts).tolist()
-        return rows
-
     def _embed(self, inputs: list[Any], prompt_name: str | None = None) -> list[list[float]]:
         rows: list[list[float]] = self.embed_together(inputs, prompt_name or "text").tolist()
         return rows
-
-    def _plan(self, sizes: Sequence[int]) -> list[list[int]]:
-        return passes(sizes, self.embed_batch_size, self._pass_tokens())
 
     def _run(
         self, texts: Sequence[str], plan: Sequence[list[int]]
     ) -> Iterator[tuple[list[int], Vectors]]:
         """Each pass with its vectors, in the order in which they are done."""
+
+        def embedded(which: list[int]) -> Vectors:
+            return self._encoded([texts[i] for i in which], "text", len(which))
+
         if self._pool is None or len(plan) < 2:
             for which in plan:
-                yield which, self._pass(texts, which)
+                yield which, embedded(which)
             return
-        running = {self._pool.submit(self._pass, texts, which): which for which in plan}
+        running = {self._pool.submit(embedded, which): which for which in plan}
         try:
             for future in as_completed(running):
                 yield running[future], future.result()
         finally:
             for future in running:
                 future.cancel()
-
-    def _pass(self, texts: Sequence[str], which: Sequence[int]) -> Vectors:
-        return self._encoded([texts[i] for i in which], "text", len(which))
 
     def _encoded(self, texts: list[Any], prompt_name: str | None, batch: int) -> Vectors:
         try:
