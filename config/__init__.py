@@ -1,8 +1,6 @@
 """Settings and errors: the layer that everything else stands on.
 
 The names below are loaded when they are first asked for: errors alone must not cost the settings.
-
-Touches: environment (of this process and its children).
 """
 
 from __future__ import annotations

@@ -3,8 +3,6 @@
 A fetched model is seen by nobody until it is whole: its files come first, each checked, and the
 name under which they are found (``refs/main``) is written last. A fetch that was cut off goes on
 where it was.
-
-Touches: model (the hub's cache); network, only in :func:`ask` and :func:`fetch`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Embedding without torch: a question's vector without importing torch, wherever an export could be made.
-
-Touches: index (reads the folder ``model``); model, where torch has to serve.
-"""
+"""Embedding without torch: a question's vector without importing torch, wherever an export could be made."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""A query's vector from onnxruntime and tokenizers alone, and the files it needs.
-
-Touches: index (the folder ``model``).
-"""
+"""A query's vector from onnxruntime and tokenizers alone, and the files it needs."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ from notehop.indexing.embed.embedder import Vectors
 from notehop.indexing.embed.tokenizer import TokenOffsets, read_tokenizer
 
 if TYPE_CHECKING:
-    from tokenizers import Encoding
+    from tokenizers import Encoding, Tokenizer
 
 MANIFEST_FILE = "export.json"
 MANIFEST_VERSION = 1
@@ -128,8 +125,7 @@ class OnnxModel:
         self._manifest = manifest
         self._file = folder / manifest.files["model"][0]
         self._tokenizer_file = folder / manifest.files["tokenizer"][0]
-        self._tokenizer = read_tokenizer(self._tokenizer_file)
-        self._tokenizer.no_padding()
+        self._tokenizer = self._read_tokenizer()
         self._tokenizer.enable_truncation(max_length=manifest.max_tokens)
         onnxruntime.set_default_logger_severity(3)  # its probing for devices talks on stderr
         options = onnxruntime.SessionOptions()
@@ -150,7 +146,16 @@ class OnnxModel:
     @cached_property
     def tokens(self) -> TokenOffsets:
         """The model's tokenizer, which cuts nothing; read when notes are cut: a search needs none."""
-        return TokenOffsets(read_tokenizer(self._tokenizer_file), self._manifest.passage_prompt)
+        return TokenOffsets(self._read_tokenizer(), self._manifest.passage_prompt)
+
+    def _read_tokenizer(self) -> Tokenizer:
+        try:
+            text = self._tokenizer_file.read_text(encoding="utf-8")
+        except (OSError, ValueError) as exc:
+            raise ModelError(
+                f"{self._tokenizer_file}: the tokenizer cannot be read ({exc})"
+            ) from exc
+        return read_tokenizer(text, self._tokenizer_file)
 
     def vectors(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> Vectors:
         """Embed texts, those of like length together: (n, d) with n > 0, in the order of ``texts``.

@@ -197,12 +197,6 @@ class UnigramTokenizer:
         """Return how many special tokens stand around a text."""
         return 4 if is_pair else 2
 
-    def no_padding(self) -> None:
-        """Do nothing: it never pads."""
-
-    def no_truncation(self) -> None:
-        """Do nothing: it never cuts."""
-
     def _apart(
         self, ids: list[int], offsets: list[tuple[int, int]]
     ) -> tuple[list[int], list[tuple[int, int]]]:

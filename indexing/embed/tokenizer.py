@@ -1,12 +1,8 @@
-"""Counting as the model counts: tokens of a text with their places, without torch.
-
-Touches: model (reads a tokenizer's file).
-"""
+"""Counting as the model counts: tokens of a text with their places, without torch."""
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from notehop.config.errors import ModelError
@@ -24,46 +20,25 @@ _WORDS_KEPT = 500_000
 
 
 class TokenOffsets:
-    """The model's own tokenizer, neither truncating nor padding.
+    """The model's own tokenizer.
 
     Calling it gives the (start, end) of each token in characters of the text, in order, without
     special tokens and prompt; empty for a text of blanks.
     """
 
-    def __init__(
-        self,
-        tokenizer: Tokenizer | UnigramTokenizer,
-        prompt: str = "",
-        *,
-        by_word: bool | None = None,
-    ) -> None:
-        """Take over a tokenizer.
-
-        :param tokenizer: its truncation and padding are switched off for good.
+    def __init__(self, tokenizer: Tokenizer | UnigramTokenizer, prompt: str = "") -> None:
+        """:param tokenizer: one that neither truncates nor pads.
         :param prompt: what the model sees before each text.
-        :param by_word: whether it looks at each word by itself; None asks the tokenizer.
         """
-        tokenizer.no_padding()
-        tokenizer.no_truncation()
         self._tokenizer = tokenizer
         self._prompt = prompt
-        if by_word is None:
-            by_word = _splits_at_blanks(tokenizer)
-        self._words: dict[str, int] | None = {} if by_word else None
+        self._words: dict[str, int] | None = {} if _splits_at_blanks(tokenizer) else None
         self.specials: int = tokenizer.num_special_tokens_to_add(False)
         """Special tokens that the model puts around each text."""
         # A prompt may merge with the text at the seam, or not: one token to be safe.
         seam = len(self(prompt)) + 1 if prompt else 0
         self.overhead: int = self.specials + seam
         """Tokens of the window that the special tokens and the prompt take."""
-
-    @classmethod
-    def from_file(cls, file: Path, prompt: str = "") -> TokenOffsets:
-        """Read a ``tokenizer.json``.
-
-        :raises ModelError: if it is missing or damaged.
-        """
-        return cls(read_tokenizer(file), prompt)
 
     def __call__(self, text: str) -> list[tuple[int, int]]:
         return list(self._tokenizer.encode(text, add_special_tokens=False).offsets)
@@ -120,18 +95,18 @@ def _splits_at_blanks(tokenizer: Tokenizer | UnigramTokenizer) -> bool:
     return kind in ("BertPreTokenizer", "Whitespace", "WhitespaceSplit")
 
 
-def read_tokenizer(file: Path) -> Tokenizer:
-    """Read a ``tokenizer.json``.
+def read_tokenizer(text: str, named: object) -> Tokenizer:
+    """Read what a ``tokenizer.json`` says; without truncation and padding.
 
-    :raises ModelError: if it is missing or damaged.
+    :param named: where it comes from, for a message.
+    :raises ModelError: if it is no tokenizer.
     """
     from tokenizers import Tokenizer
 
     try:
-        text = file.read_text(encoding="utf-8")
-    except (OSError, ValueError) as exc:
-        raise ModelError(f"{file}: the tokenizer cannot be read ({exc})") from exc
-    try:
-        return Tokenizer.from_str(text)
+        found = Tokenizer.from_str(text)
     except Exception as exc:  # the library raises no other
-        raise ModelError(f"{file}: is no tokenizer of this library's version ({exc})") from exc
+        raise ModelError(f"{named}: is no tokenizer of this library's version ({exc})") from exc
+    found.no_padding()
+    found.no_truncation()
+    return found

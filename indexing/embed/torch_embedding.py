@@ -27,7 +27,7 @@ from notehop.indexing.embed.models import (
     verify_weights,
 )
 from notehop.indexing.embed.precision import Precision, settle_precision
-from notehop.indexing.embed.tokenizer import TokenOffsets
+from notehop.indexing.embed.tokenizer import TokenOffsets, read_tokenizer
 
 if TYPE_CHECKING:
     from notehop.config.settings import EmbeddingSettings
@@ -420,4 +420,4 @@ def own_tokenizer(name: str, model: Any) -> Any:
             f"embedding.model: {name} has no fast tokenizer (tokenizer.json), without which "
             "passages cannot be measured; choose another model"
         )
-    return Tokenizer.from_str(fast.to_str())
+    return read_tokenizer(fast.to_str(), name)

@@ -2,8 +2,6 @@
 
 This machine is what lies behind a loopback address when the connection is made. A name proves
 nothing: ``localhost`` counts because it leads there, and another name that leads there counts, too.
-
-Touches: network (resolves names).
 """
 
 from __future__ import annotations

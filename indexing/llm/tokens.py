@@ -1,8 +1,6 @@
 """Counts tokens as the model that is set does, where its tokenizer is on this disk; else by a rule.
 
 Nothing is ever fetched for it.
-
-Touches: model (reads tokenizers).
 """
 
 from __future__ import annotations
