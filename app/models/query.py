@@ -57,7 +57,7 @@ class Parameters(Strict):
     that other tools, or other edges, have for it.
     """
 
-    model_config = ConfigDict(strict=True)
+    model_config = ConfigDict(strict=True, defer_build=False)
 
     guessed: ClassVar[tuple[tuple[str, str], ...]] = ()
 
