@@ -157,6 +157,7 @@ def describe_model(settings: EmbeddingSettings) -> ModelDescription:
     """
     name = canonical_name(settings.model)
     dtype = "float32"
+    whole: int | None
     if name == MULTILINGUAL_NAME:
         folder, whole, prompts = multilingual_file().parent, MULTILINGUAL_DIMENSIONS, _OF_E5
         weights, dtype = MULTILINGUAL_SHA256[:32], "4 bits"
