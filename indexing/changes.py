@@ -153,11 +153,11 @@ def compare(
     skip: list[tuple[FileEntry, str]] = []
     attach: dict[str, bool] = {}
     # A file can change sides: of a canvas the settings say which it is.
-    seen = {
+    there = {
         kind: {file.path for file in found.files if file.kind == kind}
         for kind in ("note", "attachment")
     }
-    away = sorted(known.keys() - seen["note"])
+    away = sorted(known.keys() - there["note"])
     moved = {(known[path].size, known[path].mtime_ns) for path in away}
     for file in found.files:
         if file.kind != "note":
@@ -184,7 +184,7 @@ def compare(
         ):
             retry.append(file)
     hidden = below(found.unlisted)
-    gone_files = sorted(attachments.keys() - seen["attachment"])
+    gone_files = sorted(attachments.keys() - there["attachment"])
     return Changes(
         read=tuple(read),
         retry=tuple(retry),
@@ -231,10 +231,8 @@ def check_deletions(
     new = sum(file.path not in known for file in changes.read)
     if gone <= new:
         return
-    refuse_deletions(vault, indexed, gone - new, settings.max_delete_share)
-    refuse_deletions(
-        vault, indexed + lately, gone - new + lately, settings.max_delete_share, lately
-    )
+    share = settings.max_delete_share
+    refuse_deletions(vault, indexed + lately, gone - new + lately, share, lately)
 
 
 def refuse_deletions(vault: Path, indexed: int, gone: int, share: float, lately: int = 0) -> None:

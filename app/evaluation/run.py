@@ -58,7 +58,7 @@ from notehop.app.evaluation.variants import CURRENT, Variant, ablation, baseline
 from notehop.app.services.open_vault import Place, open_place
 from notehop.config import Settings, load_settings
 from notehop.config.errors import UsageError
-from notehop.indexing.identity import wanted
+from notehop.indexing.fingerprint import expected_fingerprint
 from notehop.indexing.pipeline import Indexer
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.reader import Reader, Snapshot
@@ -169,7 +169,10 @@ def evaluate_vault(
     place = replace(place, settings=place.settings.with_overrides(QUOTING))
     given = None if questions is None else read_questions(questions)
     distinct(place.settings, plan.variants(place.settings))
-    with Reader(place.layout, wanted(place.settings)) as reader, reader.snapshot() as view:
+    with (
+        Reader(place.layout, expected_fingerprint(place.settings)) as reader,
+        reader.snapshot() as view,
+    ):
         if given is None:
             language = reader.catalog.meta().get("fingerprint", {}).get("language")
             sets = _own(view, Tokenizer(str(language or "en")), place, plan)
@@ -310,7 +313,7 @@ def _indexed(name: str, vault: Path, work: Path, progress: Progress) -> PlaceFor
     made: dict[Path, Place] = {}
 
     def place_for(settings: Settings) -> Place:
-        identity = json.dumps(wanted(settings), sort_keys=True, default=str)
+        identity = json.dumps(expected_fingerprint(settings), sort_keys=True, default=str)
         digest = hashlib.sha256(identity.encode()).hexdigest()[:8]
         folder = (work / f"{name}-index-{digest}").resolve()
         if folder not in made:
@@ -322,7 +325,7 @@ def _indexed(name: str, vault: Path, work: Path, progress: Progress) -> PlaceFor
 
 
 def _snapshot(place: Place) -> Snapshot:
-    with Reader(place.layout, wanted(place.settings)) as reader:
+    with Reader(place.layout, expected_fingerprint(place.settings)) as reader:
         return reader.snapshot()
 
 

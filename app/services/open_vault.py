@@ -109,7 +109,7 @@ def open_place(
     :raises IndexDamaged: if it cannot be read.
     """
     # Here and not above: a client is answered long before anything is opened.
-    from notehop.indexing.identity import wanted
+    from notehop.indexing.fingerprint import expected_fingerprint
     from notehop.indexing.stores.catalog import check_vault
     from notehop.indexing.stores.lexical import Ranking
     from notehop.indexing.stores.reader import Reader
@@ -119,7 +119,7 @@ def open_place(
     def opened() -> Reader:
         reader = (read or Reader)(
             place.layout,
-            wanted(place.settings),
+            expected_fingerprint(place.settings),
             ranking=Ranking(lexical.boosts.model_dump(), lexical.k1, lexical.b),
             read_only=place.read_only,
             server=vector_server(place),

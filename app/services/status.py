@@ -21,8 +21,8 @@ from notehop.config import Settings, errors, user_config_file
 from notehop.indexing.changes import Changes, changes_since, compare, scan, unread_pdfs
 from notehop.indexing.embed.onnx_export import shared_export
 from notehop.indexing.enrich.store import EnrichmentStore
+from notehop.indexing.fingerprint import expected_fingerprint
 from notehop.indexing.graph.files import VaultFiles, is_readable
-from notehop.indexing.identity import wanted
 from notehop.indexing.llm.consent import Hosts, names_this_machine, refusal
 from notehop.indexing.llm.egress import EgressLog
 from notehop.indexing.llm.providers import address, host_of, provider_of
@@ -193,7 +193,7 @@ def index_status(place: Place) -> models.IndexStatus:
         made_with = view.fingerprint or {}
         problem = None
         try:
-            check_fingerprint(made_with, wanted(settings))
+            check_fingerprint(made_with, expected_fingerprint(settings))
         except (errors.IndexMismatch, errors.ModelError) as exc:
             problem = str(exc)
         updated = view.meta().get("written")

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from notehop.config import Settings
 from notehop.config.errors import IndexFailure, VectorServerError
 from notehop.indexing.changes import refuse_deletions, scan
+from notehop.indexing.fingerprint import expected_fingerprint
 from notehop.indexing.graph.model import Status
-from notehop.indexing.identity import wanted
 from notehop.indexing.pipeline.language import advice, languages_of
 from notehop.indexing.pipeline.models import LoadEmbedder, embedding_by, load_embedder
 from notehop.indexing.pipeline.run import IndexRun, Request
@@ -175,7 +175,7 @@ class Indexer:
         try:
             # The vault and the model first: a wrong path must not cost a folder or an old index.
             scan(self.vault, self.settings.vault, within=())
-            fingerprint = wanted(self.settings)
+            fingerprint = expected_fingerprint(self.settings)
             self.layout.create(self.vault)
             with WriterLock(self.layout, self._command, patience=_PATIENCE):
                 try:

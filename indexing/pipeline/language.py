@@ -37,11 +37,11 @@ UNREAD = 0.1
 @dataclass(frozen=True, slots=True)
 class Judgement:
     """``language`` is the one in force; ``outgrown`` that of most notes by now, where it is another
-    than the index was made for; ``told`` what the catalog is to say of when it was judged."""
+    than the index was made for; ``meta`` what the catalog is to say of when it was judged."""
 
     language: str
     outgrown: str | None = None
-    told: Mapping[str, int] = field(default_factory=dict)
+    meta: Mapping[str, int] = field(default_factory=dict)
 
 
 def judge(root: Path, setting: str | None, known: IndexState, changes: Changes) -> Judgement:
@@ -63,7 +63,7 @@ def judge(root: Path, setting: str | None, known: IndexState, changes: Changes) 
     now = detect_language([_beginning(root / path) for path in _sample([*before, *new])])
     if stored is not None and now != stored:
         return Judgement(str(stored), outgrown=now)
-    return Judgement(now, told={JUDGED: count})
+    return Judgement(now, meta={JUDGED: count})
 
 
 def languages_of(catalog: CatalogReads, paths: Sequence[str]) -> dict[str, int]:

@@ -239,7 +239,7 @@ class IndexRun:
         return {
             "vault": str(self.vault.resolve()),
             **self._additions,
-            "problems": [list(told) for told in sorted(problems | {*self._walk.problems})],
+            "problems": [list(one) for one in sorted(problems | {*self._walk.problems})],
             "symlinks": sorted(symlinks | {*self._walk.symlinks}),
         }
 
@@ -247,9 +247,9 @@ class IndexRun:
         state = self.state
         judged = judge(self.vault, self.fingerprint["language"], state, changes)
         self._language, self.outgrown = judged.language, judged.outgrown
-        about = {**self._about(), **judged.told}
-        told = all(state.meta.get(key) == value for key, value in about.items())
-        if not changes and told and not state.cut_off:
+        about = {**self._about(), **judged.meta}
+        is_known = all(state.meta.get(key) == value for key, value in about.items())
+        if not changes and is_known and not state.cut_off:
             return
         # Not above: a run that finds nothing to do can do without LlamaIndex.
         from notehop.indexing.pipeline.chunking import not_chunked

@@ -13,7 +13,7 @@ from notehop.app.services.open_vault import Place
 from notehop.app.services.status import pending_changes, vector_server_now
 from notehop.config import errors
 from notehop.indexing.embed.onnx_model import read_manifest
-from notehop.indexing.identity import wanted
+from notehop.indexing.fingerprint import expected_fingerprint
 from notehop.indexing.stores.catalog import (
     Catalog,
     CatalogSnapshot,
@@ -122,7 +122,7 @@ class _IndexChecks:
             )
         try:
             check_vault(view.meta(), self.place.vault, layout.root)
-            check_fingerprint(view.fingerprint or {}, wanted(self.place.settings))
+            check_fingerprint(view.fingerprint or {}, expected_fingerprint(self.place.settings))
         except (errors.IndexMismatch, errors.ModelError) as exc:
             self._failed("catalog", exc)
         chunks = view.counts().chunks

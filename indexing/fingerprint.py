@@ -10,7 +10,7 @@ from notehop.indexing.nodes.chunker import CHUNKER
 from notehop.indexing.tokens import RULES
 
 
-def wanted(settings: Settings) -> dict[str, Any]:
+def expected_fingerprint(settings: Settings) -> dict[str, Any]:
     """Return the fingerprint that the settings ask for; None where ``auto`` leaves it open.
 
     :raises ModelError: if the model is not on this machine.
