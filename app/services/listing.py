@@ -5,6 +5,7 @@ filters; or of open tasks ("what is still to do for the hide?"), whose boxes are
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
@@ -14,6 +15,7 @@ from pathlib import Path
 
 from llama_index.core.schema import NodeWithScore
 
+from notehop.app.answer.facts import facts_of
 from notehop.app.answer.tasks import open_items
 from notehop.app.models import Filters
 from notehop.app.retrieval.chain import Wanted
@@ -23,7 +25,6 @@ from notehop.app.retrieval.nodes import noted
 from notehop.app.retrieval.subject import SMALL
 from notehop.app.retrieval.templates import asks_for_templates
 from notehop.app.retrieval.trace import Trace
-from notehop.app.services.period import Period, period_of
 from notehop.indexing.graph.files import fold as folded
 from notehop.indexing.shown import counted, on_one_line
 from notehop.indexing.stores.labels import TAG, TYPE, NoteLabels, property_key
@@ -39,68 +40,38 @@ LONGEST = 4  # words beside the small ones that may name what is to be listed
 BEGINNING = 3  # letters of a word that a value has to have for it to be read: endings differ
 CHOICES = 64  # ways to read a question that are tried
 
-_ASKS = re.compile(
-    r"^(?:please |can you |could you )?(?:list|show|give me|name|all|every|which|how many"
-    r"|who (?:is |are |else is |s )?(?:on|in|at|part of)|who are|wer (?:ist|sind) (?:im|in)"
-    r"|what (?!s\b|is\b|was\b|does\b|did\b|do\b|has\b|have\b)"
-    r"|welche|wie viele|nenne|zeige?|alle|quels|quelles|combien|cuales|cuant[oa]s|quali|quant[ie]"
-    r"|quais|quant[oa]s|welke|hoeveel|vilka|hur manga)\b"
-)
-_ASKS_OF_A_TIME = re.compile(
-    rf"{_ASKS.pattern}"
-    r"|^(?:notes|notizen|anything|what (?!(?:is|s|are|will|shall|should|can)\b)"
-    r"|was (?!(?:ist|sind|wird|soll)\b))"
-)
-_OF_A_KIND = re.compile(r"^(?:what|who) (?:are|were)\b")
-"""Asks for what notes say, unless they are of that kind: "what are the risks?"."""
-
+_WORDS = tomllib.loads(Path(__file__).with_name("lists.toml").read_text("utf-8"))
+_ASKS = re.compile(rf"^(?:(?:{'|'.join(_WORDS['polite'])}) )?(?:{'|'.join(_WORDS['asks'])})\b")
+_ASKS_OF_A_TIME = re.compile(rf"{_ASKS.pattern}|^(?:{'|'.join(_WORDS['asks_of_a_time'])})")
+_OF_A_KIND = re.compile(_WORDS["of_a_kind"])
 _WORD = re.compile(r"[^\W_]+")
-_ASKING = frozenset(
-    (
-        "all", "any", "anything", "count", "current", "currently", "entries", "every", "exist",
-        "exists", "files", "find", "folder", "get", "gibt", "give", "got", "have", "kind", "kinds",
-        "list", "listed", "many", "me", "moment", "my", "name", "notas", "note", "notes", "notiz",
-        "notizen", "now", "our", "page", "pages", "please", "right", "show", "status", "tagged",
-        "there", "they", "those", "today", "type", "vault", "viele", "we", "what", "which", "who",
-        "zeige",
-    )
-)  # fmt: skip
-"""Words of a question that name nothing that is to be listed."""
+_ASKING, _DONE = frozenset(_WORDS["asking"]), frozenset(_WORDS["done"])
+_HAVING, _NO_KIND = frozenset(_WORDS["having"]), frozenset(_WORDS["no_kind"])
 
-_DONE = frozenset(
-    (
-        "add", "added", "create", "created", "did", "do", "does", "done", "gemacht", "geschrieben",
-        "going", "happen", "happened", "happening", "has", "log", "logged", "new", "passiert", "up",
-        "war", "was", "were", "work", "worked", "write", "written", "wrote",
-    )
-)  # fmt: skip
-"""Words of a question for a time that name nothing that is to be listed."""
-
-_KEPT = frozenset(
-    (
-        "collected",
-        "gathered",
-        "keep",
-        "kept",
-        "noted",
-        "recorded",
-        "save",
-        "saved",
-        "store",
-        "stored",
-    )
+_TASKS = _WORDS["tasks"]
+_ASKS_FOR_TASKS = re.compile(
+    "|".join(_TASKS["asks"]).replace("{open}", _TASKS["open"]).replace("{task}", _TASKS["task"]),
+    re.IGNORECASE,
 )
-"""Words for having notes. These and those above may name something all the same (``status: kept``)."""
+_TASK_WORD = re.compile(r"\w[\w'’.-]*", re.UNICODE)
+_ASKING_FOR_TASKS = frozenset(_TASKS["asking"])
 
-_NO_KIND = frozenset(
-    ("type", "tag", "tags", "alias", "aliases", "title", "created", "updated", "date", "id")
+_TIME = _WORDS["time"]
+_WEEKDAYS: list[list[str]] = _TIME["weekdays"]
+_RELATIVE = re.compile(
+    rf"\b(?:{'|'.join(_TIME['relative'])})\b".replace(
+        "{weekday}", "|".join(map("|".join, _WEEKDAYS))
+    ),
+    re.IGNORECASE,
 )
-"""Properties that are asked for in another way, or say nothing of what a note is."""
+_NUMBERS: dict[str, int] = _TIME["numbers"]
+_COUNTED = re.compile(_TIME["counted"].replace("{number}", "|".join(_NUMBERS)), re.IGNORECASE)
+_PART = re.compile(
+    rf"(?:\b(?:in|on|at) )?\b(?:the )?(?:{'|'.join(_TIME['part'])})(?: in)?[ -]$", re.IGNORECASE
+)
 
 Named = tuple[frozenset[str], Condition]
 """Words of a question, as the index has them, and what they name."""
-
-_SINGULAR = {"people": "person", "persons": "person", "men": "man", "women": "woman"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +175,7 @@ def listing(
     if not (_ASKS if period is None else _ASKS_OF_A_TIME).search(plain):
         return ()
     named = [word for word in plain.split() if word not in SMALL | _ASKING]
-    idle = _KEPT if period is None else _KEPT | _DONE
+    idle = _HAVING if period is None else _HAVING | _DONE
     left_over = [word for word in named if word not in idle]
     if len(left_over) > LONGEST or len(named) > 2 * LONGEST or (period is None and not left_over):
         return ()
@@ -265,7 +236,7 @@ def _plain(text: str) -> str:
 
 def _tokens(text: str, tokenizer: Tokenizer) -> list[str]:
     """The words of a text as the index has them, small ones too."""
-    return tokenizer(" ".join(_SINGULAR.get(word, word) for word in _plain(text).split()))
+    return tokenizer(" ".join(_WORDS["singular"].get(word, word) for word in _plain(text).split()))
 
 
 def _candidates(plain: str, labels: NoteLabels, tokenizer: Tokenizer) -> list[Named]:
@@ -337,28 +308,6 @@ def _covering(tokens: Sequence[str], found: Sequence[Named]) -> Iterator[tuple[C
                 yield (condition, *rest)
 
 
-_TASKS = r"(?:tasks?|to-?dos?|action items?|check ?boxes)"
-_OPEN = r"(?:open|outstanding|unfinished|pending|remaining|undone|left|unticked|unchecked)"
-_ASKS_FOR_TASKS = re.compile(
-    rf"\b{_OPEN} {_TASKS}\b"
-    rf"|\b{_TASKS}(?: that)?(?: are| is|'s)?(?: still| there)*"
-    rf" (?:{_OPEN}|not (?:yet )?(?:done|finished)|to do)\b"
-    r"|\b(?:still|left|remains?) to (?:be )?(?:do|done)\b|\bto-?do list\b|\bleft to do\b"
-    r"|\b(?:offene[nrs]?|unerledigte[nrs]?) (?:aufgaben|todos?|punkte)\b"
-    r"|\b(?:aufgaben|todos) sind (?:noch )?offen\b|\bnoch zu (?:tun|erledigen)\b",
-    re.IGNORECASE,
-)
-_TASK_WORD = re.compile(r"\w[\w'’.-]*", re.UNICODE)
-_ASKING_FOR_TASKS = frozenset(
-    (
-        "all", "any", "anything", "everything", "give", "have", "i", "list", "many", "me", "my",
-        "need", "notes", "now", "our", "please", "right", "show", "still", "tell", "vault", "we",
-        "what's", "whats", "what’s", "alle", "meine", "zeige", "zeig", "noch",
-    )
-)  # fmt: skip
-"""Words of such a question that name nothing."""
-
-
 def _subject_asked(text: str) -> str | None:
     """What a question wants the open tasks of; empty for all, None where it asks for something else."""
     found = _ASKS_FOR_TASKS.search(text)
@@ -400,3 +349,103 @@ def _with_open_tasks(
         if one.path == path and open_items(one.text, () if path in own else names)
     )
     return found, names
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """From ``first`` to before ``end``, and the text without the words that say so."""
+
+    first: date
+    end: date
+    rest: str
+
+
+def period_of(text: str, today: date) -> Period | None:
+    """Return the one period that a question names; None for none, and for several.
+
+    Without a year it is the last one that has begun by ``today``.
+    """
+
+    def without(start: int, end: int) -> str:
+        return text[:start] + text[end:]
+
+    days = facts_of(text).days
+    counted = _COUNTED.search(text)
+    if counted is not None and not days:
+        number = _NUMBERS.get(counted["count"].lower()) or int(counted["count"])
+        first = today - timedelta(
+            days=number * {"w": 7, "m": 30}.get(counted["unit"][0].lower(), 1)
+        )
+        return Period(first, today + timedelta(days=1), without(*counted.span()))
+    at = text.find(days[0].shown) if len(days) == 1 else -1
+    part = _PART.search(text, 0, at) if at > 0 and not days[0].day else None
+    # "The last week of March" is no last week.
+    found = _RELATIVE.search(text) if part is None else None
+    if len(days) + (found is not None) != 1:
+        return None
+    if found is not None:
+        first, end = _relative(found, today)
+        return Period(first, end, without(*found.span()))
+    (day,) = days
+    if day.month is None or day.either:
+        return None
+    begins = _day(day.year or today.year, day.month, day.day or 1)
+    if begins is not None and day.year is None and begins > today:
+        begins = _day(today.year - 1, day.month, day.day or 1)
+    if begins is None:
+        return None
+    if day.day:
+        return Period(begins, begins + timedelta(days=1), text.replace(day.shown, "", 1))
+    first, end = (begins, _next_month(begins)) if part is None else _part(part, begins)
+    return Period(first, end, without(at if part is None else part.start(), at + len(day.shown)))
+
+
+def _part(part: re.Match[str], month: date) -> tuple[date, date]:
+    """The days of a part of a month: weeks are counted from its first day, thirds are ten days."""
+    after = _next_month(month)
+    if said := (part["week"] or "").lower():
+        numbers = [(at, one) for row in _TIME["weeks"] for at, one in enumerate(row)]
+        at = next((at for at, one in numbers if said.startswith(one)), None)
+        if at is None:
+            return after - timedelta(days=7), after
+        return month + timedelta(days=7 * at), month + timedelta(days=7 * (at + 1))
+    if part["early"]:
+        return month, month.replace(day=11)
+    if part["mid"]:
+        return month.replace(day=11), month.replace(day=21)
+    return month.replace(day=21), after
+
+
+def _relative(found: re.Match[str], today: date) -> tuple[date, date]:
+    day = timedelta(days=1)
+    if found["today"]:
+        return today, today + day
+    if found["yesterday"]:
+        return today - day, today
+    if said := found["weekday"]:
+        number = next(week.index(said.lower()) for week in _WEEKDAYS if said.lower() in week)
+        back = (today.weekday() - number - 1) % 7 + 1
+        return today - back * day, today - (back - 1) * day
+    if found["number"]:
+        return date(int(found["number"]), 1, 1), date(int(found["number"]) + 1, 1, 1)
+    if found["week"]:
+        monday = today - today.weekday() * day
+        return (monday, monday + 7 * day) if found["this"] else (monday - 7 * day, monday)
+    if found["month"]:
+        first = today.replace(day=1)
+        return (
+            (first, _next_month(first)) if found["this"] else ((first - day).replace(day=1), first)
+        )
+    year = today.year - (found["last"] is not None)
+    return date(year, 1, 1), date(year + 1, 1, 1)
+
+
+def _next_month(day: date) -> date:
+    return (day.replace(day=28) + timedelta(days=4)).replace(day=1)
+
+
+def _day(year: int, month: int, day: int) -> date | None:
+    try:
+        return date(year, month, day)
+    except ValueError:
+        return None

@@ -48,7 +48,7 @@ _HOMES: dict[str, str] = {
     "notehop.app.services": "running_server",
     "notehop.app.services.ask": "FRESH PendingCount",
     "notehop.app.services.capture": "capture Find",
-    "notehop.app.services.period": "period_of",
+    "notehop.app.services.listing": "period_of",
     "notehop.app.services.doctor.vault": "examine conflict_copies DoctorReport",
     "notehop.app.services.doctor.index": "check_index IndexCheck",
     "notehop.app.services.status": ("egress_report language_model_now index_status note_status"),
