@@ -211,7 +211,7 @@ class FirstIndex:
             "--part-of",
             command,
         ]
-        self._stop = threading.Event()
+        self._stopped = False
         self._process: subprocess.Popen[str] | None = None
         self.running = True
         self.said = "just begun"
@@ -229,7 +229,7 @@ class FirstIndex:
                 errors="replace",
             ) as process:
                 self._process = process
-                if self._stop.is_set():
+                if self._stopped:
                     process.terminate()
                 assert process.stderr is not None
                 for line in process.stderr:
@@ -245,7 +245,6 @@ class FirstIndex:
 
     def stop(self) -> None:
         """End the process; the next run goes on where it was."""
-        self._stop.set()
-        process = self._process
-        if process is not None and process.poll() is None:
-            process.terminate()
+        self._stopped = True
+        if self._process is not None and self._process.poll() is None:
+            self._process.terminate()

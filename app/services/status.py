@@ -202,7 +202,7 @@ def index_status(place: Place) -> models.IndexStatus:
         sizes, mirror = _sizes(layout), read_mirror(layout)
         if layout.database is not None:
             sizes["catalog"] = catalog.size
-        pending, shared = None, None
+        pending = shared = None
         # What the index holds can be said without the vault.
         with suppress(errors.NotehopError):
             changes = pending_changes(place, catalog)

@@ -7,7 +7,7 @@ import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from notehop.app.services.vault import VaultHandle
 
 _log = logging.getLogger(__name__)
+
+_FIRST = threading.Lock()  # held for a first index: to make two at once would take twice the memory
 
 ASKED = "notehop.asked"  # key of the scope of a request: the :class:`LazyVault` that it is for
 
@@ -117,18 +119,15 @@ class LazyVault:
             return capture_cold(self.place, query)
         return vault.capture(query)
 
-    def follow(self, turn: AbstractContextManager[Any] | None = None) -> None:
+    def follow(self) -> None:
         """Have the index kept up to the vault by another process, which ends with this one.
 
         If there is none yet, one is made first.
-
-        :param turn: entered for that: to make two at once would take twice the memory.
         """
         self._looked.clear()
-        keep = threading.Thread(target=self._keep, args=(turn,), name="notehop-keeper", daemon=True)
-        keep.start()
+        threading.Thread(target=self._keep, name="notehop-keeper", daemon=True).start()
 
-    def _keep(self, turn: AbstractContextManager[Any] | None) -> None:
+    def _keep(self) -> None:
         # Here and not above: it brings the database.
         from notehop.app.services.index_process import FirstIndex, FollowerProcess, has_index
 
@@ -140,7 +139,7 @@ class LazyVault:
             finally:
                 self._looked.set()
             if self._first is not None:
-                with turn or nullcontext():
+                with _FIRST:
                     self._first.run()
             if not self._closed:
                 self._held.enter_context(FollowerProcess(place, command, _log.warning, config_file))
@@ -205,9 +204,8 @@ class Vaults(Mapping[str, LazyVault]):
 
     def follow(self) -> None:
         """Have all indexes kept up to their vaults, as :meth:`LazyVault.follow`."""
-        turn = threading.Lock() if len(self) > 1 else None
         for vault in self._vaults.values():
-            vault.follow(turn)
+            vault.follow()
 
     def close(self) -> None:
         """Close all, at once: each may have to finish what it writes."""
@@ -230,14 +228,15 @@ class Vaults(Mapping[str, LazyVault]):
             default=name == self.default,
             state="ready" if vault.ready else "open",
         )
-        told: dict[str, Any]
         try:
             with opened(vault.place) as (_, view):
-                told = {"notes": len(view.indexed_paths()), "generation": view.generation}
+                notes, generation = len(view.indexed_paths()), view.generation
             vault.open()
+            found.notes, found.generation = notes, generation
         except NotehopError as exc:
-            told = {"state": "indexing" if vault.indexing else "failed", "detail": agent_text(exc)}
-        return found.model_copy(update=told)
+            found.state = "indexing" if vault.indexing else "failed"
+            found.detail = agent_text(exc)
+        return found
 
 
 def below(name: str) -> str:
