@@ -12,6 +12,14 @@ from notehop.app.models.query import Filters, Parameters, Strict, at_most, liste
 from notehop.app.models.status import StatusLink
 
 
+class NotePlace(Strict):
+    """A note; ``folder`` is empty at the vault's root."""
+
+    path: str
+    title: str
+    folder: str
+
+
 class OutlineEntry(Strict):
     """A heading of a note; ``level`` from 1, ``line`` from 1."""
 
@@ -37,7 +45,7 @@ class Mention(Strict):
     sentence: str
 
 
-class NoteView(Strict):
+class NoteView(NotePlace):
     """A note of the index, as its file reads now.
 
     ``text`` is the whole file or, where ``section`` names a heading, that section; ``lines`` are
@@ -47,9 +55,6 @@ class NoteView(Strict):
     None for the words of the note. Times are in seconds since the epoch.
     """
 
-    path: str
-    title: str
-    folder: str
     aliases: list[str]
     tags: list[str]
     page_type: str | None
@@ -122,7 +127,7 @@ class BrowsedLink(Strict):
     fragment: str | None
 
 
-class BrowsedNote(Strict):
+class BrowsedNote(NotePlace):
     """A note near the seeds.
 
     ``way`` is how it is linked with what is nearer: ``forward`` for a link to it, ``backward`` for
@@ -132,9 +137,6 @@ class BrowsedNote(Strict):
     names the language model that wrote the summary; None for the words of the note.
     """
 
-    path: str
-    title: str
-    folder: str
     heading: str
     lines: tuple[int, int]
     text: str
@@ -159,16 +161,13 @@ class BrowseResult(Strict):
     pending: int | None = None
 
 
-class GraphNode(Strict):
+class GraphNode(NotePlace):
     """A note in a picture of the graph; ``x`` and ``y`` lie between -1 and 1.
 
     ``degree`` counts its links both ways in the whole vault, ``seed`` tells whether it was asked
     for.
     """
 
-    path: str
-    title: str
-    folder: str
     x: float
     y: float
     degree: int
@@ -255,16 +254,13 @@ class ThemesQuery(Parameters):
     max: int | None = Field(default=None, ge=1, le=50)
 
 
-class ThemeNote(Strict):
+class ThemeNote(NotePlace):
     """A note at the centre of a theme, or one of those that say most about a query.
 
     ``text`` is its summary, ``written_by`` the language model that wrote that; None for the note's
     own words.
     """
 
-    path: str
-    title: str
-    folder: str
     text: str
     written_by: str | None = None
     uri: str
@@ -367,16 +363,13 @@ class CaptureQuery(Parameters):
     ] = Field(default_factory=list, max_length=MOST_TAGS)
 
 
-class Connection(Strict):
+class Connection(NotePlace):
     """A note that a captured one has to do with.
 
     ``score`` is rounded to four places; ``link`` is what to paste to link to it. ``written_by``
     names the language model that wrote the ``snippet``; None for the words of the note.
     """
 
-    path: str
-    title: str
-    folder: str
     heading: str
     snippet: str
     score: float
