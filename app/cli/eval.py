@@ -105,8 +105,8 @@ def evaluate(
         show_evaluation,
         show_suggestions_evaluated,
     )
+    from notehop.app.evaluation.links import evaluate_suggestions
     from notehop.app.evaluation.run import EvaluationPlan, evaluate_answers
-    from notehop.app.evaluation.suggestions import evaluate_suggestions
     from notehop.indexing.terminal import terminal_progress
 
     plan = EvaluationPlan(ablate, compare, measure, questions, seed, unrelated_links)

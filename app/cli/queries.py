@@ -338,7 +338,7 @@ def _check(place: Place, query: Parameters) -> None:
     from notehop.app.models.query import BaseQuery
 
     if isinstance(query, BaseQuery):
-        from notehop.app.retrieval.filters.parse import check
+        from notehop.app.retrieval.filter_syntax import check
 
         check(query, place.settings.retrieval.max_query_chars)
 

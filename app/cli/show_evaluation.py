@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from notehop.app.cli.output import headline, out, show, show_line, show_table, warn
 from notehop.app.evaluation.answer_sets import HELD, REFUSED, AnswerRow, AnswersEvaluated
 from notehop.app.evaluation.answer_sets import MEASURES as ANSWER_MEASURES
+from notehop.app.evaluation.links import SuggestionsEvaluated
 from notehop.app.evaluation.metrics import (
     ANSWERS,
     CHUNKS,
@@ -19,7 +20,6 @@ from notehop.app.evaluation.metrics import (
     percent,
 )
 from notehop.app.evaluation.runner import Evaluated, Row
-from notehop.app.evaluation.suggestions import SuggestionsEvaluated
 from notehop.indexing.shown import counted, on_one_line
 
 WIDTH = 160

@@ -1,24 +1,34 @@
-"""What links are worth: an index read as if some were not there, a vault with links that mean nothing.
-
-Touches: index (reads), vault-write (a copy of a golden set's notes, in the folder of the evaluation).
-"""
+"""What links are worth: an index read as if some were not there, a vault with links that mean nothing,
+and links that were taken out of a copy of a vault and have to be suggested again."""
 
 from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
+import numpy as np
+
+from notehop.app.evaluation.metrics import MeanEstimate, mean
 from notehop.app.evaluation.questions import GoldenSet, LinkPair
+from notehop.app.services.open_vault import Place, open_place
 from notehop.config.errors import UsageError
-from notehop.indexing.graph.files import NOTE_SUFFIX
+from notehop.indexing.changes import scan
+from notehop.indexing.graph.files import NOTE_SUFFIX, is_note
 from notehop.indexing.graph.model import Status
 from notehop.indexing.graph.pagerank import pagerank
+from notehop.indexing.pipeline.indexer import Indexer
+from notehop.indexing.report import Progress
 from notehop.indexing.stores.catalog import CatalogSnapshot
+from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.model import LinkRow
 from notehop.indexing.stores.reader import Generation, Reader, Snapshot
+from notehop.indexing.vault.parse import read_note
 from notehop.indexing.vault.sentences import sentence_spans
 
 
@@ -145,3 +155,122 @@ def _sentence_ends(text: str) -> list[int]:
 def _stop(sentence: str) -> int:
     found = _END.search(sentence)
     return found.start() if found else len(sentence)
+
+
+SHARE = 0.2
+"""Of all linked pairs of notes, those whose links are taken out."""
+
+FIRST = 10
+"""Suggestions for a note that are looked at."""
+
+Pair = frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class SuggestionsEvaluated:
+    """How many of the links that were taken out are suggested again, of both their notes.
+
+    ``named``: their words are left in the text, ``unnamed``: their words are taken out, too. Each
+    has ``recall``, the share of them among the first ten, and ``precision``, their share of what is
+    suggested for these notes; other suggestions may be right as well.
+    """
+
+    name: str
+    notes: int
+    pairs: int
+    recall: dict[str, MeanEstimate]
+    precision: dict[str, MeanEstimate]
+
+    def as_json(self) -> dict[str, Any]:
+        """The same, in plain values."""
+        return asdict(self)
+
+
+def evaluate_suggestions(
+    place: Place, work: Path, progress: Progress, seed: int = 0, *, share: float = SHARE
+) -> SuggestionsEvaluated:
+    """Take a share of the linked pairs out of copies of a vault, and ask for suggestions.
+
+    :param work: folder for the copies, which are removed again.
+    :raises UsageError: if the vault has too few links, or the copies cannot be written.
+    :raises IndexFailure: if there is no index.
+    """
+    with Reader(place.layout) as reader, reader.snapshot() as view:
+        paths = [path for path in view.paths() if is_note(path)]
+        links = view.links_from(paths)
+    pairs = _drawn(links, frozenset(paths), seed, share)
+    recall: dict[str, MeanEstimate] = {}
+    precision: dict[str, MeanEstimate] = {}
+    for kind in ("unnamed", "named"):
+        try:
+            work.mkdir(parents=True, exist_ok=True)
+            with TemporaryDirectory(dir=work) as folder:
+                there = _copy_without(place, Path(folder), links, pairs, named=kind == "named")
+                folder_of = (there.vault, there.settings, there.layout)
+                Indexer(*folder_of, progress, command="notehop eval").run()
+                recall[kind], precision[kind] = _measured(there, pairs, progress)
+        except OSError as exc:
+            raise UsageError(f"{work}: cannot be written: {exc.strerror}") from exc
+    return SuggestionsEvaluated(place.name, len(paths), len(pairs), recall, precision)
+
+
+def _drawn(links: list[LinkRow], paths: frozenset[str], seed: int, share: float) -> frozenset[Pair]:
+    """Pairs of linked notes, those aside of which one embeds the other."""
+    found: dict[Pair, bool] = {}
+    for link in links:
+        if link.target_path in paths and link.target_path != link.path:
+            pair = frozenset((link.path, str(link.target_path)))
+            found[pair] = found.get(pair, True) and link.kind != "embed"
+    able = sorted(sorted(pair) for pair, plain in found.items() if plain)
+    drawn = random.Random(seed).sample(able, round(share * len(able)))
+    if not drawn:
+        raise UsageError("the vault has too few links between notes to take some out")
+    return frozenset(map(frozenset, drawn))
+
+
+def _copy_without(
+    place: Place, folder: Path, links: list[LinkRow], pairs: frozenset[Pair], *, named: bool
+) -> Place:
+    """A copy of a vault without the links of these pairs."""
+    ordinals: dict[str, set[int]] = {}
+    for link in links:
+        if link.target_path and frozenset((link.path, link.target_path)) in pairs:
+            ordinals.setdefault(link.path, set()).add(link.ordinal)
+    settings = place.settings.vault
+    vault = folder / place.name
+    shutil.copytree(place.vault, vault, symlinks=True, ignore=shutil.ignore_patterns(".git"))
+    for file in scan(place.vault, settings, within=sorted(ordinals)).files:
+        note = read_note(place.vault, file, "", comment_links=settings.comment_links).note
+        if note is None:
+            continue
+        text = note.text
+        for at, written in reversed([*enumerate(note.links)]):
+            if at in ordinals.get(file.path, ()):
+                words = (written.display or written.target.rpartition("/")[2]) if named else ""
+                text = text[: written.start] + words + text[written.end :]
+        (vault / file.path).write_text(text, encoding="utf-8")
+    return replace(place, vault=vault, layout=IndexLayout(folder / "index"))
+
+
+def _measured(
+    place: Place, pairs: frozenset[Pair], progress: Progress
+) -> tuple[MeanEstimate, MeanEstimate]:
+    asked = sorted({path for pair in pairs for path in pair})
+    found: list[float] = []
+    right: list[float] = []
+    with open_place(place) as vault:
+        progress.stage("suggestions", len(asked), "notes")
+        for path in asked:
+            shown = set(_suggested(vault.suggest(path, FIRST).suggestions))
+            wanted = {pair for pair in pairs if path in pair}
+            found += [float(pair in shown) for pair in wanted]
+            right += [float(pair in wanted) for pair in shown]
+            progress.advance(1)
+        progress.close()
+    return mean(np.asarray(found)), mean(np.asarray(right or [0.0]))
+
+
+def _suggested(suggestions: Any) -> Iterator[Pair]:
+    for one in suggestions:
+        if one.kind != "dangling":
+            yield frozenset((one.source, one.target))

@@ -1,8 +1,7 @@
 """The report of an evaluation: one page of HTML that needs nothing beside itself. Pure.
 
-It is built as a tree of elements, so that no text of a note can be taken for markup. Three plain
-plots are a few lines each; a plotting library would bring tens of megabytes for them, and pictures
-that cannot follow the colours of the page.
+It is built as a tree of elements, so that no text of a note can be taken for markup; a plotting
+library would bring tens of megabytes for three plain plots.
 """
 
 from __future__ import annotations
@@ -11,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from notehop.app.evaluation.metrics import ANSWERS, CONTAINS, MEASURES, MeanEstimate, percent
+from notehop.app.evaluation.run import CURRENT, STOCK
 from notehop.app.evaluation.runner import Evaluated, Row
-from notehop.app.evaluation.variants import CURRENT, STOCK
 from notehop.indexing.shown import counted, on_one_line, printable
 
 CURVES = (STOCK, "bare semantic", "bare lexical", "fused", CURRENT)
@@ -31,14 +30,11 @@ th, td { padding: .2rem .6rem; text-align: right; vertical-align: top;
   border-bottom: 1px solid #8884; }
 th.name, td.name { text-align: left; }
 .scroll { overflow-x: auto; }
-figure { margin: 1rem 0; }
 figcaption { font-weight: 600; }
-svg { max-width: 100%; height: auto; }
 svg text { fill: currentColor; font-size: 12px; }
-.grid { stroke: #8885; } .axis { stroke: currentColor; }
-.interval { stroke: currentColor; stroke-width: 1.5; }
+.grid { stroke: #8885; } .axis, .interval { stroke: currentColor; }
 .up { fill: #009e73; } .down { fill: #d55e00; } .unsure { opacity: .35; }
-summary { cursor: pointer; } .quiet { opacity: .7; }
+summary { cursor: pointer; }
 """
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
@@ -83,14 +79,17 @@ def _set(body: Element, found: Evaluated) -> None:
     if len(rows) > FEW:
         rows = tuple(row for row in rows if row.setting in CURVES)
     if rows:
-        title = "Recall of notes, %"
-        _figure(body, title, curves(title, [(_clean(row.setting), row.recall) for row in rows]))
-    gains = [(_clean(row.setting), row.gains[found.measure]) for row in found.rows if row.gains]
+        _curves(_figure(body, "Recall of notes, %"), rows)
+    gains = [(row.setting, row.gains[found.measure]) for row in found.rows if row.gains]
     if gains:
         title = f"What each setting gains over the one it is held to, {found.measure}, points"
-        _figure(body, title, bars(title, gains))
+        _bars(_figure(body, title), gains)
     _answers(body, found)
-    _measures(body, found)
+    names = [name for name in MEASURES if any(name in row.measures for row in found.rows)]
+    lines = [
+        [row.setting, *(_estimate(row.measures.get(name)) for name in names)] for row in found.rows
+    ]
+    _table(_details(body, "All measures"), ["setting", *names], lines, names=(0,))
     for row in found.rows:
         if row.helped or row.hurt:
             _changes(body, found, row)
@@ -117,30 +116,21 @@ def _gains(body: Element, found: Evaluated) -> None:
     _table(body, [*head, "passages", "ms", "changed settings"], lines, names=(0, 2, 8))
 
 
-def _measures(body: Element, found: Evaluated) -> None:
-    """All measures that apply to a question of the set."""
-    names = [name for name in MEASURES if any(name in row.measures for row in found.rows)]
-    lines = [
-        [row.setting, *(_estimate(row.measures.get(name)) for name in names)] for row in found.rows
-    ]
-    details = SubElement(body, "details")
-    SubElement(details, "summary").text = "All measures"
-    _table(details, ["setting", *names], lines, names=(0,))
-
-
 def _answers(body: Element, found: Evaluated) -> None:
     """What the answers hold, with their length, where the set says its answers."""
     if all(row.words is None for row in found.rows):
         return
     names = [name for name in ANSWERS if any(name in row.measures for row in found.rows)]
-    lines = []
-    for row in found.rows:
-        gain = row.gains.get(CONTAINS)
-        values = (_estimate(row.measures.get(name)) for name in names)
-        words = "" if row.words is None else f"{row.words:.0f}"
-        lines.append(
-            [row.setting, _estimate(gain, sign="+"), *values, _estimate(row.refused), words]
-        )
+    lines = [
+        [
+            row.setting,
+            _estimate(row.gains.get(CONTAINS), sign="+"),
+            *(_estimate(row.measures.get(name)) for name in names),
+            _estimate(row.refused),
+            "" if row.words is None else f"{row.words:.0f}",
+        ]
+        for row in found.rows
+    ]
     SubElement(body, "h3").text = "Answers"
     _paragraph(
         body,
@@ -152,14 +142,10 @@ def _answers(body: Element, found: Evaluated) -> None:
 
 
 def _changes(body: Element, found: Evaluated, row: Row) -> None:
-    details = SubElement(body, "details")
-    title = (
-        f"{_clean(row.setting)} against {_clean(str(row.against))}: "
-        f"{len(row.helped):,} helped, {len(row.hurt):,} hurt"
-    )
-    SubElement(details, "summary").text = title
+    won = f"{len(row.helped):,} helped, {len(row.hurt):,} hurt"
+    details = _details(body, f"{row.setting} against {row.against}: {won}")
     values = [one.after - one.before for one in (*row.helped, *row.hurt)]
-    _figure(details, f"{found.measure}, a bar a question", differences(title, values))
+    _differences(_figure(details, f"{found.measure}, a bar a question"), values)
     known = {question.id: question for question in found.questions}
     for name, changes in (("Helped", row.helped), ("Hurt", row.hurt)):
         if not changes:
@@ -193,14 +179,14 @@ def _table(
             element.text = _clean(cell)
 
 
-def _figure(parent: Element, title: str, plot: Element) -> None:
-    figure = SubElement(parent, "figure")
-    SubElement(figure, "figcaption").text = title
-    figure.append(plot)
-
-
 def _paragraph(parent: Element, text: str) -> None:
     SubElement(parent, "p").text = _clean(text)
+
+
+def _details(parent: Element, summary: str) -> Element:
+    details = SubElement(parent, "details")
+    SubElement(details, "summary").text = _clean(summary)
+    return details
 
 
 def _estimate(one: MeanEstimate | None, sign: str = "") -> str:
@@ -213,131 +199,97 @@ def _clean(text: str) -> str:
     return on_one_line(printable(text))
 
 
-DASHES = ("none", "12 3", "8 4", "5 5", "3 6")
-
-WIDTH = 720
-LEFT, RIGHT, TOP, BOTTOM = 200.0, 20.0, 12.0, 34.0
-"""Pixels around a plot; names stand on the left."""
+WIDTH, LEFT, RIGHT = 720, 200, 20
+"""Pixels of a plot; names stand on the left, before its margin."""
 
 ROW = 22
 """Pixels of a bar with its name."""
 
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f")
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00")
 """Okabe and Ito's, which colour-blind readers tell apart."""
 
 
-def curves(title: str, series: Sequence[tuple[str, Sequence[float]]]) -> Element:
-    """Lines over the cut-offs 1, 2, …; values from 0 to 1, names on the right of the plot.
+def _figure(parent: Element, title: str) -> Element:
+    figure = SubElement(parent, "figure")
+    SubElement(figure, "figcaption").text = _clean(title)
+    return SubElement(figure, "svg", {"role": "img", "aria-label": _clean(title)})
 
-    :param series: name -> values, the same number each, at least two.
-    """
-    height, left, right = 260.0, 40.0, 190.0
-    steps = len(series[0][1])
-    lowest = int(10 * min(min(values) for _, values in series)) / 10
-    svg = _svg(title, height)
-    width = WIDTH - left - right
 
-    def x(place: int) -> float:
-        return left + width * place / (steps - 1)
-
-    def y(value: float) -> float:
-        return TOP + (height - TOP - BOTTOM) * (1 - value) / ((1 - lowest) or 1)
-
-    for tenth in range(round(10 * lowest), 11):
-        _line(svg, left, y(tenth / 10), left + width, y(tenth / 10), "grid")
-        _text(svg, left - 6, y(tenth / 10) + 4, f"{10 * tenth}", anchor="end")
-    for place in range(steps):
-        if place == 0 or (place + 1) % 5 == 0:
-            _text(svg, x(place), height - BOTTOM + 16, str(place + 1), anchor="middle")
-    _text(svg, left + width / 2, height - 4, "notes looked at", anchor="middle")
-    names = spread([y(values[-1]) + 4 for _, values in series], 14)
-    for at, ((name, values), beside) in enumerate(zip(series, names, strict=True)):
-        points = " ".join(f"{x(n):.1f},{y(value):.1f}" for n, value in enumerate(values))
+def _curves(svg: Element, rows: Sequence[Row]) -> None:
+    """Recall over the cut-offs 1, 2, …, a line a setting; their names stand below each other."""
+    height, right = 240, WIDTH - LEFT
+    _sized(svg, height + 20)
+    steps = len(rows[0].recall)
+    for tenth in range(0, 11, 2):
+        level = height - (height - 10) * tenth / 10
+        _line(svg, 40, level, right, level, "grid")
+        _text(svg, 34, level + 4, f"{10 * tenth}", "end")
+    for at, row in enumerate(rows):
         colour = COLOURS[at % len(COLOURS)]
-        # A line over another leaves gaps to see that one through.
-        style = (
-            f"fill:none;stroke:{colour};stroke-width:2;stroke-dasharray:{DASHES[at % len(DASHES)]}"
+        points = " ".join(
+            f"{40 + (right - 40) * n / (steps - 1):.1f},{height - (height - 10) * value:.1f}"
+            for n, value in enumerate(row.recall)
         )
+        # A line over another leaves gaps to see that one through.
+        style = f"fill:none;stroke:{colour};stroke-width:2;stroke-dasharray:{12 - 2 * at} {at}"
         SubElement(svg, "polyline", points=points, style=style)
-        text = _text(svg, left + width + 8, beside, f"{name} {100 * values[-1]:.1f}")
-        text.set("style", f"fill:{colour}")
-    return svg
+        name = f"{_clean(row.setting)} {100 * row.recall[-1]:.1f}"
+        _text(svg, right + 8, 20 + 16 * at, name).set("style", f"fill:{colour}")
+    _text(svg, right / 2, height + 16, f"notes looked at, 1 to {steps}", "middle")
 
 
-def bars(title: str, rows: Sequence[tuple[str, MeanEstimate]]) -> Element:
-    """A bar a row around 0, in percent, with the interval as a line over it; at least one row."""
-    height = TOP + ROW * len(rows) + BOTTOM
-    svg = _svg(title, height)
-    width = WIDTH - LEFT - RIGHT
+def _bars(svg: Element, rows: Sequence[tuple[str, MeanEstimate]]) -> None:
+    """A bar a row around 0, in percent, with the interval as a line over it."""
+    bottom = ROW * len(rows) + 10
+    _sized(svg, bottom + 20)
     reach = max(max(abs(one.low), abs(one.high)) for _, one in rows) or 0.01
 
     def x(value: float) -> float:
-        return LEFT + width * (value + reach) / (2 * reach)
+        return LEFT + (WIDTH - LEFT - RIGHT) * (value + reach) / (2 * reach)
 
-    bottom = height - BOTTOM
     for value in (-reach, -reach / 2, 0.0, reach / 2, reach):
-        _line(svg, x(value), TOP, x(value), bottom, "grid" if value else "axis")
-        _text(svg, x(value), bottom + 16, f"{100 * value:+.1f}", anchor="middle")
+        _line(svg, x(value), 0, x(value), bottom, "grid" if value else "axis")
+        _text(svg, x(value), bottom + 16, f"{100 * value:+.1f}", "middle")
     for at, (name, one) in enumerate(rows):
-        middle = TOP + ROW * at + ROW / 2
-        sort = "sure" if one.low > 0 or one.high < 0 else "unsure"
+        middle = ROW * at + ROW / 2
         start, end = sorted((x(0), x(one.value)))
-        _bar(svg, one.value >= 0, sort, start, middle - 6, end - start, 12)
+        sure = one.low > 0 or one.high < 0
+        _bar(svg, one.value >= 0, sure, start, middle - 6, end - start, 12)
         _line(svg, x(one.low), middle, x(one.high), middle, "interval")
-        for bound in (one.low, one.high):
-            _line(svg, x(bound), middle - 4, x(bound), middle + 4, "interval")
-        _text(svg, LEFT - 8, middle + 4, name, anchor="end")
-    return svg
+        _text(svg, LEFT - 8, middle + 4, _clean(name), "end")
 
 
-def differences(title: str, values: Sequence[float]) -> Element:
-    """A bar a question, gains first and losses last, from -1 to 1; at least one value."""
-    height, left = 150.0, 40.0
-    svg = _svg(title, height)
-    width = WIDTH - left - RIGHT
-    middle, reach = height / 2, height / 2 - TOP
-    step = width / max(len(values), 20)
-    for bound in (-1, 0, 1):
-        level = middle - reach * bound
-        _line(svg, left, level, left + width, level, "grid" if bound else "axis")
-        _text(svg, left - 6, level + 4, f"{100 * bound:+d}" if bound else "0", anchor="end")
+def _differences(svg: Element, values: Sequence[float]) -> None:
+    """A bar a question, gains first and losses last, from -1 to 1."""
+    half = 60
+    _sized(svg, 2 * half)
+    step = (WIDTH - RIGHT) / max(len(values), 20)
+    _line(svg, 0, half, WIDTH - RIGHT, half, "axis")
     for at, value in enumerate(sorted(values, reverse=True)):
-        top = middle - reach * max(value, 0)
-        width, height = max(0.8 * step, 0.5), reach * abs(value)
-        _bar(svg, value > 0, "sure", left + step * at, top, width, height)
-    return svg
+        top = half - half * max(value, 0)
+        _bar(svg, value > 0, True, step * at, top, 0.8 * step, half * abs(value))
 
 
-def spread(places: Sequence[float], apart: float) -> list[float]:
-    """Move places down until they are ``apart`` from each other, in their order from the top."""
-    found = list(places)
-    last = float("-inf")
-    for at in sorted(range(len(found)), key=lambda at: (found[at], at)):
-        found[at] = last = max(found[at], last + apart)
-    return found
-
-
-def _svg(title: str, height: float) -> Element:
-    svg = Element("svg", viewBox=f"0 0 {WIDTH} {height:.0f}", role="img", width=str(WIDTH))
-    svg.set("aria-label", title)
-    SubElement(svg, "title").text = title
-    return svg
+def _sized(svg: Element, height: float) -> None:
+    svg.set("viewBox", f"0 0 {WIDTH} {height:.0f}")
+    svg.set("width", str(WIDTH))
 
 
 def _bar(
-    svg: Element, gain: bool, sort: str, x: float, y: float, width: float, height: float
+    svg: Element, gain: bool, sure: bool, x: float, y: float, width: float, height: float
 ) -> None:
     sizes = {"x": x, "y": y, "width": width, "height": height}
     written = {key: f"{size:.1f}" for key, size in sizes.items()}
-    SubElement(svg, "rect", {"class": f"{sort} {'up' if gain else 'down'}"}, **written)
+    kind = f"{'up' if gain else 'down'}{'' if sure else ' unsure'}"
+    SubElement(svg, "rect", {"class": kind}, **written)
 
 
-def _line(svg: Element, x1: float, y1: float, x2: float, y2: float, sort: str) -> None:
+def _line(svg: Element, x1: float, y1: float, x2: float, y2: float, kind: str) -> None:
     ends = {"x1": x1, "y1": y1, "x2": x2, "y2": y2}
-    SubElement(svg, "line", {"class": sort}, **{key: f"{at:.1f}" for key, at in ends.items()})
+    SubElement(svg, "line", {"class": kind}, **{key: f"{at:.1f}" for key, at in ends.items()})
 
 
-def _text(svg: Element, x: float, y: float, text: str, *, anchor: str = "start") -> Element:
+def _text(svg: Element, x: float, y: float, text: str, anchor: str = "start") -> Element:
     found = SubElement(svg, "text", {"text-anchor": anchor}, x=f"{x:.1f}", y=f"{y:.1f}")
     found.text = text
     return found

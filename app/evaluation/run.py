@@ -1,7 +1,8 @@
 """Runs an evaluation: finds or makes the questions, asks them under each setting, and counts what the
 replies say.
 
-Touches: vault-read, index, model; writes below the folder that golden sets are indexed in.
+A new signal with a weight is ablated without a word here; any other part of retrieval takes a line
+in :data:`PARTS`.
 """
 
 from __future__ import annotations
@@ -9,11 +10,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from itertools import chain
+from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,11 +40,11 @@ from notehop.app.evaluation.metrics import (
     measure_for,
     strangers,
 )
-from notehop.app.evaluation.own_questions import own_questions
 from notehop.app.evaluation.questions import (
     KnownQuestion,
     QuestionSet,
     golden_sets,
+    own_questions,
     placed,
     read_questions,
 )
@@ -54,10 +56,10 @@ from notehop.app.evaluation.runner import (
     ask_all,
     compare,
 )
-from notehop.app.evaluation.variants import CURRENT, Variant, ablation, baseline, distinct, pair
 from notehop.app.services.open_vault import Place, open_place
 from notehop.config import Settings, load_settings
 from notehop.config.errors import UsageError
+from notehop.config.layers import read_overrides
 from notehop.indexing.fingerprint import expected_fingerprint
 from notehop.indexing.pipeline import Indexer
 from notehop.indexing.stores.layout import IndexLayout
@@ -66,6 +68,142 @@ from notehop.indexing.tokens import Tokenizer
 
 if TYPE_CHECKING:
     from notehop.indexing.report import Progress
+
+BASE = ("semantic", "lexical")
+"""The signals that each find hits of their own."""
+
+CURRENT = "current"
+STOCK = "stock"
+
+
+@dataclass(frozen=True, slots=True)
+class AblatedPart:
+    """A part of retrieval that can be without: the setting that says so, with its two values."""
+
+    name: str
+    key: str
+    on: Any
+    off: Any
+
+
+PARTS = (
+    AblatedPart("title dispatch", "retrieval.title_dispatch", True, False),
+    AblatedPart("alias expansion", "retrieval.alias_expansion", True, False),
+    AblatedPart("intents", "retrieval.intent", "auto", "none"),
+    AblatedPart("languages", "retrieval.unread_share", 0.05, 1.0),
+    AblatedPart("templates", "retrieval.template_share", 0.5, 1.0),
+    AblatedPart("relevance", "retrieval.relevance_weight", 1.0, 0.0),
+    AblatedPart("recall expansion", "retrieval.expansion", "conservative", "off"),
+    AblatedPart("connected notes", "connected.max", 3, 0),
+    AblatedPart("backlinks", "connected.direction", "both", "forward"),
+    AblatedPart("order context", "connected.order", "context", "rank"),
+    AblatedPart("gate", "connected.gate", 1.0, 0.0),
+)
+"""What is turned off and on beside the signals, each after what it builds on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A setting by name: what it changes of the settings in force, and which one it is held to."""
+
+    name: str
+    overrides: Mapping[str, Any] = field(default_factory=dict)
+    against: str | None = None
+
+
+def _ablation(settings: Settings) -> list[Variant]:
+    """What each part does: built up from bare signals, then one taken away or added at a time.
+
+    The bare signals are held to their fusion, each rung of the ladder to the one below it, all
+    others to the settings in force.
+    """
+    weights = settings.retrieval.weights.model_dump()
+    known = _presets(settings)
+    on = [part for part in PARTS if attrgetter(part.key)(settings) != part.off]
+    ladder = Variant("fused", known["fused"], STOCK)
+    found = [
+        Variant(STOCK, known[STOCK]),
+        *(Variant(f"bare {name}", known[name], "fused") for name in BASE),
+        ladder,
+    ]
+    rungs = [(name, _weight(name), weights[name]) for name in weights if name not in BASE]
+    rungs = [rung for rung in rungs if rung[2]]
+    rungs += [(part.name, part.key, attrgetter(part.key)(settings)) for part in on]
+    for name, key, value in rungs:
+        overrides = {**ladder.overrides, key: value}
+        ladder = Variant(f"... + {name}", overrides, ladder.name)
+        found.append(ladder)
+    found.append(Variant(CURRENT, against=STOCK))
+    several = sum(bool(weights[name]) for name in BASE) > 1
+    found += [
+        Variant(f"without {name}", {_weight(name): 0.0}, CURRENT)
+        for name, weight in weights.items()
+        if weight and (several or name not in BASE)
+    ]
+    found += [Variant(f"without {part.name}", {part.key: part.off}, CURRENT) for part in on]
+    found += [
+        Variant(f"with {name}", {_weight(name): 1.0}, CURRENT)
+        for name, weight in weights.items()
+        if not weight
+    ]
+    off = (part for part in PARTS if part not in on)
+    found += [Variant(f"with {part.name}", {part.key: part.on}, CURRENT) for part in off]
+    return found
+
+
+def _named(settings: Settings, said: str) -> Mapping[str, Any]:
+    """What a setting changes: a preset, ``key=value,key=value``, or a TOML file.
+
+    :raises UsageError: if it is none of these.
+    """
+    known = _presets(settings)
+    if said in known:
+        return known[said]
+    if said.lower().endswith(".toml"):
+        return read_overrides(Path(said))
+    pairs = [part.partition("=") for part in said.split(",")]
+    if all(key.strip() and sign for key, sign, _ in pairs):
+        return {key.strip(): value.strip() for key, _, value in pairs}
+    raise UsageError(
+        f"no setting {said!r}; write one of {', '.join(known)}, or key=value,key=value "
+        "(connected.max=0,retrieval.top_k=8), or name a TOML file"
+    )
+
+
+def _presets(settings: Settings) -> dict[str, Mapping[str, Any]]:
+    """Settings that have a name, as changes of those in force.
+
+    ``current``: those in force. ``fused``: their signals that find hits, and no part. ``stock``: as
+    LlamaIndex assembles the same signals, with equal weights and the usual offset. And each such
+    signal alone.
+    """
+    bare = {part.key: part.off for part in PARTS}
+    weights = settings.retrieval.weights.model_dump()
+    silent = bare | {_weight(name): 0.0 for name in weights}
+    both = {_weight(name): weights[name] for name in BASE}
+    equal = {_weight(name): 1.0 for name in BASE}
+    return {
+        CURRENT: {},
+        STOCK: {**silent, **equal, "retrieval.rrf_k": 60},
+        "fused": {**silent, **both},
+        **{name: {**silent, _weight(name): weights[name] or 1.0} for name in BASE},
+    }
+
+
+def _distinct(settings: Settings, variants: Iterable[Variant]) -> dict[str, list[Variant]]:
+    """Group variants that come to the same settings, under the name of the first.
+
+    :raises SettingsError: if one is no valid setting.
+    """
+    found: dict[Settings, list[Variant]] = {}
+    for variant in variants:
+        found.setdefault(settings.with_overrides(variant.overrides), []).append(variant)
+    return {same[0].name: same for same in found.values()}
+
+
+def _weight(signal: str) -> str:
+    return f"retrieval.weights.{signal}"
+
 
 QUOTING = {"llm.provider": "none"}
 """Answers are quoted, whatever the settings name: nobody's model is asked hundreds of questions,
@@ -109,8 +247,16 @@ class EvaluationPlan:
         :raises UsageError: if one that was named is none.
         """
         if self.compare is not None:
-            return pair(settings, *self.compare)
-        return ablation(settings) if self.ablate else baseline(settings)
+            first, second = self.compare
+            if first == second:
+                raise UsageError(f"{first} is compared with itself; name two settings")
+            return [
+                Variant(first, _named(settings, first)),
+                Variant(second, _named(settings, second), first),
+            ]
+        if self.ablate:
+            return _ablation(settings)
+        return [Variant(STOCK, _presets(settings)[STOCK]), Variant(CURRENT, against=STOCK)]
 
 
 def evaluate_sets(
@@ -138,10 +284,10 @@ def evaluate_sets(
         settings = settings.with_overrides(QUOTING)
         place_for = _indexed(golden.name, golden.vault, work, progress)
         # Settings that do not exist should show before an index is made.
-        distinct(settings, plan.variants(settings))
+        _distinct(settings, plan.variants(settings))
         place = place_for(settings)
         with _snapshot(place) as view:
-            notes = view.notes_at(_named(golden.questions))
+            notes = view.notes_at(_gold_notes(golden.questions))
             questions = placed(golden.questions, notes, golden.name)
             others = (one.questions for one in found if one.vault != original)
             foreign = strangers(list(chain.from_iterable(others)), frozenset(view.paths()))
@@ -168,7 +314,7 @@ def evaluate_vault(
     _check(plan)
     place = replace(place, settings=place.settings.with_overrides(QUOTING))
     given = None if questions is None else read_questions(questions)
-    distinct(place.settings, plan.variants(place.settings))
+    _distinct(place.settings, plan.variants(place.settings))
     with (
         Reader(place.layout, expected_fingerprint(place.settings)) as reader,
         reader.snapshot() as view,
@@ -177,7 +323,7 @@ def evaluate_vault(
             language = reader.catalog.meta().get("fingerprint", {}).get("language")
             sets = _own(view, Tokenizer(str(language or "en")), place, plan)
         else:
-            found = placed(given, view.notes_at(_named(given)), str(questions))
+            found = placed(given, view.notes_at(_gold_notes(given)), str(questions))
             sets = [QuestionSet(str(questions), found, measure_for(found))]
     for asked in sets:
         yield _evaluated(
@@ -273,7 +419,7 @@ def _evaluated(
             "write it as answer (docs/evaluation.md)"
         )
     variants = plan.variants(place.settings)
-    groups = distinct(place.settings, variants)
+    groups = _distinct(place.settings, variants)
     outcomes: dict[str, Outcome] = {}
     warnings: Counter[str] = Counter()
     for number, same in enumerate(groups.values(), start=1):
@@ -329,5 +475,5 @@ def _snapshot(place: Place) -> Snapshot:
         return reader.snapshot()
 
 
-def _named(questions: tuple[KnownQuestion, ...]) -> list[str]:
+def _gold_notes(questions: tuple[KnownQuestion, ...]) -> list[str]:
     return sorted({path for question in questions for path in question.notes})

@@ -30,7 +30,6 @@ from notehop.app.evaluation.metrics import (
     refusal,
 )
 from notehop.app.evaluation.questions import KnownQuestion, Lines, QuestionSet
-from notehop.app.evaluation.variants import Variant
 from notehop.app.retrieval.graph_retriever import EXPANDED
 from notehop.app.retrieval.trace import TracedQuery
 from notehop.config.errors import UsageError
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from llama_index.core.schema import NodeWithScore
 
     from notehop.app.answer.query_engine import NotehopQueryEngine
+    from notehop.app.evaluation.run import Variant
     from notehop.app.models import Answer, ConnectedNote, SearchResult, Source
     from notehop.app.services.vault import VaultHandle
 
@@ -156,10 +156,6 @@ class Outcome:
     refused: NDArray[np.float64]
 
 
-SHOWN = 5
-"""Notes of a ranking that are kept, to be shown for questions that were helped or hurt."""
-
-
 def ask_all(
     search: MeasuredVault,
     questions: Sequence[KnownQuestion],
@@ -193,7 +189,7 @@ def ask_all(
         values = [nan] * len(ANSWERS) if reply is None else answer_values(question, reply)
         of_answers.append(values)
         notes = search.notes(question)
-        found.append(tuple(notes[:SHOWN]))
+        found.append(tuple(notes[:5]))
         by_note.append(ranked_notes(notes, sorted(question.notes)))
         by_chunk.append(ranked_targets(search.chunks(question), question.gold))
         asked()

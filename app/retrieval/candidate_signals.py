@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, date, datetime, time
 from functools import lru_cache
 
-from notehop.app.retrieval.filters.apply import Allowed, among
+from notehop.app.retrieval.filters import Allowed, among
 from notehop.app.retrieval.nodes import Hits
 from notehop.app.retrieval.subject import Subject
 from notehop.indexing.stores.model import ChunkId, NoteRow

@@ -18,7 +18,7 @@ from notehop.app.models import BaseQuery, ConnectedOptions, Explanation, Filters
 from notehop.app.retrieval.background import RelevancePostprocessor
 from notehop.app.retrieval.candidate_signals import by_links, by_recency, recent_notes
 from notehop.app.retrieval.connected_notes import ConnectedNotesPostprocessor
-from notehop.app.retrieval.filters.apply import Allowed, Narrowed
+from notehop.app.retrieval.filters import Allowed, Narrowed
 from notehop.app.retrieval.freshness import FreshnessPostprocessor
 from notehop.app.retrieval.fusion import Judge, WeightedFusionRetriever
 from notehop.app.retrieval.graph_retriever import (

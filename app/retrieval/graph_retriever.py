@@ -15,7 +15,7 @@ from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from notehop.app.retrieval.candidate_signals import best_by_note, recency, worked_on
-from notehop.app.retrieval.filters.apply import Allowed, among
+from notehop.app.retrieval.filters import Allowed, among
 from notehop.app.retrieval.fusion import EXPANSION
 from notehop.app.retrieval.linked_notes import (
     DIRECTIONS,

@@ -16,8 +16,8 @@ from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle
 from llama_index.retrievers.bm25 import BM25Retriever
 
-from notehop.app.retrieval.filters.apply import Allowed, Narrowed, ranked
-from notehop.app.retrieval.filters.apply import among as allowed_among
+from notehop.app.retrieval.filters import Allowed, Narrowed, ranked
+from notehop.app.retrieval.filters import among as allowed_among
 from notehop.app.retrieval.nodes import Hits, Vector, fill, light_hits, light_node
 from notehop.app.retrieval.trace import TracedQuery, ViewSource, trace_of, view_for
 from notehop.config.errors import QueryError

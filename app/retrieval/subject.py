@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-from notehop.app.retrieval.filters.apply import Allowed, among
+from notehop.app.retrieval.filters import Allowed, among
 from notehop.app.retrieval.intents import BEFORE, bare
 from notehop.app.retrieval.nodes import Hits
 from notehop.indexing.stores.model import ChunkId

@@ -29,7 +29,7 @@ from notehop.app.answer.query_engine import NotehopQueryEngine, asked_in, with_t
 from notehop.app.answer.synthesizer import VaultSynthesizer
 from notehop.app.problems import agent_text, problem, unforeseen
 from notehop.app.retrieval.background import question_words
-from notehop.app.retrieval.filters.parse import ParsedQuery, read
+from notehop.app.retrieval.filter_syntax import ParsedQuery, read
 from notehop.app.retrieval.subject import SMALL, Subject
 from notehop.app.retrieval.trace import TracedQuery
 from notehop.app.services.engine import Engine, VaultRetriever

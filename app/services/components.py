@@ -19,7 +19,7 @@ from notehop.app.models import Intent, Query
 from notehop.app.models.query import as_query
 from notehop.app.retrieval.chain import Wanted, connected, freshness
 from notehop.app.retrieval.connected_notes import ConnectedNotesPostprocessor
-from notehop.app.retrieval.filters.metadata import fields_of
+from notehop.app.retrieval.filter_syntax import fields_of
 from notehop.app.retrieval.freshness import FreshnessPostprocessor
 from notehop.app.retrieval.nodes import to_node
 from notehop.app.services.engine import Engine, VaultRetriever

@@ -31,8 +31,8 @@ from notehop.app.answer.themes import ThemeQuotes, ThemeSynthesizer
 from notehop.app.answer.writing import ANSWER_PROMPT, LlmSynthesizer
 from notehop.app.retrieval.background import corrected, idf, question_words
 from notehop.app.retrieval.chain import Parts, Wanted, freshness, retrieve
-from notehop.app.retrieval.filters.apply import narrow
-from notehop.app.retrieval.filters.parse import checked
+from notehop.app.retrieval.filter_syntax import checked
+from notehop.app.retrieval.filters import narrow
 from notehop.app.retrieval.linked_notes import words_of
 from notehop.app.retrieval.nodes import noted
 from notehop.app.retrieval.rerank import CrossEncoderScorer, shared_scorer

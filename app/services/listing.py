@@ -19,8 +19,8 @@ from notehop.app.answer.facts import facts_of
 from notehop.app.answer.tasks import open_items
 from notehop.app.models import Filters
 from notehop.app.retrieval.chain import Wanted
-from notehop.app.retrieval.filters.apply import Narrowed, Paths, Stands, narrow, notes_of
-from notehop.app.retrieval.filters.parse import Condition
+from notehop.app.retrieval.filter_syntax import Condition
+from notehop.app.retrieval.filters import Narrowed, Paths, Stands, narrow, notes_of
 from notehop.app.retrieval.nodes import noted
 from notehop.app.retrieval.subject import SMALL
 from notehop.app.retrieval.templates import asks_for_templates

@@ -15,8 +15,8 @@ from llama_index.core.schema import NodeWithScore
 
 from notehop.app import models
 from notehop.app.retrieval.chain import Wanted
-from notehop.app.retrieval.filters.apply import narrow
-from notehop.app.retrieval.filters.parse import ParsedQuery, checked, of_fields, read
+from notehop.app.retrieval.filter_syntax import ParsedQuery, checked, of_fields, read
+from notehop.app.retrieval.filters import narrow
 from notehop.app.retrieval.intents import asks_for_themes
 from notehop.app.retrieval.nodes import noted, to_node
 from notehop.app.retrieval.trace import TracedQuery

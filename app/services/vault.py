@@ -17,7 +17,7 @@ from notehop.app import models
 from notehop.app.answer.material import material_of
 from notehop.app.models.query import as_query
 from notehop.app.retrieval.chain import Wanted
-from notehop.app.retrieval.filters.parse import checked
+from notehop.app.retrieval.filter_syntax import checked
 from notehop.app.retrieval.trace import TracedQuery
 from notehop.app.services.ask import (
     Conversations,

@@ -71,13 +71,13 @@ _HOMES: dict[str, str] = {
         "answer_values Answered ANSWERS context_values MeanEstimate=Estimate holds mean RANKED "
         "ranked_targets ranking_values refusal"
     ),
-    "notehop.app.evaluation.own_questions": "own_questions",
     "notehop.app.evaluation.questions": (
-        "golden_sets GoldenSet KnownQuestion=Question QuestionSet read_questions Target"
+        "golden_sets GoldenSet KnownQuestion=Question own_questions QuestionSet read_questions Target"
     ),
     "notehop.app.evaluation.runner": "MeasuredVault",
-    "notehop.app.evaluation.links": "linked_at_random reader_without with_unrelated_links",
-    "notehop.app.evaluation.suggestions": "evaluate_suggestions",
+    "notehop.app.evaluation.links": (
+        "evaluate_suggestions linked_at_random reader_without with_unrelated_links"
+    ),
     "notehop.app.mcp": "arguments http resources",
     "notehop.app.mcp.tools": "Access TOOLS",
     "notehop.app.mcp.http": "HttpTransport",
@@ -98,9 +98,8 @@ _HOMES: dict[str, str] = {
     "notehop.app.retrieval.background": "coverage idf question_words",
     "notehop.app.retrieval.templates": "asks_for_templates held_back is_skeleton SKELETON",
     "notehop.app.retrieval.connected_notes": "ConnectedNotesPostprocessor",
-    "notehop.app.retrieval.filters": "apply=remarks",
-    "notehop.app.retrieval.filters.parse": "Condition Kind=ConditionKind plan read ParsedQuery=Written",
-    "notehop.app.retrieval.filters.apply": "chunks_left EVERY_NOTE notes_left",
+    "notehop.app.retrieval.filter_syntax": "Condition Kind=ConditionKind plan read ParsedQuery=Written",
+    "notehop.app.retrieval.filters": "chunks_left EVERY_NOTE notes_left of_conditions of_nothing",
     "notehop.app.retrieval.freshness": "FreshnessPostprocessor",
     "notehop.app.retrieval.fusion": "WeightedFusionRetriever fuse",
     "notehop.app.retrieval.graph_retriever": "Expansion GraphEnhancedRetriever preset",

@@ -15,8 +15,8 @@ from posixpath import dirname
 from typing import Any
 
 from notehop.app import models
-from notehop.app.retrieval.filters.apply import narrow
-from notehop.app.retrieval.filters.parse import of_fields
+from notehop.app.retrieval.filter_syntax import of_fields
+from notehop.app.retrieval.filters import narrow
 from notehop.app.retrieval.linked_notes import Direction
 from notehop.app.services.notes.current_notes import CurrentNotes
 from notehop.app.services.notes.find_note import seeds_meant

@@ -104,8 +104,8 @@ def told(view: product.Snapshot, query: str) -> list[str]:
     def alone(condition: product.Condition) -> bool:
         return product.chunks_left(product.EVERY_NOTE, [condition], view, WORDS) is not None
 
-    said = product.remarks.of_conditions(conditions, labels, TODAY)
-    return said + product.remarks.of_nothing(conditions, labels, TODAY, alone)
+    said = product.of_conditions(conditions, labels, TODAY)
+    return said + product.of_nothing(conditions, labels, TODAY, alone)
 
 
 @pytest.mark.parametrize(("query", "says"), rows(__file__, "what_is_said_of_nothing"))

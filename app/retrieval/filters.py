@@ -12,7 +12,7 @@ from itertools import chain, islice
 from posixpath import basename, dirname
 
 from notehop.app.models import Filters
-from notehop.app.retrieval.filters.parse import Condition, ParsedQuery, day_of, plan
+from notehop.app.retrieval.filter_syntax import Condition, ParsedQuery, day_of, plan
 from notehop.app.retrieval.nodes import Hits
 from notehop.indexing.graph.files import fold
 from notehop.indexing.shown import counted, on_one_line

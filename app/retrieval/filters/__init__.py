@@ -1,1 +1,0 @@
-"""Filters of a query: how they are written, what they mean, and which chunks they leave."""
