@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, date, datetime, time
 from functools import lru_cache
 
-from notehop.app.retrieval.filters import Allowed, among
+from notehop.app.retrieval.filters import AllowedChunks, among
 from notehop.app.retrieval.nodes import Hits
 from notehop.app.retrieval.subject import Subject
 from notehop.indexing.stores.model import ChunkId, NoteRow
@@ -185,7 +185,7 @@ def recent_notes(
     subject: Subject,
     candidates: Sequence[ChunkId],
     now: float,
-    allowed: Allowed | Collection[ChunkId] | None = None,
+    allowed: AllowedChunks = None,
 ) -> Hits:
     """Bring the last notes that link to the subject, each by the chunk that holds the link.
 
@@ -217,7 +217,7 @@ def recent_notes(
 
 
 def _holding(
-    view: Snapshot, subject: Collection[str], allowed: Allowed | Collection[ChunkId] | None
+    view: Snapshot, subject: Collection[str], allowed: AllowedChunks
 ) -> dict[str, ChunkId]:
     """Note -> the first of its chunks that links to the subject, of notes outside it."""
     found: dict[str, ChunkId] = {}

@@ -18,7 +18,7 @@ from notehop.app.models import BaseQuery, ConnectedOptions, Explanation, Filters
 from notehop.app.retrieval.background import RelevancePostprocessor
 from notehop.app.retrieval.candidate_signals import by_links, by_recency, recent_notes
 from notehop.app.retrieval.connected_notes import ConnectedNotesPostprocessor
-from notehop.app.retrieval.filters import Allowed, Narrowed
+from notehop.app.retrieval.filters import AllowedChunks, Narrowed
 from notehop.app.retrieval.freshness import FreshnessPostprocessor
 from notehop.app.retrieval.fusion import Judge, WeightedFusionRetriever
 from notehop.app.retrieval.graph_retriever import (
@@ -49,7 +49,7 @@ SPARE = 4
 """Hits for each place of a reply: passages that changed since, and chunks of notes that are
 connected already, are passed over."""
 
-FEW = 16
+FEW = 8
 """Hits beyond those that a reply can need, for such as are held back or say nothing."""
 
 TASKS = "it asks for open tasks: these are the passages that have some, of the newest notes first"
@@ -280,7 +280,7 @@ def _depth(settings: Settings, wanted: Wanted) -> int:
 def ranking(
     view: Snapshot,
     parts: Parts,
-    allowed: Allowed | None,
+    allowed: AllowedChunks,
     weights: Weights,
     subject: Subject,
     most: int | None = None,

@@ -41,7 +41,7 @@ from notehop.app.retrieval.retrievers import known_vector, query_vector
 from notehop.app.retrieval.trace import Trace, trace_of, view_for
 from notehop.config.errors import UsageError
 from notehop.indexing.shown import on_one_line
-from notehop.indexing.stores.model import ChunkId, LinkRow
+from notehop.indexing.stores.model import LinkRow
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.vault.model import LinkKind
 from notehop.indexing.vault.plain import words_of
@@ -85,10 +85,6 @@ def renumbered(reason: str, number: int | None) -> str:
     """A reason with the number that its source has in a reply; None: the source is not in it."""
     source = f"source {number}, " if number else ""
     return _SOURCE.sub(rf"\g<1> {source}", reason)
-
-
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, 4)
 
 
 STAGE = "connected"
@@ -195,6 +191,11 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
             )
             return None
 
+    @property
+    def places(self) -> int:
+        """Places of the context in all."""
+        return max(self.context_chunks, self.top_k + self.max_connected)
+
     def _context(
         self,
         view: Snapshot,
@@ -203,36 +204,30 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
         trace: Trace,
     ) -> list[NodeWithScore]:
         places = [place for _, place in nodes]
-        # Only the places that a connected note may take are compared with the query.
-        linked = (
-            linked_candidates(
+        linked = LinkedNotes()
+        if self.max_connected:
+            linked = linked_candidates(
                 view,
                 places[: self.top_k],
                 vector,
                 direction=self.direction,
                 scope=self.scope,
+                # Only the places that a connected note may take are compared with the query.
                 besides=[one.chunk_id for one in places[self.top_k : self.places] if one],
             )
-            if self.max_connected
-            else LinkedNotes()
-        )
         candidates = [one for one in linked.candidates if one.path not in self.hidden]
         passed = dict(linked.passed)
         if len(candidates) < len(linked.candidates):
             passed["filtered_out"] = len(linked.candidates) - len(candidates)
-        compared = self.order == "context" and vector is not None
-        links = len(candidates) + sum(passed.values())
         hits = [
             (one.path, linked.similarities.get(one.chunk_id)) if one else (None, None)
             for one in places
         ]
-        first = [
-            place.chunk_id if place else hit.node.node_id for hit, place in nodes[: self.top_k]
-        ]
-        shared = self._shared(view, hits, candidates, compared, first)
+        compared = self.order == "context" and vector is not None
+        shared = self._shared(view, hits, candidates, compared)
         trace.count(
             STAGE,
-            links=links,
+            links=len(candidates) + sum(passed.values()),
             notes=len({candidate.path for candidate in candidates}),
             below_gate=shared.gated,
             taken=len(shared.connected),
@@ -246,12 +241,8 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
         hits: Sequence[tuple[str | None, float | None]],
         candidates: list[LinkedNote],
         compared: bool,
-        along: Sequence[ChunkId],
     ) -> Places:
-        """Share the places; what the view cannot show gives its own to the next candidate.
-
-        :param along: chunks that are needed next, and are read with those of the candidates.
-        """
+        """Share the places; what the view cannot show gives its own to the next candidate."""
         for left in range(_ROUNDS, -1, -1):
             shared = share_places(
                 hits,
@@ -262,18 +253,13 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
                 gate=self.gate if compared else 0.0,
                 fill=self.fill,
             )
-            links = _shown_links(view, shared.connected, along)
+            links = _shown_links(view, shared.connected)
             if len(links) == len(shared.connected):
                 now = (replace(one, link=links[_key(one.link)]) for one in shared.connected)
                 return replace(shared, connected=tuple(now))
             gone = {_key(one.link) for one in shared.connected} - links.keys()
             candidates = [one for one in candidates if left > 1 and _key(one.link) not in gone]
         return shared
-
-    @property
-    def places(self) -> int:
-        """Places of the context in all."""
-        return max(self.context_chunks, self.top_k + self.max_connected)
 
     def _nodes(
         self,
@@ -292,36 +278,50 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
         notes = view.notes_at(near) if shared.connected else {}
         for number, one in enumerate(shared.connected, start=1):
             if one.chunk_id in whole:
-                node, link = whole[one.chunk_id].node, one.link
-                near_title = notes[near[one.hit_rank - 1]].title
-                metadata: dict[str, Any] = {
-                    "role": "connected",
-                    "label": f"C{number}",
-                    "linked_from": {
-                        "path": link.path,
-                        "title": near_title if one.forward else str(node.metadata["title"]),
-                        "line": link.line,
-                        "sentence": words_of(link.sentence),
-                    },
-                    "reason": reason(one, near_title),
-                    "source_id": nodes[one.hit_rank - 1][0].node.node_id,
-                    "evidence": {
-                        "order": order,
-                        "direction": "forward" if one.forward else "backward",
-                        "kind": link.kind,
-                        "hit_rank": one.hit_rank,
-                        "sentence_similarity": _rounded(one.sentence_similarity),
-                        "target_similarity": _rounded(one.target_similarity),
-                        "repeats": one.repeats,
-                        "score": _rounded(one.score),
-                        "bar": _rounded(one.bar),
-                    },
-                }
+                node = whole[one.chunk_id].node
+                metadata = _record(one, order, notes[near[one.hit_rank - 1]].title, node.metadata)
+                metadata["label"] = f"C{number}"
+                metadata["source_id"] = nodes[one.hit_rank - 1][0].node.node_id
                 if not among([one.chunk_id], self.allowed):
                     metadata["filtered_out"] = True
                 score = below(lowest, 1.0 - number / (len(shared.connected) + 1))
                 found.append(NodeWithScore(node=noted(node, **metadata), score=score))
         return found
+
+
+def _record(
+    one: LinkedNote, order: Order, near_title: str, metadata: dict[str, Any]
+) -> dict[str, Any]:
+    """What the metadata of a connected note tell of its link.
+
+    :param near_title: of the source's note.
+    """
+
+    def rounded(value: float | None) -> float | None:
+        return None if value is None else round(value, 4)
+
+    link = one.link
+    return {
+        "role": "connected",
+        "linked_from": {
+            "path": link.path,
+            "title": near_title if one.forward else str(metadata["title"]),
+            "line": link.line,
+            "sentence": words_of(link.sentence),
+        },
+        "reason": reason(one, near_title),
+        "evidence": {
+            "order": order,
+            "direction": "forward" if one.forward else "backward",
+            "kind": link.kind,
+            "hit_rank": one.hit_rank,
+            "sentence_similarity": rounded(one.sentence_similarity),
+            "target_similarity": rounded(one.target_similarity),
+            "repeats": one.repeats,
+            "score": rounded(one.score),
+            "bar": rounded(one.bar),
+        },
+    }
 
 
 def _as_source(hit: NodeWithScore, place: HitPlace | None) -> NodeWithScore:
@@ -332,16 +332,14 @@ def _as_source(hit: NodeWithScore, place: HitPlace | None) -> NodeWithScore:
     return NodeWithScore(node=noted(hit.node, role="source", **path), score=hit.score)
 
 
-def _shown_links(
-    view: Snapshot, chosen: Sequence[LinkedNote], along: Sequence[ChunkId]
-) -> dict[tuple[str, int], LinkRow]:
+def _shown_links(view: Snapshot, chosen: Sequence[LinkedNote]) -> dict[tuple[str, int], LinkRow]:
     """Return the links of the candidates that the view can show, as they stand there, by their key.
 
     The links of the sources were asked for before; one that leads to a source is asked for here.
     """
     if not chosen:
         return {}
-    chunks = view.chunks([*along, *(one.chunk_id for one in chosen)])
+    chunks = view.chunks([one.chunk_id for one in chosen])
     links = {_key(one.link): one.link for one in chosen if one.forward}
     back = view.links_from([one.path for one in chosen if not one.forward])
     links |= {_key(link): link for link in back}

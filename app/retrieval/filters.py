@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -10,6 +9,7 @@ from difflib import get_close_matches
 from functools import reduce
 from itertools import chain, islice
 from posixpath import basename, dirname
+from typing import TypeAlias
 
 from notehop.app.models import Filters
 from notehop.app.retrieval.filter_syntax import Condition, ParsedQuery, day_of, plan
@@ -29,13 +29,6 @@ from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens import Tokenizer
 from notehop.indexing.tokens.words import Phrase, joined_words
-
-FEW = 8
-"""Chunks are ranked by name where they are at most this fraction of all. Looking up each of more
-takes longer than walking down the ranking of all (measured at 30,000 and 300,000 chunks)."""
-
-_SPARE = 1.5
-"""How many more hits are asked for than should be needed: those that are left lie unevenly."""
 
 _AT_ONCE = 200
 """Texts read at a time while one that holds a phrase is looked for."""
@@ -71,57 +64,47 @@ class PhraseTest:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Allowed:
-    """The chunks that the filters of a query leave.
+    """The chunks that the filters of a query leave: those of ``ids`` that pass the phrases."""
 
-    ``path_of`` gives the note of a chunk, ``takes`` whether the filters leave a note. ``pool``
-    holds all chunks that may be left, None where those are most. ``share`` is that of all chunks,
-    above 0, by estimate.
-    """
-
-    path_of: Callable[[ChunkId], str | None]
-    takes: Callable[[str], bool]
-    pool: frozenset[ChunkId] | None
-    share: float
+    ids: frozenset[ChunkId]
     phrases: tuple[PhraseTest, ...] = ()
 
-    def among(self, ids: Sequence[ChunkId]) -> list[ChunkId]:
+    def among(self, ids: Iterable[ChunkId]) -> list[ChunkId]:
         """Those of the ids that are left, in their order."""
-        left = [one for one in ids if (path := self.path_of(one)) is not None and self.takes(path)]
+        left = [one for one in ids if one in self.ids]
         for test in self.phrases:
             left = test.passing(left)
         return left
 
-    def any_of(self, ids: Iterable[ChunkId]) -> bool:
-        """Whether any of the ids is left; looks no further than it must."""
-        waiting: list[ChunkId] = []
-        for one in ids:
-            waiting.append(one)
-            if len(waiting) == _AT_ONCE:
-                if self.among(waiting):
-                    return True
-                waiting = []
-        return bool(self.among(waiting))
+    def __bool__(self) -> bool:
+        """Whether any chunk is left; looks no further than it must."""
+        waiting = sorted(self.ids) if self.phrases else list(self.ids)
+        slices = (waiting[at : at + _AT_ONCE] for at in range(0, len(waiting), _AT_ONCE))
+        return any(self.among(some) for some in slices)
 
     def best(self, top: Top, k: int) -> Hits:
-        """The best ``k`` of what is left: the ranking of all without the others.
+        """The best ``k`` of what is left.
 
-        :param top: ranks all chunks, or some.
+        :param top: ranks some of all chunks.
         """
-        if self.pool is not None and not self.phrases:
-            return top(k, self.pool)
-        wanted = k if self.pool is not None else math.ceil(k * _SPARE / self.share)
+        if not self.phrases:
+            return top(k, self.ids)
+        # A phrase is looked for in what is ranked first, and no further than it must.
+        wanted = k
         while True:
-            hits = top(wanted, self.pool)
-            left = set(self.among([one for one, _ in hits]))
+            hits = top(wanted, self.ids)
+            left = set(self.among(one for one, _ in hits))
             found = [hit for hit in hits if hit[0] in left]
             if len(found) >= k or len(hits) < wanted:
                 return found[:k]
             wanted *= 4
 
 
-def among(
-    ids: Sequence[ChunkId], allowed: Allowed | Collection[ChunkId] | None
-) -> Sequence[ChunkId]:
+AllowedChunks: TypeAlias = Allowed | Collection[ChunkId] | None
+"""The only chunks that a signal may find; None for all."""
+
+
+def among(ids: Sequence[ChunkId], allowed: AllowedChunks) -> Sequence[ChunkId]:
     """Those of the ids that are allowed, in their order; None allows all."""
     if allowed is None:
         return ids
@@ -130,7 +113,7 @@ def among(
     return [one for one in ids if one in allowed]
 
 
-def ranked(top: Top, k: int, allowed: Allowed | Collection[ChunkId] | None) -> Hits:
+def ranked(top: Top, k: int, allowed: AllowedChunks) -> Hits:
     """The best ``k`` by a ranking, among what is allowed; None allows all."""
     if allowed is None:
         return top(k, None)
@@ -215,39 +198,18 @@ def chunks_left(
             # Only chunks that hold all its words have to be read.
             maybe = frozenset[ChunkId]().union(*fields)
             tests.append(PhraseTest(phrase, condition.negated, maybe, view.labels.said_in))
-    wanted = [test.maybe for test in tests if not test.negated]
-    ids, share = _held(notes, wanted, view)
-    if share <= 0:
-        return None
-    pool = frozenset(ids) if share * FEW <= 1 else None
-    allowed = Allowed(view.path_of, notes, pool, share, tuple(tests))
-    if tests and not allowed.any_of(ids if pool is None else sorted(pool)):
-        return None
-    return allowed
-
-
-def _held(
-    notes: Notes, wanted: Sequence[Collection[ChunkId]], view: Snapshot
-) -> tuple[Iterable[ChunkId], float]:
-    """The chunks of the notes that are in all of ``wanted``, and their share of all chunks.
-
-    Of many notes it is their share of all notes: to count their chunks would take longer than to
-    find the notes.
-    """
-    total = max(len(view.chunk_vectors), 1)
-    if wanted:
-        small = min(wanted, key=len)
-        held = [one for one in small if all(one in chunks for chunks in wanted)]
-        ids = [one for one in held if (path := view.path_of(one)) is not None and notes(path)]
-        return ids, min(1.0, len(ids) / total)
     labels = view.labels
-    paths = labels.paths() if notes.only is None else notes.only
-    left = [path for path in paths if path not in notes.without] if notes.without else paths
-    every = chain.from_iterable(map(labels.chunk_ids, left))
-    if len(left) * FEW > len(labels.paths()):
-        return every, min(1.0, len(left) / len(labels.paths()))
-    ids = list(every)
-    return ids, min(1.0, len(ids) / total)
+    wanted = sorted((test.maybe for test in tests if not test.negated), key=len)
+    if wanted:
+        ids = wanted[0].intersection(*wanted[1:])
+        ids = frozenset(
+            one for one in ids if (path := view.path_of(one)) is not None and notes(path)
+        )
+    else:
+        paths = filter(notes, labels.paths() if notes.only is None else notes.only)
+        ids = frozenset(chain.from_iterable(map(labels.chunk_ids, paths)))
+    allowed = Allowed(ids, tuple(tests))
+    return allowed if allowed else None
 
 
 @dataclass(frozen=True, slots=True)

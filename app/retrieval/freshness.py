@@ -101,18 +101,20 @@ class ChangedNote:
 
     def says(self, text: str) -> bool:
         """Whether a text stands in it, line breaks and blanks aside; one without words does."""
+        words = " ".join(text.split())
+        texts = (self._note.text, self._plain.text, *(one.text for one in self._property_texts()))
+        return any(words in " ".join(one.split()) for one in texts)
+
+    def _property_texts(self) -> Iterable[Any]:
         from notehop.indexing.nodes.properties import property_texts
 
-        words = " ".join(text.split())
-        said = (one.text for one in property_texts(self._note, False, len(self._note.text)))
-        texts = (self._note.text, self._plain.text, *said)
-        return any(words in " ".join(one.split()) for one in texts)
+        return property_texts(self._note, False, len(self._note.text))
 
     def _properties(self, row: ChunkRow) -> ChunkRow | None:
         """As a part of what all properties say: how they are divided depends on the model."""
-        from notehop.indexing.nodes.properties import BETWEEN, property_texts
+        from notehop.indexing.nodes.properties import BETWEEN
 
-        for whole in property_texts(self._note, False, len(self._note.text)):
+        for whole in self._property_texts():
             lines, said = whole.text.split("\n"), row.text.split("\n")
             for at in range(len(lines) - len(said) + 1):
                 same = lines[at : at + len(said)]
@@ -184,13 +186,12 @@ class CurrentView(_Forwarding):
         self._comment_links = comment_links
         self._looks: dict[str, Look] = {}
         self._linked: dict[str, bool] = {"": False}
-        self._there = False
-        self._missing = False
+        self._there = self._missing = False
         self._unseen = 0  # notes that could not be looked at are taken as they were indexed
         self._read = self._bytes = 0
         self._left_out: dict[str, set[ChunkId]] = {}
         self._unnamed: set[str] = set()
-        self._told: str | None = None
+        self._warned: str | None = None
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.indexed, name)
@@ -249,10 +250,10 @@ class CurrentView(_Forwarding):
 
     def tell(self, trace: Trace, remedy: Callable[[], str]) -> None:
         """Warn of what was left out until now, in the place of what was said of it before."""
-        said = self.warning(remedy)
-        if said is not None and said != self._told:
-            trace.warn(said, instead=self._told)
-            self._told = said
+        warning = self.warning(remedy)
+        if warning is not None and warning != self._warned:
+            trace.warn(warning, instead=self._warned)
+            self._warned = warning
 
     def warning(self, remedy: Callable[[], str]) -> str | None:
         """What the reply has to say of all this, on one line; None for nothing.
@@ -437,19 +438,19 @@ class FreshnessPostprocessor(VaultPostprocessor):
             places = places_of(view, nodes)
             rows = view.notes_at(place.path for place in places if place is not None)
             found: list[NodeWithScore] = []
-            seen: set[str] = set()
+            notes: set[str] = set()
             dropped = 0
             for hit, place in zip(nodes, places, strict=True):
                 if len(found) == self.top_n:
                     break
-                if self.each_note and (place is None or place.path in seen):
+                if self.each_note and (place is None or place.path in notes):
                     continue
                 kept = hit if place is None else self._now(hit, place, rows, now, len(found))
                 if kept is None:
                     dropped += 1
-                    continue
-                found.append(kept)
-                seen.add("" if place is None else place.path)
+                else:
+                    found.append(kept)
+                    notes.add("" if place is None else place.path)
             now.tell(trace, self.remedy)
             if dropped:
                 trace.count(STAGE, left_out=dropped)

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import math
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
@@ -15,7 +15,7 @@ from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from notehop.app.retrieval.candidate_signals import best_by_note, recency, worked_on
-from notehop.app.retrieval.filters import Allowed, among
+from notehop.app.retrieval.filters import AllowedChunks, among
 from notehop.app.retrieval.fusion import EXPANSION
 from notehop.app.retrieval.linked_notes import (
     DIRECTIONS,
@@ -254,7 +254,7 @@ class GraphEnhancedRetriever(BaseRetriever):
         *,
         expansion: Expansion = PRESETS["off"],
         weight: float = VOTE,
-        allowed: Allowed | Collection[ChunkId] | None = None,
+        allowed: AllowedChunks = None,
         with_text: bool = True,
         clock: Callable[[], float] = time.time,
         callback_manager: CallbackManager | None = None,

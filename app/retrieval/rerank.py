@@ -21,7 +21,6 @@ from notehop.config.errors import ModelError
 from notehop.config.small_files import is_folder
 from notehop.indexing.embed.models import HUB_NAME, cached_folder, is_complete, quiet_loading
 from notehop.indexing.nodes.chunker import embedded_prefix
-from notehop.indexing.stores.reader import Snapshot
 
 if TYPE_CHECKING:
     from notehop.config.ranking_settings import RerankSettings
@@ -75,7 +74,7 @@ class CrossEncoderScorer:
                 raise self._broken from exc
 
     def take(self, seconds: float) -> bool:
-        """Wait for one's turn, so long at most."""
+        """Wait for one's turn, so long at most; :meth:`give` ends it."""
         return self._turn.acquire(timeout=max(0.0, seconds))
 
     def give(self) -> None:
@@ -102,18 +101,14 @@ class CrossEncoderScorer:
         return scores
 
 
-_held: WeakValueDictionary[tuple[str, str], CrossEncoderScorer] = WeakValueDictionary()
+_shared: WeakValueDictionary[tuple[str, str], CrossEncoderScorer] = WeakValueDictionary()
 _asking = threading.Lock()
 
 
 def shared_scorer(settings: RerankSettings) -> CrossEncoderScorer:
     """The scorer that all vaults of this process share whose settings name the same model."""
     with _asking:
-        key = settings.model, settings.device
-        found = _held.get(key)
-        if found is None:
-            found = _held[key] = CrossEncoderScorer(settings)
-        return found
+        return _shared.setdefault((settings.model, settings.device), CrossEncoderScorer(settings))
 
 
 def reranker_name(name: str) -> str:
@@ -215,7 +210,8 @@ class RerankPostprocessor(VaultPostprocessor):
         query = query_bundle
         trace = trace_of(query)
         head = nodes[: self.candidates]
-        texts = _texts(view_for(query, self.view), head)
+        # The text of each under its title and headings; a chunk that is not there has none.
+        texts = {hit.node.node_id: _framed(hit) for hit in fill(head, view_for(query, self.view))}
         if len(texts) < 2 or not query.query_str.strip():
             return nodes
         try:
@@ -255,18 +251,10 @@ class RerankPostprocessor(VaultPostprocessor):
         return None
 
 
-def _texts(view: Snapshot, hits: Sequence[NodeWithScore]) -> dict[str, str]:
-    """Return what is scored of each hit, by id: its text under its title and headings.
-
-    A chunk that this generation of the index lacks has none.
-    """
-    found: dict[str, str] = {}
-    for hit in fill(hits, view):
-        told, text = hit.node.metadata, hit.node.get_content()
-        title, headings = str(told.get("title", "")), tuple(told.get("heading_path") or ())
-        framed = f"{embedded_prefix(title, headings)}\n{text}" if title else text
-        found[hit.node.node_id] = framed
-    return found
+def _framed(hit: NodeWithScore) -> str:
+    about, text = hit.node.metadata, hit.node.get_content()
+    title, headings = str(about.get("title", "")), tuple(about.get("heading_path") or ())
+    return f"{embedded_prefix(title, headings)}\n{text}" if title else text
 
 
 def _is_decided(hit: NodeWithScore) -> bool:
@@ -280,21 +268,20 @@ def _ordered(nodes: Sequence[NodeWithScore], scores: Mapping[str, float]) -> lis
 
     Decided hits stay first, with a score that no other one exceeds.
     """
-    places = range(len(nodes))
-    named = [at for at in places if _is_decided(nodes[at])]
-    scored = [at for at in places if nodes[at].node.node_id in scores and at not in named]
-    scored.sort(key=lambda at: (-scores[nodes[at].node.node_id], at))
-    rest = [at for at in places if at not in named and nodes[at].node.node_id not in scores]
     best, lowest = max(scores.values()), min(scores.values())
-    found: list[NodeWithScore] = []
-    for at in (*named, *scored):
-        hit, score = nodes[at], scores.get(nodes[at].node.node_id)
-        record = {"score": score, "rank_before": at + 1, "score_before": hit.score}
-        # The node may be shared: it is copied with the record.
-        node = hit.node if score is None else noted(hit.node, **{STAGE: record})
-        found.append(NodeWithScore(node=node, score=best if at in named else score))
-    found += [
-        NodeWithScore(node=nodes[at].node, score=below(lowest, 1.0 - number / (len(rest) + 1)))
-        for number, at in enumerate(rest, start=1)
-    ]
-    return found
+    first: list[NodeWithScore] = []
+    scored: list[NodeWithScore] = []
+    rest: list[NodeWithScore] = []
+    for rank, hit in enumerate(nodes, start=1):
+        score, decided = scores.get(hit.node.node_id), _is_decided(hit)
+        node = hit.node
+        if score is not None:
+            record = {"score": score, "rank_before": rank, "score_before": hit.score}
+            # The node may be shared: it is copied with the record.
+            node = noted(node, **{STAGE: record})
+        into = first if decided else rest if score is None else scored
+        into.append(NodeWithScore(node=node, score=best if decided else score))
+    scored.sort(key=lambda hit: -(hit.score or 0.0))
+    for number, hit in enumerate(rest, start=1):
+        hit.score = below(lowest, 1.0 - number / (len(rest) + 1))
+    return [*first, *scored, *rest]

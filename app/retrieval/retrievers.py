@@ -16,7 +16,7 @@ from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle
 from llama_index.retrievers.bm25 import BM25Retriever
 
-from notehop.app.retrieval.filters import Allowed, Narrowed, ranked
+from notehop.app.retrieval.filters import AllowedChunks, Narrowed, ranked
 from notehop.app.retrieval.filters import among as allowed_among
 from notehop.app.retrieval.nodes import Hits, Vector, fill, light_hits, light_node
 from notehop.app.retrieval.trace import TracedQuery, ViewSource, trace_of, view_for
@@ -89,7 +89,7 @@ class SignalRetriever(BaseRetriever):
         self,
         view: ViewSource,
         *,
-        allowed: Allowed | Collection[ChunkId] | None = None,
+        allowed: AllowedChunks = None,
         with_text: bool = True,
         callback_manager: CallbackManager | None = None,
         **more: Any,
@@ -184,9 +184,7 @@ class FieldBM25:
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
 
-    def retrieve(
-        self, query: str, k: int, view: Snapshot, allowed: Allowed | Collection[ChunkId] | None
-    ) -> Hits:
+    def retrieve(self, query: str, k: int, view: Snapshot, allowed: AllowedChunks) -> Hits:
         """At most ``k`` of the chunks that hold a word of the query, with their score, above 0."""
         weights = self._tokenizer.weights(self._tokenizer.query(query), view.lexical)
         return ranked(partial(view.lexical_top, weights), k, allowed)

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-from notehop.app.retrieval.filters import Allowed, among
+from notehop.app.retrieval.filters import AllowedChunks, among
 from notehop.app.retrieval.intents import BEFORE, bare
 from notehop.app.retrieval.nodes import Hits
 from notehop.indexing.stores.model import ChunkId
@@ -173,7 +173,7 @@ class Subject:
     def rank(
         self,
         candidates: Sequence[ChunkId],
-        allowed: Allowed | Collection[ChunkId] | None = None,
+        allowed: AllowedChunks = None,
     ) -> Hits:
         """Return a chunk of each note, in the order of the names' lengths; the score is 1.
 
