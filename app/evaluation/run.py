@@ -359,19 +359,17 @@ def evaluate_answers(
             for question in questions:
                 answer = vault.ask(question.text)
                 measures.append(measured(question, answered(answer)))
-                if each:
-                    known = zip(ANSWER_MEASURES, measures[-1], strict=True)
-                    told.append(
-                        {
-                            "id": question.id,
-                            "kind": question.kind,
-                            "why": question.why,
-                            "question": question.text,
-                            "setting": variant.name,
-                            **{name: bool(value) for name, value in known if value == value},
-                            "answer": without_opening(answer.answer),
-                        }
-                    )
+                known = zip(ANSWER_MEASURES, measures[-1], strict=True)
+                asked = {
+                    "id": question.id,
+                    "kind": question.kind,
+                    "why": question.why,
+                    "question": question.text,
+                    "setting": variant.name,
+                    **{name: bool(value) for name, value in known if value == value},
+                    "answer": without_opening(answer.answer),
+                }
+                told += [asked] if each else []
                 progress.advance(1)
             progress.close()
         values[variant.name] = np.asarray(measures)

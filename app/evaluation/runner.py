@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from math import isnan, nan
 from typing import TYPE_CHECKING, Any
 
@@ -134,26 +134,25 @@ def _filters(question: KnownQuestion) -> Mapping[str, Any]:
     return {} if question.without is None else {"not": {"path": [question.without]}}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Outcome:
     """What one setting gave, a row a question.
 
     ``values``: shape (questions, measures), in the order of
     :data:`~app.evaluation.metrics.MEASURES`. ``recall`` is that of notes at each cut-off, shape
     (questions, cut-offs). ``passages`` counts those in the context, ``milliseconds`` is the time
-    until it was there. ``found`` are the notes that the search ranked first. ``answers`` are what
-    was answered and ``words`` its length, None and NaN where no answer was asked for. ``refused``
-    holds a value a foreign question: see :func:`~app.evaluation.metrics.refusal`.
+    until it was there. ``found`` are the notes that the search ranked first, ``answers`` what was
+    answered, None where no answer was asked for. ``refused`` holds a value a foreign question: see
+    :func:`~app.evaluation.metrics.refusal`.
     """
 
-    values: NDArray[np.float64]
-    recall: NDArray[np.float64]
-    passages: NDArray[np.float64]
-    milliseconds: NDArray[np.float64]
-    found: tuple[tuple[str, ...], ...]
-    answers: tuple[str | None, ...]
-    words: NDArray[np.float64]
-    refused: NDArray[np.float64]
+    values: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 0)))
+    recall: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 0)))
+    passages: list[int] = field(default_factory=list)
+    milliseconds: list[float] = field(default_factory=list)
+    found: list[tuple[str, ...]] = field(default_factory=list)
+    answers: list[str | None] = field(default_factory=list)
+    refused: list[float] = field(default_factory=list)
 
 
 def ask_all(
@@ -170,46 +169,33 @@ def ask_all(
     :param answers: whether to answer those whose answer is known, too, and the foreign ones.
     :param foreign: questions that the vault cannot answer.
     """
+    outcome = Outcome()
     in_context: list[tuple[float, float]] = []
-    passages: list[int] = []
-    milliseconds: list[float] = []
     by_note: list[list[int | None]] = []
     by_chunk: list[list[int | None]] = []
-    found: list[tuple[str, ...]] = []
-    texts: list[str | None] = []
     of_answers: list[list[float]] = []
     for question in questions:
         started = time.perf_counter()
         context = search.context(question)
-        milliseconds.append((time.perf_counter() - started) * 1000)
+        outcome.milliseconds.append((time.perf_counter() - started) * 1000)
         in_context.append(context_values(question, context.sources, context.linked))
-        passages.append(len(context.sources) + len(context.linked))
+        outcome.passages.append(len(context.sources) + len(context.linked))
         reply = context.answered() if answers and question.answers else None
-        texts.append(None if reply is None else reply.text)
-        values = [nan] * len(ANSWERS) if reply is None else answer_values(question, reply)
-        of_answers.append(values)
+        outcome.answers.append(None if reply is None else reply.text)
+        of_answers.append([nan] * len(ANSWERS) if reply is None else answer_values(question, reply))
         notes = search.notes(question)
-        found.append(tuple(notes[:5]))
+        outcome.found.append(tuple(notes[:5]))
         by_note.append(ranked_notes(notes, sorted(question.notes)))
         by_chunk.append(ranked_targets(search.chunks(question), question.gold))
         asked()
-    refused: list[float] = []
     for question in foreign if answers else ():
-        refused.append(refusal(question, search.context(question).answered()))
+        outcome.refused.append(refusal(question, search.context(question).answered()))
         asked()
-    of_notes, recall = ranking_values(by_note, [len(question.notes) for question in questions])
-    of_chunks, _ = ranking_values(by_chunk, [len(question.gold) for question in questions])
-    words = [nan if text is None else len(text.split()) for text in texts]
-    return Outcome(
-        np.hstack([np.asarray(in_context), of_notes, of_chunks, np.asarray(of_answers)]),
-        recall,
-        np.asarray(passages, dtype=np.float64),
-        np.asarray(milliseconds),
-        tuple(found),
-        tuple(texts),
-        np.asarray(words, dtype=np.float64),
-        np.asarray(refused, dtype=np.float64),
-    )
+    of_notes, outcome.recall = ranking_values(by_note, [len(one.notes) for one in questions])
+    of_chunks, _ = ranking_values(by_chunk, [len(one.gold) for one in questions])
+    columns = (np.asarray(in_context), of_notes, of_chunks, np.asarray(of_answers))
+    outcome.values = np.hstack(columns)
+    return outcome
 
 
 SAME = 1e-9
@@ -311,6 +297,7 @@ def _row(asked: QuestionSet, variant: Variant, outcomes: Mapping[str, Outcome]) 
     gained = None if other is None else own.values - other.values
     at = MEASURES.index(asked.measure)
     changes = [] if other is None else list(_changes(asked.questions, other, own, at))
+    texts = [text for text in own.answers if text is not None]
     return Row(
         setting=variant.name,
         overrides=variant.overrides,
@@ -321,11 +308,11 @@ def _row(asked: QuestionSet, variant: Variant, outcomes: Mapping[str, Outcome]) 
         values=tuple(None if isnan(value) else value for value in own.values[:, at].tolist()),
         helped=tuple(one for one in changes if one.after > one.before),
         hurt=tuple(one for one in changes if one.after < one.before),
-        passages=float(own.passages.mean()),
+        passages=float(np.mean(own.passages)),
         milliseconds=float(np.median(own.milliseconds)),
-        answers=own.answers if any(text is not None for text in own.answers) else (),
-        words=None if np.isnan(own.words).all() else float(np.nanmean(own.words)),
-        refused=None if np.isnan(own.refused).all() else mean(own.refused),
+        answers=tuple(own.answers) if texts else (),
+        words=float(np.mean([len(text.split()) for text in texts])) if texts else None,
+        refused=None if np.isnan(own.refused).all() else mean(np.asarray(own.refused)),
     )
 
 

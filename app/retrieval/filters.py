@@ -251,19 +251,20 @@ def narrow(
         query, filters, lambda key: labels.has(property_label(key)), today, literal=literal
     )
     conditions = asked.conditions
-    warnings = of_plan(asked, labels, stands)
+    remarks = Remarks(labels, today, stands)
+    warnings = remarks.of_text(asked)
     notes, allowed = EVERY_NOTE, None
     if conditions:
         notes = notes_left(conditions, labels, today)
         allowed = chunks_left(notes, conditions, view, tokenizer)
-        warnings += of_conditions(conditions, labels, today, stands)
+        warnings += remarks.of_conditions(conditions)
     nothing = bool(conditions) and allowed is None
     if nothing:
 
         def alone(one: Condition) -> bool:
             return chunks_left(EVERY_NOTE, [one], view, tokenizer) is not None
 
-        warnings += of_nothing(conditions, labels, today, alone)
+        warnings += remarks.of_nothing(conditions, alone)
     return Narrowed(
         text=asked.text,
         notes=notes,
@@ -289,127 +290,123 @@ What only a note says that became private since is named to nobody."""
 KEYS_NAMED = 15
 """Keys of front matter that are named."""
 
-
-def of_plan(plan: ParsedQuery, labels: NoteLabels, stands: Stands = bool) -> list[str]:
-    """Remarks on what looks like a filter and was taken for text."""
-    told = [
-        f"{on_one_line(text)} was searched for as text: no note has the property "
-        f"{text.lstrip('-').partition(':')[0]} ({_keys(labels, stands)})"
-        for text in plan.unknown
-    ]
-    told += [
-        f"{key}: was searched for as text: write the value right after the colon, without a blank"
-        for key in plan.without_value
-    ]
-    told += [
-        f"filters.phrases: {phrase!r} holds no word and narrows nothing; it was left out"
-        for phrase in plan.wordless
-    ]
-    return told
-
-
-def of_conditions(
-    conditions: Sequence[Condition], labels: NoteLabels, today: date, stands: Stands = bool
-) -> list[str]:
-    """A remark on each condition that no note meets, negated or not: it may be misspelt."""
-    told: list[str] = []
-    for condition in conditions:
-        if condition.kind != "phrase":
-            paths = notes_of(condition, labels, today)
-            # Of more than a few, it is taken that one of them is there.
-            if len(paths) <= LOOKED_AT and not stands(paths):
-                told.append(_unmet(condition, labels, stands))
-    return told
-
-
-def of_nothing(
-    conditions: Sequence[Condition],
-    labels: NoteLabels,
-    today: date,
-    stands_alone: Callable[[Condition], bool],
-) -> list[str]:
-    """Say why nothing is left, as far as :func:`of_conditions` does not.
-
-    :param stands_alone: whether any passage meets the condition of a phrase.
-    """
-    unsaid = [one for one in conditions if one.kind == "phrase" and not stands_alone(one)]
-    if unsaid:
-        return [f"{on_one_line(str(one))}: {_NEVER_MET[one.negated]}" for one in unsaid]
-    counts = {one: len(notes_of(one, labels, today)) for one in conditions if one.kind != "phrase"}
-    if any(not count and not one.negated for one, count in counts.items()):
-        return []
-    said = [
-        on_one_line(str(one)) + (f" ({counted(counts[one], 'note')})" if one in counts else "")
-        for one in conditions
-    ]
-    if len(said) == 1:
-        return [f"{said[0]}: this keeps out every note"]
-    return [f"nothing meets all filters; alone they name: {', '.join(said)}"]
-
-
 _NEVER_MET = {
     False: "no passage says this; without the quotes its words are searched for",
     True: "every passage says this",
 }
 
-
-def _unmet(condition: Condition, labels: NoteLabels, stands: Stands) -> str:
-    said = on_one_line(str(condition))
-    value = condition.value
-    if condition.kind == "tag":
-        tags = labels.values(TAG)
-        otherwise = "it is spelt like none there is" if tags else "no note has any"
-        near = _standing(_near(tag_label(value), tags), labels, TAG, stands)
-        return f"{said}: no note has this tag; {_named('the nearest are', near, otherwise)}"
-    if condition.kind == "path":
-        folders = _near_folders(value, labels.paths())
-        there = (one for one in folders if _first_stand(labels.under(one), stands))
-        near = list(islice(there, NAMED))
-        return f"{said}: no note is there; {_named('folders like it are', near, _PATH_HELP)}"
-    if condition.kind == "type":
-        types = _standing(_often(labels.values(TYPE)), labels, TYPE, stands)
-        return f"{said}: no note is of this type; {_named('there are', types, 'no note has one')}"
-    if condition.kind == "property":
-        name = property_label(condition.key)
-        if not _has(condition.key, labels, stands):
-            return f"{said}: no note has this property; {_keys(labels, stands)}"
-        values = {one: n for one, n in labels.values(name).items() if not one.startswith("[[")}
-        near = _standing(_near(value_label(value), values), labels, name, stands)
-        near = near or _standing(_often(values), labels, name, stands)
-        key = key_label(condition.key)
-        return (
-            f"{said}: no note has this value; {_named(f'{key} is', near, f'{key} is empty')}; "
-            "to search for the words, put them in quotes"
-        )
-    return f"{said}: no note is of that time"
-
-
 _PATH_HELP = "folders are named from the vault's root, and a name with blanks is quoted"
 
 
-def _first_stand(paths: Iterable[str], stands: Stands) -> bool:
-    return stands(sorted(paths)[:LOOKED_AT])
+@dataclass(frozen=True, slots=True)
+class Remarks:
+    """What is to be said of the filters of a query: what they may have been meant to be."""
 
+    labels: NoteLabels
+    today: date
+    stands: Stands = bool
 
-def _standing(names: Iterable[str], labels: NoteLabels, label: str, stands: Stands) -> list[str]:
-    """The first of the values that a note still has."""
-    there = (one for one in names if _first_stand(labels.having(label, one), stands))
-    return list(islice(there, NAMED))
+    def of_text(self, plan: ParsedQuery) -> list[str]:
+        """Remarks on what looks like a filter and was taken for text."""
+        said = [
+            f"{on_one_line(text)} was searched for as text: no note has the property "
+            f"{text.lstrip('-').partition(':')[0]} ({self._keys()})"
+            for text in plan.unknown
+        ]
+        said += [
+            f"{key}: was searched for as text: write the value right after the colon, without a "
+            "blank"
+            for key in plan.without_value
+        ]
+        said += [
+            f"filters.phrases: {phrase!r} holds no word and narrows nothing; it was left out"
+            for phrase in plan.wordless
+        ]
+        return said
 
+    def of_conditions(self, conditions: Sequence[Condition]) -> list[str]:
+        """A remark on each condition that no note meets, negated or not: it may be misspelt."""
+        said: list[str] = []
+        for condition in conditions:
+            if condition.kind != "phrase":
+                paths = notes_of(condition, self.labels, self.today)
+                # Of more than a few, it is taken that one of them is there.
+                if len(paths) <= LOOKED_AT and not self.stands(paths):
+                    said.append(f"{on_one_line(str(condition))}: {self._unmet(condition)}")
+        return said
 
-def _has(key: str, labels: NoteLabels, stands: Stands) -> bool:
-    """Whether a note still has a property, by its first values."""
-    name = property_label(key)
-    values = islice(labels.values(name), LOOKED_AT)
-    held = (islice(labels.having(name, value), LOOKED_AT) for value in values)
-    paths = list(chain.from_iterable(held))
-    return _first_stand(paths, stands)
+    def of_nothing(
+        self, conditions: Sequence[Condition], is_met: Callable[[Condition], bool]
+    ) -> list[str]:
+        """Say why nothing is left, as far as :meth:`of_conditions` does not.
 
+        :param is_met: whether any passage meets the condition of a phrase.
+        """
+        unsaid = [one for one in conditions if one.kind == "phrase" and not is_met(one)]
+        if unsaid:
+            return [f"{on_one_line(str(one))}: {_NEVER_MET[one.negated]}" for one in unsaid]
+        counts = {
+            one: len(notes_of(one, self.labels, self.today))
+            for one in conditions
+            if one.kind != "phrase"
+        }
+        if any(not count and not one.negated for one, count in counts.items()):
+            return []
+        said = [
+            on_one_line(str(one)) + (f" ({counted(counts[one], 'note')})" if one in counts else "")
+            for one in conditions
+        ]
+        if len(said) == 1:
+            return [f"{said[0]}: this keeps out every note"]
+        return [f"nothing meets all filters; alone they name: {', '.join(said)}"]
 
-def _keys(labels: NoteLabels, stands: Stands) -> str:
-    keys = [key for key in labels.keys()[: 2 * KEYS_NAMED] if _has(key, labels, stands)]
-    more = len(labels.keys()) - KEYS_NAMED
-    return _named("there are", keys[:KEYS_NAMED], "no note has any", more)
+    def _unmet(self, condition: Condition) -> str:
+        value, labels = condition.value, self.labels
+        if condition.kind == "tag":
+            tags = labels.values(TAG)
+            otherwise = "it is spelt like none there is" if tags else "no note has any"
+            near = self._standing(_near(tag_label(value), tags), TAG)
+            return f"no note has this tag; {_named('the nearest are', near, otherwise)}"
+        if condition.kind == "path":
+            folders = _near_folders(value, labels.paths())
+            near = list(islice((one for one in folders if self._any(labels.under(one))), NAMED))
+            return f"no note is there; {_named('folders like it are', near, _PATH_HELP)}"
+        if condition.kind == "type":
+            types = self._standing(_often(labels.values(TYPE)), TYPE)
+            return f"no note is of this type; {_named('there are', types, 'no note has one')}"
+        if condition.kind != "property":
+            return "no note is of that time"
+        if not self._has(condition.key):
+            return f"no note has this property; {self._keys()}"
+        name, key = property_label(condition.key), key_label(condition.key)
+        values = {one: n for one, n in labels.values(name).items() if not one.startswith("[[")}
+        near = self._standing(_near(value_label(value), values), name)
+        near = near or self._standing(_often(values), name)
+        return (
+            f"no note has this value; {_named(f'{key} is', near, f'{key} is empty')}; "
+            "to search for the words, put them in quotes"
+        )
+
+    def _any(self, paths: Iterable[str]) -> bool:
+        return self.stands(sorted(paths)[:LOOKED_AT])
+
+    def _standing(self, values: Iterable[str], label: str) -> list[str]:
+        """The first of the values that a note still has."""
+        there = (one for one in values if self._any(self.labels.having(label, one)))
+        return list(islice(there, NAMED))
+
+    def _has(self, key: str) -> bool:
+        """Whether a note still has a property, by its first values."""
+        name = property_label(key)
+        values = islice(self.labels.values(name), LOOKED_AT)
+        held = (islice(self.labels.having(name, value), LOOKED_AT) for value in values)
+        return self._any(chain.from_iterable(held))
+
+    def _keys(self) -> str:
+        every = self.labels.keys()
+        keys = [key for key in every[: 2 * KEYS_NAMED] if self._has(key)]
+        more = len(every) - KEYS_NAMED
+        return _named("there are", keys[:KEYS_NAMED], "no note has any", more)
 
 
 def _named(lead: str, names: Sequence[str], otherwise: str, more: int = 0) -> str:
@@ -440,7 +437,7 @@ def _near_folders(place: str, paths: Iterable[str]) -> list[str]:
             folders[fold(folder)] = folder
             folder = dirname(folder)
     asked = fold(place).strip("/")
-    same = [one for one in sorted(folders) if basename(one) == basename(asked)]
-    spelt = get_close_matches(asked, sorted(folders), n=LOOKED_AT, cutoff=0.6)
-    within = [one for one in sorted(folders) if asked and asked in one]
-    return [folders[one] for one in dict.fromkeys([*same, *spelt, *within])][:LOOKED_AT]
+    same = sorted(one for one in folders if basename(one) == basename(asked))
+    return [folders[one] for one in dict.fromkeys([*same, *_near(asked, sorted(folders))])][
+        :LOOKED_AT
+    ]

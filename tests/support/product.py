@@ -99,7 +99,7 @@ _HOMES: dict[str, str] = {
     "notehop.app.retrieval.templates": "asks_for_templates held_back is_skeleton SKELETON",
     "notehop.app.retrieval.connected_notes": "ConnectedNotesPostprocessor",
     "notehop.app.retrieval.filter_syntax": "Condition Kind=ConditionKind plan read ParsedQuery=Written",
-    "notehop.app.retrieval.filters": "chunks_left EVERY_NOTE notes_left of_conditions of_nothing",
+    "notehop.app.retrieval.filters": "chunks_left EVERY_NOTE notes_left Remarks",
     "notehop.app.retrieval.freshness": "FreshnessPostprocessor",
     "notehop.app.retrieval.fusion": "WeightedFusionRetriever fuse",
     "notehop.app.retrieval.graph_retriever": "Expansion GraphEnhancedRetriever preset",

@@ -98,13 +98,12 @@ def test_notes_that_a_path_or_tag_keeps_out_are_hidden(view: product.Snapshot) -
 
 
 def told(view: product.Snapshot, query: str) -> list[str]:
-    labels, conditions = view.labels, conditions_of(view, query)
+    conditions, remarks = conditions_of(view, query), product.Remarks(view.labels, TODAY)
 
     def alone(condition: product.Condition) -> bool:
         return product.chunks_left(product.EVERY_NOTE, [condition], view, WORDS) is not None
 
-    said = product.of_conditions(conditions, labels, TODAY)
-    return said + product.of_nothing(conditions, labels, TODAY, alone)
+    return remarks.of_conditions(conditions) + remarks.of_nothing(conditions, alone)
 
 
 @pytest.mark.parametrize(("query", "says"), rows(__file__, "what_is_said_of_nothing"))
