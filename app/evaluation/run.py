@@ -360,7 +360,7 @@ def evaluate_answers(
                 answer = vault.ask(question.text)
                 measures.append(measured(question, answered(answer)))
                 known = zip(ANSWER_MEASURES, measures[-1], strict=True)
-                asked = {
+                asked: dict[str, object] = {
                     "id": question.id,
                     "kind": question.kind,
                     "why": question.why,
