@@ -22,7 +22,7 @@ from sqlalchemy.engine import Connection
 
 from notehop.config.errors import IndexDamaged
 from notehop.indexing.graph.files import fold, link_name
-from notehop.indexing.stores.database import among, listed
+from notehop.indexing.stores.database import among, listed, storable
 from notehop.indexing.stores.labels import label_rows
 from notehop.indexing.stores.model import (
     Batch,
@@ -133,7 +133,7 @@ def values_of(row: NoteRow | ChunkRow | LinkRow) -> dict[str, Any]:
     kind = type(row)
     values = {name: _column(getattr(row, name)) for name in _NAMES[kind]}
     if isinstance(row, LinkRow):
-        values["name_key"] = indexed(_text(link_name(row.raw_target)))
+        values["name_key"] = indexed(storable(link_name(row.raw_target)))
     return values | {"checksum": _CHECKSUMS[kind](tuple(values.values()))}
 
 
@@ -173,7 +173,7 @@ def name_values(note: NoteRow) -> list[dict[str, str]]:
     """The rows of a note's names; none unless it is indexed."""
     if note.status is not NoteStatus.INDEXED:
         return []
-    keys = {name_key(_text(name)) for name in (note.title, *note.aliases)}
+    keys = {name_key(storable(name)) for name in (note.title, *note.aliases)}
     return [{"key": key, "path": note.path} for key in sorted(keys - {""})]
 
 
@@ -230,7 +230,7 @@ def _column(value: Any) -> Any:
     if value is None or isinstance(value, bool | int | float | bytes):
         return value
     if isinstance(value, str):
-        return _text(str(value))
+        return storable(str(value))
     if isinstance(value, PackedTokens):
         return value.packed
     return _dump(value)
@@ -261,20 +261,7 @@ def _check(stored: Any, computed: int) -> None:
 def _dump(value: Any) -> str:
     if not value:
         return "{}" if isinstance(value, Mapping) else "[]"
-    return _text(json.dumps(_plain(value), ensure_ascii=False, separators=(",", ":")))
-
-
-def _text(value: str) -> str:
-    """The text without lone surrogates, which YAML escapes can make and UTF-8 cannot hold, and without
-    zero bytes, which PostgreSQL does not take."""
-    value = value.replace("\0", "\ufffd")
-    if value.isascii():
-        return value
-    try:
-        value.encode("utf-8")
-    except UnicodeEncodeError:
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return value
+    return storable(json.dumps(_plain(value), ensure_ascii=False, separators=(",", ":")))
 
 
 def _plain(value: Any, depth: int = 0) -> Any:

@@ -192,6 +192,17 @@ def listed(values: Iterable[str]) -> dict[str, list[str]]:
     return {"listed": list(values)}
 
 
+def storable(text: str) -> str:
+    """The text without lone surrogates, which YAML escapes can make and UTF-8 cannot hold, and without
+    zero bytes, which PostgreSQL does not take."""
+    text = text.replace("\0", "\ufffd")
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
 class SqliteDatabase(Database):
     """One SQLite file in WAL mode; a connection is made at first use.
 

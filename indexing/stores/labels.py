@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import func, or_, select
 
 from notehop.indexing.graph.files import NOTE_SUFFIX, fold
+from notehop.indexing.stores.database import storable
 from notehop.indexing.stores.model import ChunkId, NoteRow, NoteStatus
 from notehop.indexing.stores.schema import LABELS
 from notehop.indexing.vault.dates import day_in_name
@@ -70,17 +71,17 @@ def label_rows(note: NoteRow) -> list[tuple[str, str]]:
 
 def tag_label(tag: str) -> str:
     """A tag as it is compared: without case, ``#`` and a slash at its end."""
-    return fold(_text(tag).strip().removeprefix("#").strip("/"))
+    return fold(storable(tag).strip().removeprefix("#").strip("/"))
 
 
 def value_label(value: str) -> str:
     """A value as it is compared: without case, Unicode form and the width of white space."""
-    return " ".join(fold(_text(value)).split())[:LENGTH]
+    return " ".join(fold(storable(value)).split())[:LENGTH]
 
 
 def key_label(key: str) -> str:
     """A front-matter key as it is compared: without case; ``-``, ``_`` and blanks are equal."""
-    return _BLANKS.sub("-", fold(_text(key)).strip())[:LENGTH]
+    return _BLANKS.sub("-", fold(storable(key)).strip())[:LENGTH]
 
 
 def property_label(key: str) -> str:
@@ -142,12 +143,6 @@ def _values(value: Any) -> list[str]:
         names = (target, target.rpartition("/")[2], link[2] or "")
         said += [value_label(name) for name in names if name.strip()]
     return said
-
-
-def _text(value: str) -> str:
-    """The text without lone surrogates and zero bytes, which no or not every database takes."""
-    value = value.replace("\0", "\ufffd")
-    return value if value.isascii() else value.encode("utf-8", "replace").decode()
 
 
 class NoteLabels:

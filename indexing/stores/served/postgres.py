@@ -108,25 +108,20 @@ class PostgresDatabase(Database):
     def write(self, work: Callable[[Connection], Result]) -> Result:
         """Do work in a transaction of the session that holds the writer lock.
 
-        A session that broke gave the lock up with it: it is taken again. One that does not hold it
-        takes it for the transaction.
+        A session that broke gave the lock up with it: it is taken again.
 
         :raises IndexLocked: if another process holds it by now.
         """
         from notehop.indexing.stores.served.postgres_lock import held_lock
 
         def attempt() -> Result:
-            with translated(self.label, writing=True):
-                if (lock := held_lock(self.server)) is not None:
-                    with lock.transaction() as connection:
-                        self._enter(connection)
-                        return work(connection)
-                with self._engine.connect() as connection, connection.begin():
-                    query = "SELECT pg_try_advisory_xact_lock(%s)"
-                    if not connection.exec_driver_sql(query, (lock_key(self.server),)).scalar():
-                        raise IndexLocked(f"{self.label}: another process is writing this index")
-                    self._enter(connection)
-                    return work(connection)
+            lock = held_lock(self.server)
+            with (
+                translated(self.label, writing=True),
+                self._engine.begin() if lock is None else lock.transaction() as connection,
+            ):
+                self._enter(connection)
+                return work(connection)
 
         return patiently(attempt, self.label)
 
