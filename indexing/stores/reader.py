@@ -146,27 +146,29 @@ class Snapshot:
 
     def __init__(
         self,
-        held: Generation,
+        generation: Generation,
         view: CatalogSnapshot,
         ranks: Ranks,
         server: VectorServer | None = None,
     ) -> None:
         """:param server: holds the vectors of a generation that has none in memory."""
         self.catalog = view
-        self.shared = held
-        self.generation = held.number
-        self.chunk_count = len(held.path_by_id)
-        self.lexical = held.lexical
-        self.labels = NoteLabels(view, held.ids_by_path, held.cache.filters)
+        self.shared = generation
+        self.generation = generation.number
+        self.chunk_count = len(generation.path_by_id)
+        self.lexical = generation.lexical
+        self.labels = NoteLabels(view, generation.ids_by_path, generation.cache.filters)
         self.close = weakref.finalize(self, view.close)
         """Let go of the generation; a second time is nothing."""
         self._ranks = ranks
-        self._cache = held.cache
+        self._cache = generation.cache
         self._served: ServedVectors | None = None
-        vectors: ChunkVectors | None = held.chunk_vectors
+        vectors: ChunkVectors | None = generation.chunk_vectors
         if vectors is None:
             assert server is not None
-            vectors = self._served = ServedVectors(server, view, held.path_by_id, held.cache)
+            vectors = self._served = ServedVectors(
+                server, view, generation.path_by_id, generation.cache
+            )
         self.chunk_vectors = vectors
 
     def __enter__(self) -> Snapshot:
@@ -309,7 +311,7 @@ class Reader:
         self._limits = limits
         self._turn = threading.Lock()
         self._ranks = Ranks()
-        self._catalog, self._held = self._opened()
+        self._catalog, self._generation = self._opened()
 
     def snapshot(self) -> Snapshot:
         """The newest generation, to be held for one query.
@@ -321,17 +323,17 @@ class Reader:
         with self._turn:
             if self._catalog.replaced:
                 old = self._catalog
-                self._catalog, self._held = self._opened()
+                self._catalog, self._generation = self._opened()
                 old.close()
             view = self._catalog.open_snapshot()
             try:
-                if view.stamp != self._held.stamp:
-                    self._held = self._load(view)
-                elif view.generation > self._held.number:
-                    self._held = self._held.followed(view)
-                elif view.generation < self._held.number:
+                if view.stamp != self._generation.stamp:
+                    self._generation = self._load(view)
+                elif view.generation > self._generation.number:
+                    self._generation = self._generation.followed(view)
+                elif view.generation < self._generation.number:
                     raise _went_back(view.label, view.generation)
-                return self._snapshot_of(self._held, view)
+                return self._snapshot_of(self._generation, view)
             except BaseException:
                 view.close()
                 raise
@@ -350,20 +352,20 @@ class Reader:
 
     @property
     def generation(self) -> int:
-        return self._held.number
+        return self._generation.number
 
     @property
     def lexical(self) -> LexicalIndex:
-        return self._held.lexical
+        return self._generation.lexical
 
     @property
     def catalog(self) -> Catalog:
         """The catalog, read-only; it may be a generation ahead."""
         return self._catalog
 
-    def _snapshot_of(self, held: Generation, view: CatalogSnapshot) -> Snapshot:
+    def _snapshot_of(self, generation: Generation, view: CatalogSnapshot) -> Snapshot:
         """What queries see of a generation; a reader for measuring shows less."""
-        return Snapshot(held, view, self._ranks, self._server)
+        return Snapshot(generation, view, self._ranks, self._server)
 
     def _opened(self) -> tuple[Catalog, Generation]:
         if not self._read_only:

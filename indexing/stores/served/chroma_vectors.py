@@ -182,9 +182,9 @@ class ServedVectors:
         return one in self._paths
 
     def rows(self, ids: Iterable[str]) -> tuple[list[str], Matrix]:
-        """The ids that are there, in the order given, and vectors of shape (found, dimensions).
+        """As :meth:`VectorIndex.rows`.
 
-        :raises IndexDamaged: if one is not what was written.
+        :raises IndexDamaged: if a vector is not what was written.
         """
         known = [one for one in ids if one in self._paths]
         vectors = self._read(known)
@@ -194,10 +194,8 @@ class ServedVectors:
         return found, np.stack([vectors[one] for one in found])
 
     def similarities(self, query: NDArray[np.float32], ids: Sequence[str]) -> NDArray[np.float64]:
-        """Cosine of each id to the query, shape (len(ids),), to 6 decimals; NaN for an unknown id.
+        """As :meth:`VectorIndex.similarities`.
 
-        :param query: shape (dimensions,), of length 1.
-        :raises ValueError: if its shape is another.
         :raises IndexDamaged: if a vector is not what was written.
         """
         vector = checked_query(query, self.dimensions)
@@ -213,11 +211,8 @@ class ServedVectors:
         k: int,
         allowed: Collection[str] | None = None,
     ) -> list[tuple[str, float]]:
-        """The k nearest and their cosine to 6 decimals, best first, ties by id.
+        """As :meth:`VectorIndex.top`.
 
-        :param allowed: rank these ids only; those that are not there are passed over.
-        :returns: fewer than k if there are not so many; empty for k < 1.
-        :raises ValueError: if the query's shape is not (dimensions,).
         :raises IndexDamaged: if a vector is not what was written.
         """
         vector = checked_query(query, self.dimensions)

@@ -169,8 +169,8 @@ def test_it_finds_what_memory_finds_and_holds_no_vector(bench: Bench) -> None:
     assert not bench.layout.chroma.exists(), "there is one mirror, not two"
     with searching(bench) as reader:
         assert found(bench, reader) == found(bench, None)
-        assert reader._held.chunk_vectors is None
         with reader.snapshot() as view, Reader(bench.layout) as memory:
+            assert view.shared.chunk_vectors is None
             ids = [*view.chunk_vectors.ids[:7], "unknown"]
             query = bench.model.embed(["the tide"])[0]
             with memory.snapshot() as other:
