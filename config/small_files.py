@@ -11,8 +11,12 @@ import json
 import os
 import stat
 import tomllib
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
+
+T = TypeVar("T")
 
 MAX_BYTES = 1_000_000
 """The largest file of settings seen in a vault had 60 kB."""
@@ -62,12 +66,7 @@ def read_json_file(path: str | Path, max_bytes: int = MAX_BYTES) -> Any:
     :raises ValueError: if it is no JSON, or nested too deeply.
     """
     content = read_small_file(path, max_bytes)
-    try:
-        value = json.loads(content)
-    except RecursionError:
-        raise ValueError(_TOO_DEEP) from None
-    _check_depth(value)
-    return value
+    return _shallow(lambda: json.loads(content))
 
 
 def read_toml_file(path: str | Path, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
@@ -77,15 +76,7 @@ def read_toml_file(path: str | Path, max_bytes: int = MAX_BYTES) -> dict[str, An
     :raises ValueError: if it is no TOML in UTF-8, or nested too deeply.
     """
     text = read_small_file(path, max_bytes).decode("utf-8-sig")
-    try:
-        value = tomllib.loads(text)
-    except RecursionError:
-        raise ValueError(_TOO_DEEP) from None
-    _check_depth(value)
-    return value
-
-
-_TOO_DEEP = f"nested deeper than {MAX_DEPTH} levels"
+    return _shallow(lambda: tomllib.loads(text))
 
 
 def _check_regular(mode: int, path: str | Path) -> None:
@@ -95,15 +86,18 @@ def _check_regular(mode: int, path: str | Path) -> None:
         raise OSError(errno.EINVAL, "not a regular file", str(path))
 
 
-def _check_depth(value: Any) -> None:
-    level = [value]
-    for _ in range(MAX_DEPTH):
-        level = [
-            child
-            for parent in level
-            for child in (parent.values() if isinstance(parent, dict) else parent)
-            if isinstance(child, dict | list)
-        ]
-        if not level:
-            return
-    raise ValueError(_TOO_DEEP)
+def _shallow(read: Callable[[], T]) -> T:
+    """What is read, if it is not nested too deeply."""
+    with suppress(RecursionError):
+        value = read()
+        level: list[Any] = [value]
+        for _ in range(MAX_DEPTH):
+            level = [
+                child
+                for parent in level
+                for child in (parent.values() if isinstance(parent, dict) else parent)
+                if isinstance(child, dict | list)
+            ]
+            if not level:
+                return value
+    raise ValueError(f"nested deeper than {MAX_DEPTH} levels")
