@@ -275,13 +275,8 @@ class RayEmbedding(QueryEmbedder):
         :param begin: told of each batch before it is sent.
         """
         made = cls.over(local.engine, local.source, local.identity())
-        made.embed_batch_size = 2048
         made._workers = _Workers(cluster, settings, local.identity(), begin)
         return made
-
-    @classmethod
-    def class_name(cls) -> str:
-        return "RayEmbedding"
 
     @property
     def cut(self) -> int:
@@ -301,10 +296,6 @@ class RayEmbedding(QueryEmbedder):
             done += len(which)
             if on_batch is not None:
                 on_batch(done)
-        return rows
-
-    def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
-        rows: list[list[float]] = self.embed(texts).tolist()
         return rows
 
 

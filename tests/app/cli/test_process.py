@@ -116,8 +116,14 @@ def where(indexed: tuple[Path, Path]) -> Iterator[list[str]]:
     """The options that name the small vault, for which a server runs."""
     named = ["--vault", str(indexed[0]), "--index-dir", str(indexed[1])]
     layout = IndexLayout(indexed[1])
-    with notehop_serve(*indexed):
+    with notehop_serve(*indexed) as (url, _):
         assert layout.server.is_file()
+        # While it loads what it needs, it has no time for a client that waits 0.3 s.
+        body = json.dumps({"query": "launch"}).encode()
+        headers = {"content-type": "application/json"}
+        urllib.request.urlopen(
+            urllib.request.Request(f"{url}/search", data=body, headers=headers), timeout=60
+        ).close()
         yield named
     assert not layout.server.exists()
 
