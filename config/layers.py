@@ -42,12 +42,6 @@ FORMER = {
     "llm.gpu_layers": _SERVER,
     "llm.threads": _SERVER,
     "llm.connect_timeout_s": "it is always 10",
-    "chroma.timeout_s": "it is always 5",
-    "chroma.write_timeout_s": "it is always 120",
-    "conversation.max": "it is always 100",
-    "conversation.max_tokens": "it is always 2000",
-    "conversation.keep_minutes": "it is always 60",
-    "capture.connections": "it is always 5",
 }
 """Keys of releases before, and where they went; they are passed over with a warning."""
 

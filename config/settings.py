@@ -117,6 +117,12 @@ class ChromaSettings(Section):
     oversampling: int = constant(4, ge=1, le=100)
     """Candidates for each hit that is wanted."""
 
+    timeout_s: float = constant(5.0, gt=0, le=600)
+    """Seconds that a search waits for candidates; then every vector is compared."""
+
+    write_timeout_s: float = constant(120.0, gt=0, le=3_600)
+    """Seconds that a batch may take to be written; the server may build its graph meanwhile."""
+
 
 class CatalogSettings(Section):
     """Where the catalog of the index is: the notes, passages, vectors and links."""
@@ -302,8 +308,17 @@ class ThemesSettings(Section):
 class ConversationSettings(Section):
     """How much of what was said is remembered for follow-up questions, in memory alone."""
 
+    max: int = constant(100, ge=1, le=10_000)
+    """Conversations that are remembered at once; the one that was left first is forgotten first."""
+
     turns: int = setting(10, ge=1, le=100)
     """Questions of each, with their answers, that are remembered."""
+
+    max_tokens: int = constant(2_000, ge=100)
+    """Tokens of them that are sent to the language model with a follow-up."""
+
+    keep_minutes: float = constant(60, gt=0)
+    """Minutes after its last question when a conversation is forgotten."""
 
 
 class PrivacySettings(Section):
@@ -320,6 +335,9 @@ class CaptureSettings(Section):
 
     folder: Annotated[str, AfterValidator(folder_inside)] = setting("Inbox", vault=True)
     """Folder of the vault in which captured notes are made; empty: the vault's own folder."""
+
+    connections: int = constant(5, vault=True, ge=0, le=5)
+    """Related notes that are named for a captured one, at most 5; 0: none is looked for."""
 
     timeout_s: float = constant(2.0, gt=0, le=60)
     """Seconds that finding them may take: a note that was kept is not worth waiting for."""

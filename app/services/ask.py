@@ -35,6 +35,7 @@ from notehop.app.retrieval.trace import TracedQuery
 from notehop.app.services.engine import Engine, VaultRetriever
 from notehop.app.services.notes.current_notes import CurrentNotes
 from notehop.config.errors import NotehopError
+from notehop.config.settings import ConversationSettings
 from notehop.indexing.llm.egress import sending
 from notehop.indexing.llm.tokens import counter
 from notehop.indexing.stores.labels import property_label
@@ -126,16 +127,6 @@ class PendingCount:
                     self._value, self._at, self._running = value, self._clock(), None
 
 
-MOST_CONVERSATIONS = 100
-"""Conversations that are remembered at once; the one that was left first is forgotten first."""
-
-FORGOTTEN_AFTER = 3_600.0
-"""Seconds after its last question when a conversation is forgotten."""
-
-CONVERSATION_TOKENS = 2_000
-"""Tokens of a conversation that are sent to the language model with a follow-up."""
-
-
 @dataclass(slots=True)
 class _Conversation:
     turns: tuple[Turn, ...]
@@ -150,9 +141,8 @@ class Conversations:
     and of each its last turns.
     """
 
-    def __init__(self, turns: int) -> None:
-        """:param turns: of each, that are remembered."""
-        self._turns = turns
+    def __init__(self, settings: ConversationSettings) -> None:
+        self._settings = settings
         self._talks: OrderedDict[str, _Conversation] = OrderedDict()
         self._busy = threading.Lock()
 
@@ -170,15 +160,15 @@ class Conversations:
         with self._busy:
             self._forget()
             talk = self._talks.pop(name, _Conversation((), 0, 0.0))
-            turns = (*talk.turns, turn)[-self._turns :]
+            turns = (*talk.turns, turn)[-self._settings.turns :]
             self._talks[name] = _Conversation(turns, talk.count + 1, time.monotonic())
-            while len(self._talks) > MOST_CONVERSATIONS:
+            while len(self._talks) > self._settings.max:
                 self._talks.popitem(last=False)
             return talk.count + 1
 
     def _forget(self) -> None:
         """Forget those that nobody went on with: the first are the oldest."""
-        oldest = time.monotonic() - FORGOTTEN_AFTER
+        oldest = time.monotonic() - self._settings.keep_minutes * 60
         while self._talks and next(iter(self._talks.values())).used < oldest:
             self._talks.popitem(last=False)
 
@@ -340,7 +330,7 @@ class QuestionRun:
             if llm is None:
                 return self._about(text, shown[-1].subject, view)
             settings = place.settings
-            said = history(shown, CONVERSATION_TOKENS, counter(settings).count)
+            said = history(shown, settings.conversation.max_tokens, counter(settings).count)
             notes = dict.fromkeys(path for turn in shown[-len(said) // 2 :] for path in turn.paths)
             self.before = tuple(notes)
             with sending(notes, purpose="condense", cancelled=self.cancelled) as sent:

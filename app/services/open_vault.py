@@ -148,7 +148,8 @@ def vector_server(place: Place) -> VectorServer | None:
     """
     if place.settings.vectors.engine != "chroma":
         return None
-    from notehop.indexing.stores.served.chroma_server import SEARCH_S, ChromaServer
+    from notehop.indexing.stores.served.chroma_server import ChromaServer
     from notehop.indexing.stores.served.chroma_vectors import VectorServer
 
-    return VectorServer(ChromaServer(place.settings, place.layout.root, SEARCH_S))
+    seconds = place.settings.chroma.timeout_s
+    return VectorServer(ChromaServer(place.settings, place.layout.root, seconds))

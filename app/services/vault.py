@@ -71,7 +71,7 @@ class VaultHandle(VaultComponents):
             # Weakly: it must not keep alive what rested.
             state=lambda: (weakref.ref(engine.reader.catalog), engine.generation),
         )
-        self._conversations = Conversations(place.settings.conversation.turns)
+        self._conversations = Conversations(place.settings.conversation)
 
     @property
     def generation(self) -> int:

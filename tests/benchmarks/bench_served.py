@@ -95,7 +95,7 @@ def opened(root: Path, url: str) -> Reader:
     if not url:
         return Reader(IndexLayout(root))
     settings = load_settings(overrides={"chroma.url": url})
-    server = ChromaServer(settings, root, 5.0)
+    server = ChromaServer(settings, root, settings.chroma.timeout_s)
     return Reader(IndexLayout(root), server=VectorServer(server))
 
 

@@ -35,7 +35,6 @@ from notehop.indexing.tokens import Tokenizer
 from notehop.indexing.vault.plain import plain_text, words_of
 from notehop.indexing.vault.sentences import sentence_spans
 
-MOST_RELATED = 5  # notes that are named for a captured one
 COMPARED = 5
 """Pairs of the whole vault whose notes are read for the names of each other, for each that is wanted."""
 
@@ -222,13 +221,14 @@ def _wanted(
 def find_related(engine: Engine, now: CurrentNotes, kept: Kept) -> list[Connection]:
     """Return related notes, best first: none that the new one links to, and not itself."""
     settings = now.place.settings
+    most = settings.capture.connections
     text = query_text(kept, engine.embedder, settings.retrieval.max_query_chars)
     linked = _linked(now.catalog, kept)
-    wanted = Wanted.best_notes(min(100, MOST_RELATED + len(linked) + 1), literal=True)
+    wanted = Wanted.best_notes(min(100, most + len(linked) + 1), literal=True)
     hits = engine.retrieve(TracedQuery(text), wanted)
     by_path = {str(hit.node.metadata["path"]): hit for hit in hits}
     chosen = {path: hit for path, hit in by_path.items() if path not in {*linked, kept.path}}
-    paths = list(chosen)[:MOST_RELATED]
+    paths = list(chosen)[:most]
     rows = now.notes_at(paths)
     said = now.in_a_line(rows, {path: chosen[path].node.get_content() for path in rows})
     files = called_alike(now.catalog, paths)

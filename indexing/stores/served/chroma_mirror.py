@@ -26,7 +26,6 @@ from notehop.indexing.stores.chroma import read_rows
 from notehop.indexing.stores.layout import IndexLayout, replace_file, unwritable
 from notehop.indexing.stores.model import Vectored
 from notehop.indexing.stores.served.chroma_server import (
-    WRITE_S,
     ChromaServer,
     ServerCollection,
     ServerFailed,
@@ -272,7 +271,8 @@ class _ServedMirror:
 
 
 def _asked(settings: Settings, layout: IndexLayout) -> closing[ChromaServer]:
-    return closing(ChromaServer(settings, layout.root, WRITE_S))
+    seconds = settings.chroma.write_timeout_s
+    return closing(ChromaServer(settings, layout.root, seconds))
 
 
 def _drawn(values: Sequence[Drawn], count: int) -> list[Drawn]:

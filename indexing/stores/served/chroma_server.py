@@ -39,12 +39,6 @@ TOKEN_VARIABLE = "NOTEHOP_CHROMA__TOKEN"
 TRIES = 5
 """Times that a write is sent: a server that is started again takes some seconds."""
 
-SEARCH_S = 5.0
-"""Seconds that a search waits for candidates; then every vector is compared."""
-
-WRITE_S = 120.0
-"""Seconds that a batch may take to be written; the server may build its graph meanwhile."""
-
 _CONNECT_SECONDS = 3.0
 
 _PAGE = 5_000
