@@ -38,11 +38,7 @@ SECRET = {
 """Keys that no settings file may hold, and what else can be done than to set their variable."""
 
 _SERVER = "a GGUF file is run by its own server, which takes it (docs/language-models.md)"
-FORMER = {
-    "llm.gpu_layers": _SERVER,
-    "llm.threads": _SERVER,
-    "llm.connect_timeout_s": "it is always 10",
-}
+FORMER = {"llm.gpu_layers": _SERVER, "llm.threads": _SERVER}
 """Keys of releases before, and where they went; they are passed over with a warning."""
 
 _ARGUMENT = "argument"

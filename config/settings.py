@@ -268,6 +268,9 @@ class LlmSettings(Section):
     little chance; for the two services nothing is said of it, since some of their models refuse
     it."""
 
+    connect_timeout_s: float = constant(10, gt=0, le=600)
+    """Seconds until a connection stands."""
+
     timeout_s: float = setting(120, gt=0, le=3_600)
     """Seconds without a word from the model until it is given up, loading it included. A whole
     reply may take five times as long, and have 2 kB for each of max_tokens and 1 MB more."""

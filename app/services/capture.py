@@ -52,8 +52,10 @@ def capture(
         now=now or datetime.now(),
     )
     told = f"Captured as {on_one_line(kept.path)}{_left_out(place, kept.path)}"
+    if settings.connections == 0:
+        return Captured(filename=kept.path, message=f"{told}.")
     try:
-        found = _in_time(open_index(), kept, settings.timeout_s)
+        found = _in_time(open_index(), kept, settings.timeout_s)[: settings.connections]
     except Exception as exc:  # noqa: BLE001 (whatever it is, the note is written)
         reason = _reason(exc)
         # Names of notes are no part of a log.

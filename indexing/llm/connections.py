@@ -21,9 +21,6 @@ from notehop.indexing.llm.egress import SENDING, UNWANTED
 PATIENCE = 0.1
 """Seconds between two looks at whether an answer is still waited for."""
 
-CONNECT_S = 10.0
-"""Seconds until a connection to a provider stands."""
-
 OVERDUE = "the reply takes too long"
 """What a time-out says if the server did not keep silent, but does not come to an end."""
 

@@ -11,7 +11,7 @@ from typing import Any
 import httpcore
 
 from notehop.config.errors import ProviderError
-from notehop.indexing.llm.connections import CONNECT_S, OVERDUE
+from notehop.indexing.llm.connections import OVERDUE
 from notehop.indexing.llm.providers import ProviderConfig
 
 _QUOTED = 300
@@ -97,7 +97,10 @@ def of_transport(exc: Exception, config: ProviderConfig) -> tuple[ProviderError,
     kind = "refused"
     if isinstance(exc, httpcore.ConnectTimeout | httpcore.PoolTimeout):
         kind = "timeout"
-        says = f"cannot be reached within {CONNECT_S:g} s; is it up, and is llm.base_url right?"
+        says = (
+            f"cannot be reached within {config.connect_timeout_s:g} s; is it up, and is "
+            "llm.base_url right?"
+        )
     elif isinstance(exc, httpcore.TimeoutException):
         return timed_out(config, overdue=OVERDUE in str(exc)), False
     elif isinstance(exc, httpcore.ConnectError):

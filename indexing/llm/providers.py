@@ -40,6 +40,7 @@ class ProviderConfig:
     model: str
     url: str
     timeout_s: float
+    connect_timeout_s: float
     retries: int
     key: SecretStr | None = None
     max_tokens: int = 1_000
@@ -171,6 +172,7 @@ def provider_of(settings: Settings) -> ProviderConfig:
         model=llm.model,
         url=url,
         timeout_s=llm.timeout_s,
+        connect_timeout_s=llm.connect_timeout_s,
         retries=llm.retries,
         key=key,
         max_tokens=llm.max_tokens,

@@ -19,7 +19,7 @@ import httpcore
 import httpx
 
 from notehop.config.errors import ProviderError
-from notehop.indexing.llm.connections import CONNECT_S, PATIENCE, CheckedBackend
+from notehop.indexing.llm.connections import PATIENCE, CheckedBackend
 from notehop.indexing.llm.consent import Hosts
 from notehop.indexing.llm.egress import OPENED, SENDING, WHAT_GOES, Attempt, EgressLog, Sending
 from notehop.indexing.llm.errors import (
@@ -135,7 +135,12 @@ class ProviderTransport(httpx.BaseTransport):
         :raises ProviderError: ``consent``, if its host may get nothing.
         """
         wait = self.config.timeout_s
-        times = {"connect": CONNECT_S, "read": wait, "write": wait, "pool": wait}
+        times = {
+            "connect": self.config.connect_timeout_s,
+            "read": wait,
+            "write": wait,
+            "pool": wait,
+        }
         request.extensions = {**request.extensions, "timeout": times}
         request.headers = self._headers(request.headers)
         sending = SENDING.get()

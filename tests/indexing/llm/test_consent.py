@@ -57,6 +57,7 @@ def make_gate(tmp_path: Path) -> MakeGate:
             model="m",
             url=url,
             timeout_s=20,
+            connect_timeout_s=5,
             retries=retries,
             first_pause=0.01,
             key=None if key is None else SecretStr(key),
