@@ -6,16 +6,15 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from notehop.indexing.vault.front_matter import YamlProblem, read_yaml
-from notehop.indexing.vault.model import Note
-from notehop.indexing.vault.parts import Part, Unreadable, assemble
+from notehop.indexing.vault.parts import Part, PartsRead, Unreadable
 
 _JOINS = {"and": "all of", "or": "any of", "not": "none of"}
 _PLACES = ("type", "name", "filters", "order", "sort", "groupBy")
 """Keys of a view that are said in words, or have none to say (a column's width is kept apart)."""
 
 
-def parse_base(path: str, data: bytes) -> Note:
-    """Read a base: what holds for all of it, then a section a view, called by the view's name.
+def read_base(data: bytes) -> PartsRead:
+    """Read a base: what holds for all of it, then a part a view, called by the view's name.
 
     Filters and formulas are text here: nothing is evaluated.
 
@@ -34,7 +33,7 @@ def parse_base(path: str, data: bytes) -> Note:
         if isinstance(view, Mapping):
             name = _flat(view.get("name")) or f"View {number}"
             parts.append(Part(((1, name),), "\n".join(_view(view))))
-    return assemble(path, data, parts)
+    return parts, []
 
 
 def _view(view: Mapping[str, Any]) -> Iterable[str]:

@@ -9,8 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from notehop.indexing.vault.model import CommentLinks, Note
-from notehop.indexing.vault.parts import Part, Unreadable, assemble
+from notehop.indexing.vault.parts import Part, PartsRead, Unreadable
 from notehop.indexing.vault.plain import words_of
 
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})", re.MULTILINE)
@@ -49,10 +48,10 @@ class _Card:
         return self.box[0] <= x <= self.box[2] and self.box[1] <= y <= self.box[3]
 
 
-def parse_canvas(path: str, data: bytes, *, comment_links: CommentLinks = "inline") -> Note:
+def read_canvas(data: bytes) -> PartsRead:
     """Read a canvas.
 
-    Files and addresses of a group stand in a list below its label, each text card has a section of
+    Files and addresses of a group stand in a list below its label, each text card is a part of
     its own, called by its heading or else its first words; all from the top left to the bottom
     right. A file card embeds its file. An edge with a label is said with the card it starts from:
     if it leads to a file, as a link whose sentence holds the label.
@@ -60,7 +59,7 @@ def parse_canvas(path: str, data: bytes, *, comment_links: CommentLinks = "inlin
     :raises Unreadable: if it is no JSON object, or its parts are not what a canvas has.
     """
     warnings: list[str] = []
-    nodes, edges = _read(path, data, warnings)
+    nodes, edges = _read(data, warnings)
     cards = [card for node in nodes if (card := _card(node)) is not None]
     _label(cards, edges)
     cards.sort(key=lambda card: card.place)
@@ -77,10 +76,10 @@ def parse_canvas(path: str, data: bytes, *, comment_links: CommentLinks = "inlin
     parts = [*_parts((), inside.get(None, ()))]
     for group in groups:
         parts += _parts(((1, _first_words(group.text)),), inside.get(id(group), ()), group.edges)
-    return assemble(path, data, parts, comment_links=comment_links, warnings=warnings)
+    return parts, warnings
 
 
-def _read(path: str, data: bytes, warnings: list[str]) -> tuple[list[Any], list[Any]]:
+def _read(data: bytes, warnings: list[str]) -> tuple[list[Any], list[Any]]:
     try:
         whole = json.loads(data.decode("utf-8-sig")) if data.strip() else {}
     except (ValueError, RecursionError) as exc:
@@ -96,7 +95,7 @@ def _read(path: str, data: bytes, warnings: list[str]) -> tuple[list[Any], list[
         if not isinstance(some, list):
             raise Unreadable(f"is no canvas: its {key} are no list; open it in the app and save it")
         if len(some) > MOST_CARDS:
-            warnings.append(f"{path}: {len(some):,} {key}; the first {MOST_CARDS:,} were read")
+            warnings.append(f"{len(some):,} {key}; the first {MOST_CARDS:,} were read")
         found[key] = [one for one in some[:MOST_CARDS] if isinstance(one, dict)]
     return found["nodes"], found["edges"]
 

@@ -6,13 +6,13 @@ import codecs
 import errno
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from notehop.indexing.vault.base import parse_base
+from notehop.indexing.vault.base import read_base
 from notehop.indexing.vault.body import read_body
-from notehop.indexing.vault.canvas import parse_canvas
+from notehop.indexing.vault.canvas import read_canvas
 from notehop.indexing.vault.front_matter import FrontMatter, read_front_matter
 from notehop.indexing.vault.markdown_inline import Inline
 from notehop.indexing.vault.model import (
@@ -25,8 +25,8 @@ from notehop.indexing.vault.model import (
     each_once,
 )
 from notehop.indexing.vault.opening import open_below
-from notehop.indexing.vault.parts import Unreadable
-from notehop.indexing.vault.pdf import parse_pdf
+from notehop.indexing.vault.parts import PartsRead, Unreadable, assemble
+from notehop.indexing.vault.pdf import read_pdf
 from notehop.indexing.vault.plain import OffsetMap
 from notehop.indexing.vault.properties import property_values, read_properties
 from notehop.indexing.vault.walk import FileEntry
@@ -40,14 +40,17 @@ def parse_note(path: str, data: bytes, *, comment_links: CommentLinks = "inline"
     :raises Unreadable: if a file that is no Markdown is not what its name says.
     :raises OSError: if what is to read it cannot be started, or was stopped.
     """
-    name = path.lower()
-    if name.endswith(".canvas"):
-        return parse_canvas(path, data, comment_links=comment_links)
-    if name.endswith(".base"):
-        return parse_base(path, data)
-    if name.endswith(".pdf"):
-        return parse_pdf(path, data)
-    return parse_markdown(path, data, comment_links=comment_links)
+    read = _READERS.get(path.lower().rpartition(".")[2])
+    if read is None:
+        return parse_markdown(path, data, comment_links=comment_links)
+    return assemble(path, data, *read(data), comment_links=comment_links)
+
+
+_READERS: dict[str, Callable[[bytes], PartsRead]] = {
+    "canvas": read_canvas,
+    "base": read_base,
+    "pdf": read_pdf,
+}
 
 
 def parse_markdown(path: str, data: bytes, *, comment_links: CommentLinks = "inline") -> Note:

@@ -31,13 +31,17 @@ class Part:
     markdown: bool = False
 
 
+PartsRead = tuple[list[Part], list[str]]
+"""The parts of a file, and warnings about it, which follow its path."""
+
+
 def assemble(
     path: str,
     data: bytes,
     parts: Iterable[Part],
+    warnings: Iterable[str],
     *,
-    comment_links: CommentLinks = "inline",
-    warnings: Iterable[str] = (),
+    comment_links: CommentLinks,
 ) -> Note:
     """Make a note whose sections are the parts, each read by itself.
 
@@ -82,5 +86,5 @@ def assemble(
         blocks=tuple(body.blocks),
         links=tuple(body.links),
         edits=body.edits,
-        warnings=tuple(warnings),
+        warnings=tuple(f"{path}: {warning}" for warning in warnings),
     )

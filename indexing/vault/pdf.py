@@ -9,14 +9,12 @@ import re
 import signal
 import subprocess
 import sys
-from collections import OrderedDict
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from notehop.indexing.vault.model import Note
-from notehop.indexing.vault.parts import Part, Unreadable, assemble
+from notehop.indexing.vault.parts import Part, PartsRead, Unreadable
 
 MOST_PAGES = 2_000
 MOST_CHARACTERS = 10_000_000
@@ -34,8 +32,8 @@ _STOPPED = tuple(-one for one in (signal.SIGINT, signal.SIGTERM, getattr(signal,
 _REMEMBERED = 4
 _CONTROLS = re.compile(r"[^\S\n]+|[\x00-\x08\x0b-\x1f\x7f-\x9f]+")
 
-_known: OrderedDict[str, Note] = OrderedDict()
-"""Content hash and path -> note, of the last few: a page that is turned is not read again."""
+_known: dict[tuple[bytes, int], PartsRead] = {}
+"""Hash and limit -> what was read, of the last few: a page that is turned is not read again."""
 
 
 @cache
@@ -44,8 +42,8 @@ def is_installed() -> bool:
     return find_spec("pypdf") is not None
 
 
-def parse_pdf(path: str, data: bytes, *, pages: int = MOST_PAGES, seconds: float = SECONDS) -> Note:
-    """Read a PDF: a section ``Page n`` for each page that has text.
+def read_pdf(data: bytes, *, pages: int = MOST_PAGES, seconds: float = SECONDS) -> PartsRead:
+    """Read a PDF: a part ``Page n`` for each page that has text.
 
     Nothing in it is taken for Markdown, and nothing is run.
 
@@ -54,9 +52,9 @@ def parse_pdf(path: str, data: bytes, *, pages: int = MOST_PAGES, seconds: float
     :raises Unreadable: saying why: encrypted, damaged, without text, beyond a limit.
     :raises OSError: if the process cannot be started, or was stopped: it says nothing of the file.
     """
-    key = f"{hashlib.sha256(data).hexdigest()} {pages} {path}"
-    if (known := _known.get(key)) is not None:
-        return known
+    key = hashlib.sha256(data).digest(), pages
+    if key in _known:
+        return _known[key]
     said, ended = _extract(data, pages, seconds)
     if "problem" in said[0]:
         raise Unreadable(f"cannot be read: {said[0]['problem']}")
@@ -81,14 +79,14 @@ def parse_pdf(path: str, data: bytes, *, pages: int = MOST_PAGES, seconds: float
         )
     warnings = []
     if stopped:
-        warnings.append(f"{path}: {len(read):,} of {total:,} pages were read: {stopped}")
+        warnings.append(f"{len(read):,} of {total:,} pages were read: {stopped}")
     if broken:
         others = f", the first of {len(broken):,}" if len(broken) > 1 else ""
-        warnings.append(f"{path}: page {first:,} cannot be read ({reason}){others}; save it anew")
-    _known[key] = note = assemble(path, data, parts, warnings=warnings)
-    while len(_known) > _REMEMBERED:
-        _known.popitem(last=False)
-    return note
+        warnings.append(f"page {first:,} cannot be read ({reason}){others}; save it anew")
+    _known[key] = parts, warnings
+    if len(_known) > _REMEMBERED:
+        del _known[next(iter(_known))]
+    return parts, warnings
 
 
 def _extract(data: bytes, pages: int, seconds: float) -> tuple[list[dict[str, Any]], str]:

@@ -31,7 +31,7 @@ from tests.support.product import (
     changes,
     create_app,
     locate,
-    parse_pdf,
+    read_pdf,
     update_index,
 )
 from tests.support.real_index import real_index
@@ -183,21 +183,20 @@ def test_what_cannot_be_read_is_named_and_the_rest_goes_on(tmp_path: Path) -> No
 
 
 def test_pages_and_time_have_limits() -> None:
-    note = parse_pdf("a.pdf", TIDES, pages=1)
-    assert [one.text for one in note.headings] == ["Page 1"]
-    assert "1 of 3 pages were read" in note.warnings[0]
+    parts, warnings = read_pdf(TIDES, pages=1)
+    assert [one.headings for one in parts] == [((1, "Page 1"),)]
+    assert "1 of 3 pages were read" in warnings[0]
     with pytest.raises(ValueError, match=r"first 0 of 1 pages: reading it took longer than 0\.5 s"):
-        parse_pdf("endless.pdf", pdf(["x"], {0: ENDLESS}), seconds=0.5)
+        read_pdf(pdf(["x"], {0: ENDLESS}), seconds=0.5)
 
 
 def test_a_page_that_cannot_be_read_takes_no_other_with_it() -> None:
     pages = ["The heron stands.", "", "The egret flies.", "", "", ""]
     slow = dict.fromkeys((3, 4, 5), ENDLESS)  # some machines give one of them up within the limit
-    note = parse_pdf("birds.pdf", pdf(pages, {1: bomb(), **slow}), seconds=5)
-    assert [one.text for one in note.headings] == ["Page 1", "Page 3"]
-    said = r"birds\.pdf: [34] of 6 pages were read: reading it took longer than 5 s"
-    assert re.fullmatch(said, note.warnings[0])
-    assert "page 2 cannot be read (LimitReachedError" in note.warnings[1]
+    parts, warnings = read_pdf(pdf(pages, {1: bomb(), **slow}), seconds=5)
+    assert [one.headings for one in parts] == [((1, "Page 1"),), ((1, "Page 3"),)]
+    assert re.fullmatch(r"[34] of 6 pages were read: reading it took longer than 5 s", warnings[0])
+    assert "page 2 cannot be read (LimitReachedError" in warnings[1]
 
 
 def test_one_whose_reading_is_stopped_is_not_taken_for_read() -> None:
@@ -211,7 +210,7 @@ def test_one_whose_reading_is_stopped_is_not_taken_for_read() -> None:
     stopping = threading.Thread(target=stop)
     stopping.start()
     with pytest.raises(InterruptedError):
-        parse_pdf("herons.pdf", pdf(["The heron stands.", ""], {1: ENDLESS}))
+        read_pdf(pdf(["The heron stands.", ""], {1: ENDLESS}))
     stopping.join()
 
 

@@ -215,7 +215,7 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.vault.exclusion": "exclusion glob_pattern",
     "notehop.indexing.vault.model": "CommentLinks LinkKind Note",
     "notehop.indexing.vault.opening": "open_below",
-    "notehop.indexing.vault.pdf": "parse_pdf",
+    "notehop.indexing.vault.pdf": "read_pdf",
     "notehop.indexing.vault.parse": "parse_note extract_wiki_links",
     "notehop.indexing.vault.plain": "plain_map plain_text without_emphasis words_of",
     "notehop.indexing.vault.sentences": "sentence_spans",
