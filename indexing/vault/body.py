@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from notehop.indexing.vault.markdown_blocks import Piece, PlacedState, TextBlock
 from notehop.indexing.vault.markdown_inline import Inline
@@ -16,7 +16,6 @@ from notehop.indexing.vault.model import (
     Heading,
     Lines,
     Link,
-    LinkKind,
 )
 from notehop.indexing.vault.plain import OffsetMap
 from notehop.indexing.vault.sentences import sentence_spans
@@ -135,16 +134,16 @@ def read_body(
         edits += _html_comments(text, layout.html)
         edits += [_below_title(text, *between) for between in layout.titles]
         for block in layout.texts:
-            edits += _read_block(text, lines, block, Inline(layout.references, comment_links), body)
+            inline = Inline(text, lines, layout.references, comment_links)
+            edits += _read_block(block, inline, body)
     body.blocks.sort(key=lambda block: (block.first_line, block.last_line, block.id))
     body.edits = _disjoint(edits)
     return body
 
 
-def _read_block(
-    text: str, lines: Lines, block: TextBlock, inline: Inline, body: Body
-) -> list[Edit]:
+def _read_block(block: TextBlock, inline: Inline, body: Body) -> list[Edit]:
     """Add what a block of text holds to the rest; return its edits, sorted."""
+    text, lines = inline.note, inline.lines
     comment = block.kind == "comment"
     if comment and inline.comment_links != "all":
         return []
@@ -160,7 +159,14 @@ def _read_block(
         words_end = start + len(text[start : found.start() - 1].rstrip())
         edits.append(Edit(words_end, end, ""))
     body.tags += inline.tags
-    body.links += _links(text, lines, block, inline, edits)
+    if inline.links:
+        found_links = sorted(inline.links, key=lambda one: one[0].start)
+        spans = [(link.start, link.end) for link, _ in found_links]
+        sentences = sentences_at(block, flatten(text, block.parts, edits), spans)
+        body.links += [
+            link if hidden else replace(link, sentence=sentence)
+            for (link, hidden), sentence in zip(found_links, sentences, strict=True)
+        ]
     if block.level:
         pieces = block.parts[0]
         body.headings.append(
@@ -183,32 +189,6 @@ def _id_at_end(text: str, start: int, end: int) -> re.Match[str] | None:
     """The id of ``^id`` at the end of a block's last line, after a blank."""
     mark = text.rfind("^", start, end)
     return _ID.fullmatch(text, mark + 1, end) if mark > start and text[mark - 1].isspace() else None
-
-
-def _links(
-    text: str, lines: Lines, block: TextBlock, inline: Inline, edits: Sequence[Edit]
-) -> Iterator[Link]:
-    if not inline.links:
-        return
-    found = sorted(inline.links, key=lambda link: link.start)
-    if block.kind == "comment":
-        sentences = [""] * len(found)
-    else:
-        flat = flatten(text, block.parts, edits)
-        sentences = sentences_at(block, flat, [(link.start, link.end) for link in found])
-    for link, sentence in zip(found, sentences, strict=True):
-        yield Link(
-            kind=LinkKind.EMBED if link.embed else LinkKind.LINK,
-            syntax=link.syntax,
-            raw=text[link.start : link.end],
-            target=link.text.target,
-            fragment=link.text.fragment,
-            display=link.text.display,
-            line=lines.at(link.start),
-            start=link.start,
-            end=link.end,
-            sentence="" if link.comment else sentence,
-        )
 
 
 def _below_title(text: str, start: int, end: int) -> Edit:

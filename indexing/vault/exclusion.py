@@ -43,24 +43,12 @@ def exclusion(
             f".obsidian/app.json: {len(ignore_filters):,} excluded-files filters, at most "
             f"{MAX_FILTERS:,} are read; remove some in the app"
         )
+    ours, theirs = "excluded by the setting vault.exclude: ", "excluded in the app's settings: "
     rules: list[tuple[Callable[[str], object], str]] = [
-        *(
-            (glob_pattern(glob).search, f"excluded by the setting vault.exclude: {glob}")
-            for glob in globs
-        ),
-        *(
-            (_filter(text, filter_seconds), f"excluded in the app's settings: {text}")
-            for text in ignore_filters
-        ),
+        *((glob_pattern(glob).search, ours + glob) for glob in globs),
+        *((_filter(text, filter_seconds), theirs + text) for text in ignore_filters),
     ]
-
-    def reason(path: str) -> str | None:
-        for matches, why in rules:
-            if matches(path):
-                return why
-        return None
-
-    return reason
+    return lambda path: next((why for matches, why in rules if matches(path)), None)
 
 
 def glob_pattern(glob: str) -> re.Pattern[str]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from markdown_it import MarkdownIt
 from markdown_it.common.utils import normalizeReference
@@ -29,33 +29,25 @@ from notehop.indexing.vault.link_text import (
     without_size,
     words,
 )
-from notehop.indexing.vault.model import CommentLinks, Edit, LinkSyntax
+from notehop.indexing.vault.model import CommentLinks, Edit, Lines, Link, LinkKind, LinkSyntax
 from notehop.indexing.vault.plain import OffsetMap
 from notehop.indexing.vault.properties import TAG_CHARACTERS, is_tag
 
 
-class FoundLink(NamedTuple):
-    """A link to something in the vault; offsets are those of the note."""
-
-    start: int
-    end: int
-    syntax: LinkSyntax
-    embed: bool
-    text: LinkText
-    comment: bool
-
-
 @dataclass(slots=True)
 class Inline:
-    """What stretches of text hold, by offsets of the note; ``edits`` are disjoint, in no order.
+    """What stretches of a note hold, by its offsets; ``edits`` are disjoint, in no order.
 
     ``references`` maps normalised labels to the destinations that the note defines;
-    ``comment_links`` says which links inside ``%%comments%%`` to find.
+    ``comment_links`` says which links inside ``%%comments%%`` to find. Links come with whether they
+    stand in one, and without their sentence.
     """
 
+    note: str
+    lines: Lines
     references: Mapping[str, str] = field(default_factory=dict)
     comment_links: CommentLinks = "none"
-    links: list[FoundLink] = field(default_factory=list)
+    links: list[tuple[Link, bool]] = field(default_factory=list)
     tags: list[str] = field(default_factory=list)
     edits: list[Edit] = field(default_factory=list)
 
@@ -104,8 +96,20 @@ class InlineState(StateInline):
 
     def link(self, start: int, syntax: LinkSyntax, embed: bool, parts: LinkText) -> None:
         if not self.comment or self.found.comment_links != "none":
-            span = self._span(start, self.pos)
-            self.found.links.append(FoundLink(*span, syntax, embed, parts, self.comment))
+            first, end = self._span(start, self.pos)
+            link = Link(
+                kind=LinkKind.EMBED if embed else LinkKind.LINK,
+                syntax=syntax,
+                raw=self.found.note[first:end],
+                target=parts.target,
+                fragment=parts.fragment,
+                display=parts.display,
+                line=self.found.lines.at(first),
+                start=first,
+                end=end,
+                sentence="",
+            )
+            self.found.links.append((link, self.comment))
         if not embed:
             self.dead = len(self.brackets)
 

@@ -104,24 +104,13 @@ def _property_links(front_matter: FrontMatter) -> Iterator[Link]:
         raw = value.strip() if isinstance(value, str) else ""
         if not raw.startswith(("[", "![")) or len(raw) > _LONGEST_PROPERTY:
             continue
-        inline, text = Inline(), OffsetMap()
+        inline, text = Inline(raw, Lines(raw)), OffsetMap()
         text.add(0, raw)
         inline.scan(text)
-        if len(inline.links) == 1 and inline.links[0][:2] == (0, len(raw)):
-            found = inline.links[0]
-            yield Link(
-                kind=LinkKind.PROPERTY,
-                syntax=found.syntax,
-                raw=raw,
-                target=found.text.target,
-                fragment=found.text.fragment,
-                display=found.text.display,
-                line=front_matter.value_line(path),
-                start=0,
-                end=0,
-                sentence="",
-                property=".".join(path),
-            )
+        if [link.raw for link, _ in inline.links] == [raw]:
+            found, _ = inline.links[0]
+            line, key = front_matter.value_line(path), ".".join(path)
+            yield replace(found, kind=LinkKind.PROPERTY, line=line, start=0, end=0, property=key)
 
 
 def decode(path: str, data: bytes) -> tuple[str, list[str]]:
