@@ -76,21 +76,9 @@ def detect_language(texts: Iterable[str], default: str = "en") -> str:
     :param default: the answer where there is nothing to go by: no text, or names and numbers only.
     :returns: ``und`` where there are words enough, but of none of the known languages.
     """
-    words: Counter[str] = Counter()
-    han = kana = hangul = 0
-    left = _READ_ALL
-    for text in texts:
-        part = unicodedata.normalize("NFKC", text[: min(_READ_EACH, left)])
-        left -= len(part)
-        words.update(_LETTERS.findall(part.casefold()))
-        if not part.isascii():
-            han += len(_HAN.findall(part))
-            kana += len(_KANA.findall(part))
-            hangul += len(_HANGUL.findall(part))
-        if left <= 0:
-            break
-    spaced = _spaced(words)
-    return _by_characters(han, kana, hangul, spaced) or _by_words(spaced, default)
+    text = _beginnings(texts)
+    words = _spaced(text)
+    return _by_script(text, words) or _by_words(words, default)
 
 
 def clear_language(text: str) -> str | None:
@@ -102,17 +90,13 @@ def clear_language(text: str) -> str | None:
     :returns: a code of :data:`LANGUAGES`; ``und`` for a script that none of them is written in;
         None where it is not clear.
     """
-    part = unicodedata.normalize("NFKC", text[:_READ_EACH])
-    words = _spaced(Counter(_LETTERS.findall(part.casefold())))
-    if not part.isascii():
-        han, kana, hangul = (len(one.findall(part)) for one in (_HAN, _KANA, _HANGUL))
-        if (language := _by_characters(han, kana, hangul, words)) is not None:
-            return language
-        for script, language in ((_CYRILLIC, "ru"), (_OTHER, "und")):
-            if 2 * sum(times for word, times in words.items() if script.match(word)) > sum(
-                words.values()
-            ):
-                return _by_words(words, language)
+    text = _beginnings([text])
+    words = _spaced(text)
+    if (language := _by_script(text, words)) is not None:
+        return language
+    for script, language in ((_CYRILLIC, "ru"), (_OTHER, "und")):
+        if 2 * sum(n for word, n in words.items() if script.match(word)) > sum(words.values()):
+            return _by_words(words, language)
     # Letters alone are variables, options and initials; a word said often proves no more than once.
     scores = _scores({word: 1 for word in words if len(word) > 1})
     if not scores:
@@ -124,8 +108,21 @@ def clear_language(text: str) -> str | None:
     return best if best in FUNCTION_WORDS else "und"
 
 
-def _by_characters(han: int, kana: int, hangul: int, spaced: Mapping[str, int]) -> str | None:
+def _beginnings(texts: Iterable[str]) -> str:
+    """What is read of some texts."""
+    parts: list[str] = []
+    left = _READ_ALL
+    for text in texts:
+        parts.append(unicodedata.normalize("NFKC", text[: min(_READ_EACH, left)]))
+        left -= len(parts[-1])
+        if left <= 0:
+            break
+    return "\n".join(parts)
+
+
+def _by_script(text: str, spaced: Mapping[str, int]) -> str | None:
     """The language of characters that stand without spaces; None where words are more."""
+    han, kana, hangul = (len(one.findall(text)) for one in (_HAN, _KANA, _HANGUL))
     # Two characters make about a word.
     if han + kana + hangul <= 2 * sum(spaced.values()):
         return None
@@ -134,8 +131,9 @@ def _by_characters(han: int, kana: int, hangul: int, spaced: Mapping[str, int]) 
     return "ja" if kana > 0.1 * han else "zh"
 
 
-def _spaced(words: Counter[str]) -> dict[str, int]:
-    """The words of scripts that put spaces between them, Korean left out."""
+def _spaced(text: str) -> dict[str, int]:
+    """The words of scripts that put spaces between them, Korean left out, and how often."""
+    words = Counter(_LETTERS.findall(text.casefold()))
     return {word: times for word, times in words.items() if word < "\u1100"}
 
 
