@@ -8,7 +8,7 @@ import hashlib
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from notehop.indexing.vault.base import read_base
 from notehop.indexing.vault.body import read_body
@@ -40,16 +40,16 @@ def parse_note(path: str, data: bytes, *, comment_links: CommentLinks = "inline"
     :raises Unreadable: if a file that is no Markdown is not what its name says.
     :raises OSError: if what is to read it cannot be started, or was stopped.
     """
-    read = _READERS.get(path.lower().rpartition(".")[2])
+    read = _READERS.get(PurePosixPath(path.lower()).suffix)
     if read is None:
         return parse_markdown(path, data, comment_links=comment_links)
     return assemble(path, data, *read(data), comment_links=comment_links)
 
 
 _READERS: dict[str, Callable[[bytes], PartsRead]] = {
-    "canvas": read_canvas,
-    "base": read_base,
-    "pdf": read_pdf,
+    ".canvas": read_canvas,
+    ".base": read_base,
+    ".pdf": read_pdf,
 }
 
 

@@ -32,27 +32,6 @@ def test_sentence(text: str, expected: list[str]) -> None:
     assert sentences(text) == expected
 
 
-def test_lines_that_an_editor_wrapped_are_one_sentence() -> None:
-    text = (
-        "The harbour study of last year was asked for by the people of the\n"
-        "council, and [[Ada]] wrote most of it in a single winter, alone with\nher notes."
-    )
-    assert sentences(text) == [text.replace("\n", " ").replace("[[Ada]]", "Ada")]
-
-
-def test_lines_that_the_writer_broke_are_not() -> None:
-    assert sentences("author: [[Ada]]\nstatus: draft\nabout [[Boats]]") == [
-        "author: Ada",
-        "about Boats",
-    ]
-
-
-def test_a_long_list_item_is_read_by_sentences() -> None:
-    assert sentences("- " + "Filler sentence here. " * 20 + "It names [[Ada]]. End.") == [
-        "It names Ada."
-    ]
-
-
 def test_a_long_sentence_is_cut_around_its_link() -> None:
     words = "word " * 300
     for text in (f"[[A]] {words}", f"{words}[[A]] {words}", f"{words}[[A]]", "x" * 900 + " [[A]]"):
@@ -60,10 +39,6 @@ def test_a_long_sentence_is_cut_around_its_link() -> None:
         assert "A" in sentence.strip("…").split()
         assert len(sentence) <= MAX_CHARACTERS
         assert "…" in sentence
-
-
-def test_properties_have_no_sentence() -> None:
-    assert sentences("---\na: '[[A]]'\n---\n[[B]]") == ["", "B"]
 
 
 def test_links_in_comments_have_no_sentence() -> None:

@@ -56,10 +56,6 @@ def test_blocks(text: str, expected: list[list[object]]) -> None:
     assert found == expected
 
 
-def test_ids_are_no_words() -> None:
-    assert plain("a ^x\n\n- b\n\n^list\n\nc") == "a\n\n- b\n\n\n\nc"
-
-
 @pytest.mark.parametrize(("text", "expected"), rows(__file__, "inline_tags"))
 def test_inline_tags(text: str, expected: list[str]) -> None:
     assert list(note_of(text).tags) == expected
@@ -92,10 +88,6 @@ def test_front_matter_tags(yaml: str, expected: tuple[str, ...], warned: int) ->
 @pytest.mark.parametrize(("text", "expected"), rows(__file__, "plain_text"))
 def test_plain_text(text: str, expected: str) -> None:
     assert plain(text) == expected
-
-
-def test_front_matter_is_no_text() -> None:
-    assert plain("---\nsecret: 1\n---\n\nbody") == "body"
 
 
 def test_a_stretch_that_cuts_links() -> None:
