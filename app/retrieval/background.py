@@ -180,18 +180,17 @@ class RelevancePostprocessor(VaultPostprocessor):
         if query_bundle is None:
             raise ValueError("relevance needs the query; hand it in as query_bundle")
         with trace_of(query_bundle).timed("relevance"):
+            hits = self._judged(nodes, query_bundle)
             if not self.weight:
-                return self._judged(nodes, query_bundle)
-            first = self._judged(nodes[:REORDERED], query_bundle)
+                return hits
+            first = hits[:REORDERED]
             best = max((hit.score or 0.0 for hit in first), default=0.0)
             ordered: list[NodeWithScore] = []
             for hit in first:
-                told, score = hit.node.metadata, hit.score or 0.0
-                if "held_back" not in told:
-                    score += self.weight * best * told["relevance"]
-                ordered.append(NodeWithScore(node=hit.node, score=score))
-            ordered.sort(key=lambda hit: -(hit.score or 0.0))
-            return ordered + nodes[REORDERED:]
+                about = hit.node.metadata
+                gain = 0.0 if "held_back" in about else self.weight * best * about["relevance"]
+                ordered.append(NodeWithScore(node=hit.node, score=(hit.score or 0.0) + gain))
+            return sorted(ordered, key=lambda hit: -(hit.score or 0.0)) + hits[REORDERED:]
 
     def _judged(self, hits: Sequence[NodeWithScore], query: QueryBundle) -> list[NodeWithScore]:
         view = view_for(query, self.view)
@@ -218,11 +217,10 @@ class RelevancePostprocessor(VaultPostprocessor):
             known[id_] = value, above <= 0 and by_words < ENOUGH_WORDS
         found: list[NodeWithScore] = []
         for hit in hits:
-            if hit.node.node_id in known:
-                value, weak = known[hit.node.node_id]
-                if DISPATCH in (hit.node.metadata.get("signals") or {}):
-                    value, weak = 1.0, False
-                node = noted(hit.node, relevance=value, weak=weak)
+            if (judged := known.get(hit.node.node_id)) is not None:
+                named = DISPATCH in (hit.node.metadata.get("signals") or {})
+                relevance, weak = (1.0, False) if named else judged
+                node = noted(hit.node, relevance=relevance, weak=weak)
                 hit = NodeWithScore(node=node, score=hit.score)
             found.append(hit)
         return found

@@ -18,8 +18,6 @@ from notehop.app.retrieval.candidate_signals import best_by_note, recency, worke
 from notehop.app.retrieval.filters import AllowedChunks, among
 from notehop.app.retrieval.fusion import EXPANSION
 from notehop.app.retrieval.linked_notes import (
-    DIRECTIONS,
-    Direction,
     LinkedNote,
     known_similarities,
     linked_candidates,
@@ -63,7 +61,6 @@ class Expansion:
 
     notes: int
     depth: int = 1
-    direction: Direction = "both"
     seeds: int = 5
 
     def __post_init__(self) -> None:
@@ -71,8 +68,6 @@ class Expansion:
             raise ValueError(f"notes is {self.notes}; it must be 0 (off) or more")
         if self.depth not in (1, 2):
             raise ValueError(f"depth is {self.depth}; it must be 1 or 2")
-        if self.direction not in DIRECTIONS:
-            raise ValueError(f"direction is {self.direction!r}; choose: {', '.join(DIRECTIONS)}")
         if self.seeds < 1:
             raise ValueError(f"seeds is {self.seeds}; it must be at least 1")
 
@@ -80,8 +75,8 @@ class Expansion:
 PRESETS: Mapping[str, Expansion] = MappingProxyType(
     {
         "off": Expansion(notes=0),
-        "conservative": Expansion(notes=10, depth=1),
-        "balanced": Expansion(notes=15, depth=1),
+        "conservative": Expansion(notes=10),
+        "balanced": Expansion(notes=15),
         "aggressive": Expansion(notes=20, depth=2),
     }
 )
@@ -151,7 +146,7 @@ def neighbours_of(
     ring = list(seeds)
     roots = {seed.path: rank for rank, seed in enumerate(seeds, start=1)}
     for depth in range(1, expansion.depth + 1):
-        linked = linked_candidates(view, ring, query, direction=expansion.direction, scope="note")
+        linked = linked_candidates(view, ring, query, direction="both", scope="note")
         joined = [
             one
             for one in _joined(view, linked.candidates, query, now, depth, roots)

@@ -19,8 +19,6 @@ from notehop.indexing.stores.served.chroma_vectors import ChunkVectors
 Direction = Literal["forward", "backward", "both"]
 """Along the links a note holds, along those that lead to it, or both."""
 
-DIRECTIONS: tuple[Direction, ...] = ("forward", "backward", "both")
-
 Order = Literal["context", "rank"]
 """``context``: by hit, linking sentence and target together; ``rank``: by hit, then text."""
 
@@ -66,10 +64,8 @@ class LinkedNote:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Who is in the context: ``sources`` are positions in the list of hits, from 0, ascending.
-
-    ``gated`` counts the candidates that no place was given to for lack of evidence.
-    """
+    """Who is in the context: ``sources`` are positions in the list of hits, from 0, ascending;
+    ``gated`` counts the candidates that no place was given to for lack of evidence."""
 
     sources: tuple[int, ...]
     connected: tuple[LinkedNote, ...]
@@ -102,25 +98,24 @@ def by_context(candidates: Sequence[LinkedNote], k: int = 10) -> list[LinkedNote
     sentence_rank = ranks_of([one.sentence_similarity for one in candidates])
     notes = {one.path: one.target_similarity for one in candidates}
     note_rank = dict(zip(notes, ranks_of(notes.values()), strict=True))
-    scores: list[float] = []
+    scored: list[LinkedNote] = []
     for candidate, of_sentence in zip(candidates, sentence_rank, strict=True):
         of_link = (candidate.hit_rank, of_sentence)
         votes = [candidate.telling / (k + rank) for rank in of_link if rank is not None]
         of_note = note_rank[candidate.path]
-        scores.append(sum(votes) + (0.0 if of_note is None else 1.0 / (k + of_note)))
-    best: dict[str, LinkedNote] = {}
-    for at in sorted(range(len(candidates)), key=lambda at: (-scores[at], at)):
-        if candidates[at].path not in best:
-            best[candidates[at].path] = replace(candidates[at], score=scores[at])
-    return list(best.values())
+        score = sum(votes) + (0.0 if of_note is None else 1.0 / (k + of_note))
+        scored.append(replace(candidate, score=score))
+    return by_rank(sorted(scored, key=lambda one: -(one.score or 0.0)))
 
 
 def ranks_of(values: Iterable[float | None]) -> list[int | None]:
     """Return the rank of each value from 1, the largest first; ties as they stand; None has none."""
     given = list(values)
     known = sorted((-value, at) for at, value in enumerate(given) if value is not None)
-    ranks = {at: rank for rank, (_, at) in enumerate(known, start=1)}
-    return [ranks.get(at) for at in range(len(given))]
+    ranks: list[int | None] = [None] * len(given)
+    for rank, (_, at) in enumerate(known, start=1):
+        ranks[at] = rank
+    return ranks
 
 
 def share_places(

@@ -161,11 +161,9 @@ class Subject:
         """
         if self._found is None:
             named = self._names()
-            if not named and self._words is None:
-                # Nothing to look for among the candidates.
-                self._found = ()
-                return ()
-            paths = dict.fromkeys(filter(None, self._view.paths_of(candidates)))
+            # Else there is nothing to look for among the candidates.
+            looks = named or self._words is not None
+            paths = dict.fromkeys(filter(None, self._view.paths_of(candidates if looks else ())))
             rank = {path: at for at, path in enumerate(paths)}
             self._found = self._named(named, rank) or self._near(list(rank))
         return self._found

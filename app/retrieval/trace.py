@@ -92,12 +92,11 @@ class Trace:
 class TracedQuery(QueryBundle):
     """A query that carries its trace and its generation through every component it is handed to.
 
-    Make one for each query. ``view`` is set by the first stage that opens a generation, so that all
-    stages see the same one; ``vector``, of length 1, by the first that embeds the query; ``words``,
-    those that say something, by the one that reads its spelling; ``current``, the generation as far
-    as it stands in the files, by the first that looks at files; ``expand`` while a
-    ``GraphEnhancedRetriever`` asks with it. What is a LlamaIndex query's own is never written to:
-    the caller may ask with it again, or hand it to a retriever with another model.
+    Make one for each query. The first stage that opens a generation sets ``view``, so that all see
+    the same one; the first that embeds the query its ``vector``, of length 1; the one that reads its
+    spelling the ``words`` that say something; the first that looks at files ``current``, the
+    generation as far as it stands there. ``expand`` is set while a ``GraphEnhancedRetriever`` asks.
+    What is a LlamaIndex query's own is never written to: the caller may ask with it again.
     """
 
     trace: Trace = field(default_factory=Trace)

@@ -46,17 +46,9 @@ def added(found):
     return [hit.node.node_id for hit in found if "expanded_from" in hit.node.metadata]
 
 
-@pytest.mark.parametrize(
-    ("way", "expected"),
-    [
-        pytest.param("forward", ["C.md:1"], id="the chunk the link names"),
-        pytest.param("backward", ["E.md:1"], id="the chunk that holds the link"),
-        pytest.param("both", ["C.md:1", "E.md:1"], id="both"),
-    ],
-)
-def test_directions_and_chunks(way, expected):
+def test_a_link_brings_the_chunk_it_names_and_a_backlink_the_one_that_holds_it():
     index = vault().link("A.md", "C.md", to=1, fragment="Part 1").link("E.md", "B.md", chunk=1)
-    assert added(expanded(index, direction=way)) == expected
+    assert added(expanded(index)) == ["C.md:1", "E.md:1"]
 
 
 def test_only_what_is_allowed_joins():
@@ -115,10 +107,9 @@ def test_recency_halves_in_30_days_for_120(days, expected):
     [
         ({"notes": -1}, "notes is -1"),
         ({"notes": 1, "depth": 3}, "depth is 3; it must be 1 or 2"),
-        ({"notes": 1, "direction": "up"}, "choose: forward, backward, both"),
         ({"notes": 1, "seeds": 0}, "seeds is 0"),
     ],
-    ids=["notes", "depth", "direction", "seeds"],
+    ids=["notes", "depth", "seeds"],
 )
 def test_mistakes_are_named(options, words):
     with pytest.raises(ValueError, match=words):
