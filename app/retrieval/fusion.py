@@ -66,33 +66,63 @@ def fuse(
     :raises ValueError: if ``k`` < 1, a ranking repeats an id or has no weight, or a weight is
         negative.
     """
-    if k < 1:
-        raise ValueError(f"k is {k}; the rank offset must be at least 1")
-    weights = dict.fromkeys(rankings, 1.0) if weights is None else weights
-    votes: dict[ChunkId, list[float]] = {}
-    ranks: dict[str, dict[ChunkId, int]] = {}
-    for signal, ids in rankings.items():
-        if signal not in weights:
-            named = ", ".join(sorted(weights)) or "none"
-            raise ValueError(f"no weight for the signal {signal!r}; weights are given for: {named}")
-        weight = weights[signal]
-        if not weight >= 0:
-            raise ValueError(f"the weight of {signal!r} is {weight}; it must be 0 or more")
-        own = dict(zip(ids, range(1, len(ids) + 1), strict=True))
-        if len(own) != len(ids):
-            raise ValueError(f"the ranking of {signal!r} repeats an id; rankings hold distinct ids")
-        if weight:
-            ranks[signal] = own
-            for chunk_id, rank in own.items():
-                votes.setdefault(chunk_id, []).append(weight / (k + rank))
-    # Added up exactly: equal votes must tie, whichever signal they come from.
-    scores = {chunk_id: math.fsum(some) for chunk_id, some in votes.items()}
-    # By id, then by score: the second sort keeps the order of what ties.
-    order = sorted(sorted(scores), key=scores.__getitem__, reverse=True)
-    return [
-        Fused(one, scores[one], {signal: own[one] for signal, own in ranks.items() if one in own})
-        for one in order[:limit]
-    ]
+    return _Fusion.of(rankings, weights, k).best(limit)
+
+
+@dataclass(frozen=True, slots=True)
+class _Fusion:
+    """Ranked lists, fused: ``order`` has the ids, best first. What each vote was is looked up for
+    those alone that are asked for."""
+
+    order: Sequence[ChunkId]
+    scores: Mapping[ChunkId, float]
+    ranks: Mapping[str, Mapping[ChunkId, int]]
+
+    @classmethod
+    def of(
+        cls,
+        rankings: Mapping[str, Collection[ChunkId]],
+        weights: Mapping[str, float] | None,
+        k: int,
+    ) -> _Fusion:
+        """As :func:`fuse`."""
+        if k < 1:
+            raise ValueError(f"k is {k}; the rank offset must be at least 1")
+        weights = dict.fromkeys(rankings, 1.0) if weights is None else weights
+        votes: dict[ChunkId, list[float]] = {}
+        ranks: dict[str, dict[ChunkId, int]] = {}
+        for name, ids in rankings.items():
+            if name not in weights:
+                named = ", ".join(sorted(weights)) or "none"
+                raise ValueError(
+                    f"no weight for the signal {name!r}; weights are given for: {named}"
+                )
+            weight = weights[name]
+            if not weight >= 0:
+                raise ValueError(f"the weight of {name!r} is {weight}; it must be 0 or more")
+            own = dict(zip(ids, range(1, len(ids) + 1), strict=True))
+            if len(own) != len(ids):
+                raise ValueError(
+                    f"the ranking of {name!r} repeats an id; rankings hold distinct ids"
+                )
+            if weight:
+                ranks[name] = own
+                for chunk_id, rank in own.items():
+                    votes.setdefault(chunk_id, []).append(weight / (k + rank))
+        # Added up exactly: equal votes must tie, whichever signal they come from.
+        scores = {chunk_id: math.fsum(some) for chunk_id, some in votes.items()}
+        # By id, then by score: the second sort keeps the order of what ties.
+        order = sorted(sorted(scores), key=scores.__getitem__, reverse=True)
+        return cls(order, scores, ranks)
+
+    def best(self, limit: int | None) -> list[Fused]:
+        """The first of them, so many at most."""
+        return [
+            Fused(
+                one, self.scores[one], {n: own[one] for n, own in self.ranks.items() if one in own}
+            )
+            for one in self.order[:limit]
+        ]
 
 
 @dataclass(slots=True)
@@ -100,14 +130,14 @@ class Votes:
     """What the signals said: signal -> chunk -> score, each ranking best first.
 
     ``nodes`` are those of retrievers not ours, ``expansion`` is the weight of the ranking of notes
-    that are linked with the best ones. ``order`` is that of the signals alone.
+    that are linked with the best ones. ``fused`` is what the signals alone say.
     """
 
     scores: dict[str, dict[ChunkId, float]] = field(default_factory=dict)
     nodes: dict[ChunkId, BaseNode] = field(default_factory=dict)
     failures: dict[str, Exception] = field(default_factory=dict)
     expansion: float = 0.0
-    order: list[Fused] | None = None
+    fused: _Fusion | None = None
 
     def add_nodes(self, signal: str, found: Sequence[NodeWithScore]) -> None:
         """Add what another retriever found, in whatever order; hits without a score match nothing
@@ -203,12 +233,11 @@ class WeightedFusionRetriever(QueryFusionRetriever):
             raise next(votes.failures[name] for name in self._signals if name in votes.failures)
         if isinstance(query, TracedQuery) and query.expand is not None:
             votes.expansion = query.expand.weight
-            self._expand(votes, query, query.expand.find([one.id for one in self._fused(votes)]))
-        votes.order = self._fused(votes)
-        candidates = [one.id for one in votes.order] if self._judges else []
+            self._expand(votes, query, query.expand.find(self._fused(votes).order))
+        votes.fused = self._fused(votes)
         for name, judge in self._judges.items():
             with _kept_failure(name, trace, votes):
-                votes.scores[name] = dict(judge(candidates))
+                votes.scores[name] = dict(judge(votes.fused.order))
         for name in (*self._signals, *self._judges, DISPATCH):
             if (failure := votes.failures.get(name)) is not None:
                 trace.warn(
@@ -228,12 +257,11 @@ class WeightedFusionRetriever(QueryFusionRetriever):
         weights[DISPATCH] = lifted
         # In the order of the signals, whichever answered first.
         rankings = {name: results.scores[name] for name in weights if results.scores.get(name)}
-        if results.order is not None and rankings.keys() <= self._signals.keys():
-            best = results.order[: self.similarity_top_k]
-        else:
-            best = fuse(rankings, weights, self._k, self.similarity_top_k)
+        fused = results.fused
+        if fused is None or not rankings.keys() <= self._signals.keys():
+            fused = _Fusion.of(rankings, weights, self._k)
         hits: list[NodeWithScore] = []
-        for one in best:
+        for one in fused.best(self.similarity_top_k):
             record: dict[str, Any] = {
                 "signals": {
                     name: {"rank": rank, "score": rankings[name][one.id], "weight": weights[name]}
@@ -271,10 +299,10 @@ class WeightedFusionRetriever(QueryFusionRetriever):
                 new = [id_ for id_, _ in found if id_ not in votes.scores[name]]
                 votes.scores[name].update(signal.rank(query, new) if new else ())
 
-    def _fused(self, votes: Votes) -> list[Fused]:
+    def _fused(self, votes: Votes) -> _Fusion:
         """What the signals have ranked so far."""
         found = {name: votes.scores[name] for name in self._signals if name in votes.scores}
-        return fuse(found, self._weights, self._k)
+        return _Fusion.of(found, self._weights, self._k)
 
 
 @contextmanager
