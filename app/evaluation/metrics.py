@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from notehop.app.evaluation.questions import KnownQuestion, Lines, Target
-from notehop.config.errors import UsageError
 
 RESAMPLES = 10_000
 SEED = 0
@@ -272,16 +271,6 @@ MEASURES = (
 )
 """All measures, each from 0 to 1; those of answers where the answers are known."""
 
-_MISSING = (
-    "measuring needs the package ir-measures, which is not installed; "
-    "run: pip install 'notehop[eval]'"
-)
-
-
-def usual(unit: str) -> str:
-    """The measure of a ranking that is looked at where none is asked for."""
-    return f"{unit}.ndcg@10"
-
 
 def measure_for(questions: Iterable[KnownQuestion]) -> str:
     """The measure that fits questions: all notes in the context where one alone is not enough."""
@@ -289,28 +278,7 @@ def measure_for(questions: Iterable[KnownQuestion]) -> str:
     if any(len(question.notes) > 1 for question in asked):
         return CONTEXT
     parts = any(target.lines is not None for question in asked for target in question.gold)
-    return usual(CHUNKS if parts else NOTES)
-
-
-def check_installed() -> None:
-    """Say before anything slow is done that ir-measures is missing.
-
-    :raises UsageError: if it is not installed.
-    """
-    try:
-        import ir_measures  # noqa: F401
-    except ImportError as exc:
-        raise UsageError(_MISSING) from exc
-
-
-def checked_measure(name: str) -> str:
-    """Return the name of a measure.
-
-    :raises UsageError: if there is none of that name, listing those there are.
-    """
-    if name not in MEASURES:
-        raise UsageError(f"no measure {name!r}; choose: {', '.join(MEASURES)}")
-    return name
+    return f"{CHUNKS if parts else NOTES}.ndcg@10"
 
 
 def ranked_targets(hits: Sequence[tuple[str, Lines]], gold: Sequence[Target]) -> list[int | None]:

@@ -12,6 +12,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from importlib.util import find_spec
 from itertools import chain
 from operator import attrgetter
 from pathlib import Path
@@ -34,8 +35,7 @@ from notehop.app.evaluation.answer_sets import (
 from notehop.app.evaluation.links import reader_without, with_unrelated_links
 from notehop.app.evaluation.metrics import (
     ANSWERS,
-    check_installed,
-    checked_measure,
+    MEASURES,
     drawn,
     measure_for,
     strangers,
@@ -382,9 +382,14 @@ def evaluate_answers(
 
 
 def _check(plan: EvaluationPlan) -> None:
-    check_installed()
-    if plan.measure is not None:
-        checked_measure(plan.measure)
+    """Refuse before anything slow is done what cannot be measured."""
+    if find_spec("ir_measures") is None:
+        raise UsageError(
+            "measuring needs the package ir-measures, which is not installed; "
+            "run: pip install 'notehop[eval]'"
+        )
+    if plan.measure is not None and plan.measure not in MEASURES:
+        raise UsageError(f"no measure {plan.measure!r}; choose: {', '.join(MEASURES)}")
 
 
 def _own(
