@@ -15,7 +15,6 @@ from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore
 
 from notehop.app.models import BaseQuery, ConnectedOptions, Explanation, Filters, Intent
-from notehop.app.retrieval.background import RelevancePostprocessor
 from notehop.app.retrieval.candidate_signals import by_links, by_recency, recent_notes
 from notehop.app.retrieval.connected_notes import ConnectedNotesPostprocessor
 from notehop.app.retrieval.filters import AllowedChunks, Narrowed
@@ -29,6 +28,7 @@ from notehop.app.retrieval.graph_retriever import (
 )
 from notehop.app.retrieval.intents import IntentReading, Weights, about, read, weigh
 from notehop.app.retrieval.nodes import light_hits
+from notehop.app.retrieval.relevance import RelevancePostprocessor
 from notehop.app.retrieval.rerank import CrossEncoderScorer, RerankPostprocessor
 from notehop.app.retrieval.retrievers import (
     LexicalRetriever,

@@ -17,8 +17,8 @@ from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.stores.reader import Snapshot
 
 if TYPE_CHECKING:
-    from notehop.app.retrieval.background import Word
     from notehop.app.retrieval.freshness import CurrentView
+    from notehop.app.retrieval.relevance import Word
 
 _log = logging.getLogger(__name__)
 

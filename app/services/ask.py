@@ -28,8 +28,8 @@ from notehop.app.answer.material import material_of
 from notehop.app.answer.query_engine import NotehopQueryEngine, asked_in, with_trace
 from notehop.app.answer.synthesizer import VaultSynthesizer
 from notehop.app.problems import agent_text, problem, unforeseen
-from notehop.app.retrieval.background import question_words
 from notehop.app.retrieval.filter_syntax import ParsedQuery, read
+from notehop.app.retrieval.relevance import question_words
 from notehop.app.retrieval.subject import SMALL, Subject
 from notehop.app.retrieval.trace import TracedQuery
 from notehop.app.services.engine import Engine, VaultRetriever

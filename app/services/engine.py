@@ -29,12 +29,12 @@ from notehop.app.answer.relevance import Reading, Term, Vectors
 from notehop.app.answer.synthesizer import VaultSynthesizer
 from notehop.app.answer.themes import ThemeQuotes, ThemeSynthesizer
 from notehop.app.answer.writing import ANSWER_PROMPT, LlmSynthesizer
-from notehop.app.retrieval.background import corrected, idf, question_words
 from notehop.app.retrieval.chain import Parts, Wanted, freshness, retrieve
 from notehop.app.retrieval.filter_syntax import checked
 from notehop.app.retrieval.filters import narrow
 from notehop.app.retrieval.linked_notes import words_of
 from notehop.app.retrieval.nodes import noted
+from notehop.app.retrieval.relevance import corrected, idf, question_words
 from notehop.app.retrieval.rerank import CrossEncoderScorer, shared_scorer
 from notehop.app.retrieval.trace import TracedQuery, traced
 from notehop.app.services.index_process import remedy

@@ -95,7 +95,7 @@ _HOMES: dict[str, str] = {
     ),
     "notehop.app.models.status": "IndexStatus Kept PendingChanges WriterNow",
     "notehop.app.problems": "error_of exit_code problem",
-    "notehop.app.retrieval.background": "coverage idf question_words",
+    "notehop.app.retrieval.relevance": "coverage idf question_words",
     "notehop.app.retrieval.templates": "asks_for_templates held_back is_skeleton SKELETON",
     "notehop.app.retrieval.connected_notes": "ConnectedNotesPostprocessor",
     "notehop.app.retrieval.filter_syntax": "Condition Kind=ConditionKind plan read ParsedQuery=Written",

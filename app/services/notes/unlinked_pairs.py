@@ -12,7 +12,7 @@ from posixpath import basename
 
 import numpy as np
 
-from notehop.app.retrieval.background import idf
+from notehop.app.retrieval.relevance import idf
 from notehop.app.services.notes.current_notes import CurrentNotes
 from notehop.app.services.notes.read_note import (
     UNSPACED,
