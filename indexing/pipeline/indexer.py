@@ -117,11 +117,7 @@ class Indexer:
         return replace(report, warnings=(*report.warnings, *warnings, *themes))
 
     def update(
-        self,
-        paths: Iterable[str] | None = None,
-        *,
-        allow_mass_delete: bool = False,
-        lately: int = 0,
+        self, paths: Iterable[str] | None = None, *, allow_mass_delete: bool = False
     ) -> Update:
         """Index what changed at some paths and below them, at a cost that does not grow with more.
 
@@ -129,14 +125,10 @@ class Indexer:
         cut off), or for None, everything is looked at.
 
         :param paths: relative to the vault, with ``/``, whether or not something is there now.
-        :param lately: notes that the updates just before forgot: they count as deleted in this one.
         :raises NotehopError: as :meth:`run`.
         """
-        request = Request(
-            None if paths is None else tuple(paths),
-            allow_mass_delete=allow_mass_delete,
-            deleted_before=lately,
-        )
+        where = None if paths is None else tuple(paths)
+        request = Request(where, allow_mass_delete=allow_mass_delete, follows=True)
         with self._writing() as fingerprint:
             return self._bring_up(fingerprint, request)
 
@@ -147,7 +139,7 @@ class Indexer:
         :raises NotehopError: as :meth:`run`.
         """
         with self._writing() as fingerprint:
-            request = Request(tuple(paths), again=True, deleted_before=0)
+            request = Request(tuple(paths), again=True, follows=True)
             return self._bring_up(fingerprint, request)
 
     def tidy(self, interrupted: Callable[[], bool] = lambda: False) -> bool:
@@ -269,8 +261,7 @@ class Indexer:
         self, layout: IndexLayout, fingerprint: dict[str, Any], request: Request
     ) -> tuple[Update, str | None]:
         """Run once; also the language of most notes, where the index was made for another."""
-        follows = request.follows
-        if not follows:
+        if not request.again:
             lost = lost_lately(read_run_record(self.layout), time.time())
             request = replace(request, deleted_before=lost)
         state = read_catalog_state(layout)
@@ -305,7 +296,9 @@ class Indexer:
                 if themes.enabled:
                     took = time.perf_counter() - started
                     update = replace(update, seconds={**update.seconds, "themes": took})
-            if not request.again and (update.wrote or not follows or failed_before(self.layout)):
+            if not request.again and (
+                update.wrote or not request.follows or failed_before(self.layout)
+            ):
                 record(update)
         write_catalog_state(layout, self._state.generation, stamp_of(self._state.meta))
         return update, run.outgrown

@@ -46,19 +46,15 @@ class Request:
 
     ``paths`` are looked at, with what is below them; None is all of the vault, and so is any where a
     run before was cut off. ``again``: the notes at them are made anew even if they are as they were.
-    ``deleted_before``: notes that the updates just before forgot, which count as deleted in this one;
-    None is what the record of the last runs says.
+    ``follows``: a follower asks, of whose runs one that found nothing leaves no record.
+    ``deleted_before``: notes that the runs just before forgot, which count as deleted in this one.
     """
 
     paths: tuple[str, ...] | None = None
     again: bool = False
     allow_mass_delete: bool = False
-    deleted_before: int | None = None
-
-    @property
-    def follows(self) -> bool:
-        """Whether a follower asks: it counts by itself, and a run that found nothing leaves no record."""
-        return self.deleted_before is not None
+    follows: bool = False
+    deleted_before: int = 0
 
 
 @dataclass
@@ -182,7 +178,7 @@ class IndexRun:
             named=frozenset(self.request.paths or ()),
         )
         if not self.request.allow_mass_delete:
-            before = self.request.deleted_before or 0
+            before = self.request.deleted_before
             check_deletions(self.vault, changes, state.stamps, self.settings.vault, before)
         # What is as it was is not written again: a run without changes writes nothing.
         news = [file for file in changes.retry if self._is_news(file)]

@@ -19,7 +19,7 @@ from notehop.config.errors import (
 from notehop.indexing.pipeline import Indexer
 from notehop.indexing.report import Update
 from notehop.indexing.stores.layout import IndexLayout
-from notehop.indexing.stores.run_record import LATELY, lost_lately, read_run_record
+from notehop.indexing.stores.run_record import LATELY
 from notehop.indexing.watch.backoff import LAST_WAIT, TIMING, Backoff, ScanSchedule, Timing
 from notehop.indexing.watch.events import EVERYTHING, VaultEvents
 from notehop.indexing.watch.state import Phase, WatcherLock
@@ -218,9 +218,8 @@ class Follower:
 
     def _update(self, paths: set[str] | None) -> bool:
         """Whether it wrote something."""
-        lately = lost_lately(read_run_record(self._indexer.layout), time.time())
         try:
-            update = self._indexer.update(paths, lately=lately)
+            update = self._indexer.update(paths)
         except TooMuchToEmbed:
             self._run_bulk()
             self._notify("many changes were indexed by a process of their own")

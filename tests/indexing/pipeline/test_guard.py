@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -85,12 +86,21 @@ def test_what_went_just_before_counts_with_what_goes_now(full: Bench) -> None:
     for number in range(5):
         (full.vault / f"{number}.md").unlink()
     indexer = full.indexer()
+    record = read_run_record(full.layout)
+    assert record is not None
+
+    def lost(count: int) -> None:
+        write_run_record(full.layout, replace(record, losses=((time.time(), count),)))
+
+    lost(30)
     with pytest.raises(MassDeletion, match="after the 30 of the last minutes no more"):
-        indexer.update(lately=30)
-    assert indexer.update(lately=3).deleted == 5
+        indexer.update()
+    lost(3)
+    assert indexer.update().deleted == 5
     # What goes away there and comes here is a move, whatever went before.
+    lost(300)
     (full.vault / "5.md").rename(full.vault / "moved.md")
-    assert indexer.update(lately=300).moved == 1
+    assert indexer.update().moved == 1
 
 
 def test_what_runs_of_their_own_forgot_counts_together(full: Bench) -> None:
