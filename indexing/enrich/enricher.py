@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,7 +30,7 @@ from notehop.indexing.enrich.prompts import (
     model_identity,
 )
 from notehop.indexing.enrich.store import LOST, EnrichmentStore, Text, delete_orphans
-from notehop.indexing.report import EnrichReport, Report, Update
+from notehop.indexing.report import EnrichReport, Update
 from notehop.indexing.stores.catalog import Catalog
 from notehop.indexing.stores.catalog_read import slices
 
@@ -314,18 +314,3 @@ def enrich(
         return enricher.run(wanted=wanted)
     except NotehopError as exc:
         return EnrichReport(stopped=str(exc))
-
-
-def with_enrichment(report: Report, done: EnrichReport | None) -> Report:
-    """The report of a run with what was written after it."""
-    if done is None:
-        return report
-    warnings = [*report.warnings, *done.warnings]
-    if done.stopped is not None:
-        warnings.append(f"enrichment stopped: {done.stopped}")
-    return replace(
-        report,
-        generation=done.generation or report.generation,
-        warnings=tuple(warnings),
-        enrichment=done,
-    )

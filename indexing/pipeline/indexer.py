@@ -361,7 +361,7 @@ def index(
     :param ray: address of a Ray cluster whose workers embed; None for this machine.
     :raises NotehopError: as :meth:`Indexer.run`.
     """
-    from notehop.indexing.enrich.enricher import enrich, with_enrichment
+    from notehop.indexing.enrich.enricher import enrich
     from notehop.indexing.enrich.planner import within_budget
 
     progress = progress or Progress()
@@ -376,4 +376,13 @@ def index(
             transformations=transformations,
         )
         report = indexer.run(rebuild=rebuild, allow_mass_delete=allow_mass_delete)
-        return with_enrichment(report, enrich(indexer, agree or within_budget))
+        done = enrich(indexer, agree or within_budget)
+    if done is None:
+        return report
+    stopped = () if done.stopped is None else (f"enrichment stopped: {done.stopped}",)
+    return replace(
+        report,
+        generation=done.generation or report.generation,
+        warnings=(*report.warnings, *done.warnings, *stopped),
+        enrichment=done,
+    )
