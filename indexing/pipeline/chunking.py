@@ -295,17 +295,13 @@ def note_row(file: FileEntry, note: Note) -> NoteRow:
     )
 
 
-def names_of(note: NoteRow) -> tuple[str, ...]:
-    """What a note is called: its title, its file's name where that differs, its aliases."""
-    name = note.path.rsplit("/", 1)[-1].removesuffix(".md")
-    return tuple(dict.fromkeys((note.title, name, *note.aliases)))
-
-
 def chunk_row(node: BaseNode, note: NoteRow, tokenizer: Tokenizer) -> ChunkRow:
     """The row of a chunk that the section node parser made."""
     meta = node.metadata
     headings = tuple(meta["heading_path"])
     body = str(meta["body"])
+    # What it is called beside its title.
+    names = dict.fromkeys((note.path.rsplit("/", 1)[-1].removesuffix(".md"), *note.aliases))
     return ChunkRow(
         id=node.node_id,
         path=note.path,
@@ -322,7 +318,7 @@ def chunk_row(node: BaseNode, note: NoteRow, tokenizer: Tokenizer) -> ChunkRow:
                 field_tokens(
                     tokenizer,
                     title=note.title,
-                    aliases=names_of(note)[1:],
+                    aliases=tuple(name for name in names if name != note.title),
                     tags=note.tags,
                     page_type=note.page_type,
                     headings=[(int(level), str(text)) for level, text in meta["headings"]],

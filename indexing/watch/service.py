@@ -250,20 +250,16 @@ def run_bulk(program: Sequence[str], stop: threading.Event, patience: float = _P
         reading.start()
         while process.poll() is None and not stop.wait(0.1):
             pass
-        _end(process, patience)
+        # If it has not ended by itself.
+        process.terminate()
+        try:
+            process.wait(patience)
+        except subprocess.TimeoutExpired:
+            process.kill()
         reading.join()
     if process.returncode and not stop.is_set():
         last = next((line for line in reversed(errors) if line.strip()), "it said nothing")
         raise IndexFailure(last.strip().removeprefix("error: "))
-
-
-def _end(process: subprocess.Popen[str], patience: float) -> None:
-    """End a process, if it has not ended by itself."""
-    process.terminate()
-    try:
-        process.wait(patience)
-    except subprocess.TimeoutExpired:
-        process.kill()
 
 
 @contextmanager
