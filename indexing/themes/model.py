@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import BeforeValidator, TypeAdapter
+from pydantic import TypeAdapter
 
 from notehop.indexing.stores.layout import replace_file, unwritable
 
@@ -22,11 +22,6 @@ class Written:
     text: str
     model: str
     digest: str
-
-
-def _written(plain: Any) -> Any:
-    """A summary as it stood in files of 0.1: a list of its three texts."""
-    return Written(*map(str, plain)) if isinstance(plain, list) else plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +39,7 @@ class Theme:
     words: tuple[str, ...]
     notes: tuple[str, ...]
     digest: str
-    summary: Annotated[Written | None, BeforeValidator(_written)] = None
+    summary: Written | None = None
 
 
 @dataclass(frozen=True)
