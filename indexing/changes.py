@@ -54,12 +54,14 @@ def scan(vault: Path, settings: VaultSettings, within: Iterable[str] | None = No
     :param within: look only at what is at these paths and below them; None for everything.
     :raises VaultError: if it is not there or cannot be listed.
     """
+    pdfs = settings.pdf and is_installed()
+    others = {".canvas": settings.canvas, ".base": settings.bases, ".pdf": pdfs}
     found = walk(
         vault,
         within,
         exclude=settings.exclude,
         ignore_filters=read_ignore_filters(vault),
-        suffixes=note_suffixes(settings),
+        suffixes=(NOTE_SUFFIX, *(suffix for suffix, is_read in others.items() if is_read)),
     )
     files = list(found.files)
     limit = settings.max_pdf_bytes
@@ -92,14 +94,6 @@ def is_unchanged(
         return False
     read = read_note(vault, file, content_hash, comment_links=settings.comment_links)
     return read.problem is None and read.note is None
-
-
-def note_suffixes(settings: VaultSettings) -> tuple[str, ...]:
-    """How the names of the files end that are read as notes."""
-    others = {".canvas": settings.canvas, ".base": settings.bases, ".pdf": settings.pdf}
-    if not is_installed():
-        others[".pdf"] = False
-    return (NOTE_SUFFIX, *(suffix for suffix, is_read in others.items() if is_read))
 
 
 def unread_pdfs(attachments: Mapping[str, bool], settings: VaultSettings) -> str | None:
