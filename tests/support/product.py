@@ -110,7 +110,7 @@ _HOMES: dict[str, str] = {
     "notehop.app.retrieval.subject": "Subject",
     "notehop.app.retrieval.rerank": "AT_ONCE RerankPostprocessor",
     "notehop.app.retrieval.candidate_signals": "DAY recency",
-    "notehop.app.retrieval.retrievers": "LexicalRetriever SemanticRetriever TitleRetriever with_aliases",
+    "notehop.app.retrieval.retrievers": "LexicalRetriever SemanticRetriever with_aliases",
     "notehop.app.retrieval.trace": "TracedQuery",
     "notehop.app.server": "AlreadyServed PooledVault VaultServer",
     "notehop.app.web.render": "answer_html MOST note_html snippets_html",
