@@ -34,27 +34,20 @@ if TYPE_CHECKING:
 
 
 class VaultComponents:
-    """An opened vault as retrievers, postprocessors, synthesizers and engines."""
+    """An opened vault as retrievers, postprocessors, synthesizers and engines.
+
+    :ivar name: of the vault: that of its folder.
+    :ivar path: the folder of the vault.
+    :ivar settings: those in force.
+    """
 
     def __init__(self, engine: Engine) -> None:
         self.place = engine.place
+        self.name: str = engine.place.name
+        self.path: Path = engine.place.vault
+        self.settings: Settings = engine.place.settings
         self._engine = engine
         self._themes = VaultThemes(engine)
-
-    @property
-    def name(self) -> str:
-        """Name of the vault: that of its folder."""
-        return self.place.name
-
-    @property
-    def path(self) -> Path:
-        """The folder of the vault."""
-        return self.place.vault
-
-    @property
-    def settings(self) -> Settings:
-        """The settings in force."""
-        return self.place.settings
 
     def query_engine(
         self,

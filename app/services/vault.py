@@ -296,7 +296,7 @@ class VaultHandle(VaultComponents):
 
     def _begin(self, asked: models.BaseQuery) -> TracedQuery:
         self._engine.check_open()
-        text = checked(asked.query, self.place.settings.retrieval.max_query_chars, asked.filters)
+        text = checked(asked.query, self.settings.retrieval.max_query_chars, asked.filters)
         self._pending.begin()
         return TracedQuery(text)
 
@@ -307,7 +307,7 @@ class VaultHandle(VaultComponents):
         retriever = VaultRetriever(
             self._themes.or_else(engine.retrieve, asked.themes),
             replace(Wanted.by(asked), listing=not asked.literal),
-            self.place.name,
+            self.name,
         )
         talks, pending = self._conversations, self._pending
         return QuestionRun(asked, query, retriever, engine, talks, pending, cancelled)
