@@ -4,27 +4,19 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
-from notehop.app.api.app import create_app, waiting_app
-from notehop.app.api.errors import Refusal
+from notehop.app.api.app import create_app
 from notehop.app.api.guard import is_loopback
 from notehop.app.api.serve import PortTaken, listen, serve, url_of
 from notehop.app.api.workers import Workers
 from notehop.app.mcp.http import HttpTransport
-from notehop.app.mcp.tools import Access
 from notehop.app.services.open_vault import Place
 from notehop.app.services.running_server import Announcement, is_serving, read_running
-from notehop.app.services.vaults import LazyVault, Vaults, below
-from notehop.app.web import routes
-from notehop.config.errors import IndexFailure, NotehopError, UsageError
+from notehop.app.services.vaults import Vaults, below
+from notehop.app.web.routes import routes
+from notehop.config.errors import IndexFailure, UsageError
 from notehop.config.secrets import server_token, token_variable, vault_tokens
-
-if TYPE_CHECKING:
-    from notehop.app.services.index_process import FirstIndex
-
-T = TypeVar("T")
 
 
 class AlreadyServed(Exception):
@@ -34,21 +26,6 @@ class AlreadyServed(Exception):
         super().__init__(url)
         self.url = url
         self.pid = pid
-
-
-class PooledVault(Access):
-    """A vault for agents, who wait for their turn where all others do."""
-
-    def __init__(self, vault: LazyVault, workers: Workers) -> None:
-        super().__init__(vault)
-        self._workers = workers
-
-    async def run(self, work: Callable[[], T], *, slow: bool = False) -> T:
-        pool = self._workers.answers if slow else self._workers.lookups
-        try:
-            return await pool.run(work)
-        except Refusal as exc:
-            raise NotehopError(exc.problem.detail) from exc
 
 
 class VaultServer:
@@ -63,6 +40,8 @@ class VaultServer:
 
     def __init__(self, places: Mapping[str, Place]) -> None:
         self._names = [*places]
+        self._over = threading.Event()
+        self._failure: str | None = None
         self._settings = places[self._names[0]].settings.server
         self._token = server_token(self._settings)
         self._of_vaults = vault_tokens(self._names)
@@ -113,6 +92,7 @@ class VaultServer:
 
         :param announced: by name, says where the vault is, and lets the programs of its user in.
         :param started: called once connections are taken.
+        :raises IndexFailure: what :meth:`fail` was told.
         """
         own: dict[str, tuple[str, ...]] = {}
         if self._token is not None:
@@ -121,9 +101,7 @@ class VaultServer:
                 name: (*tickets.get(name, ()), *self._of_vaults.get(name, ())) for name in vaults
             }
         workers = Workers(self._settings)
-        agents = HttpTransport(
-            {name: PooledVault(vault, workers) for name, vault in vaults.items()}, workers.closing
-        )
+        agents = HttpTransport(vaults, workers.for_agents, workers.closing)
         # Of one vault, every route is its own.
         alone = own.pop(vaults.default, ()) if len(vaults) == 1 else ()
         app = create_app(
@@ -135,36 +113,14 @@ class VaultServer:
             routers=(routes(workers.lookups.run), agents.router),
             workers=workers,
         )
-        try:
-            serve(app, self._listening, started)
-        finally:
-            self._listening.close()
+        serve(app, self._listening, started, self._over)
+        if self._failure is not None:
+            raise IndexFailure(self._failure)
 
-    def wait(self, first: FirstIndex, name: str, started: Callable[[], None]) -> None:
-        """Make a first index, and answer meanwhile that it is being made.
-
-        :param name: of the vault.
-        :param started: called once connections are taken.
-        :raises IndexFailure: if it fails.
-        :raises KeyboardInterrupt: at SIGINT; at SIGTERM, SystemExit.
-        """
-        made = threading.Event()
-
-        def make() -> None:
-            first.run()
-            made.set()
-
-        tokens = () if self._token is None else (self._token, *self._of_vaults.get(name, ()))
-        app = waiting_app(name, self._settings, tokens, lambda: first.said)
-        threading.Thread(target=make, name="notehop-first-index", daemon=True).start()
-        try:
-            serve(app, self._listening, started, made)
-        finally:
-            first.stop()
-        if not made.is_set():
-            raise KeyboardInterrupt
-        if first.failure is not None:
-            raise IndexFailure(first.failure)
+    def fail(self, why: str) -> None:
+        """End the serving, and have :meth:`open` raise why."""
+        self._failure = why
+        self._over.set()
 
     def __enter__(self) -> VaultServer:
         return self

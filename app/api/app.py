@@ -1,6 +1,4 @@
-"""The HTTP API of a vault, put together: routes, what every request passes, start and end; and what a
-server answers while its vault is indexed for the first time.
-"""
+"""The HTTP API of some vaults, put together: routes, what every request passes, start and end."""
 
 from __future__ import annotations
 
@@ -8,23 +6,23 @@ import asyncio
 import gc
 import logging
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager
 from html import escape
 from http import HTTPStatus
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from fastapi import APIRouter, Depends, FastAPI, Request, Response
+from fastapi import APIRouter, Depends, FastAPI, Response
+from starlette.types import Scope
 
 from notehop.app.api import errors, middleware, openapi
 from notehop.app.api.errors import respond
-from notehop.app.api.guard import TRUSTED, Guard
+from notehop.app.api.guard import TRUSTED, Guard, Refuse
 from notehop.app.api.metrics import Metrics
 from notehop.app.api.openapi import EVERYWHERE
-from notehop.app.api.routes import METHODS, Prove, routes, whole_signs
+from notehop.app.api.routes import Prove, routes, whole_signs
 from notehop.app.api.workers import Workers
-from notehop.app.models import Health
 from notehop.app.problems import http_problem
 from notehop.app.services.vaults import Vaults
 from notehop.config import load_settings
@@ -44,58 +42,27 @@ _PAGE = """<!doctype html>
 """
 
 
-def waiting_app(
-    name: str, settings: ServerSettings, tokens: Sequence[str], progress: Callable[[], str]
-) -> FastAPI:
-    """Make the app that holds the place of a vault's API until there is an index.
+def unless_indexed(vaults: Vaults) -> Refuse:
+    """Refuse requests for the default vault while its first index is being made, and say how far it is.
 
-    :param name: of the vault; like the progress, told to those only who may ask everything else.
-    :param tokens: clients must send one of them; none: nothing is asked for.
-    :param progress: how far the index is.
+    What is told of the vault is for those only who may ask everything else.
     """
-    app = FastAPI(title="notehop", docs_url=None, redoc_url=None, openapi_url=None)
-    app.state.workers = Workers(settings)
-    middleware.install(app, settings, Guard(settings, tokens))
-    errors.install(app)
-    again = {"Retry-After": str(AGAIN)}
 
-    @app.middleware("http")
-    async def one_request_a_connection(
-        request: Request, answer: Callable[[Request], Awaitable[Response]]
-    ) -> Response:
-        # One that is kept would be cut off where the vault's own app takes over.
-        response = await answer(request)
-        response.headers["Connection"] = "close"
-        return response
+    def refuse(scope: Scope) -> Response | None:
+        progress = vaults[None].progress
+        if progress is None or scope["path"] in ("/health", "/health/live"):
+            return None
+        text = "the vault is being indexed for the first time"
+        if scope.get(TRUSTED, True):
+            text = f"{vaults.default} is being indexed for the first time: {progress}"
+        again, status = {"Retry-After": str(AGAIN)}, HTTPStatus.SERVICE_UNAVAILABLE
+        if scope["path"] == "/" and scope["method"] == "GET":
+            page = _PAGE.format(again=AGAIN, text=escape(f"{text}."))
+            return Response(page, status, again, "text/html")
+        detail = f"{text}; ask again in {AGAIN} s"
+        return respond(http_problem(status, detail, kind="indexing"), again)
 
-    def progress_text(request: Request) -> str:
-        if not request.scope.get(TRUSTED, True):
-            return "the vault is being indexed for the first time"
-        return f"{name} is being indexed for the first time: {progress()}"
-
-    @app.api_route("/health", methods=["GET", "HEAD"], response_model_exclude_none=True)
-    @app.api_route("/health/live", methods=["GET", "HEAD"], response_model_exclude_none=True)
-    async def health(request: Request) -> Health:
-        trusted = request.scope.get(TRUSTED, True)
-        return Health(
-            live=True,
-            ready=False,
-            vault=name if trusted else None,
-            version=version("notehop") if trusted else None,
-        )
-
-    @app.get("/")
-    async def page(request: Request) -> Response:
-        text = _PAGE.format(again=AGAIN, text=escape(f"{progress_text(request)}."))
-        return Response(text, HTTPStatus.SERVICE_UNAVAILABLE, again, "text/html")
-
-    @app.api_route("/{path:path}", methods=METHODS)
-    async def other(request: Request) -> Response:
-        detail = f"{progress_text(request)}; ask again in {AGAIN} s"
-        told = http_problem(HTTPStatus.SERVICE_UNAVAILABLE, detail, kind="indexing")
-        return respond(told, again)
-
-    return app
+    return refuse
 
 
 _log = logging.getLogger(__name__)
@@ -130,7 +97,7 @@ def create_app(
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         # Requests are taken meanwhile: the first one waits for what it needs, and no longer.
-        threading.Thread(target=_warm, args=(vaults,), name="notehop-warm", daemon=True).start()
+        threading.Thread(target=warm, args=(vaults,), name="notehop-warm", daemon=True).start()
         looking = metrics and asyncio.create_task(metrics.watch_loop())
         try:
             with ExitStack() as watched:
@@ -162,6 +129,8 @@ def create_app(
     if not tokens and vault_tokens:
         raise ValueError("tokens of vaults open nothing where no token is asked for")
     guard = Guard(settings, tokens, vault_tokens, vaults.default)
+    if len(vaults) == 1:
+        app.add_middleware(middleware.Refusing, refuse=unless_indexed(vaults))
     middleware.install(app, settings, guard, vaults, metrics.request if metrics else None)
     errors.install(app)
     openapi.install(app, needs_token=bool(tokens))
@@ -170,13 +139,14 @@ def create_app(
     return app
 
 
-def _warm(vaults: Vaults) -> None:
+def warm(vaults: Vaults) -> None:
+    """Load all that queries need; what cannot be is logged."""
     for name, vault in vaults.items():
         try:
             vault.open().warm()
         except NotehopError as exc:
             # The server stays up: every query says the same, and the reason may pass.
-            level = logging.INFO if vault.indexing else logging.ERROR
+            level = logging.ERROR if vault.progress is None else logging.INFO
             _log.log(level, "%s%s", f"{name}: " if len(vaults) > 1 else "", exc)
     # What is loaded by now stays: a look through it, once in a hundred queries, took 0.15 s.
     gc.collect()

@@ -21,6 +21,7 @@ from http import HTTPStatus
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
+from starlette.responses import Response
 from starlette.types import Scope
 
 from notehop.app.api.errors import ProblemResponse, respond
@@ -76,7 +77,7 @@ _HANDED_ON = frozenset((b"forwarded", b"via", b"x-real-ip", b"cf-connecting-ip")
 """Headers of proxies, beside ``X-Forwarded-…``."""
 
 
-Refuse = Callable[[Scope], ProblemResponse | None]
+Refuse = Callable[[Scope], Response | None]
 """Says why a request is not let in; None lets it in."""
 
 APP = "app://obsidian.md"

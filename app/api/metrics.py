@@ -57,7 +57,7 @@ class Metrics:
         ready = of_each("notehop_ready", "Whether all that queries need is loaded.")
         for name, vault in vaults.items():
             generation.labels(name).set_function(partial(_generation, vault))
-            ready.labels(name).set_function(partial(_ready, vault))
+            ready.labels(name).set_function(partial(getattr, vault, "ready"))
 
     def request(
         self, vault: str | None, route: str, method: str, status: int, seconds: float
@@ -90,7 +90,3 @@ class Metrics:
 
 def _generation(vault: LazyVault) -> float:
     return vault.generation or 0
-
-
-def _ready(vault: LazyVault) -> float:
-    return vault.ready

@@ -72,7 +72,7 @@ class Outermost:
     """
 
     def __init__(
-        self, app: ASGIApp, *, guard: Guard, vaults: Vaults | None, observe: Observe | None
+        self, app: ASGIApp, *, guard: Guard, vaults: Vaults, observe: Observe | None
     ) -> None:
         self._app = app
         self._guard = guard
@@ -117,8 +117,6 @@ class Outermost:
             elsewhere.reset(marks[1])
 
     def _for_vault(self, scope: Scope) -> Scope:
-        if self._vaults is None:
-            return scope
         name, slash, rest = scope["path"].removeprefix(f"{VAULTS}/").partition("/")
         named = slash and scope["path"].startswith(f"{VAULTS}/") and name in self._vaults
         if not named or f"/{rest}".startswith(f"{VAULTS}/"):
@@ -207,12 +205,12 @@ def install(
     app: FastAPI,
     settings: ServerSettings,
     guard: Guard,
-    vaults: Vaults | None = None,
+    vaults: Vaults,
     observe: Observe | None = None,
 ) -> None:
     """Put the app behind all of them.
 
-    :param vaults: whose routes these are; None while there is none to ask.
+    :param vaults: whose routes these are.
     :param observe: hears of every request.
     """
     app.add_middleware(BodyLimit)

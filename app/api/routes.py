@@ -15,6 +15,7 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
+from notehop.app import models
 from notehop.app.api.errors import Refusal, respond
 from notehop.app.api.guard import OPENS, TRUSTED, from_here
 from notehop.app.api.metrics import MEDIA_TYPE, Metrics
@@ -32,28 +33,6 @@ from notehop.app.api.openapi import (
     problems,
 )
 from notehop.app.api.workers import ThreadPool, Workers, stream
-from notehop.app.models import (
-    Answer,
-    BrowseQuery,
-    BrowseResult,
-    Captured,
-    CaptureQuery,
-    Embedded,
-    EmbedQuery,
-    ErrorEvent,
-    GraphView,
-    Health,
-    IndexStatus,
-    NoteView,
-    Query,
-    SearchQuery,
-    SearchResult,
-    StreamEvent,
-    Suggestions,
-    ThemesQuery,
-    ThemesResult,
-    VaultList,
-)
 from notehop.app.problems import http_problem
 from notehop.app.services.vault import VaultHandle
 from notehop.app.services.vaults import ASKED, NAMED, LazyVault, Vaults
@@ -71,12 +50,12 @@ LONGEST = 1_000
 
 Name = Annotated[str, Parameter(min_length=1, max_length=LONGEST)]
 
-Question = Annotated[Query, Body(openapi_examples=QUERIES)]
-Search = Annotated[SearchQuery, Body(openapi_examples=SEARCHES)]
-Themed = Annotated[ThemesQuery, Body(openapi_examples=THEMES)]
-Browse = Annotated[BrowseQuery, Body(openapi_examples=BROWSES)]
-Capture = Annotated[CaptureQuery, Body(openapi_examples=CAPTURES)]
-Texts = Annotated[EmbedQuery, Body(openapi_examples=TEXTS)]
+Question = Annotated[models.Query, Body(openapi_examples=QUERIES)]
+Search = Annotated[models.SearchQuery, Body(openapi_examples=SEARCHES)]
+Themed = Annotated[models.ThemesQuery, Body(openapi_examples=THEMES)]
+Browse = Annotated[models.BrowseQuery, Body(openapi_examples=BROWSES)]
+Capture = Annotated[models.CaptureQuery, Body(openapi_examples=CAPTURES)]
+Texts = Annotated[models.EmbedQuery, Body(openapi_examples=TEXTS)]
 
 Prove = Callable[[str], str]
 """Answers the challenge of a program that has to know which server this is."""
@@ -104,19 +83,17 @@ async def whole_signs(request: Request) -> None:
         return  # said where it is read
 
 
-def seen(status: IndexStatus, *, from_here: bool) -> IndexStatus:
+def seen(status: models.IndexStatus, *, from_here: bool) -> models.IndexStatus:
     """A status as a client may see it; the counts stay.
 
     :param from_here: whether the client is on this machine.
     """
     told: dict[str, Any] = {"skipped": []}
     if not from_here:
+        told |= dict.fromkeys(("index_dir", "catalog", "settings_file"), "")
+        told |= dict.fromkeys(("shared_model", "writer", "server", "llm"))
         told |= {
             "vault": status.name,
-            "index_dir": "",
-            "catalog": "",
-            "settings_file": "",
-            "shared_model": None,
             "settings": {},
             "problem": status.problem and "the settings in force cannot use the index",
             # Nobody has read them: they may be private.
@@ -124,9 +101,6 @@ def seen(status: IndexStatus, *, from_here: bool) -> IndexStatus:
                 one.model_copy(update={"path": "", "reason": "it failed"}) for one in status.failed
             ],
             "passed_over": [],
-            "writer": None,
-            "server": None,
-            "llm": None,
             "egress": [],
         }
         if status.watcher is not None:
@@ -182,19 +156,19 @@ def routes(
         router.add_api_route(path, answer, methods=["POST"], name=name, summary=summary, **options)
 
     told = "Answer a question with citations"
-    post("/query", "query", "ask", told, Question, response_model=Answer)
+    post("/query", "query", "ask", told, Question, response_model=models.Answer)
     told = "The same as /query, by the name that the command line and the tools have for it"
-    post("/ask", "ask", "ask", told, Question, response_model=Answer)
+    post("/ask", "ask", "ask", told, Question, response_model=models.Answer)
 
     async def begun(
         request: Request, body: Question
-    ) -> AsyncIterator[tuple[StreamEvent, AsyncGenerator[StreamEvent]]]:
+    ) -> AsyncIterator[tuple[models.StreamEvent, AsyncGenerator[models.StreamEvent]]]:
         """The first event, so that what fails at once is refused with a status, and the others."""
         vault: LazyVault = request.scope[ASKED]
         made = stream(workers.answers, lambda gone: vault.open().stream(body, cancelled=gone))
         async with aclosing(made) as events:
             first = await anext(events)
-            if isinstance(first, ErrorEvent):
+            if isinstance(first, models.ErrorEvent):
                 raise Refusal(first.problem)
             yield first, events
 
@@ -215,7 +189,7 @@ def routes(
         },
     )
     async def query_stream(
-        answer: tuple[StreamEvent, AsyncGenerator[StreamEvent]] = Depends(begun),
+        answer: tuple[models.StreamEvent, AsyncGenerator[models.StreamEvent]] = Depends(begun),
     ) -> AsyncIterator[ServerSentEvent]:
         first, others = answer
         yield ServerSentEvent(event=first.event, data=first)
@@ -223,11 +197,17 @@ def routes(
             yield ServerSentEvent(event=event.event, data=event)
 
     told = "List the passages or notes that match"
-    post("/search", "search", "search", told, Search, response_model=SearchResult)
+    post("/search", "search", "search", told, Search, response_model=models.SearchResult)
     told = "List the themes of the vault, or those that have to do with a query"
     refused = BODY_REFUSED | problems(HTTPStatus.CONFLICT)
     post(
-        "/themes", "themes", "themes", told, Themed, response_model=ThemesResult, responses=refused
+        "/themes",
+        "themes",
+        "themes",
+        told,
+        Themed,
+        response_model=models.ThemesResult,
+        responses=refused,
     )
     refused = problems(
         HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY, HTTPStatus.SERVICE_UNAVAILABLE
@@ -237,7 +217,7 @@ def routes(
     @router.get(
         "/notes/{path:path}",
         summary="Read a note: its text, outline, links both ways and unlinked mentions",
-        response_model=NoteView,
+        response_model=models.NoteView,
         **of_notes,
     )
     async def read_note(
@@ -264,7 +244,7 @@ def routes(
     @router.get(
         "/graph",
         summary="Lay out the notes around some, or the best linked ones, to be drawn",
-        response_model=GraphView,
+        response_model=models.GraphView,
         **of_notes,
     )
     async def graph(
@@ -285,7 +265,7 @@ def routes(
     @router.get(
         "/suggest",
         summary="Suggest links that a note, or the whole vault, may lack",
-        response_model=Suggestions,
+        response_model=models.Suggestions,
         **of_notes,
     )
     async def suggest(
@@ -309,7 +289,7 @@ def routes(
         "browse",
         told,
         Browse,
-        response_model=BrowseResult,
+        response_model=models.BrowseResult,
         **of_notes,
     )
 
@@ -318,7 +298,7 @@ def routes(
         tags=["writing"],
         summary="Keep a text as a new note, and say which notes it has to do with",
         status_code=HTTPStatus.CREATED,
-        response_model=Captured,
+        response_model=models.Captured,
         responses={**BODY_REFUSED, 201: {"headers": LOCATION}},
     )
     async def capture(request: Request, body: Capture) -> Response:
@@ -328,7 +308,7 @@ def routes(
         return Response(captured.model_dump_json(), HTTPStatus.CREATED, {"Location": where}, JSON)
 
     told = "Turn texts into vectors with the model of the index"
-    post("/embed", "embed", "embed", told, Texts, response_model=Embedded)
+    post("/embed", "embed", "embed", told, Texts, response_model=models.Embedded)
     unavailable = problems(HTTPStatus.SERVICE_UNAVAILABLE)
 
     @router.get(
@@ -336,7 +316,7 @@ def routes(
         tags=["state"],
         summary="Say what the index holds, how fresh it is, and who works on it",
         description="Paths and settings are told to this machine only.",
-        response_model=IndexStatus,
+        response_model=models.IndexStatus,
         responses=unavailable,
     )
     async def status(request: Request) -> Response:
@@ -352,7 +332,7 @@ def routes(
             "Below the `url` of each are all routes of this server, for that vault. A token of one "
             "vault is told of that vault alone; folders are told to this machine only."
         ),
-        response_model=VaultList,
+        response_model=models.VaultList,
         responses=unavailable,
     )
     async def list_vaults(request: Request) -> Response:
@@ -363,7 +343,7 @@ def routes(
             found = [vaults.summary(name) for name in names]
             if not here:
                 found = [one.model_copy(update={"folder": ""}) for one in found]
-            return VaultList(vaults=found).model_dump_json()
+            return models.VaultList(vaults=found).model_dump_json()
 
         return Response(await lookups.run(work), media_type=JSON)
 
@@ -383,9 +363,9 @@ def routes(
                 pattern="^[0-9a-f]{32}$", description="What a program of the same user has proved."
             ),
         ] = None,
-    ) -> Health:
+    ) -> models.Health:
         vault: LazyVault = request.scope[ASKED]
-        found = Health(live=True, ready=vault.ready)
+        found = models.Health(live=True, ready=vault.ready)
         proves = prove.get(request.scope.get(NAMED) or vaults.default)
         if proves is not None and challenge is not None:
             found.proof = proves(challenge)
@@ -394,10 +374,10 @@ def routes(
             found.generation = vault.generation
         return found
 
-    async def health_live(request: Request) -> Health:
-        return Health(live=True, ready=request.scope[ASKED].ready)
+    async def health_live(request: Request) -> models.Health:
+        return models.Health(live=True, ready=request.scope[ASKED].ready)
 
-    async def health_ready(request: Request, response: Response) -> Health:
+    async def health_ready(request: Request, response: Response) -> models.Health:
         found = await health_live(request)
         if not found.ready:
             response.status_code = HTTPStatus.SERVICE_UNAVAILABLE
@@ -406,7 +386,7 @@ def routes(
 
     ready = "Answer 200 once all that queries need is loaded, 503 before"
     not_ready: dict[int | str, dict[str, Any]] = {
-        503: {"description": "Not ready yet", "model": Health}
+        503: {"description": "Not ready yet", "model": models.Health}
     }
     for path, answer, told, refused in (
         ("/health", health, "Say whether the server is up", problems(HTTPStatus(422))),

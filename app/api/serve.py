@@ -100,9 +100,6 @@ def _who(host: str, port: int) -> str:
 HEAD_BYTES = 32_768
 """Bytes that the head of a request may have: many times what browsers send."""
 
-HEARD_SECONDS = 0.5
-"""Seconds that who has only just connected is still heard when the server ends."""
-
 GRACE = 5
 """Seconds that running requests are given to end."""
 
@@ -121,32 +118,30 @@ def serve(
     app: FastAPI,
     listening: socket.socket,
     started: Callable[[], None],
-    until: threading.Event | None = None,
+    until: threading.Event,
 ) -> None:
     """Serve an app of :func:`notehop.app.api.app.create_app` until SIGINT or SIGTERM.
 
     Requests that run then are answered first; streams end with an ``error`` event that says why.
 
-    :param listening: open still at the end: who connects between two apps waits for the next.
     :param started: called once connections are taken.
     :param until: set, it ends the serving too.
     """
     # What it says at the level "info" is said by the command already.
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
     server = server_of(app, started)
-    if until is not None:
 
-        def end() -> None:
-            until.wait()
-            server.should_exit = True
+    def end() -> None:
+        until.wait()
+        server.should_exit = True
 
-        threading.Thread(target=end, daemon=True).start()
+    threading.Thread(target=end, daemon=True).start()
     # uvicorn raises the signal again once it has shut down; that is no failure.
     before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     interval = sys.getswitchinterval()
     sys.setswitchinterval(SWITCH)
     try:
-        server.run(sockets=[listening.dup()])
+        server.run(sockets=[listening])
     except KeyboardInterrupt:
         return
     finally:
@@ -192,8 +187,6 @@ class _Server(uvicorn.Server):
         self._workers.close()
         for listening in self.servers:
             listening.close()
-        if self.server_state.connections:
-            await asyncio.sleep(HEARD_SECONDS)
         loop = asyncio.get_running_loop()
         last = loop.call_later(GRACE - LAST_WORDS, self._workers.give_up)
         await super().shutdown(sockets)

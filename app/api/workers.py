@@ -115,6 +115,16 @@ class Workers:
         self.answers, self.lookups = ThreadPool(settings), ThreadPool(settings)
         self.closing = asyncio.Event()
 
+    async def for_agents(self, work: Callable[[], T], *, slow: bool = False) -> T:
+        """Run work for agents, who wait for their turn where all others do.
+
+        :raises NotehopError: what the work raises, or that there is no room for it.
+        """
+        try:
+            return await (self.answers if slow else self.lookups).run(work)
+        except Refusal as exc:
+            raise NotehopError(exc.problem.detail) from exc
+
     def close(self) -> None:
         """Close both."""
         self.closing.set()

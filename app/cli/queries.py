@@ -26,21 +26,13 @@ from notehop.app.cli.options import (
 from notehop.indexing.shown import counted, printable
 
 if TYPE_CHECKING:
-    from notehop.app.models import (
-        Answer,
-        BrowseResult,
-        Parameters,
-        Query,
-        SearchResult,
-        StreamEvent,
-        Suggestions,
-        ThemesResult,
-    )
+    from notehop.app import models
     from notehop.app.services.open_vault import Place
     from notehop.app.services.vault import VaultHandle
 
 ReplyT = TypeVar(
-    "ReplyT", bound="Answer | BrowseResult | SearchResult | Suggestions | ThemesResult"
+    "ReplyT",
+    bound="models.Reply | models.BrowseResult | models.Suggestions | models.ThemesResult",
 )
 
 AGAIN = "/new"
@@ -284,7 +276,7 @@ class _TerminalChat(ExitStack):
         self._place = place
         self._vault: VaultHandle | None = None
 
-    def ask(self, query: Query) -> tuple[Answer, bool]:
+    def ask(self, query: models.Query) -> tuple[models.Answer, bool]:
         """Answer a question and write the text to the terminal as it comes.
 
         :returns: the answer, and whether what was written is its text.
@@ -294,7 +286,7 @@ class _TerminalChat(ExitStack):
         from notehop.app.services.running_server import stream_server
 
         with waiting(READING) as done:
-            events: Iterator[StreamEvent] | None = None
+            events: Iterator[models.StreamEvent] | None = None
             if self._vault is None:
                 events = stream_server(self._place, query)
             if events is None:
@@ -308,7 +300,7 @@ class _TerminalChat(ExitStack):
 
 def _replied(
     place: Place,
-    query: Parameters,
+    query: models.Parameters,
     work: Callable[[VaultHandle], ReplyT],
     *,
     shows_progress: bool = False,
@@ -333,7 +325,7 @@ def _replied(
             return work(vault)
 
 
-def _check(place: Place, query: Parameters) -> None:
+def _check(place: Place, query: models.Parameters) -> None:
     """Refuse here what no index could answer, before one is opened; a server does it by itself."""
     from notehop.app.models.query import BaseQuery
 
@@ -370,7 +362,9 @@ def _typed(asks: bool) -> str | None:
         return None
 
 
-def _written(events: Iterator[StreamEvent], begins: Callable[[], None]) -> tuple[Answer, bool]:
+def _written(
+    events: Iterator[models.StreamEvent], begins: Callable[[], None]
+) -> tuple[models.Answer, bool]:
     """Write what comes; ``begins`` is called before the first of it."""
     from notehop.app.models import DoneEvent, ErrorEvent, TokenEvent
     from notehop.app.problems import failure_of

@@ -46,10 +46,11 @@ def serve(
     ] = "warning",
 ) -> None:
     """Answer over HTTP on this machine."""
+    from notehop.app.api.app import warm
     from notehop.app.api.logs import configure
     from notehop.app.cli.output import print_json
     from notehop.app.server import AlreadyServed, VaultServer
-    from notehop.app.services.index_process import FirstIndex, has_index
+    from notehop.app.services.index_process import has_index
     from notehop.app.services.running_server import Announcement
     from notehop.app.services.vaults import LazyVault, Vaults
     from notehop.indexing.shown import on_one_line, printable
@@ -57,20 +58,11 @@ def serve(
     configure("debug" if options.debug else log_level)
     places = options.places(vault, {"server.host": host, "server.port": port}, read_only=read_only)
     names = ", ".join(printable(on_one_line(name)) for name in places)
-    first_name, first_place = next(iter(places.items()))
+    first_place = next(iter(places.values()))
     watch = watch and not read_only
 
     def say(text: str) -> None:
         typer.echo(text, err=True)
-
-    def tell_json(url: str) -> None:
-        told: dict[str, object] = {"url": url, "vault": str(first_place.vault)}
-        if len(places) > 1:
-            told["vaults"] = {
-                name: {"url": server.url_of(name), "vault": str(place.vault)}
-                for name, place in places.items()
-            }
-        print_json(told)
 
     with ExitStack() as held:
         try:
@@ -86,28 +78,39 @@ def serve(
         def started() -> None:
             for name, one in announced.items():
                 one.tell(server.url_of(name))
+            told: dict[str, object] = {"url": server.url, "vault": str(first_place.vault)}
+            if len(places) > 1:
+                told["vaults"] = {
+                    name: {"url": server.url_of(name), "vault": str(place.vault)}
+                    for name, place in places.items()
+                }
             if options.json:
-                tell_json(server.url)
+                print_json(told)
             token = "; clients need the token" if server.asks_for_token else ""
             say(f"notehop answers for {names} at {server.url} (Ctrl-C stops it{token})")
 
-        if watch and len(places) == 1 and not has_index(first_place):
-            server.wait(
-                FirstIndex(first_place, "notehop serve", say, options.config),
-                first_name,
-                lambda: say(f"{names} has no index yet; {server.url} says how far it is"),
-            )
-        vaults = Vaults(
-            {
-                name: LazyVault(place, "notehop serve", options.config)
-                for name, place in places.items()
-            }
-        )
+        def indexed(failure: str | None) -> None:
+            if failure is not None:
+                server.fail(failure)
+                return
+            started()
+            warm(vaults)
+
+        lazy = {
+            name: LazyVault(one, "notehop serve", options.config) for name, one in places.items()
+        }
+        vaults = Vaults(lazy)
         held.callback(vaults.close)
-        if len(vaults) == 1:
+        first = watch and len(vaults) == 1 and not has_index(first_place)
+        if len(vaults) == 1 and not first:
             vaults[None].open()
         for one in announced.values():
             held.enter_context(one)
+        if first:
+            vaults.follow(say, indexed)
+            begun = f"{names} has no index yet; {server.url} says how far it is"
+            server.open(vaults, announced, lambda: say(begun))
+            return
         if watch:
             vaults.follow()
         server.open(vaults, announced, started)

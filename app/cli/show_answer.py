@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from notehop.app import models
 from notehop.app.cli.output import (
     Part,
     headline,
@@ -15,17 +16,6 @@ from notehop.app.cli.output import (
     show_line,
     show_table,
     title_of,
-)
-from notehop.app.models import (
-    Answer,
-    Citation,
-    Claim,
-    ConnectedNote,
-    Explanation,
-    LeftOut,
-    Reply,
-    SearchResult,
-    Source,
 )
 from notehop.indexing.graph.files import is_note
 from notehop.indexing.shown import location, on_one_line
@@ -45,7 +35,7 @@ QUOTED, SNIPPET, GLIMPSE = 200, 280, 160
 _HEADINGS = re.compile(r"\A(?:\s*#{1,6} [^\n]*\n)+")
 
 
-def show_answer(answer: Answer, *, written: bool = False) -> None:
+def show_answer(answer: models.Answer, *, written: bool = False) -> None:
     """Print an answer, what it cites and how far that supports it, and the connected notes.
 
     :param written: whether the text stands there already, so that only the rest is printed.
@@ -73,7 +63,7 @@ def show_answer(answer: Answer, *, written: bool = False) -> None:
     _close(answer, answer.sources)
 
 
-def show_hits(result: SearchResult, *, scores: bool = False) -> None:
+def show_hits(result: models.SearchResult, *, scores: bool = False) -> None:
     """Print the hits of a search with their beginnings, and the connected notes.
 
     :param scores: whether the relevance of each is shown, too.
@@ -102,14 +92,14 @@ def _cut(text: str, most: int) -> str:
     return flat if len(flat) <= most else flat[:most].rsplit(" ", 1)[0] + " …"
 
 
-def _searched(reply: Reply) -> None:
+def _searched(reply: models.Reply) -> None:
     """Say what was searched for, where that is not what was typed."""
     if reply.searched_for:
         told = ", ".join(f"{new} (for {old})" for old, new in reply.searched_for.items())
         show_line((f"searched for {told}", "yellow"))
 
 
-def _marked(answer: Answer) -> list[Part]:
+def _marked(answer: models.Answer) -> list[Part]:
     """The text of an answer, with a mark behind each sentence that is not to be taken on trust."""
     parts: list[Part] = []
     at = 0
@@ -121,7 +111,7 @@ def _marked(answer: Answer) -> list[Part]:
     return [*parts, answer.answer[at:]]
 
 
-def _show_doubts(claims: Iterable[Claim]) -> None:
+def _show_doubts(claims: Iterable[models.Claim]) -> None:
     doubts = [(claim, why) for claim in claims if (why := _doubt(claim))]
     if doubts:
         headline("Check these sentences", "the notes do not bear them out")
@@ -130,7 +120,7 @@ def _show_doubts(claims: Iterable[Claim]) -> None:
         show_line((why, "dim"), indent=4)
 
 
-def _doubt(claim: Claim) -> str:
+def _doubt(claim: models.Claim) -> str:
     """Why a sentence is not to be taken on trust; empty if it can be."""
     lacks, named = ", ".join(claim.lacks), "".join(claim.markers)
     several = len(claim.markers) > 1
@@ -144,7 +134,7 @@ def _doubt(claim: Claim) -> str:
     return f"{named} {'lack' if several else 'lacks'} {lacks}" if lacks else ""
 
 
-def _show_support(citation: Citation, word: str, style: str) -> None:
+def _show_support(citation: models.Citation, word: str, style: str) -> None:
     """Print how far a source supports the answer, and by which words."""
     if not citation.quote:
         show((word, style), indent=4)
@@ -156,7 +146,7 @@ def _show_support(citation: Citation, word: str, style: str) -> None:
     show((word, style), f"{lines}: “{_cut(citation.quote, QUOTED)}”", indent=4)
 
 
-def _show_left_out(left_out: Sequence[LeftOut]) -> None:
+def _show_left_out(left_out: Sequence[models.LeftOut]) -> None:
     if left_out:
         headline("Left out", "the language model had no room for it")
     for one in left_out:
@@ -165,7 +155,7 @@ def _show_left_out(left_out: Sequence[LeftOut]) -> None:
         _show_named(marker, "cyan", one, f"  {part}, {one.tokens:,} tokens")
 
 
-def _show_place(source: Source, *, scores: bool = False) -> None:
+def _show_place(source: models.Source, *, scores: bool = False) -> None:
     told = [f"relevance {source.relevance:.2f}"] if scores and source.relevance is not None else []
     told += ["weak match"] if source.weak else []
     _show_named(source.marker, "cyan", source, yellow=f"  {', '.join(told)}" if told else "")
@@ -174,7 +164,7 @@ def _show_place(source: Source, *, scores: bool = False) -> None:
 def _show_named(
     marker: str,
     colour: str,
-    place: Source | ConnectedNote | LeftOut,
+    place: models.Source | models.ConnectedNote | models.LeftOut,
     more: str = "",
     yellow: str = "",
 ) -> None:
@@ -183,7 +173,7 @@ def _show_named(
     show_line((marker, f"bold {colour}"), " ", title, (f"  {where}", "dim"), (yellow, "yellow"))
 
 
-def _close(reply: Reply, sources: Sequence[Source]) -> None:
+def _close(reply: models.Reply, sources: Sequence[models.Source]) -> None:
     if reply.connected_notes:
         headline("Connected notes", "context, not evidence")
     for note in reply.connected_notes:
@@ -202,10 +192,12 @@ WIDEST = 160
 NONE = "-"
 
 
-def _show_explanation(reply: Reply, told: Explanation, sources: Sequence[Source]) -> None:
+def _show_explanation(
+    reply: models.Reply, told: models.Explanation, sources: Sequence[models.Source]
+) -> None:
     """Print how a reply came about: the intent, the votes of each signal, why notes are connected."""
     headline("How this was found")
-    for name, value in _facts(told, searched=isinstance(reply, SearchResult)):
+    for name, value in _facts(told, searched=isinstance(reply, models.SearchResult)):
         show_line((f"{name}: ", "dim"), value)
     reranks = [source.rerank or {} for source in sources]
     if sources:
@@ -235,7 +227,7 @@ def _show_explanation(reply: Reply, told: Explanation, sources: Sequence[Source]
     show((f"milliseconds: {times}", "dim"))
 
 
-def _facts(told: Explanation, *, searched: bool) -> list[tuple[str, str]]:
+def _facts(told: models.Explanation, *, searched: bool) -> list[tuple[str, str]]:
     facts = [("intent", told.intent + (f" (rule: {told.rule})" if told.rule else ""))]
     if told.intent != "none":
         facts.append(("about", told.about))
@@ -251,7 +243,9 @@ def _facts(told: Explanation, *, searched: bool) -> list[tuple[str, str]]:
     return [*facts, *(("because", reason) for reason in told.reasons)]
 
 
-def _show_votes(told: Explanation, sources: Sequence[Source], *, reranked: bool) -> None:
+def _show_votes(
+    told: models.Explanation, sources: Sequence[models.Source], *, reranked: bool
+) -> None:
     """A row a source, a column a signal: rank, and score where the signal has one."""
     there = dict.fromkeys(name for source in sources for name in source.signals or ())
     names = list(dict.fromkeys([*(name for name in told.weights if name in there), *there]))
@@ -271,7 +265,7 @@ def _vote(vote: dict[str, float | None]) -> str:
     return _rank(vote.get("rank")) + ("" if score is None else f" ({score:.2f})")
 
 
-def _show_connected(notes: Sequence[ConnectedNote]) -> None:
+def _show_connected(notes: Sequence[models.ConnectedNote]) -> None:
     rows: list[list[str]] = []
     for note in notes:
         evidence = note.evidence or {}

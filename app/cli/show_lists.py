@@ -7,18 +7,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from notehop.app import models
 from notehop.app.cli.output import headline, show, show_line, title_of, warn, written_by
 from notehop.app.cli.show_answer import snippet
-from notehop.app.models import (
-    BrowseQuery,
-    BrowseResult,
-    Captured,
-    HeldModel,
-    ModelList,
-    PulledModel,
-    Suggestions,
-    ThemesResult,
-)
 from notehop.indexing.graph.model import ResolvedLink, Status
 from notehop.indexing.report import Report, report_lines, warning_lines
 from notehop.indexing.shown import counted, location, on_one_line, shown_time
@@ -26,7 +17,7 @@ from notehop.indexing.shown import counted, location, on_one_line, shown_time
 _ARROWS = {"forward": "→", "backward": "←", "both": "↔"}
 
 
-def show_browse(found: BrowseResult, asked: BrowseQuery) -> None:
+def show_browse(found: models.BrowseResult, asked: models.BrowseQuery) -> None:
     """Print the notes around the seeds, best first."""
     for seed in found.seeds:
         show_line((seed.title, "bold cyan"), "  ", (seed.path, "dim"))
@@ -52,7 +43,7 @@ def show_browse(found: BrowseResult, asked: BrowseQuery) -> None:
         show((f"\n{len(found.notes)} of {more}; --max {asked.max} is the most", "dim"))
 
 
-def show_suggestions(found: Suggestions) -> None:
+def show_suggestions(found: models.Suggestions) -> None:
     """Print links that are missing, the most likely first, each with the sentence that shows it."""
     for one in found.suggestions:
         why = {"alike": "alike", "mention": "named", "dangling": f"{one.notes} notes link to it"}
@@ -63,7 +54,7 @@ def show_suggestions(found: Suggestions) -> None:
         show("No link is missing that notehop can see.")
 
 
-def show_themes(found: ThemesResult) -> None:
+def show_themes(found: models.ThemesResult) -> None:
     """Print each theme with its words, its summary and its first notes; then what is in none."""
     if not found.themes:
         show("No theme is left." if found.filters else "The links make no themes.")
@@ -159,7 +150,7 @@ _SEVERAL = 6
 """Languages that are named; of more the number is told."""
 
 
-def show_models(held: ModelList) -> None:
+def show_models(held: models.ModelList) -> None:
     """Print the models, those in use first."""
     for number, model in enumerate(held.models):
         if number:
@@ -179,7 +170,7 @@ def show_models(held: ModelList) -> None:
     warn([model.problem for model in held.models if model.problem])
 
 
-def show_pulled(pulled: PulledModel, *, dry_run: bool) -> None:
+def show_pulled(pulled: models.PulledModel, *, dry_run: bool) -> None:
     """Print what became of a fetch, and how to use the model."""
     if dry_run and pulled.folder is None:
         for name in pulled.files:
@@ -194,7 +185,7 @@ def show_pulled(pulled: PulledModel, *, dry_run: bool) -> None:
     show_line(f'To use it, set {pulled.setting} = "{pulled.name}"{then}')
 
 
-def _described(model: HeldModel) -> str:
+def _described(model: models.HeldModel) -> str:
     told = [_KINDS[model.kind], _ORIGINS[model.origin]]
     if model.bytes is not None:
         told.append(f"{model.bytes / 1e6:,.1f} MB")
@@ -209,7 +200,7 @@ def _described(model: HeldModel) -> str:
     return ", ".join(told)
 
 
-def show_captured(found: Captured) -> None:
+def show_captured(found: models.Captured) -> None:
     """Print where the note is, then the related notes with the links to paste."""
     show(found.message)
     if found.connections:

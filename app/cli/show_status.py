@@ -4,18 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from notehop.app import models
 from notehop.app.cli.output import headline, show, show_line, warn
-from notehop.app.models import (
-    EgressCall,
-    EgressReport,
-    EnrichmentNow,
-    IndexStatus,
-    Kept,
-    LanguageModelNow,
-    LastRun,
-    NoteStatusReport,
-    VectorServerNow,
-)
 from notehop.indexing.report import numbered
 from notehop.indexing.shown import ago, counted, shown_size, shown_time
 
@@ -40,7 +30,7 @@ _DOES: Mapping[str, str] = {
 _TEXTS = {"summary": "summary", "header": "header of a passage", "extract": "extract"}
 
 
-def show_egress(told: EgressReport) -> None:
+def show_egress(told: models.EgressReport) -> None:
     """Print the hosts, then the newest calls."""
     if not told.hosts:
         show("No call to a server of language models is on record.")
@@ -62,7 +52,7 @@ def show_egress(told: EgressReport) -> None:
     show((f"  all of them, with every note: --json; kept in {told.log}", "dim"))
 
 
-def _show_call(call: EgressCall) -> None:
+def _show_call(call: models.EgressCall) -> None:
     ended = "not over" if not call.over else call.error or "ok"
     took = f", {call.ms / 1000:.1f} s" if call.ms is not None else ""
     tried = f", try {call.attempt}" if call.attempt > 1 else ""
@@ -76,9 +66,9 @@ def _show_call(call: EgressCall) -> None:
         show_line((", ".join(named), "dim"), indent=4)
 
 
-def show_status(told: IndexStatus | NoteStatusReport) -> None:
+def show_status(told: models.IndexStatus | models.NoteStatusReport) -> None:
     """Print what there is to say, the most important first."""
-    if isinstance(told, NoteStatusReport):
+    if isinstance(told, models.NoteStatusReport):
         _show_note(told)
         return
     held = f"{counted(told.notes.get('indexed', 0), 'note')} in {counted(told.chunks, 'chunk')}"
@@ -88,11 +78,13 @@ def show_status(told: IndexStatus | NoteStatusReport) -> None:
     _show_kept("Failed", told.failed)
     _show_kept("Passed over", told.passed_over)
     failed = told.enrichment.failed if told.enrichment is not None else []
-    reasons = [Kept(path=one.path, reason=f"{_TEXTS[one.kind]}: {one.reason}") for one in failed]
+    reasons = [
+        models.Kept(path=one.path, reason=f"{_TEXTS[one.kind]}: {one.reason}") for one in failed
+    ]
     _show_kept("Not written", reasons)
 
 
-def _index_rows(told: IndexStatus) -> Iterator[tuple[str, str | None]]:
+def _index_rows(told: models.IndexStatus) -> Iterator[tuple[str, str | None]]:
     """What is said of an index: what it is about, "" where that was said above, and the text."""
     yield "state", _state(told)
     yield "updated", f"{shown_time(told.updated)}, {ago(told.age)}, generation {told.generation}"
@@ -142,7 +134,7 @@ def _behind(own: int, newest: int) -> str:
     return f"generation {own}{more}"
 
 
-def _vector_server(now: VectorServerNow, generation: int) -> str:
+def _vector_server(now: models.VectorServerNow, generation: int) -> str:
     told = [f"at {now.url}, collection {now.collection}"]
     if now.generation is not None:
         told.append(_behind(now.generation, generation))
@@ -153,7 +145,7 @@ def _vector_server(now: VectorServerNow, generation: int) -> str:
     return ", ".join(told)
 
 
-def _enrichment(now: EnrichmentNow) -> str:
+def _enrichment(now: models.EnrichmentNow) -> str:
     told = [
         (f"{one.have:,} of " if one.lack else "") + numbered(one.have + one.lack, one.kind)
         for one in now.texts
@@ -164,7 +156,7 @@ def _enrichment(now: EnrichmentNow) -> str:
     return ", ".join(told) or f"nothing yet; {RUN}"
 
 
-def _language_model(llm: LanguageModelNow) -> str:
+def _language_model(llm: models.LanguageModelNow) -> str:
     where = "in this process" if llm.host is None else f"at {llm.host}"
     whose = " (this machine)" if llm.host is not None and llm.local else ""
     if not llm.allowed:
@@ -172,7 +164,7 @@ def _language_model(llm: LanguageModelNow) -> str:
     return f"{llm.model or 'no model'} of {llm.provider} {where}{whose}"
 
 
-def _state(told: IndexStatus) -> str:
+def _state(told: models.IndexStatus) -> str:
     if told.problem is not None:
         return told.problem
     if (pending := told.pending) is None:
@@ -184,7 +176,7 @@ def _state(told: IndexStatus) -> str:
     return f"changed since: {said}{'' if followed else f'; {RUN}'}" if said else "up to date"
 
 
-def _run(run: LastRun) -> str:
+def _run(run: models.LastRun) -> str:
     did = ("added", "changed", "moved", "deleted")
     said = _counts({name: getattr(run, name) for name in did})
     slowest = sorted(run.seconds.items(), key=lambda item: (-item[1], item[0]))
@@ -195,7 +187,7 @@ def _run(run: LastRun) -> str:
     return f"{shown_time(run.ended)}, {run.command}, {said or 'nothing changed'}, {took}"
 
 
-def _show_note(told: NoteStatusReport) -> None:
+def _show_note(told: models.NoteStatusReport) -> None:
     show_line((told.title, "bold"), f"  {told.path}")
     status = "not in the index" if told.status == "absent" else told.status
     coming = None
@@ -230,7 +222,7 @@ def _show_links(name: str, links: Sequence[tuple[int, str]]) -> None:
     _show_more(len(links))
 
 
-def _show_kept(name: str, notes: Sequence[Kept]) -> None:
+def _show_kept(name: str, notes: Sequence[models.Kept]) -> None:
     if notes:
         headline(name, f"{len(notes):,}")
     for note in notes[:LISTED]:

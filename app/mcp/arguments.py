@@ -11,15 +11,7 @@ from typing import Annotated, Any, ClassVar, TypeVar
 from pydantic import BeforeValidator, Field, ValidationError
 from pydantic_core import ErrorDetails
 
-from notehop.app.models import (
-    BrowseQuery,
-    CaptureQuery,
-    ConnectedOptions,
-    Parameters,
-    Query,
-    SearchQuery,
-    SuggestQuery,
-)
+from notehop.app import models
 from notehop.app.models.notes import MOST_SEEDS, Seed
 from notehop.app.models.query import FilterFields, at_most, listed
 from notehop.config.errors import QueryError, UsageError
@@ -33,27 +25,27 @@ LONGEST = 200
 Budget = Annotated[int, Field(ge=LEAST, le=MOST)]
 
 
-class SearchArguments(SearchQuery):
+class SearchArguments(models.SearchQuery):
     """Arguments of ``smart_search``."""
 
     budget: Budget = 2_000
 
 
-class AskArguments(Query):
+class AskArguments(models.Query):
     """Arguments of ``ask``; ``connected`` is the most connected notes."""
 
     connected: Annotated[
-        ConnectedOptions,
+        models.ConnectedOptions,
         BeforeValidator(lambda value: {"max": value} if isinstance(value, int) else value),
-    ] = Field(default_factory=ConnectedOptions)
+    ] = Field(default_factory=models.ConnectedOptions)
     budget: Budget = 3_000
 
 
-class BrowseArguments(BrowseQuery):
+class BrowseArguments(models.BrowseQuery):
     """Arguments of ``graph_browse``."""
 
     guessed: ClassVar[tuple[tuple[str, str], ...]] = (
-        *BrowseQuery.guessed,
+        *models.BrowseQuery.guessed,
         ("path", "seeds"),
         ("file", "seeds"),
     )
@@ -61,7 +53,7 @@ class BrowseArguments(BrowseQuery):
     budget: Budget = 2_000
 
 
-class ReadArguments(Parameters):
+class ReadArguments(models.Parameters):
     """Arguments of ``read_note``."""
 
     guessed = (
@@ -91,13 +83,13 @@ class ReadArguments(Parameters):
             )
 
 
-class SuggestArguments(SuggestQuery):
+class SuggestArguments(models.SuggestQuery):
     """Arguments of ``suggest_links``."""
 
     budget: Budget = 2_000
 
 
-class OverviewArguments(Parameters):
+class OverviewArguments(models.Parameters):
     """Arguments of ``vault_overview``."""
 
     budget: Budget = 1_500
@@ -125,7 +117,7 @@ FILTERS = {
 
 _AS_IN_SEARCH = {"type": "object", "description": "As in smart_search."}
 
-SHOWN: dict[type[Parameters], dict[str, str | dict[str, Any]]] = {
+SHOWN: dict[type[models.Parameters], dict[str, str | dict[str, Any]]] = {
     SearchArguments: {
         "query": 'A question or key words. Filters may stand in it: tag:fish path:Projects after:2w "exact '
         'words" -tag:old.',
@@ -168,7 +160,7 @@ SHOWN: dict[type[Parameters], dict[str, str | dict[str, Any]]] = {
         "limit": "",
         "budget": "",
     },
-    CaptureQuery: {
+    models.CaptureQuery: {
         "text": "Markdown.",
         "title": "Else the first line of the text.",
         "tags": "",
@@ -184,47 +176,40 @@ VAULT = "vault"
 """The argument of every tool that says which vault it is for, where there are several."""
 
 
-def input_schema(kind: type[Parameters], vaults: Sequence[str] = ()) -> dict[str, Any]:
+def input_schema(kind: type[models.Parameters], vaults: Sequence[str] = ()) -> dict[str, Any]:
     """What a tool takes. Unknown arguments are refused, which the schema says at its top.
 
     :param vaults: names of those that can be asked, the default first; of one nothing is said.
     """
-    schema = kind.model_json_schema()
-    fields: dict[str, Any] = {}
-    required: list[str] = []
-    for argument, told in SHOWN[kind].items():
-        name = _own_name(kind, argument)
-        if isinstance(told, dict):
-            fields[argument] = told
-        else:
-            fields[argument] = _lean(schema["properties"][name])
-            if told:
-                fields[argument]["description"] = told
-        if name in schema.get("required", ()):
-            required.append(argument)
+    schema, names = kind.model_json_schema(), _own_names(kind)
+    fields = {
+        argument: told if isinstance(told, dict) else _lean(schema["properties"][name], told)
+        for (argument, told), name in zip(SHOWN[kind].items(), names.values(), strict=True)
+    }
     if len(vaults) > 1:
         fields[VAULT] = {"type": "string", "enum": [*vaults], "default": vaults[0]}
-    found: dict[str, Any] = {"type": "object", "properties": fields}
-    if required:
-        found["required"] = required
-    return {**found, "additionalProperties": False}
+    required = [one for one, name in names.items() if name in schema.get("required", ())]
+    needed = {"required": required} if required else {}
+    return {"type": "object", "properties": fields, **needed, "additionalProperties": False}
 
 
-def _lean(field: Mapping[str, Any]) -> dict[str, Any]:
-    """A field's schema with what an agent can use of it."""
+def _lean(field: Mapping[str, Any], told: str = "") -> dict[str, Any]:
+    """A field's schema with what an agent can use of it, and what it is told."""
     options = [one for one in field.get("anyOf", ()) if one != {"type": "null"}]
     merged = {**field, **(options[0] if options else {})}
     found = {key: merged[key] for key in _KEPT if merged.get(key) is not None}
     if "items" in found:
         found["items"] = _lean(found["items"])
-    return found
+    return {**found, "description": told} if told else found
 
 
-def _own_name(kind: type[Parameters], argument: str) -> str:
-    return argument if argument in kind.model_fields else dict(kind.guessed)[argument]
+def _own_names(kind: type[models.Parameters]) -> dict[str, str]:
+    """The arguments that an agent is told of, with the names of their fields."""
+    guesses = dict(kind.guessed)
+    return {one: one if one in kind.model_fields else guesses[one] for one in SHOWN[kind]}
 
 
-ArgumentsT = TypeVar("ArgumentsT", bound=Parameters)
+ArgumentsT = TypeVar("ArgumentsT", bound=models.Parameters)
 
 
 def read_arguments(kind: type[ArgumentsT], given: Mapping[str, Any]) -> ArgumentsT:
@@ -236,7 +221,7 @@ def read_arguments(kind: type[ArgumentsT], given: Mapping[str, Any]) -> Argument
     :raises QueryError: naming the argument that is missing, unknown or wrong; without its value.
     """
     said = kind.by_own_names({name: value for name, value in given.items() if value is not None})
-    own = {_own_name(kind, argument): argument for argument in SHOWN[kind]}
+    own = {name: argument for argument, name in _own_names(kind).items()}
     wrong = [f"{name[:LONGEST]}: {_none_such(kind, name)}" for name in said if name not in own]
     if wrong:
         raise QueryError(f"wrong arguments: {'; '.join(wrong[:5])}")
@@ -275,7 +260,7 @@ def read_vault(given: Mapping[str, Any], vaults: Sequence[str]) -> tuple[str, di
     return name if name in found else found[0], rest
 
 
-def _none_such(kind: type[Parameters], name: str) -> str:
+def _none_such(kind: type[models.Parameters], name: str) -> str:
     if "filters" in kind.model_fields and name in {*FilterFields.model_fields, *_GUESSED}:
         return f'it is a filter; write "filters": {{"{_GUESSED.get(name, name)}": …}}'
     return f"there is none; it takes {', '.join(SHOWN[kind])}"

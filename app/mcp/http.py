@@ -8,22 +8,24 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
+import anyio
+from anyio.abc import TaskGroup, TaskStatus
 from fastapi import APIRouter
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from notehop.app.problems import http_problem
-from notehop.app.services.vaults import NAMED
+from notehop.app.services.vaults import NAMED, LazyVault
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-    from notehop.app.mcp.tools import Access
+    from notehop.app.mcp.server import Run
 
 PATH = "/mcp"
 
@@ -43,29 +45,25 @@ class HttpTransport:
     :param closing: set when the server goes; open streams end then.
     """
 
-    def __init__(self, vaults: Mapping[str, Access], closing: asyncio.Event) -> None:
+    def __init__(self, vaults: Mapping[str, LazyVault], run: Run, closing: asyncio.Event) -> None:
         self._vaults = vaults
+        self._thread = run
         self._closing = closing
         self._starting = asyncio.Lock()
         self._managers: dict[str | None, StreamableHTTPSessionManager] = {}
-        self._running: list[asyncio.Task[None]] = []
+        self._tasks: TaskGroup
         # An instance, not a function: the router hands it every method as it comes.
         self.router = APIRouter(routes=[Route(PATH, endpoint=self)], lifespan=self._lifespan)
 
     @asynccontextmanager
     async def _lifespan(self, _: object) -> AsyncIterator[None]:
         """End all sessions with the server."""
-        try:
+        async with anyio.create_task_group() as self._tasks:
             yield
-        finally:
             self._closing.set()
-            for running in self._running:
-                with suppress(asyncio.CancelledError):
-                    await running
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
-        manager = await self._started(scope.get(NAMED))
         if self._closing.is_set():
             told = "the server is being stopped; ask again when it is back"
             problem = http_problem(HTTPStatus.SERVICE_UNAVAILABLE, told, kind="stopping")
@@ -73,34 +71,27 @@ class HttpTransport:
             refusal = JSONResponse(body, problem.status, media_type="application/problem+json")
             await refusal(scope, receive, send)
             return
-        await manager.handle_request(scope, receive, send)
-
-    async def _started(self, name: str | None) -> StreamableHTTPSessionManager:
+        name = scope.get(NAMED)
         async with self._starting:
             if name not in self._managers:
                 manager = await asyncio.to_thread(self._made, name)
-                ready = asyncio.Event()
-                running = asyncio.create_task(self._run(manager, ready))
-                begun = asyncio.create_task(ready.wait())
-                await asyncio.wait({begun, running}, return_when=asyncio.FIRST_COMPLETED)
-                if not ready.is_set():
-                    begun.cancel()
-                    await running  # raises why; the next request tries again
+                await self._tasks.start(self._run, manager)
                 self._managers[name] = manager
-                self._running.append(running)
-            return self._managers[name]
+        await self._managers[name].handle_request(scope, receive, send)
 
     def _made(self, name: str | None) -> StreamableHTTPSessionManager:
         from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
         from notehop.app.mcp.server import make_server
 
-        server = make_server(self._vaults if name is None else {name: self._vaults[name]})
+        vaults = self._vaults if name is None else {name: self._vaults[name]}
         return StreamableHTTPSessionManager(
-            server, session_idle_timeout=IDLE, max_sessions=SESSIONS
+            make_server(vaults, self._thread), session_idle_timeout=IDLE, max_sessions=SESSIONS
         )
 
-    async def _run(self, manager: StreamableHTTPSessionManager, ready: asyncio.Event) -> None:
+    async def _run(
+        self, manager: StreamableHTTPSessionManager, *, task_status: TaskStatus[None]
+    ) -> None:
         async with manager.run():
-            ready.set()
+            task_status.started()
             await self._closing.wait()

@@ -1,4 +1,5 @@
-"""The protocol's server over a vault: the same for every transport.
+"""The protocol's server over some vaults, the same for every transport: tools, and the notes as resources,
+of which the best linked ones are listed and every one can be read by its address.
 
 Errors of ours become results that say what to do; others are logged, and not quoted.
 """
@@ -11,18 +12,20 @@ import threading
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext, suppress
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from urllib.parse import quote, unquote
 
 from mcp import MCPError, types
 from mcp.server import Server
 from mcp.server.context import ServerRequestContext
 from mcp.server.session import ServerSession
 
-from notehop.app.mcp import resources
 from notehop.app.mcp.arguments import input_schema, read_arguments, read_vault
-from notehop.app.mcp.tools import TOOLS, Access, Call, Tool, instructions
+from notehop.app.mcp.tools import TOOLS, Call, Tool, instructions
+from notehop.app.models import GraphNode
 from notehop.app.problems import UNEXPECTED, agent_text
-from notehop.config.errors import IndexFailure, NotehopError
+from notehop.app.services.vaults import LazyVault
+from notehop.config.errors import IndexFailure, NotehopError, NoteMissing, UsageError
 
 if TYPE_CHECKING:
     from notehop.app.services.vault import VaultHandle
@@ -32,14 +35,35 @@ _log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 Context = ServerRequestContext[Any, Any]
+Page = types.PaginatedRequestParams | None
+
+SCHEME = "note://"
+_OF_VAULT = "?vault="
+MARKDOWN = "text/markdown"
+
+LISTED = 100
+"""Notes that are listed: a client shows them to a person, who looks for the others."""
+
+A_PAGE = 25
+"""Notes of a page of that list."""
 
 
-def make_server(vaults: Mapping[str, Access]) -> Server[Any]:
+class Run(Protocol):
+    """Has a thread do what blocks; a caller that is cancelled does not wait for it.
+
+    ``slow`` tells whether a language model may take its time with it. Raises what the work raises,
+    and :class:`NotehopError` where there is no room for it.
+    """
+
+    async def __call__(self, work: Callable[[], T], *, slow: bool = False) -> T: ...
+
+
+def make_server(vaults: Mapping[str, LazyVault], run: Run) -> Server[Any]:
     """The server of some vaults.
 
     :param vaults: by name, the default first.
     """
-    handlers = _Handlers(vaults)
+    handlers = _Handlers(vaults, run)
     server: Server[Any] = Server(
         "notehop",
         version=version("notehop"),
@@ -60,16 +84,12 @@ def make_server(vaults: Mapping[str, Access]) -> Server[Any]:
 class _Handlers:
     """Handles the requests of all clients."""
 
-    def __init__(self, vaults: Mapping[str, Access]) -> None:
+    def __init__(self, vaults: Mapping[str, LazyVault], run: Run) -> None:
         self._vaults = vaults
         self._names = [*vaults]
-        self._default = vaults[self._names[0]]
+        self._run = run
 
-    async def list_tools(
-        self,
-        _: Context,
-        params: types.PaginatedRequestParams | None,  # noqa: ARG002 (they fit one page)
-    ) -> types.ListToolsResult:
+    async def list_tools(self, _: Context, __: Page) -> types.ListToolsResult:
         tools = [
             types.Tool(
                 name=tool.name,
@@ -91,82 +111,104 @@ class _Handlers:
         tool = TOOLS.get(params.name)
         if tool is None:
             raise MCPError(types.INVALID_PARAMS, f"there is no such tool; use {', '.join(TOOLS)}")
-        gone = threading.Event()
-        steps = _Steps(ctx.session)
+        gone, failed = threading.Event(), False
         try:
             name, rest = read_vault(params.arguments or {}, self._names)
-            given, call = read_arguments(tool.arguments, rest), Call(steps.say, gone.is_set)
-            reply = await self._done(self._vaults[name], tool, given, call, steps)
-        except NotehopError as exc:
-            return _failed(agent_text(exc))
+            given, steps = read_arguments(tool.arguments, rest), _Steps(ctx.session)
+            call = Call(steps.say, gone.is_set)
+            reply = await self._worked(self._vaults[name], tool, given, call, steps)
         except Exception as exc:  # noqa: BLE001 (the client is told, and the log)
-            _log.error("the tool %s failed", tool.name, exc_info=exc)
-            return _failed(agent_text(exc))
+            reply, failed = agent_text(exc), True
+            if not isinstance(exc, NotehopError):
+                _log.error("the tool %s failed", tool.name, exc_info=exc)
         finally:
             gone.set()
-        return types.CallToolResult(content=[types.TextContent(type="text", text=reply)])
+        content = [types.TextContent(type="text", text=reply)]
+        return types.CallToolResult(content=content, is_error=failed)
 
-    async def list_resources(
-        self, _: Context, params: types.PaginatedRequestParams | None
-    ) -> types.ListResourcesResult:
-        cursor = None if params is None else params.cursor
+    async def _worked(
+        self, lazy: LazyVault, tool: Tool, given: Any, call: Call, steps: _Steps
+    ) -> str:
+        """Have a tool do its work, and say before it what takes longer the first time."""
+        # To write a note takes neither index nor models.
+        forgiven = suppress(NotehopError) if tool.writes else nullcontext()
+        vault: VaultHandle | None = None
+        with forgiven:
+            vault = lazy.opened
+            if vault is None:
+                await steps.report("opening the index")
+                vault = await self._run(lazy.open)
+            if tool.models and not vault.ready:
+                await steps.report("loading the model")
+                await self._run(vault.warm)
+        return await self._run(
+            lambda: tool.run(lazy if tool.writes else vault, given, call), slow=tool.slow
+        )
 
-        def work() -> types.ListResourcesResult:
-            found: list[resources.Listed] = []
-            for name, access in self._vaults.items():
-                try:
-                    nodes = resources.best_linked(access.open(), resources.MOST // len(self._names))
-                except IndexFailure as exc:
-                    # Clients ask for the list by themselves: the tools will say what is wrong.
-                    _log.info("no resources of %s are listed: %s", name, exc)
-                    continue
-                found += [(self._said(name), node) for node in nodes]
-            return resources.page(found, cursor)
+    async def list_resources(self, _: Context, params: Page) -> types.ListResourcesResult:
+        cursor = (params and params.cursor) or "0"
+        if not (cursor.isascii() and cursor.isdigit() and len(cursor) < 10):
+            raise MCPError(types.INVALID_PARAMS, "this cursor is none that was handed out")
+        start = int(cursor)
+        found = await self._answered(self._best_linked)
+        end = start + A_PAGE
+        return types.ListResourcesResult(
+            resources=found[start:end], next_cursor=str(end) if end < len(found) else None
+        )
 
-        return await self._answered(work)
+    def _best_linked(self) -> list[types.Resource]:
+        found: list[types.Resource] = []
+        for name, lazy in self._vaults.items():
+            try:
+                most = max(1, LISTED // len(self._names))
+                nodes = lazy.open().picture((), most=most).nodes
+            except IndexFailure as exc:
+                # Clients ask for the list by themselves: the tools will say what is wrong.
+                _log.info("no resources of %s are listed: %s", name, exc)
+                continue
+            said = None if name == self._names[0] else name
+            nodes = sorted(nodes, key=lambda node: (-node.pagerank, node.path))
+            found += [_resource(node, said) for node in nodes]
+        return found
 
-    async def list_templates(
-        self,
-        _: Context,
-        params: types.PaginatedRequestParams | None,  # noqa: ARG002 (there is one)
-    ) -> types.ListResourceTemplatesResult:
-        several = len(self._names) > 1
-        return types.ListResourceTemplatesResult(resource_templates=[resources.template(several)])
+    async def list_templates(self, _: Context, __: Page) -> types.ListResourceTemplatesResult:
+        template = types.ResourceTemplate(
+            name="note",
+            title="A note of the vault",
+            uri_template=f"{SCHEME}{{path}}{'{?vault}' if len(self._names) > 1 else ''}",
+            description="The text of a note. path: its path in the vault (or title or alias), "
+            "percent-encoded; a heading behind # reads that section alone.",
+            mime_type=MARKDOWN,
+        )
+        return types.ListResourceTemplatesResult(resource_templates=[template])
 
     async def read_resource(
         self, _: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
-        def work() -> types.ReadResourceResult:
-            uri = str(params.uri)
-            name, plain = resources.split(uri) if len(self._names) > 1 else (None, uri)
-            if name is not None and name not in self._vaults:
-                names = ", ".join(self._names)
-                raise resources.missing(uri, f"the vaults there are: {names}")
-            access = self._default if name is None else self._vaults[name]
-            return resources.read(access.open, plain, uri)
+        uri = str(params.uri)
+        text = await self._answered(lambda: self._text_of(uri))
+        contents = types.TextResourceContents(uri=uri, mime_type=MARKDOWN, text=text)
+        return types.ReadResourceResult(contents=[contents])
 
-        return await self._answered(work)
-
-    def _said(self, name: str) -> str | None:
-        """The name of a vault where it has to be said: None for the default."""
-        return None if name == self._names[0] else name
-
-    async def _done(self, access: Access, tool: Tool, given: Any, call: Call, steps: _Steps) -> str:
-        """Have a tool do its work, and say before it what takes longer the first time."""
-        vault: VaultHandle | None = None
-        if access.opened:
-            vault = access.open()
-        else:
-            await steps.report("opening the index")
-            with suppress(IndexFailure) if tool.writes else nullcontext():
-                vault = await access.run(access.open)
-        if tool.models and vault is not None and not vault.ready:
-            await steps.report("loading the model")
-            with suppress(NotehopError) if tool.writes else nullcontext():
-                await access.run(vault.warm)
-        return await access.run(
-            lambda: tool.work(access if tool.writes else vault, given, call), slow=tool.slow
-        )
+    def _text_of(self, uri: str) -> str:
+        """The text of a note, or of the section behind ``#``."""
+        path, _, section = uri.removeprefix(SCHEME).partition("#")
+        vault = self._names[0]
+        if len(self._names) > 1 and _OF_VAULT in path:
+            path, _, named = path.rpartition(_OF_VAULT)
+            vault = unquote(named)
+        if vault not in self._vaults:
+            raise _missing(uri, f"the vaults there are: {', '.join(self._names)}")
+        name = unquote(path)
+        if not uri.startswith(SCHEME) or not name.strip():
+            raise _missing(
+                uri, f"{SCHEME} and the path of a note, percent-encoded, is what there is"
+            )
+        opened = self._vaults[vault].open()
+        try:
+            return opened.note(name, section=unquote(section) or None, mentions=False).text
+        except (NoteMissing, UsageError) as exc:
+            raise _missing(uri, str(exc)) from exc
 
     async def _answered(self, work: Callable[[], T]) -> T:
         """Have a thread work for a request that has no way to say what went wrong but an error.
@@ -174,7 +216,7 @@ class _Handlers:
         :raises MCPError: what went wrong.
         """
         try:
-            return await self._default.run(work)
+            return await self._run(work)
         except MCPError:
             raise
         except NotehopError as exc:
@@ -182,6 +224,23 @@ class _Handlers:
         except Exception as exc:
             _log.error("a resource failed", exc_info=exc)
             raise MCPError(types.INTERNAL_ERROR, UNEXPECTED) from exc
+
+
+def _resource(node: GraphNode, vault: str | None) -> types.Resource:
+    """A note, with the name of its vault unless that is the default."""
+    of_vault = "" if vault is None else _OF_VAULT + quote(vault, safe="")
+    return types.Resource(
+        uri=SCHEME + quote(node.path, safe="") + of_vault,
+        name=node.path if vault is None else f"{vault}: {node.path}",
+        title=node.title,
+        description=f"{node.degree} links",
+        mime_type=MARKDOWN,
+    )
+
+
+def _missing(uri: str, why: str) -> MCPError:
+    """The error for an address at which nothing is."""
+    return MCPError(types.INVALID_PARAMS, f"no such resource: {why}", {"uri": uri[:1_000]})
 
 
 class _Steps:
@@ -201,7 +260,3 @@ class _Steps:
         """Tell of it from a thread, and do not wait until it is told."""
         with suppress(RuntimeError):  # the loop has ended meanwhile
             asyncio.run_coroutine_threadsafe(self.report(message), self._loop)
-
-
-def _failed(told: str) -> types.CallToolResult:
-    return types.CallToolResult(content=[types.TextContent(type="text", text=told)], is_error=True)

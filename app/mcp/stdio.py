@@ -21,8 +21,7 @@ from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
 from notehop.app.mcp.server import Context, make_server
-from notehop.app.mcp.tools import Access
-from notehop.app.services.vaults import LazyVault, Vaults
+from notehop.app.services.vaults import Vaults
 
 _log = logging.getLogger(__name__)
 
@@ -46,16 +45,21 @@ def serve(vaults: Vaults, *, follow: bool) -> None:
             for vault in vaults.values():
                 watched.enter_context(vault.resting(vault.place.settings.server.idle_minutes))
             anyio.run(_serve, vaults, follow)
-    except BaseException as exc:  # noqa: BLE001 (the process ends in any case)
-        if not _is_gone(exc):
-            _log.error("the client is served no more", exc_info=exc)
-            code = 1
+    except* (BrokenPipeError, ConnectionResetError):
+        pass  # the client went while it was written to
+    except* BaseException as exc:  # noqa: BLE001 (the process ends in any case)
+        _log.error("the client is served no more", exc_info=exc)
+        code = 1
     _end(vaults, code)
 
 
 async def _serve(vaults: Vaults, follow: bool) -> None:
     turns = anyio.CapacityLimiter(max(2, os.cpu_count() or 1))
-    server = make_server({name: _OwnVault(vault, turns) for name, vault in vaults.items()})
+
+    async def run(work: Callable[[], T], *, slow: bool = False) -> T:  # noqa: ARG001
+        return await anyio.to_thread.run_sync(work, abandon_on_cancel=True, limiter=turns)
+
+    server = make_server(vaults, run)
     if follow:
         server.middleware.append(_once_answered(vaults.follow))
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -89,17 +93,6 @@ def _refusal(exc: Exception) -> types.ErrorData | None:
     return types.ErrorData(code=types.INVALID_REQUEST, message=told)
 
 
-class _OwnVault(Access):
-    """A vault of this process alone."""
-
-    def __init__(self, vault: LazyVault, turns: anyio.CapacityLimiter) -> None:
-        super().__init__(vault)
-        self._turns = turns
-
-    async def run(self, work: Callable[[], T], *, slow: bool = False) -> T:  # noqa: ARG002
-        return await anyio.to_thread.run_sync(work, abandon_on_cancel=True, limiter=self._turns)
-
-
 def _once_answered(begin: Callable[[], None]) -> ServerMiddleware[Any]:
     """Begin something after the first request was answered: the client waits for nothing else."""
     begun = False
@@ -113,13 +106,6 @@ def _once_answered(begin: Callable[[], None]) -> ServerMiddleware[Any]:
         return result
 
     return middleware
-
-
-def _is_gone(exc: BaseException) -> bool:
-    """Whether all that happened is that the client went while it was written to."""
-    if isinstance(exc, BaseExceptionGroup):
-        return all(_is_gone(one) for one in exc.exceptions)
-    return isinstance(exc, BrokenPipeError | ConnectionResetError)
 
 
 def _end(vaults: Vaults, code: int) -> None:

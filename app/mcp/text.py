@@ -8,21 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from notehop.app.models import (
-    Answer,
-    BrowsedNote,
-    BrowseResult,
-    Captured,
-    Citation,
-    ConnectedNote,
-    Hit,
-    NoteView,
-    Reply,
-    Source,
-    Suggestion,
-    Suggestions,
-    VaultOverview,
-)
+from notehop.app import models
 from notehop.app.models.reply import SearchResult, doubts
 from notehop.indexing.graph.files import is_note
 from notehop.indexing.shown import counted, location_below, on_one_line, printable
@@ -90,7 +76,7 @@ def search_text(result: SearchResult, budget: int) -> str:
     return _joined([*head, *parts, *_context(near), *_remarks(result, result.hits, omitted)])
 
 
-def answer_text(answer: Answer, budget: int) -> str:
+def answer_text(answer: models.Answer, budget: int) -> str:
     """The answer in any case; then what it cites, what connects, and what else was found."""
     left = Budget(budget)
     by = f", {on_one_line(answer.model)}" if answer.model else ""
@@ -121,7 +107,7 @@ def answer_text(answer: Answer, budget: int) -> str:
     return _joined([*head, *citations, *_context(near), *_remarks(answer, answer.sources, omitted)])
 
 
-def browse_text(result: BrowseResult, budget: int) -> str:
+def browse_text(result: models.BrowseResult, budget: int) -> str:
     """Notes with the sentences that link them, best first."""
     notes = Budget(budget).first(map(_browsed, result.notes))
     start = dict.fromkeys(on_one_line(seed.path) for seed in result.seeds)
@@ -132,7 +118,7 @@ def browse_text(result: BrowseResult, budget: int) -> str:
 
 
 def note_text(
-    view: NoteView, budget: int, *, from_line: int = 1, outline_only: bool = False
+    view: models.NoteView, budget: int, *, from_line: int = 1, outline_only: bool = False
 ) -> str:
     """A note from a line on, cut between lines where it does not fit, and where its links lead.
 
@@ -180,7 +166,7 @@ def note_text(
     return _joined([f"{on_one_line(view.path)}:{start}-{end}", *head, *_warned(warnings, None)])
 
 
-def suggestions_text(found: Suggestions, budget: int) -> str:
+def suggestions_text(found: models.Suggestions, budget: int) -> str:
     """Links that are missing, the most likely first, each with the sentence that shows it."""
     fit = Budget(budget).first(map(_suggested, found.suggestions))
     parts = fit or ["No link is missing that notehop can see."]
@@ -189,7 +175,7 @@ def suggestions_text(found: Suggestions, budget: int) -> str:
     return _joined([*parts, *_warned(found.warnings, found.pending)])
 
 
-def captured_text(captured: Captured) -> str:
+def captured_text(captured: models.Captured) -> str:
     """What was written, and what to link it with."""
     links = [
         f"{on_one_line(one.link)}\n{_quoted(one.snippet)}{_by(one.written_by)}"
@@ -198,7 +184,7 @@ def captured_text(captured: Captured) -> str:
     return _joined([on_one_line(captured.message), *links])
 
 
-def overview_text(found: VaultOverview, budget: int) -> str:
+def overview_text(found: models.VaultOverview, budget: int) -> str:
     """What filters can be used with, the most frequent first."""
     left = Budget(budget)
     dates = f", from {found.first} to {found.last}" if found.first and found.last else ""
@@ -221,7 +207,7 @@ def overview_text(found: VaultOverview, budget: int) -> str:
     return _joined([*parts, *_warned(found.warnings, found.pending)])
 
 
-def _searched(reply: Reply) -> Iterable[str]:
+def _searched(reply: models.Reply) -> Iterable[str]:
     """What was searched for, where that is not what was written."""
     if reply.searched_for:
         told = (f"{new} (for {old})" for old, new in reply.searched_for.items())
@@ -234,7 +220,9 @@ def _context(near: Sequence[str]) -> Iterable[str]:
         yield from near
 
 
-def _remarks(reply: Reply, found: Sequence[Source], omitted: Sequence[Source]) -> Iterable[str]:
+def _remarks(
+    reply: models.Reply, found: Sequence[models.Source], omitted: Sequence[models.Source]
+) -> Iterable[str]:
     if omitted:
         places = "; ".join(_at(one) for one in omitted[:NAMED])
         more = len(omitted) - NAMED
@@ -248,7 +236,7 @@ def _remarks(reply: Reply, found: Sequence[Source], omitted: Sequence[Source]) -
     yield from _warned(warnings, reply.pending)
 
 
-def _suggested(one: Suggestion) -> str:
+def _suggested(one: models.Suggestion) -> str:
     reason = {
         "alike": "speaks of the same",
         "mention": "is named there",
@@ -258,14 +246,14 @@ def _suggested(one: Suggestion) -> str:
     return f"{on_one_line(head)}\n{_quoted(one.text)}"
 
 
-def _browsed(note: BrowsedNote) -> str:
+def _browsed(note: models.BrowsedNote) -> str:
     sentences = dict.fromkeys(link.sentence for link in note.links if link.sentence)
     about = note.text and f"{_quoted(note.text)}{_by(note.written_by)}"
     head = f"{on_one_line(note.path)} (depth {note.depth}, {note.way})"
     return "\n".join(part for part in (head, *map(_quoted, sentences), about) if part)
 
 
-def _connected(note: ConnectedNote) -> str:
+def _connected(note: models.ConnectedNote) -> str:
     return f"{note.label} {_at(note)}\n{_quoted(note.reason)}"
 
 
@@ -280,7 +268,7 @@ def _by(model: str | None) -> str:
     return f"\n(written by the model {on_one_line(model)}, not in the note)"
 
 
-def _support(one: Citation) -> str:
+def _support(one: models.Citation) -> str:
     said = [] if one.support is None else [f"support {one.support}"]
     if one.quote_lines is not None:
         first, last = one.quote_lines
@@ -289,7 +277,7 @@ def _support(one: Citation) -> str:
     return f" ({', '.join(said)})" if said else ""
 
 
-def _worth(hit: Hit) -> str:
+def _worth(hit: models.Hit) -> str:
     if hit.relevance is None:
         return f"score {round(hit.score, 4)}"
     weak = ", weak" if hit.weak else ""
@@ -302,7 +290,7 @@ def _warned(warnings: Iterable[str], pending: int | None) -> Iterable[str]:
         yield f"Note: {counted(pending, 'note')} changed since they were indexed."
 
 
-def _at(place: Source | ConnectedNote) -> str:
+def _at(place: models.Source | models.ConnectedNote) -> str:
     if not is_note(place.path):
         return on_one_line(location_below(place.path, place.lines, place.heading))
     first, last = place.lines

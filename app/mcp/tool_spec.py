@@ -45,7 +45,7 @@ class VaultToolSpec(BaseToolSpec):
 
         def work(**arguments: Any) -> str:
             try:
-                return tool.work(self._vault, read_arguments(tool.arguments, arguments), call)
+                return tool.run(self._vault, read_arguments(tool.arguments, arguments), call)
             except NotehopError as exc:
                 return agent_text(exc)
 

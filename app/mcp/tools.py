@@ -1,10 +1,10 @@
-"""The tools that agents are given, and how they come to a vault."""
+"""The tools that agents are given."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from notehop.app.mcp import arguments as given_as
 from notehop.app.mcp import text
@@ -23,30 +23,6 @@ if TYPE_CHECKING:
     from notehop.app.services.vault import VaultHandle
     from notehop.app.services.vaults import LazyVault
 
-T = TypeVar("T")
-
-
-class Access:
-    """How the tools come to a vault; a transport adds how they come to a thread for what blocks."""
-
-    def __init__(self, vault: LazyVault) -> None:
-        self.open = vault.open
-        self.capture = vault.capture
-        self._vault = vault
-
-    @property
-    def opened(self) -> bool:
-        """Whether ``open`` takes no time."""
-        return self._vault.opened is not None
-
-    async def run(self, work: Callable[[], T], *, slow: bool = False) -> T:
-        """Have a thread do what blocks; a caller that is cancelled does not wait for it.
-
-        :param slow: whether a language model may take its time with it.
-        :raises NotehopError: what the work raises, or that there is no room for it.
-        """
-        raise NotImplementedError
-
 
 @dataclass(frozen=True, slots=True)
 class Call:
@@ -64,6 +40,7 @@ class Call:
 class Tool:
     """A tool.
 
+    :ivar says: what the client is told that it does.
     :ivar work: writes its reply, in a thread.
     :ivar models: whether models have to be loaded for it.
     :ivar slow: whether a language model may take its time with it.
@@ -74,16 +51,19 @@ class Tool:
     title: str
     description: str
     arguments: type[Parameters]
+    says: str
     work: Callable[[Any, Any, Call], str]
     models: bool = True
     slow: bool = False
     writes: bool = False
 
+    def run(self, vault: LazyVault | VaultHandle | None, given: Parameters, call: Call) -> str:
+        """Do the work.
 
-def smart_search(vault: VaultHandle, given: given_as.SearchArguments, call: Call) -> str:
-    """Search."""
-    call.say("searching")
-    return text.search_text(vault.search(given), given.budget)
+        :raises NotehopError: why there is no reply.
+        """
+        call.say(self.says)
+        return self.work(vault, given, call)
 
 
 def ask(vault: VaultHandle, given: given_as.AskArguments, call: Call) -> str:
@@ -91,7 +71,6 @@ def ask(vault: VaultHandle, given: given_as.AskArguments, call: Call) -> str:
 
     :raises NotehopError: why there is no answer.
     """
-    call.say("searching")
     for event in vault.stream(given, cancelled=call.gone):
         if isinstance(event, SourcesEvent):
             call.say(f"answering from {len(event.sources)} sources")
@@ -102,18 +81,11 @@ def ask(vault: VaultHandle, given: given_as.AskArguments, call: Call) -> str:
     raise NotehopError("the answer was broken off; ask again")
 
 
-def graph_browse(vault: VaultHandle, given: given_as.BrowseArguments, call: Call) -> str:
-    """Browse."""
-    call.say("following links")
-    return text.browse_text(vault.browse(given), given.budget)
-
-
-def read_note(vault: VaultHandle, given: given_as.ReadArguments, call: Call) -> str:
+def read_note(vault: VaultHandle, given: given_as.ReadArguments, _: Call) -> str:
     """Read one note or several, which share the budget; one that is not there does not hide others.
 
     :raises NotehopError: if none can be read.
     """
-    call.say("reading")
     given.check()
     parts: list[str] = []
     left, failures = given.budget, 0
@@ -134,24 +106,6 @@ def read_note(vault: VaultHandle, given: given_as.ReadArguments, call: Call) -> 
     return "\n\n".join(parts)
 
 
-def suggest_links(vault: VaultHandle, given: given_as.SuggestArguments, call: Call) -> str:
-    """Suggest links."""
-    call.say("comparing notes")
-    return text.suggestions_text(vault.suggest(given.note, given.limit), given.budget)
-
-
-def vault_overview(vault: VaultHandle, given: given_as.OverviewArguments, call: Call) -> str:
-    """Count what filters can be used with."""
-    call.say("counting")
-    return text.overview_text(vault.overview(), given.budget)
-
-
-def capture(access: Access | VaultHandle, given: CaptureQuery, call: Call) -> str:
-    """Capture."""
-    call.say("writing")
-    return text.captured_text(access.capture(given))
-
-
 TOOLS = {
     tool.name: tool
     for tool in (
@@ -161,7 +115,8 @@ TOOLS = {
             "Find passages in the user's notes by meaning and words: the first thing for whatever they may "
             "have written down. Then connected notes: what the hits link to, often the why.",
             given_as.SearchArguments,
-            smart_search,
+            "searching",
+            lambda vault, given, _: text.search_text(vault.search(given), given.budget),
         ),
         Tool(
             "ask",
@@ -169,6 +124,7 @@ TOOLS = {
             "Answer one question from the notes with citations to check. Cite citations only, by file "
             "and lines; connected notes are context, not evidence.",
             given_as.AskArguments,
+            "searching",
             ask,
             slow=True,
         ),
@@ -177,7 +133,8 @@ TOOLS = {
             "Follow links between notes",
             "List the notes one or two links from some, with the sentences that link them.",
             given_as.BrowseArguments,
-            graph_browse,
+            "following links",
+            lambda vault, given, _: text.browse_text(vault.browse(given), given.budget),
             models=False,
         ),
         Tool(
@@ -186,6 +143,7 @@ TOOLS = {
             "Read notes as they are now: whole, a section, or the outline; and their links both ways. "
             "A long note comes in parts.",
             given_as.ReadArguments,
+            "reading",
             read_note,
             models=False,
         ),
@@ -194,7 +152,10 @@ TOOLS = {
             "Suggest missing links",
             "Links that a note or the vault lacks: alike or named without a link, with the sentence.",
             given_as.SuggestArguments,
-            suggest_links,
+            "comparing notes",
+            lambda vault, given, _: text.suggestions_text(
+                vault.suggest(given.note, given.limit), given.budget
+            ),
             models=False,
         ),
         Tool(
@@ -202,7 +163,8 @@ TOOLS = {
             "What the vault holds",
             "Count the notes by folder, tag, type and property: what filters can be used with.",
             given_as.OverviewArguments,
-            vault_overview,
+            "counting",
+            lambda vault, given, _: text.overview_text(vault.overview(), given.budget),
             models=False,
         ),
         Tool(
@@ -211,7 +173,8 @@ TOOLS = {
             "Write a new note into the inbox, when the user wants something kept; it changes no note. "
             "Names related notes, with the [[link]] to paste.",
             CaptureQuery,
-            capture,
+            "writing",
+            lambda vault, given, _: text.captured_text(vault.capture(given)),
             writes=True,
         ),
     )

@@ -5,9 +5,10 @@ from __future__ import annotations
 import logging
 import re
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -76,9 +77,9 @@ class LazyVault:
         return None if self.opened is None else self.opened.generation
 
     @property
-    def indexing(self) -> bool:
-        """Whether its first index is being made here."""
-        return self._first is not None and self._first.running
+    def progress(self) -> str | None:
+        """How far the first index is that is being made here; None where none is."""
+        return self._first.said if self._first is not None and self._first.running else None
 
     def open(self) -> VaultHandle:
         """The vault, opened.
@@ -92,10 +93,10 @@ class LazyVault:
         self._looked.wait(LOOKING)
         with self._opening:
             if self.opened is None:
-                first = self._first
-                if first is not None and first.running:
+                first, progress = self._first, self.progress
+                if progress is not None:
                     raise IndexMissing(
-                        f"{self.place.name} is being indexed for the first time ({first.said}); "
+                        f"{self.place.name} is being indexed for the first time ({progress}); "
                         "ask again in a minute"
                     )
                 try:
@@ -119,15 +120,19 @@ class LazyVault:
             return capture_cold(self.place, query)
         return vault.capture(query)
 
-    def follow(self) -> None:
+    def follow(self, told: Callable[[str], None], made: Callable[[str | None], None]) -> None:
         """Have the index kept up to the vault by another process, which ends with this one.
 
         If there is none yet, one is made first.
+
+        :param told: hears each line that the making of a first index says.
+        :param made: hears that it is made, or why it is not.
         """
         self._looked.clear()
-        threading.Thread(target=self._keep, name="notehop-keeper", daemon=True).start()
+        keep = partial(self._keep, told, made)
+        threading.Thread(target=keep, name="notehop-keeper", daemon=True).start()
 
-    def _keep(self) -> None:
+    def _keep(self, told: Callable[[str], None], made: Callable[[str | None], None]) -> None:
         # Here and not above: it brings the database.
         from notehop.app.services.index_process import FirstIndex, FollowerProcess, has_index
 
@@ -135,12 +140,14 @@ class LazyVault:
         try:
             try:
                 if not has_index(place):
-                    self._first = FirstIndex(place, command, _log.info, config_file)
+                    self._first = FirstIndex(place, command, told, config_file)
             finally:
                 self._looked.set()
             if self._first is not None:
                 with _FIRST:
                     self._first.run()
+                if not self._closed:
+                    made(self._first.failure)
             if not self._closed:
                 self._held.enter_context(FollowerProcess(place, command, _log.warning, config_file))
         except NotehopError as exc:
@@ -202,10 +209,14 @@ class Vaults(Mapping[str, LazyVault]):
     def __len__(self) -> int:
         return len(self._vaults)
 
-    def follow(self) -> None:
+    def follow(
+        self,
+        told: Callable[[str], None] = _log.info,
+        made: Callable[[str | None], None] = lambda _: None,
+    ) -> None:
         """Have all indexes kept up to their vaults, as :meth:`LazyVault.follow`."""
         for vault in self._vaults.values():
-            vault.follow()
+            vault.follow(told, made)
 
     def close(self) -> None:
         """Close all, at once: each may have to finish what it writes."""
@@ -234,7 +245,7 @@ class Vaults(Mapping[str, LazyVault]):
             vault.open()
             found.notes, found.generation = notes, generation
         except NotehopError as exc:
-            found.state = "indexing" if vault.indexing else "failed"
+            found.state = "failed" if vault.progress is None else "indexing"
             found.detail = agent_text(exc)
         return found
 

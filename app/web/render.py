@@ -9,9 +9,8 @@ from urllib.parse import quote
 
 from notehop.app.answer.material import open_uri
 from notehop.app.models import NoteLink, NoteView
-from notehop.app.web.blocks import Surroundings
-from notehop.app.web.grammar import render
 from notehop.app.web.highlight import marker
+from notehop.app.web.markdown import Surroundings, render
 from notehop.app.web.sanitise import sanitise
 from notehop.indexing.graph.files import is_readable
 from notehop.indexing.nodes.properties import BETWEEN

@@ -19,7 +19,7 @@ from tests.app.mcp.agent import agent
 from tests.app.mcp.test_stdio import Process
 from tests.support.notes import write_notes
 from tests.support.processes import notehop_serve_all, running, until
-from tests.support.product import PooledVault, Vaults, Workers, app, load_settings, locate
+from tests.support.product import Vaults, Workers, app, load_settings, locate
 from tests.support.real_index import lend_query_model, real_index
 
 pytestmark = pytest.mark.model
@@ -210,8 +210,7 @@ def both(three: Three, monkeypatch: pytest.MonkeyPatch) -> Iterator[Vaults]:
 def test_an_agent_names_a_vault(both: Vaults) -> None:
     from tests.support.product import make_server
 
-    workers = Workers(load_settings().server)
-    server = make_server({name: PooledVault(one, workers) for name, one in both.items()})
+    server = make_server(both, Workers(load_settings().server).for_agents)
     with agent(server) as one:
         tools = one.do(one.client.list_tools).tools
         assert all(

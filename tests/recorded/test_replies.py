@@ -113,6 +113,6 @@ def test_openapi(compare: Compare) -> None:
 
 
 def test_tools(compare: Compare) -> None:
-    with agent(make_server({"My vault": None})) as one:
+    with agent(make_server({"My vault": None}, None)) as one:
         tools = one.do(one.client.list_tools).tools
     compare("tools", {tool.name: tool.model_dump(mode="json", exclude_none=True) for tool in tools})

@@ -78,10 +78,10 @@ _HOMES: dict[str, str] = {
     "notehop.app.evaluation.links": (
         "evaluate_suggestions linked_at_random reader_without with_unrelated_links"
     ),
-    "notehop.app.mcp": "arguments http resources",
-    "notehop.app.mcp.tools": "Access TOOLS",
+    "notehop.app.mcp": "arguments http",
+    "notehop.app.mcp.tools": "TOOLS",
     "notehop.app.mcp.http": "HttpTransport",
-    "notehop.app.mcp.server": "make_server",
+    "notehop.app.mcp.server": "A_PAGE LISTED make_server",
     "notehop.app.mcp.text": "answer_text search_text",
     "notehop.app.models": "StreamEvent",
     "notehop.app.models.notes": (
@@ -112,7 +112,7 @@ _HOMES: dict[str, str] = {
     "notehop.app.retrieval.candidate_signals": "DAY recency",
     "notehop.app.retrieval.retrievers": "LexicalRetriever SemanticRetriever with_aliases",
     "notehop.app.retrieval.trace": "TracedQuery",
-    "notehop.app.server": "AlreadyServed PooledVault VaultServer",
+    "notehop.app.server": "AlreadyServed VaultServer",
     "notehop.app.web.render": "answer_html MOST note_html snippets_html",
     "notehop.app.web.routes": "routes STATIC",
     "notehop.app.web.sanitise": "sanitise",

@@ -16,6 +16,12 @@ export function isAbort(error) {
   return error.name === "AbortError";
 }
 
+/** Whether an error is to be told: not that of a request which was ended. What is no problem is thrown on. */
+export function isProblem(error) {
+  if (!isAbort(error) && !(error instanceof Problem)) throw error;
+  return !isAbort(error);
+}
+
 // The vault that is asked: all routes are below its address, as this page is.
 let vault = /^\/vaults\/[^/]+/.exec(location.pathname)?.[0] ?? "";
 

@@ -1,6 +1,6 @@
 // The page: addresses, keys, theme. Each view draws itself.
 
-import { get, Problem } from "./api.js";
+import { get, isProblem } from "./api.js";
 import * as ask from "./views/ask.js";
 import * as capture from "./views/capture.js";
 import { address, h, keepsArrows, move } from "./dom.js";
@@ -97,8 +97,7 @@ async function refresh() {
     const place = root.querySelector(".hero em");
     if (place) place.textContent = vault.name;
   } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    // The view that needs the index says what is wrong with it.
+    isProblem(error); // the view that needs the index says what is wrong with it
   }
 }
 

@@ -1,6 +1,6 @@
 // Cards of sources, connected notes and captured connections.
 
-import { copy, folderOf, h, hasLines, linesSaid, noteHref, rendered, spotOf } from "./dom.js";
+import { copy, folderOf, h, hasLines, lineHref, linesSaid, noteHref, put, rendered, spotOf } from "./dom.js";
 
 /** A passage that may be cited. */
 export function sourceCard(source, { marker = true } = {}) {
@@ -25,7 +25,7 @@ export function connectedCard(note) {
   return h("li", { class: "card connected", id: `cite-${note.label}`, "data-path": note.path },
     h("figure", { class: "via" },
       h("figcaption", {},
-        h("a", { href: noteHref(from.path, { lines: `${from.line}-${from.line}` }) }, from.title),
+        h("a", { href: lineHref(from.path, from.line) }, from.title),
         h("span", { class: "dim" }, `, line ${from.line}, ${from.sentence ? "says:" : "links to it"}`)),
       from.sentence && h("blockquote", {}, `“${from.sentence}”`)),
     h("div", { class: "card-head" },
@@ -36,6 +36,15 @@ export function connectedCard(note) {
     h("div", { class: "snippet short" }, h("p", { class: "prose" }, note.text)),
     foot(note),
     h("details", { class: "explain" }, h("summary", {}, "Why this note"), h("p", { class: "dim" }, `${note.reason[0].toUpperCase()}${note.reason.slice(1)}.`)));
+}
+
+/** The cards of connected notes below what they are. */
+export function connectedNotes(cards, told) {
+  return [
+    h("h2", { class: "label", id: "connected-title" }, "Connected notes"),
+    h("p", { class: "aside" }, h("strong", {}, "Context, not evidence."), ` ${told}`),
+    h("ol", { class: "cards", "aria-label": "Connected notes" }, cards),
+  ];
 }
 
 function within({ heading }) {
@@ -80,7 +89,7 @@ function unfold(event) {
 export function dress(cards, html) {
   cards.forEach((card, at) => {
     const snippet = card.querySelector(".snippet");
-    snippet.replaceChildren(rendered(html[at]));
+    put(snippet, rendered(html[at]));
     resized.observe(snippet);
   });
   measure(cards);

@@ -22,6 +22,12 @@ function fill(element, attributes, children) {
   return element;
 }
 
+/** Put other children into an element, as h() does. */
+export function put(element, ...children) {
+  element.replaceChildren();
+  return fill(element, {}, children);
+}
+
 /** HTML of /web/render and /web/notes, and of nothing else. */
 export function rendered(html, name = "prose") {
   const element = h("div", { class: name });
@@ -84,11 +90,23 @@ export function nameOf(path) {
   return path.split("/").pop().replace(/\.md$/, "");
 }
 
+/** A path in the vault as a part of an address. */
+export function encoded(path) {
+  return path.split("/").map(encodeURIComponent).join("/");
+}
+
 export function noteHref(path, options = {}) {
-  const params = new URLSearchParams();
-  for (const [name, value] of Object.entries(options)) if (value) params.set(name, value);
-  const query = params.toString();
-  return `#/note/${path.split("/").map(encodeURIComponent).join("/")}${query ? `?${query}` : ""}`;
+  return address(`note/${encoded(path)}`, options);
+}
+
+/** The address of a line of a note. */
+export function lineHref(path, line) {
+  return noteHref(path, { lines: `${line}-${line}` });
+}
+
+/** A link that opens a file in the app, which need not be a note. */
+export function appHref(vault, path) {
+  return `obsidian://open?vault=${encodeURIComponent(vault)}&file=${encodeURIComponent(path)}`;
 }
 
 /** The address of a view of the page. */

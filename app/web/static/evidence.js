@@ -86,7 +86,7 @@ function reason({ flag, lacks, markers, mentioned }) {
 
 /** Where texts stand in an element, one after the other: for each a list of [node, start, end].
  *  Compared by letters and digits alone, as marks and blanks are shown in another way. */
-export function findAll(element, texts) {
+function findAll(element, texts) {
   const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
   const places = [];
   let shown = "";
@@ -137,7 +137,7 @@ function pieces(places) {
 }
 
 /** Put an element around a stretch of a text node; those behind it have to be done before. */
-export function wrap([node, start, end], make) {
+function wrap([node, start, end], make) {
   const range = document.createRange();
   range.setStart(node, start);
   range.setEnd(node, end);

@@ -1,6 +1,7 @@
 // What stands where there is nothing (yet): waiting, failed, empty, warned.
 
-import { h, hops, say } from "./dom.js";
+import { isProblem } from "./api.js";
+import { h, hops, put, say } from "./dom.js";
 
 export function waiting(text) {
   return h("p", { class: "row dim waiting" }, hops(), h("span", {}, text));
@@ -13,6 +14,30 @@ export function failure(problem, retry) {
     h("h2", {}, title),
     h("p", {}, problem.message),
     retry && h("button", { class: "button", type: "button", onclick: retry }, "Try again"));
+}
+
+/** Fills an element: `look` asks and draws, at each load() anew; what `failed` makes of a problem is shown there. */
+export function loader(element, look, failed = failure) {
+  let running = null;
+  async function load() {
+    running?.abort();
+    const own = new AbortController();
+    running = own;
+    element.setAttribute("aria-busy", "true");
+    try {
+      await look(own.signal);
+    } catch (error) {
+      if (isProblem(error)) put(element, failed(error, load));
+    } finally {
+      if (running === own) element.setAttribute("aria-busy", "false");
+    }
+  }
+  return { load, dispose: () => running?.abort() };
+}
+
+/** As failure(), with a way to try again only where the same request may do better. */
+export function passing(problem, retry) {
+  return failure(problem, problem.status && problem.status < 500 ? null : retry);
 }
 
 const BY_KIND = {

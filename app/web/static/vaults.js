@@ -1,7 +1,7 @@
 // The switch of vaults, where the server has more than one: a button that names this one, and links to
 // all. Each vault has a page of its own, below its address.
 
-import { get, Problem, vaultUrl } from "./api.js";
+import { get, isProblem, vaultUrl } from "./api.js";
 import { h, plural } from "./dom.js";
 
 const button = document.getElementById("vault-button");
@@ -13,7 +13,7 @@ export async function offerVaults() {
   try {
     ({ vaults } = await get("/vaults"));
   } catch (error) {
-    if (!(error instanceof Problem)) throw error;
+    isProblem(error);
     return; // the view that needs the vault says what is wrong
   }
   if (vaults.length < 2) return;

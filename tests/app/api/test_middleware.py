@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import socket
-import threading
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
@@ -15,7 +13,6 @@ from fastapi.testclient import TestClient
 
 from tests.app.api.fake_vault import FakeVault
 from tests.app.api.hostile_table import TOKEN
-from tests.support.processes import until
 from tests.support.product import (
     GUESSES,
     REMEMBERED,
@@ -32,9 +29,7 @@ from tests.support.product import (
     create_app,
     is_loopback,
     load_settings,
-    server_of,
 )
-from tests.support.serving import request
 from tests.support.tables import rows
 
 HOME = "http://127.0.0.1:8765"
@@ -295,22 +290,6 @@ def test_paths_of_this_machine_are_not_for_others(
     assert there.json()["type"] == f"urn:notehop:problem:{kind}"
     assert (there.json()["detail"] == str(error)) is told_elsewhere
     assert "mia" not in there.text
-
-
-def test_who_has_only_just_connected_is_heard_when_the_server_ends() -> None:
-    """As where the server of a first index gives its port to that of the vault."""
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        server = server_of(create_app(FakeVault()))
-        running = threading.Thread(target=server.run, kwargs={"sockets": [listening.dup()]})
-        running.start()
-        until(lambda: server.started)
-        with socket.create_connection(listening.getsockname()) as client:
-            until(lambda: server.server_state.connections)
-            server.should_exit = True
-            until(lambda: not server.servers[0].is_serving())
-            client.sendall(request("GET", "/health"))
-            assert client.recv(65_536).startswith(b"HTTP/1.1 200 ")
-        running.join()
 
 
 def test_a_body_that_comes_too_slowly_is_refused() -> None:

@@ -13,7 +13,6 @@ from mcp.server import Server
 
 from tests.app.api.hostile_table import OUTSIDE
 from tests.support.product import (
-    PooledVault,
     VaultHandle,
     Vaults,
     Workers,
@@ -29,9 +28,7 @@ KEPT_OUT = ("Areas/Salary talk.md", "Areas/Salary talk", "Salary talk", "areas/s
 
 
 def server_of(vault: VaultHandle) -> Server[Any]:
-    return make_server(
-        {"Demo": PooledVault(Vaults.of(vault)[None], Workers(load_settings().server))}
-    )
+    return make_server(Vaults.of(vault), Workers(load_settings().server).for_agents)
 
 
 def names() -> list[str]:

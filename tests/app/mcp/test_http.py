@@ -11,7 +11,6 @@ from tests.app.api.fake_vault import FakeVault
 from tests.app.mcp.test_stdio import INITIALIZE
 from tests.support.product import (
     HttpTransport,
-    PooledVault,
     VaultError,
     Vaults,
     Workers,
@@ -26,14 +25,10 @@ HELLO = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params":
 LIST = b'{"jsonrpc":"2.0","id":2,"method":"tools/list"}'
 
 
-def access(vault: FakeVault, workers: Workers) -> PooledVault:
-    return PooledVault(Vaults.of(vault)[None], workers)  # type: ignore[arg-type]
-
-
 def served(vault: FakeVault, *tokens: str) -> Iterator[int]:
     found = load_settings().server
     workers = Workers(found)
-    agents = HttpTransport({"My vault": access(vault, workers)}, workers.closing)
+    agents = HttpTransport(Vaults.of(vault), workers.for_agents, workers.closing)  # type: ignore[arg-type]
     routers = (agents.router,)
     app = create_app(vault, found, tokens=tokens, routers=routers, workers=workers)
     with serving(app) as port:

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import anyio
 import pytest
 from mcp import Client, MCPError, types
+from mcp.server import Server
 from typer.testing import CliRunner
 
 from tests.app.api.fake_vault import FakeVault
@@ -49,7 +50,7 @@ class FakeAccess:
     def __init__(self, vault: Endless, closed: Exception | None = None) -> None:
         self.vault = vault
         self.closed = closed
-        self.opened = closed is None
+        self.opened = vault if closed is None else None
 
     def open(self) -> Any:
         if self.closed is not None:
@@ -63,9 +64,13 @@ class FakeAccess:
         return await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
 
 
-def call(access: product.Access, name: str, **arguments: Any) -> types.CallToolResult:
+def served(access: FakeAccess) -> Server[Any]:
+    return product.make_server({"My vault": access}, access.run)  # type: ignore[no-any-return]
+
+
+def call(access: FakeAccess, name: str, **arguments: Any) -> types.CallToolResult:
     async def work() -> types.CallToolResult:
-        async with Client(product.make_server({"My vault": access}), mode="legacy") as client:
+        async with Client(served(access), mode="legacy") as client:
             return await client.call_tool(name, arguments)
 
     return anyio.run(work)
@@ -80,7 +85,7 @@ def test_an_answer_that_nobody_waits_for_is_stopped() -> None:
     vault = Endless()
 
     async def work() -> None:
-        async with Client(product.make_server({"x": FakeAccess(vault)}), mode="legacy") as client:
+        async with Client(served(FakeAccess(vault)), mode="legacy") as client:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(client.call_tool, "ask", {"question": "why?"})
                 await anyio.to_thread.run_sync(vault.began.wait, 10)
@@ -108,7 +113,7 @@ def test_a_vault_that_cannot_be_opened_is_told_by_every_tool_but_capture() -> No
     assert not call(access, "capture", text="keep me").is_error
 
     async def read() -> None:
-        async with Client(product.make_server({"x": access}), mode="legacy") as client:
+        async with Client(served(access), mode="legacy") as client:
             assert (await client.list_resources()).resources == []
             with pytest.raises(MCPError, match="run: notehop index"):
                 await client.read_resource("note://x")
@@ -147,8 +152,8 @@ def test_every_tool_is_described_and_no_other() -> None:
 def test_the_limits_are_those_in_force() -> None:
     assert f"({arguments.LEAST} to {arguments.MOST:,};" in PAGE
     assert f"{product.http.SESSIONS} sessions" in PAGE
-    assert f"hundred best linked notes, {product.resources.PAGE} a page" in PAGE
-    assert product.resources.MOST == 100
+    assert f"hundred best linked notes, {product.A_PAGE} a page" in PAGE
+    assert product.LISTED == 100
 
 
 def test_the_configurations_are_json_and_start_the_command() -> None:

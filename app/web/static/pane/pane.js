@@ -1,7 +1,7 @@
 // The side pane of the app: tabs for the open note and for questions. It asks nothing of the server
 // before the plugin has said hello.
 
-import { get, Problem, useVault } from "../api.js";
+import { get, isProblem, Problem, useVault } from "../api.js";
 import * as ask from "../views/ask.js";
 import { offerInstead } from "../cards.js";
 import { address, h, hasLines, keepsArrows, move, say, toast } from "../dom.js";
@@ -161,8 +161,7 @@ async function check(name, folder) {
       : named.length ? `The server at this address answers for ${named.length} vaults of the name “${name}”, and for none in this folder: ${folder || "unknown"}.`
         : `The server at this address answers for the vault ${others}, and this one is “${name}”. Start notehop serve for this vault too: name it with a further --vault, or give it a port of its own and its address in the settings.`;
   } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    // The view that needs the server says what is wrong.
+    isProblem(error); // the view that needs the server says what is wrong
   }
 }
 

@@ -1,10 +1,10 @@
 // What the open note has to do with: notes alike, and places that name it without a link.
 
-import { get, isAbort, post, Problem, render } from "../api.js";
+import { get, post, render } from "../api.js";
 import { dress, sourceCard } from "../cards.js";
-import { folderOf, h, hasLines, nameOf, noteHref, plural, say } from "../dom.js";
+import { encoded, folderOf, h, hasLines, lineHref, nameOf, plural, put, say } from "../dom.js";
 import { tell } from "./plugin.js";
-import { behind, empty, failure, waiting } from "../states.js";
+import { behind, empty, failure, loader, waiting } from "../states.js";
 
 const MOST = 12;
 const READ = 1500; // characters of a note that say what it is about: more than the model reads
@@ -12,7 +12,7 @@ const READ = 1500; // characters of a note that say what it is about: more than 
 /** Draw the view of a note; `refresh` looks again and draws what is new, without a flicker. */
 export function show(root, path) {
   return followed(root, path, "Looking for related notes…", async (isNew, signal) => {
-    const note = await get(`/notes/${path.split("/").map(encodeURIComponent).join("/")}`, {}, signal);
+    const note = await get(`/notes/${encoded(path)}`, {}, signal);
     const found = await post("/search", {
       query: gist(note), literal: true, results: "notes", top_k: MOST + 1, intent: "none", connected: { max: 0 },
     }, signal);
@@ -26,27 +26,15 @@ export function show(root, path) {
 
 /** A view of a note that is looked at again. `look` asks, and draws where what it found is new. */
 export function followed(root, path, meanwhile, look) {
-  let running = null;
   let drawn = "";
   const isNew = (found) => drawn !== (drawn = JSON.stringify(found));
   root.append(waiting(meanwhile));
-  refresh();
-
-  async function refresh() {
-    running?.abort();
-    const own = new AbortController();
-    running = own;
-    try {
-      await look(isNew, own.signal);
-    } catch (error) {
-      if (isAbort(error)) return;
-      if (!(error instanceof Problem)) throw error;
-      drawn = "";
-      root.replaceChildren(heading(nameOf(path), path), unknown(error) || failure(error, refresh));
-    }
-  }
-
-  return { dispose: () => running?.abort(), refresh };
+  const { load, dispose } = loader(root, (signal) => look(isNew, signal), (error, again) => {
+    drawn = "";
+    return [heading(nameOf(path), path), unknown(error) || failure(error, again)];
+  });
+  load();
+  return { dispose, refresh: load };
 }
 
 /** What a note says first, without its properties. */
@@ -60,7 +48,7 @@ function draw(root, note, hits, pending) {
   // What is near by chance says nothing, unless there is nothing else.
   const near = hits.filter((hit) => !hit.weak);
   const shown = near.length ? near : hits.slice(0, 3);
-  root.replaceChildren(...[
+  put(root,
     heading(note.title, note.path),
     shown.length
       ? h("section", { "aria-labelledby": "alike-title" },
@@ -68,8 +56,7 @@ function draw(root, note, hits, pending) {
         h("ol", { class: "cards alike", "aria-labelledby": "alike-title" }, shown.map((hit) => card(hit, linked.has(hit.path), note.path))))
       : empty("Nothing is related yet", "As the vault grows, notes on the same things stand here."),
     mentions(note),
-    pending && h("p", { class: "made" }, behind(pending)),
-  ].filter(Boolean));
+    pending && h("p", { class: "made" }, behind(pending)));
   say(`${plural(shown.length, "related note")}, ${plural(note.mention_count, "mention")} without a link`);
 }
 
@@ -103,7 +90,7 @@ function mentions({ unlinked_mentions: found, mention_count: count }) {
   return h("section", { "aria-labelledby": "mentions-title" },
     h("h2", { class: "label", id: "mentions-title" }, "Mentions without a link ", h("span", { class: "count" }, String(count))),
     h("ul", { class: "cards" }, found.map((one) => h("li", { class: "card", "data-path": one.path },
-      h("h3", {}, h("a", { class: "card-title", href: noteHref(one.path, { lines: `${one.line}-${one.line}` }), "data-nav": true }, one.title)),
+      h("h3", {}, h("a", { class: "card-title", href: lineHref(one.path, one.line), "data-nav": true }, one.title)),
       h("p", { class: "where" }, folderOf(one.path) && h("span", {}, folderOf(one.path)), hasLines(one.path) && h("span", {}, `line ${one.line}`)),
       h("p", { class: "evidence" }, marked(one.sentence, one.name))))));
 }

@@ -1,7 +1,7 @@
 // Links that could be made in the open note, each with the sentence that speaks for it.
 
 import { get } from "../api.js";
-import { folderOf, h, hasLines, nameOf, noteHref, plural, say } from "../dom.js";
+import { folderOf, h, hasLines, lineHref, nameOf, noteHref, plural, put, say } from "../dom.js";
 import { followed, heading, linkButton, marked } from "./related.js";
 import { behind, empty } from "../states.js";
 
@@ -28,12 +28,11 @@ function draw(root, path, { suggestions, pending }) {
   const groups = GROUPS
     .map(([title, holds]) => [title, suggestions.filter((one) => holds(one, one.source === path))])
     .filter(([, list]) => list.length);
-  root.replaceChildren(...[
+  put(root,
     heading(nameOf(path), path),
     groups.map(([title, list], at) => group(title, list.map((one) => card(one, path)), `suggest-${at}`)),
     !suggestions.length && empty("No link is missing here", "What is alike or named is linked already."),
-    pending && h("p", { class: "made" }, behind(pending)),
-  ].flat().filter(Boolean));
+    pending && h("p", { class: "made" }, behind(pending)));
   say(`${plural(suggestions.length, "link")} could be made`);
 }
 
@@ -53,7 +52,7 @@ function card(one, path) {
   const title = here ? one.title : nameOf(one.source);
   const written = one.kind !== "dangling";
   const place = hasLines(one.source) ? `line ${one.line}` : "the place";
-  const at = noteHref(one.source, { lines: `${one.line}-${one.line}` });
+  const at = lineHref(one.source, one.line);
   return h("li", { class: "card", "data-path": other },
     h("div", { class: "card-head" },
       h("div", { class: "card-name" },

@@ -1,9 +1,9 @@
 // The view that asks: a question, an answer as it comes, its sources, and the notes around them.
 
-import { events, get, isAbort, Problem, render } from "../api.js";
-import { connectedCard, dress, sourceCard } from "../cards.js";
+import { events, get, isAbort, isProblem, Problem, render } from "../api.js";
+import { connectedCard, connectedNotes, dress, sourceCard } from "../cards.js";
 import { doubts, leftOut, legend, quoteIn, support } from "../evidence.js";
-import { folderOf, h, hovers, noteHref, plural, rendered, say } from "../dom.js";
+import { address, encoded, folderOf, h, hovers, noteHref, plural, put, rendered, say } from "../dom.js";
 import { picture } from "./picture.js";
 import { behind, failure, filtered, searchedFor, waiting, warned } from "../states.js";
 import * as talks from "../talks.js";
@@ -59,7 +59,7 @@ export function show(root, params, { vault, go, here, isOwn }) {
   }
 
   if (question) {
-    root.append(...[h("h1", { class: "unseen" }, question), form, before(talk, key), result].filter(Boolean));
+    put(root, h("h1", { class: "unseen" }, question), form, before(talk, key), result);
     if (isOwn()) begin();
     else offered();
   } else {
@@ -144,12 +144,12 @@ export function show(root, params, { vault, go, here, isOwn }) {
   }
 
   function fail(page, error) {
-    if (!(error instanceof Problem)) throw error;
+    isProblem(error);
     page.answer.setAttribute("aria-busy", "false");
     page.progress.replaceChildren(failure(error, begin));
   }
 
-  return { dispose: halt, escape: () => stop !== null && (halt(), true), arrive: () => field.focus() };
+  return { dispose: halt, escape: () => stop !== null && (halt(), true) };
 }
 
 function fit(field) {
@@ -194,11 +194,11 @@ const PLAIN = /^[\p{L}\p{M}’' -]{3,40}$/u;
 /** Questions out of aliases and headings of some notes: one a note. */
 async function examples(section, nodes) {
   const notes = await Promise.all(nodes.map((node) =>
-    get(`/notes/${node.path.split("/").map(encodeURIComponent).join("/")}`, { mentions: "false" }).catch(() => null)));
+    get(`/notes/${encoded(node.path)}`, { mentions: "false" }).catch(() => null)));
   const found = [...new Set(notes.filter(Boolean).map(example).filter(Boolean))].slice(0, EXAMPLES);
   if (!found.length || !section.isConnected) return;
   section.append(h("ul", { class: "row" }, found.map((text) => {
-    const href = `#/ask?${new URLSearchParams({ q: text })}`;
+    const href = address("ask", { q: text });
     // Whoever chooses a question of this page asks it.
     return h("li", {}, h("a", { class: "chip big question", href, "data-nav": true, onclick: () => talks.own(href) }, text));
   })));
@@ -266,10 +266,7 @@ function connected(page, found, question, signal) {
   if (page.far.length || !found.length) return;
   page.far = found.map(connectedCard);
   page.connected.hidden = false;
-  page.connected.replaceChildren(
-    h("h2", { class: "label", id: "connected-title" }, "Connected notes"),
-    h("p", { class: "aside" }, h("strong", {}, "Context, not evidence."), " One link away from a source, through the sentence shown. The answer never cites them."),
-    h("ol", { class: "cards", "aria-label": "Connected notes" }, page.far));
+  put(page.connected, connectedNotes(page.far, "One link away from a source, through the sentence shown. The answer never cites them."));
   snippets(page.far, found, question, signal);
 }
 
@@ -279,8 +276,7 @@ async function snippets(cards, found, question, signal) {
     dress(cards, html);
     for (const card of cards) quoteIn(card);
   } catch (error) {
-    // The plain text stands there already.
-    if (!isAbort(error) && !(error instanceof Problem)) throw error;
+    isProblem(error); // the plain text stands there already
   }
 }
 
@@ -319,7 +315,7 @@ async function finish(page, answer) {
   }
   const unsure = answer.claims.filter((claim) => claim.flag || claim.lacks.length).length;
   const refused = answer.mode === "none" && answer.sources.length > 0 && !LISTED.test(answer.answer);
-  page.meta.replaceChildren(...[legend(unsure), searchedFor(answer.searched_for), understood(answer), warned(answer.warnings), leftOut(answer.left_out), filtered(answer.filters), made(answer)].filter(Boolean));
+  put(page.meta, legend(unsure), searchedFor(answer.searched_for), understood(answer), warned(answer.warnings), leftOut(answer.left_out), filtered(answer.filters), made(answer));
   try {
     const { answer: html } = await render([], "", { answer: answer.answer });
     const prose = rendered(html);
@@ -329,7 +325,7 @@ async function finish(page, answer) {
     for (const line of prose.querySelectorAll("br")) attribute(line);
     page.answer.replaceChildren(refused ? refusal(page, answer) : answer.sources.length ? prose : h("div", {}, prose, nothing()));
   } catch (error) {
-    if (!(error instanceof Problem)) throw error;
+    isProblem(error);
     write(page, answer.answer);
   }
   page.progress.replaceChildren();
@@ -360,7 +356,7 @@ function refusal(page, answer) {
         h("a", { href: noteHref(one.path, { lines: one.lines.join("-") }), "data-nav": true }, one.title, one.heading && ` › ${one.heading.replaceAll(" > ", " › ")}`),
         folderOf(one.path) && h("span", { class: "dim small" }, folderOf(one.path)))))),
     h("div", { class: "row" },
-      h("a", { class: "button", href: `#/search?${new URLSearchParams({ q: page.question })}` }, "Search for these words"),
+      h("a", { class: "button", href: address("search", { q: page.question }) }, "Search for these words"),
       h("button", { class: "button", type: "button", onclick: () => { field.focus(); field.select(); } }, "Ask in other words")),
     h("p", { class: "dim small" }, "Names of notes, people and projects find most."));
 }
@@ -440,12 +436,11 @@ async function map(page, answer) {
   try {
     const view = await get("/graph", { around, depth: 1, most: 24 });
     if (!page.map.isConnected || view.nodes.length < 2) return;
-    const href = `#/graph?${new URLSearchParams(around.map((path) => ["around", path]))}`;
     page.map.hidden = false;
     page.map.replaceChildren(
-      h("div", { class: "row spread" }, h("h2", { class: "label", id: "map-title" }, "Around these notes"), h("a", { class: "small", href }, "Open larger")),
+      h("div", { class: "row spread" }, h("h2", { class: "label", id: "map-title" }, "Around these notes"), h("a", { class: "small", href: address("graph", { around }) }, "Open larger")),
       picture(view, { small: true }));
   } catch (error) {
-    if (!(error instanceof Problem)) throw error;
+    isProblem(error);
   }
 }

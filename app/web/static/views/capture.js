@@ -1,8 +1,8 @@
 // The view that captures: a text becomes a note, and the vault says what it has on it.
 
-import { isAbort, post, Problem } from "../api.js";
+import { isProblem, post } from "../api.js";
 import { relatedCard } from "../cards.js";
-import { copy, h, hovers, plural, say } from "../dom.js";
+import { appHref, copy, h, hovers, nameOf, plural, put, say } from "../dom.js";
 import { failure, waiting } from "../states.js";
 
 const draft = { text: "", title: "", tags: "" }; // survives a look at another view
@@ -58,9 +58,7 @@ export function show(root, _params, { vault }) {
       if (hovers()) text.focus({ preventScroll: true });
       else result.scrollIntoView({ block: "start", behavior: "smooth" });
     } catch (error) {
-      if (isAbort(error)) return;
-      if (!(error instanceof Problem)) throw error;
-      result.replaceChildren(failure(error));
+      if (isProblem(error)) put(result, failure(error));
     } finally {
       running = null;
       button.disabled = false;
@@ -68,12 +66,11 @@ export function show(root, _params, { vault }) {
   }
 
   function kept(reply) {
-    const uri = `obsidian://open?vault=${encodeURIComponent(vault.name)}&file=${encodeURIComponent(reply.filename)}`;
-    const link = `[[${reply.filename.split("/").pop().replace(/\.md$/, "")}]]`;
+    const link = `[[${nameOf(reply.filename)}]]`;
     return h("div", { class: "kept" },
       h("p", {}, h("strong", {}, "Kept"), " as ", h("code", {}, reply.filename)),
       h("p", { class: "row" },
-        vault.name && h("a", { class: "plain", href: uri }, "Open in Obsidian"),
+        vault.name && h("a", { class: "plain", href: appHref(vault.name, reply.filename) }, "Open in Obsidian"),
         h("button", { class: "plain", type: "button", onclick: () => copy(link) }, "Copy its link")));
   }
 
@@ -83,5 +80,5 @@ export function show(root, _params, { vault }) {
       h("ul", { class: "cards", "aria-labelledby": "related" }, connections.map(relatedCard))];
   }
 
-  return { dispose: () => running?.abort(), arrive: () => text.focus() };
+  return { dispose: () => running?.abort() };
 }

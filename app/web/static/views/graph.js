@@ -1,15 +1,14 @@
 // The view of the links: the notes around some, or those where most links meet.
 
-import { get, isAbort, Problem } from "../api.js";
-import { folderOf, h, noteHref, plural, say } from "../dom.js";
+import { get } from "../api.js";
+import { folderOf, h, nameOf, noteHref, plural, put, say } from "../dom.js";
 import { picture } from "./picture.js";
-import { empty, failure, waiting, warned } from "../states.js";
+import { empty, loader, passing, waiting, warned } from "../states.js";
 import { themes } from "./themes.js";
 
 export const title = "Graph";
 
 export function show(root, params, { go }) {
-  const own = new AbortController();
   const around = params.getAll("around");
   const depth = params.get("depth") === "2" ? "2" : "1";
   const field = h("input", { id: "graph-field", autocomplete: "off", spellcheck: "false", placeholder: "A note by name, alias or path", "aria-label": "Note to look around", "data-main": true });
@@ -22,8 +21,9 @@ export function show(root, params, { go }) {
       field, h("button", { class: "button", type: "submit" }, "Look around"), deeper,
       around.length > 0 && h("a", { class: "small", href: "#/graph" }, "Whole vault")),
     ...(around.length ? [h("ul", { class: "row seeds", "aria-label": "Around" }, around.map((name) => h("li", {},
-      h("button", { class: "chip seed", type: "button", "aria-label": `Without ${name}`, onclick: () => go("graph", { around: around.filter((one) => one !== name), depth }) }, short(name), h("span", { "aria-hidden": "true" }, "×")))))] : []),
+      h("button", { class: "chip seed", type: "button", "aria-label": `Without ${name}`, onclick: () => go("graph", { around: around.filter((one) => one !== name), depth }) }, nameOf(name), h("span", { "aria-hidden": "true" }, "×")))))] : []),
     result);
+  const { load, dispose } = loader(result, async (signal) => draw(await get("/graph", { around, depth, most: 60 }, signal), signal), passing);
   load();
 
   function add(event) {
@@ -31,38 +31,19 @@ export function show(root, params, { go }) {
     if (field.value.trim()) go("graph", { around: [...around, field.value.trim()], depth });
   }
 
-  async function load() {
-    try {
-      const view = await get("/graph", { around, depth, most: 60 }, own.signal);
-      draw(view);
-    } catch (error) {
-      if (isAbort(error)) return;
-      if (!(error instanceof Problem)) throw error;
-      result.replaceChildren(failure(error, error.status && error.status < 500 ? null : load));
-    }
-  }
-
-  function draw(view) {
-    if (!view.nodes.length) {
-      result.replaceChildren(...[warned(view.warnings), empty("No links to draw", "Notes appear here once they link to each other with [[…]].")].filter(Boolean));
-      return;
-    }
+  function draw(view, signal) {
+    if (!view.nodes.length) return put(result, warned(view.warnings), empty("No links to draw", "Notes appear here once they link to each other with [[…]]."));
     const told = `${plural(view.nodes.length, "note")}${view.total > view.nodes.length ? ` of ${view.total.toLocaleString("en")}` : ""}, ${plural(view.edges.length, "link")} between them`;
-    result.replaceChildren(...[
+    put(result,
       warned(view.warnings),
       picture(view, {}),
       h("p", { class: "made" }, told),
       h("details", { class: "node-list" }, h("summary", {}, "The same as a list"),
         h("ol", {}, [...view.nodes].sort((one, other) => other.degree - one.degree).map((node) => h("li", {},
           h("a", { href: noteHref(node.path), "data-nav": true }, node.title), h("span", { class: "dim small" }, ` ${folderOf(node.path)} · ${plural(node.degree, "link")}`))))),
-      view.themes && !around.length && themes(own.signal),
-    ].filter(Boolean));
+      view.themes && !around.length && themes(signal));
     say(told);
   }
 
-  return { dispose: () => own.abort(), arrive: () => field.focus() };
-}
-
-function short(name) {
-  return name.split("/").pop().replace(/\.md$/, "");
+  return { dispose };
 }

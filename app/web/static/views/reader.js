@@ -1,8 +1,8 @@
 // The reading view: a note beside what led to it, with its outline, links, backlinks and mentions.
 
-import { get, isAbort, Problem } from "../api.js";
+import { get, isProblem } from "../api.js";
 import { writtenBy } from "../cards.js";
-import { copy, day, folderOf, h, hasLines, isRead, nameOf, noteHref, plural, rendered, say } from "../dom.js";
+import { address, appHref, copy, day, encoded, folderOf, h, hasLines, isRead, lineHref, nameOf, noteHref, put, rendered, say } from "../dom.js";
 import { mark } from "../evidence.js";
 import { failure, waiting } from "../states.js";
 
@@ -41,26 +41,24 @@ export async function open(path, params, { close, vault }) {
   running = own;
   shown = wanted;
   const button = h("button", { class: "icon close", type: "button", "aria-label": "Close the note", title: "Close (Esc)", onclick: close }, "×");
-  aside.replaceChildren(h("div", { class: "reader-bar" }, button), waiting("Opening…"));
+  put(aside, h("div", { class: "reader-bar" }, button), waiting("Opening…"));
   aside.scrollTop = 0;
   button.focus({ preventScroll: true });
   try {
-    const page = await get(`/web/notes/${path.split("/").map(encodeURIComponent).join("/")}`, section ? { section } : {}, own.signal);
-    aside.replaceChildren(...draw(page, button));
+    const page = await get(`/web/notes/${encoded(path)}`, section ? { section } : {}, own.signal);
+    put(aside, draw(page, button));
     document.getElementById("reader-title").focus({ preventScroll: true });
     goTo(spot);
     say(`${page.note.title} is open`);
     if (!hasLines(path)) return; // no link can be written into it there
     const { suggestions } = await get("/suggest", { note: page.note.path, limit: "5" }, own.signal);
-    aside.querySelector(".note")?.append(...[missing(page.note.path, suggestions)].filter(Boolean));
+    aside.querySelector(".note")?.append(missing(page.note.path, suggestions) || "");
   } catch (error) {
-    if (isAbort(error)) return;
-    if (!(error instanceof Problem)) throw error;
+    if (!isProblem(error)) return;
     shown = null;
     // A canvas, a base or a PDF need not be read: the app shows it.
-    const uri = `obsidian://open?vault=${encodeURIComponent(vault.name)}&file=${encodeURIComponent(path)}`;
-    const other = !hasLines(path) && vault.name && h("a", { class: "button small", href: uri }, "Open in Obsidian");
-    aside.replaceChildren(h("div", { class: "reader-bar" }, other, button), failure(error));
+    const other = !hasLines(path) && vault.name && h("a", { class: "button small", href: appHref(vault.name, path) }, "Open in Obsidian");
+    put(aside, h("div", { class: "reader-bar" }, other, button), failure(error));
   }
 }
 
@@ -84,7 +82,7 @@ function draw({ note, html, cut, vault }, button) {
     h("div", { class: "reader-bar" },
       h("a", { class: "button small", href: note.uri }, "Open in Obsidian"),
       h("button", { class: "button small", type: "button", onclick: () => copy(`[[${name}]]`) }, "Copy [[link]]"),
-      h("a", { class: "button small", href: `#/graph?around=${encodeURIComponent(note.path)}` }, "Graph"), button),
+      h("a", { class: "button small", href: address("graph", { around: note.path }) }, "Graph"), button),
     h("article", { class: "note" },
       h("header", {},
         h("p", { class: "small dim" }, [vault, ...folderOf(note.path).split("/")].filter(Boolean).join(" › ")),
@@ -92,7 +90,7 @@ function draw({ note, html, cut, vault }, button) {
         h("p", { class: "row small dim" }, h("span", {}, `Changed ${day(note.modified)}`),
           note.page_type && h("span", {}, note.page_type),
           note.aliases.length ? h("span", {}, `also ${note.aliases.join(", ")}`) : null),
-        note.tags.length ? h("p", { class: "row" }, note.tags.map((tag) => h("a", { class: "chip", href: `#/search?q=${encodeURIComponent(`tag:${tag}`)}` }, `#${tag}`))) : null),
+        note.tags.length ? h("p", { class: "row" }, note.tags.map((tag) => h("a", { class: "chip", href: address("search", { q: `tag:${tag}` }) }, `#${tag}`))) : null),
       note.summary && note.summary_by && h("p", { class: "dim" }, note.summary, " ", writtenBy(note.summary_by)),
       note.changed && h("p", { class: "notice" }, "This note changed after the index was made: the text is new, its links are those of then."),
       outline(note),
@@ -106,7 +104,7 @@ function outline(note) {
   if (note.outline.length < 3) return null;
   return h("details", { class: "outline" }, h("summary", {}, "Outline"),
     h("ol", {}, note.outline.map((entry) => h("li", { class: `deep-${Math.min(entry.level, 4)}` },
-      h("a", { href: noteHref(note.path, { lines: `${entry.line}-${entry.line}` }) }, entry.heading)))));
+      h("a", { href: lineHref(note.path, entry.line) }, entry.heading)))));
 }
 
 function relations(note) {
@@ -118,7 +116,7 @@ function relations(note) {
     part("Links", away.length, once(away).map((link) => row(link.target, nameOf(link.target), link.sentence, null))),
     part("Mentions without a link", note.mention_count, note.unlinked_mentions.map((one) => row(one.path, one.title, one.sentence, one.line))),
     part("Links that lead nowhere", missing.length, missing.map((link) => h("li", {}, h("code", {}, link.raw), h("span", { class: "dim small" }, ` line ${link.line}, ${link.status}`)))),
-  ].filter(Boolean);
+  ];
 }
 
 /** Links that the note may lack, with the link to paste; notes that name it are listed already. */
@@ -145,9 +143,8 @@ function part(title, count, rows) {
 }
 
 function row(path, title, sentence, line) {
-  const isNote = isRead(path);
   return h("li", {},
-    isNote ? h("a", { href: noteHref(path, line ? { lines: `${line}-${line}` } : {}) }, title) : h("span", {}, title),
+    isRead(path) ? h("a", { href: line ? lineHref(path, line) : noteHref(path) }, title) : h("span", {}, title),
     sentence && h("p", { class: "dim" }, sentence));
 }
 

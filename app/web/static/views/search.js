@@ -1,9 +1,9 @@
 // The view that searches: passages or notes as one types, filters as fields, and why each is there.
 
-import { isAbort, post, Problem, render } from "../api.js";
-import { connectedCard, dress, sourceCard } from "../cards.js";
-import { h, hovers, plural, say } from "../dom.js";
-import { behind, empty, failure, filtered, searchedFor, waiting, warned } from "../states.js";
+import { post, render } from "../api.js";
+import { connectedCard, connectedNotes, dress, sourceCard } from "../cards.js";
+import { h, hovers, plural, put, say } from "../dom.js";
+import { behind, empty, failure, filtered, loader, searchedFor, waiting, warned } from "../states.js";
 
 const PAUSE = 220; // ms without a key before a search begins
 const FIELDS = [
@@ -19,7 +19,6 @@ const FIELDS = [
 export const title = "Search";
 
 export function show(root, params, { keep }) {
-  let running = null;
   let timer = 0;
   const field = h("input", {
     id: "search-field", class: "main-field", type: "search", autocomplete: "off", spellcheck: "false", enterkeyhint: "search",
@@ -42,6 +41,7 @@ export function show(root, params, { keep }) {
         h("div", { class: "filter-grid" }, FIELDS.map(([name, label]) => h("div", {}, h("label", { for: `filter-${name}` }, label), inputs[name]))))));
   const result = h("div", { class: "result" });
   root.append(h("h1", { class: "title" }, "Search"), form, result);
+  const { load: search, dispose } = loader(result, look, (error) => failure(error, error.status === 422 ? null : now));
   if (field.value || set) search();
   else {
     blank();
@@ -59,14 +59,11 @@ export function show(root, params, { keep }) {
   }
 
   function blank() {
-    result.replaceChildren(empty("Find the passage, not just the note",
+    put(result, empty("Find the passage, not just the note",
       "Words in any of their forms and words that mean the same are both found. Filters alone list the newest notes."));
   }
 
-  async function search() {
-    running?.abort();
-    const own = new AbortController();
-    running = own;
+  async function look(signal) {
     const asked = Object.fromEntries(FIELDS.map(([name]) => [name, inputs[name].value.trim()]));
     const query = field.value.trim();
     const results = kinds.find((input) => input.checked).value;
@@ -75,22 +72,13 @@ export function show(root, params, { keep }) {
     count.hidden = !many;
     keep("search", { q: query, results: results === "chunks" ? "" : results, explain: explain.checked ? "1" : "", ...asked });
     if (!query && !many) return blank();
-    if (!result.querySelector(".card")) result.replaceChildren(waiting("Searching…"));
-    result.setAttribute("aria-busy", "true");
-    try {
-      const reply = await post("/search", {
-        query, results, explain: explain.checked, top_k: 12, filters: filters(asked), connected: { max: 3 },
-      }, own.signal);
-      const found = [...reply.hits, ...reply.connected_notes];
-      const { snippets } = await render(found.map((one) => one.text), `${query} ${asked.phrase}`, { signal: own.signal });
-      draw(reply, snippets);
-    } catch (error) {
-      if (isAbort(error)) return;
-      if (!(error instanceof Problem)) throw error;
-      result.replaceChildren(failure(error, error.status === 422 ? null : now));
-    } finally {
-      if (running === own) result.setAttribute("aria-busy", "false");
-    }
+    if (!result.querySelector(".card")) put(result, waiting("Searching…"));
+    const reply = await post("/search", {
+      query, results, explain: explain.checked, top_k: 12, filters: filters(asked), connected: { max: 3 },
+    }, signal);
+    const found = [...reply.hits, ...reply.connected_notes];
+    const { snippets } = await render(found.map((one) => one.text), `${query} ${asked.phrase}`, { signal });
+    draw(reply, snippets);
   }
 
   function draw(reply, html) {
@@ -98,7 +86,7 @@ export function show(root, params, { keep }) {
     const far = reply.connected_notes.map(connectedCard);
     const told = `${plural(cards.length, kinds[1].checked ? "note" : "passage")}${reply.timings_ms.total ? ` in ${Math.round(reply.timings_ms.total)} ms` : ""}`;
     const late = behind(reply.pending);
-    result.replaceChildren(...[
+    put(result,
       h("h2", { class: "unseen" }, "Results"),
       h("p", { class: "made" }, [told, late].filter(Boolean).join(" · ")),
       searchedFor(reply.searched_for), filtered(reply.filters), warned(reply.warnings),
@@ -106,16 +94,13 @@ export function show(root, params, { keep }) {
         ? h("div", { class: "columns" },
           h("div", { class: "first" }, h("ol", { class: "cards", "aria-label": "Results" }, cards)),
           h("div", { class: "second" }, far.length > 0 && h("section", { class: "connected-notes", "aria-labelledby": "connected-title" },
-            h("h2", { class: "label", id: "connected-title" }, "Connected notes"),
-            h("p", { class: "aside" }, h("strong", {}, "Context, not evidence."), " One link away from a result, through the sentence shown."),
-            h("ol", { class: "cards", "aria-label": "Connected notes" }, far))))
-        : empty("Nothing matches", "Try fewer words or fewer filters, or another spelling of a name."),
-    ].filter(Boolean));
+            connectedNotes(far, "One link away from a result, through the sentence shown."))))
+        : empty("Nothing matches", "Try fewer words or fewer filters, or another spelling of a name."));
     dress([...cards, ...far], html);
     say(told);
   }
 
-  return { dispose: () => { clearTimeout(timer); running?.abort(); }, arrive: () => field.select() };
+  return { dispose: () => { clearTimeout(timer); dispose(); } };
 }
 
 function filters(asked) {

@@ -1,33 +1,22 @@
 // The view of the index: is it up to date, what of the vault is in it, and what is not and why.
 
-import { get, isAbort, Problem } from "../api.js";
-import { ago, h, plural } from "../dom.js";
-import { failure, waiting } from "../states.js";
+import { get } from "../api.js";
+import { ago, h, plural, put } from "../dom.js";
+import { loader, waiting } from "../states.js";
 
 export const title = "Status";
 
 export function show(root, _params, { heard }) {
-  const own = new AbortController();
-  const result = h("div", { class: "result", "aria-busy": "true" }, waiting("Looking at vault and index…"));
+  const result = h("div", { class: "result" }, waiting("Looking at vault and index…"));
+  const { load, dispose } = loader(result, async (signal) => {
+    const status = await get("/status", {}, signal);
+    heard(status);
+    put(result, draw(status));
+  });
   const again = h("button", { class: "button small", type: "button", onclick: load }, "Look again");
   root.append(h("div", { class: "narrow" }, h("div", { class: "row spread" }, h("h1", { class: "title" }, "Status"), again), result));
   load();
-
-  async function load() {
-    try {
-      const status = await get("/status", {}, own.signal);
-      heard(status);
-      result.replaceChildren(...draw(status));
-    } catch (error) {
-      if (isAbort(error)) return;
-      if (!(error instanceof Problem)) throw error;
-      result.replaceChildren(failure(error, load));
-    } finally {
-      result.setAttribute("aria-busy", "false");
-    }
-  }
-
-  return { dispose: () => own.abort(), arrive: () => again.focus() };
+  return { dispose };
 }
 
 /** How fresh an index is: [class, short, long]. */

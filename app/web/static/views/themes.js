@@ -1,42 +1,29 @@
 // What the links make of the notes: the themes of the vault, below the picture of its links.
 
-import { isAbort, post, Problem } from "../api.js";
+import { post } from "../api.js";
 import { writtenBy } from "../cards.js";
-import { h, noteHref, plural } from "../dom.js";
-import { failure, waiting, warned } from "../states.js";
+import { address, h, noteHref, plural, put } from "../dom.js";
+import { loader, passing, waiting, warned } from "../states.js";
 
 /** The section of the themes; it fills itself. */
 export function themes(signal) {
   const list = h("div", {}, waiting("Looking for themes…"));
   const section = h("section", { class: "themes", "aria-labelledby": "themes-title" },
     h("h2", { class: "label", id: "themes-title" }, "Themes"), list);
-  load();
+  loader(list, async () => {
+    const found = await post("/themes", {}, signal);
+    put(list, warned(found.warnings), cards(found), rest(found));
+  }, passing).load();
   return section;
-
-  async function load() {
-    try {
-      const found = await post("/themes", {}, signal);
-      list.replaceChildren(...[warned(found.warnings), cards(found), rest(found)].filter(Boolean));
-    } catch (error) {
-      if (isAbort(error)) return;
-      if (!(error instanceof Problem)) throw error;
-      list.replaceChildren(failure(error, error.status && error.status < 500 ? null : load));
-    }
-  }
 }
 
 function cards(found) {
   return h("ul", { class: "cards" }, found.themes.map((theme) => h("li", { class: "card theme", "data-theme": theme.id },
     h("div", { class: "card-head" }, h("div", { class: "card-name" },
-      h("h3", {}, h("a", { class: "card-title", href: around(theme), "data-nav": true, title: "Draw the links around these notes" }, theme.name)),
+      h("h3", {}, h("a", { class: "card-title", href: address("graph", { around: theme.notes.map((note) => note.path) }), "data-nav": true, title: "Draw the links around these notes" }, theme.name)),
       h("p", { class: "where" }, h("span", {}, plural(theme.count, "note")), theme.words.length > 0 && h("span", {}, theme.words.join(", "))))),
     theme.summary && h("p", { class: "snippet-line" }, writtenBy(theme.written_by), theme.summary),
     h("p", { class: "aside" }, theme.notes.map((note, at) => [at > 0 && " · ", h("a", { href: noteHref(note.path) }, note.title)])))));
-}
-
-function around(theme) {
-  const params = new URLSearchParams(theme.notes.map((note) => ["around", note.path]));
-  return `#/graph?${params}`;
 }
 
 function rest(found) {

@@ -1,0 +1,384 @@
+"""Markdown as the app writes it, as HTML: wikilinks, tags, highlights, comments; callouts, tasks, block
+ids. Pure.
+
+Raw HTML is text and images are their alternative text: nothing in a note makes the page load
+anything. What a link means is asked of the surroundings of the text. Blocks of a note carry the lines
+that they stand in (``data-line``, ``data-end``), so that the page can show what a source cites.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from markdown_it import MarkdownIt
+from markdown_it.common.utils import escapeHtml
+from markdown_it.renderer import RendererHTML
+from markdown_it.rules_block import StateBlock
+from markdown_it.rules_core import StateCore
+from markdown_it.rules_inline import StateInline, image, link
+from markdown_it.token import Token
+from markdown_it.utils import EnvType, OptionsDict
+from mdit_py_plugins.dollarmath import dollarmath_plugin
+from mdit_py_plugins.footnote import footnote_plugin
+from mdit_py_plugins.footnote.index import footnote_inline, footnote_ref
+from mdit_py_plugins.front_matter import front_matter_plugin
+
+from notehop.indexing.vault.link_text import LinkText, read_destination, read_wikilink, words
+from notehop.indexing.vault.properties import TAG_CHARACTERS, is_tag
+
+_KEY = "notehop"
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a text is rendered in.
+
+    ``href`` gives the address of what a link names, None for nothing. ``markers`` tells whether
+    ``[1]`` and ``[C1]`` name sources. ``first_line`` is the line of the note that the text begins
+    with; None is for a piece of a note, in which headings are no headings of the page.
+    """
+
+    href: Callable[[LinkText], str | None] = lambda _: None
+    markers: bool = False
+    first_line: int | None = None
+
+
+def _surroundings(env: EnvType) -> Surroundings:
+    found = env[_KEY]
+    assert isinstance(found, Surroundings)
+    return found
+
+
+_TOP, _LOWEST = 3, 6
+"""Levels of headings that the top_level and innermost ones of a note get: above are the page's."""
+
+
+def _add_blocks(md: MarkdownIt) -> None:
+    """Teach a grammar the blocks."""
+    interrupts = {"alt": ["paragraph", "reference", "blockquote", "list"]}
+    md.block.ruler.before("fence", "comment", _comment_block, interrupts)  # type: ignore[arg-type]
+    core = md.core.ruler
+    for rule in (_lines, _cells, _headings, _ids, _tasks, _callouts):
+        core.after("block", rule.__name__, rule)  # the last one comes first
+    core.after("inline", "boxes", _boxes)
+
+
+def _comment_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """``%%`` to the next line that holds it again; both on one line are left to the inline rule."""
+    at = state.bMarks[start] + state.tShift[start]
+    if not state.src.startswith("%%", at) or state.is_code_block(start):
+        return False
+    if state.src.find("%%", at + 2, state.eMarks[start]) >= 0:
+        return False
+    close = state.src.find("%%", state.eMarks[start])
+    line = start + 1
+    while line < end and state.eMarks[line] < close:
+        line += 1
+    if close < 0 or line >= end:
+        return False
+    if not silent:
+        state.line = line + 1
+    return True
+
+
+_CALLOUT = re.compile(r"\[!([A-Za-z][\w-]{0,40})(?:\|[^\]\n]*)?\][+-]?[ \t]*([^\n]*)(?:\n|$)")
+
+
+def _callouts(state: StateCore) -> None:
+    """``> [!warning] Title`` makes a quote a callout."""
+    tokens: list[Token] = []
+    for token in state.tokens:
+        tokens.append(token)
+        if token.type != "inline" or len(tokens) < 3:
+            continue
+        quote, paragraph = tokens[-3], tokens[-2]
+        found = _CALLOUT.match(token.content)
+        if not found or (quote.type, paragraph.type) != ("blockquote_open", "paragraph_open"):
+            continue
+        quote.attrs = {"class": "callout", "data-kind": found[1].lower()}
+        paragraph.attrs = {"class": "callout-title"}
+        rest = token.content[found.end() :]
+        token.content = found[2].strip() or found[1].capitalize()
+        if rest.strip():
+            tokens += (
+                Token("paragraph_close", "p", -1, block=True, level=paragraph.level),
+                Token("paragraph_open", "p", 1, block=True, level=paragraph.level),
+                Token("inline", "", 0, content=rest, children=[], level=token.level),
+            )
+    state.tokens = tokens
+
+
+_TASK = re.compile(r"\[(.)\][ \t]+(?=\S)")
+_TASKS = {"x": "done", "X": "done", " ": "open"}
+
+
+def _tasks(state: StateCore) -> None:
+    """``- [x] paid`` is an item with a box before it."""
+    for item, paragraph, token in zip(
+        state.tokens, state.tokens[1:], state.tokens[2:], strict=False
+    ):
+        if (item.type, paragraph.type, token.type) != (
+            "list_item_open",
+            "paragraph_open",
+            "inline",
+        ):
+            continue
+        found = _TASK.match(token.content)
+        if found:
+            token.content = token.content[found.end() :]
+            token.meta = {"task": _TASKS.get(found[1], f"marked {found[1]}")}
+            item.attrs = {"class": "task"}
+
+
+def _boxes(state: StateCore) -> None:
+    for token in state.tokens:
+        task = token.meta.get("task") if token.meta else None
+        if task and token.children is not None:
+            kind = task if task in _TASKS.values() else "other"
+            box = Token("box_open", "span", 1)
+            box.attrs = {"class": f"box {kind}", "role": "img", "aria-label": task}
+            token.children[:0] = [box, Token("box_close", "span", -1)]
+
+
+_ID = re.compile(r"(?:^|\s)\^([A-Za-z0-9-]+)[ \t]*$")
+
+
+def _ids(state: StateCore) -> None:
+    """``^id`` at the end of a block is no text: it names the block, or the one before it."""
+    blocks: list[Token] = []
+    for at, token in enumerate(state.tokens):
+        if token.level == 0 and token.nesting >= 0:
+            blocks.append(token)
+        found = _ID.search(token.content) if token.type == "inline" else None
+        if not found:
+            continue
+        token.content = token.content[: found.start()].rstrip()
+        named = state.tokens[at - 1]
+        if named.hidden:  # the paragraph of a short list item
+            named = state.tokens[at - 2]
+        if not token.content and named.level == 0 and len(blocks) > 1:
+            named.hidden = state.tokens[at + 1].hidden = True
+            named = blocks[-2]
+        if _surroundings(state.env).first_line is not None:
+            named.attrSet("id", f"b-{found[1].lower()}")
+
+
+def _headings(state: StateCore) -> None:
+    """Put the headings of a note below its title; in a piece of a note they are paragraphs."""
+    headings = [token for token in state.tokens if token.type.startswith("heading_")]
+    up = min((int(token.tag[1:]) for token in headings), default=1)
+    whole = _surroundings(state.env).first_line is not None
+    for token in headings:
+        level = min(int(token.tag[1:]) - up + _TOP, _LOWEST)
+        token.tag = f"h{level}" if whole else "p"
+        if not whole and token.nesting > 0:
+            token.attrs = {"class": "heading"}
+
+
+def _cells(state: StateCore) -> None:
+    """Say the alignment of a column by a class: the page allows no style in its text."""
+    for token in state.tokens:
+        style = str(token.attrs.pop("style", ""))
+        if style.startswith("text-align:") and (way := style[11:]) in ("right", "center"):
+            token.attrs["class"] = way
+
+
+def _lines(state: StateCore) -> None:
+    first = _surroundings(state.env).first_line
+    if first is None:
+        return
+    for token in state.tokens:
+        if token.map and token.nesting >= 0 and token.type != "inline":
+            token.attrSet("data-line", str(first + token.map[0]))
+            token.attrSet("data-end", str(first + token.map[1] - 1))
+
+
+MAX_NESTING = 40
+"""Blocks in blocks; deeper ones are left out, as each costs stack."""
+
+_LONGEST_LINK = 1_000
+"""Characters searched for the end of a wikilink, so that unclosed ones cost no time."""
+
+_BRACKETS = 4
+"""Brackets in brackets that a link may hold: each that stays open looks at as many after it."""
+
+
+Rule = Callable[[StateInline, bool], bool]
+
+
+def render(text: str, surroundings: Surroundings) -> str:
+    """The HTML of a text, not sanitised."""
+    return str(_GRAMMAR.render(text, {_KEY: surroundings}))
+
+
+def _wikilink(state: StateInline, silent: bool) -> bool:
+    src, start = state.src, state.pos
+    embed = src[start] == "!"
+    inner = start + 3 if embed else start + 2
+    if not src.startswith("![[" if embed else "[[", start):
+        return False
+    close = src.find("]]", inner, min(state.posMax, inner + _LONGEST_LINK))
+    if close < 0 or "[[" in src[inner:close] or "\n" in src[inner:close]:
+        return False
+    parts = read_wikilink(src[inner:close])
+    if parts is None:
+        return False
+    if not silent:
+        href = _surroundings(state.env).href(parts)
+        shown = words(parts, embed=embed) or parts.target or parts.fragment or ""
+        _linked(state, href, shown, "embed" if embed else "wikilink")
+    state.pos = close + 2
+    return True
+
+
+def _linked(state: StateInline, href: str | None, shown: str, kind: str) -> None:
+    tag = "span" if href is None else "a"
+    opening = state.push("wikilink_open", tag, 1)
+    opening.attrs = {"class": f"{kind} unresolved"} if href is None else _link(href, kind)
+    state.push("text", "", 0).content = shown
+    state.push("wikilink_close", tag, -1)
+
+
+def _link(href: str, kind: str) -> dict[str, str | int | float]:
+    return {"class": kind, "href": href}
+
+
+_TAG = re.compile(rf"#({TAG_CHARACTERS}+)")
+
+
+def _tag(state: StateInline, silent: bool) -> bool:
+    found = _TAG.match(state.src, state.pos, state.posMax)
+    before = state.src[state.pos - 1] if state.pos else " "
+    if not found or not (before.isspace() or before in "*_~") or not is_tag(found[1]):
+        return False
+    if not silent:
+        _linked(state, tag_href(found[1]), found[0], "tag")
+    state.pos = found.end()
+    return True
+
+
+def tag_href(tag: str) -> str:
+    """The address of a search for a tag."""
+    return f"#/search?q={quote('tag:' + tag, safe='')}"
+
+
+_MARKER = re.compile(r"\[(C?\d{1,3})\](?!\()")
+
+
+def _marker(state: StateInline, silent: bool) -> bool:
+    found = _MARKER.match(state.src, state.pos, state.posMax)
+    if not found or not _surroundings(state.env).markers:
+        return False
+    if not silent:
+        opening = state.push("marker_open", "a", 1)
+        opening.attrs = {"class": "cite", "href": f"#cite-{found[1]}"}
+        state.push("text", "", 0).content = found[1]
+        state.push("marker_close", "a", -1)
+    state.pos = found.end()
+    return True
+
+
+def _between(mark: str) -> Callable[[StateInline], tuple[int, int] | None]:
+    def find(state: StateInline) -> tuple[int, int] | None:
+        start = state.pos + len(mark)
+        if not state.src.startswith(mark, state.pos):
+            return None
+        end = state.src.find(mark, start, min(state.posMax, start + 10 * _LONGEST_LINK))
+        return None if end < 0 else (start, end)
+
+    return find
+
+
+def _shallow(rule: Rule) -> Rule:
+    """A rule that reads what stands in brackets, given up where they lie too deep in others."""
+
+    def find(state: StateInline, silent: bool) -> bool:
+        if not silent or state.level <= _BRACKETS:
+            return rule(state, silent)
+        if state.src[state.pos] not in "[!^":
+            return False
+        state.pos = state.posMax
+        return True
+
+    return find
+
+
+def _footnote_ref(state: StateInline, silent: bool) -> bool:
+    """``[^name]``, where it ends at all: the rule itself looks through the rest of its text."""
+    if not state.src.startswith("[^", state.pos):
+        return False
+    end = min(state.posMax, state.pos + _LONGEST_LINK)
+    return state.src.find("]", state.pos, end) >= 0 and footnote_ref(state, silent)
+
+
+_highlighted, _commented = _between("=="), _between("%%")
+
+
+def _highlight(state: StateInline, silent: bool) -> bool:
+    found = _highlighted(state)
+    if found is None or not state.src[found[0] : found[1]].strip():
+        return False
+    if not silent:
+        last = state.posMax
+        state.push("highlight_open", "mark", 1).attrs = {"class": "hl"}
+        state.pos, state.posMax = found
+        state.md.inline.tokenize(state)
+        state.push("highlight_close", "mark", -1)
+        state.posMax = last
+    state.pos = found[1] + 2
+    return True
+
+
+def _comment(state: StateInline, _silent: bool) -> bool:
+    found = _commented(state)
+    if found is None:
+        return False
+    state.pos = found[1] + 2
+    return True
+
+
+def _image(
+    self: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType
+) -> str:
+    alternative = self.renderInlineAsText(tokens[at].children or [], options, env)
+    return f'<span class="image">{escapeHtml(alternative)}</span>' if alternative else ""
+
+
+def _opening(
+    self: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType
+) -> str:
+    token = tokens[at]
+    destination = str(token.attrs.get("href", ""))
+    parts = read_destination(destination, None)
+    if parts is not None:
+        href = _surroundings(env).href(parts)
+        token.attrs = {"class": "wikilink unresolved"} if href is None else _link(href, "wikilink")
+    else:
+        token.attrs = {**_link(destination, "external"), "target": "_blank"}
+    return str(self.renderToken(tokens, at, options, env))
+
+
+def _grammar() -> MarkdownIt:
+    md = MarkdownIt("commonmark", {"html": False, "maxNesting": MAX_NESTING, "breaks": True})
+    md.enable(["table", "strikethrough"])
+    md.use(front_matter_plugin).use(footnote_plugin)
+    md.use(dollarmath_plugin, allow_space=False, allow_digits=False, double_inline=True)
+    _add_blocks(md)
+    inline = md.inline.ruler
+    inline.before("link", "wikilink", _wikilink)
+    inline.before("link", "marker", _marker)
+    inline.before("link", "tag", _tag)
+    inline.before("link", "highlight", _highlight)
+    inline.before("link", "comment", _comment)
+    for name, rule in (("link", link), ("image", image), ("footnote_inline", footnote_inline)):
+        inline.at(name, _shallow(rule))
+    inline.at("footnote_ref", _footnote_ref)
+    md.add_render_rule("image", _image)
+    md.add_render_rule("link_open", _opening)
+    return md
+
+
+_GRAMMAR = _grammar()
