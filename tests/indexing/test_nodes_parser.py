@@ -55,9 +55,8 @@ def test_a_document_without_path_is_a_mistake(
 
 
 def test_chunks_are_made_to_fit_the_model() -> None:
-    tokens = product.TokenOffsets.from_file(
-        product.bundled_folder() / "tokenizer.json", "passage: "
-    )
+    file = product.bundled_folder() / "tokenizer.json"
+    tokens = product.TokenOffsets(product.read_tokenizer(file.read_text(), file), "passage: ")
     embedder: Any = SimpleNamespace(tokens=tokens, max_tokens=256)
     fitted = product.SectionNodeParser.of(
         embedder, product.ChunkingSettings(max_tokens=0, min_tokens=8)

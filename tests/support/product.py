@@ -147,7 +147,7 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.embed.packed": "PackedModel UnigramTokenizer",
     "notehop.indexing.embed.precision": "MIN_COSINE PROBES",
     "notehop.indexing.embed.ray_embedding": "Address=RayAddress EmbeddingWorker RayCluster slots_of",
-    "notehop.indexing.embed.tokenizer": "TokenOffsets",
+    "notehop.indexing.embed.tokenizer": "read_tokenizer TokenOffsets",
     "notehop.indexing.embed.torch_embedding": ("even_width load_bulk TorchEmbedding"),
     "notehop.indexing.enrich.prompts": "cleaned",
     "notehop.indexing.enrich.planner": "agreement Cost",
