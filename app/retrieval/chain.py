@@ -49,7 +49,7 @@ SPARE = 4
 """Hits for each place of a reply: passages that changed since, and chunks of notes that are
 connected already, are passed over."""
 
-FEW = 8
+FEW = 4
 """Hits beyond those that a reply can need, for such as are held back or say nothing."""
 
 TASKS = "it asks for open tasks: these are the passages that have some, of the newest notes first"

@@ -182,8 +182,8 @@ when they say much the same."""
 
 _WORD = re.compile(r"\w+")
 
-WORDS_KEPT = 4_096
-"""Sentences and names whose words are remembered, some 8 MB: the same notes are linked to again and
+WORDS_KEPT = 10_000
+"""Sentences and names whose words are remembered, some 20 MB: the same notes are linked to again and
 again, and to read those words anew took a tenth of a search."""
 
 
