@@ -204,16 +204,20 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
         trace: Trace,
     ) -> list[NodeWithScore]:
         places = [place for _, place in nodes]
+        compared = self.order == "context" and vector is not None
         linked = LinkedNotes()
         if self.max_connected:
+            # Only the places that a connected note may take are compared with the query.
+            besides = [one.chunk_id for one in places[self.top_k : self.places] if one]
+            gated = compared and len(besides) == self.places - self.top_k
             linked = linked_candidates(
                 view,
                 places[: self.top_k],
                 vector,
                 direction=self.direction,
                 scope=self.scope,
-                # Only the places that a connected note may take are compared with the query.
-                besides=[one.chunk_id for one in places[self.top_k : self.places] if one],
+                besides=besides,
+                gate=self.gate if gated else 0.0,
             )
         candidates = [one for one in linked.candidates if one.path not in self.hidden]
         passed = dict(linked.passed)
@@ -223,7 +227,6 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
             (one.path, linked.similarities.get(one.chunk_id)) if one else (None, None)
             for one in places
         ]
-        compared = self.order == "context" and vector is not None
         shared = self._shared(view, hits, candidates, compared)
         trace.count(
             STAGE,

@@ -207,6 +207,7 @@ def linked_candidates(
     direction: Direction,
     scope: Scope,
     besides: Sequence[ChunkId] = (),
+    gate: float = 0.0,
 ) -> LinkedNotes:
     """Return the notes one link away from the sources, an entry a link.
 
@@ -216,6 +217,8 @@ def linked_candidates(
     :param sources: best first; None for one that is of no note of the index.
     :param query: None leaves all similarities unknown.
     :param besides: chunks that are compared with the query as well, if there are any candidates.
+    :param gate: share of the similarity of the last of them that a note has to reach to be of use:
+        how telling the links of others are is not looked up. 0 looks all up.
     :returns: by source, forward links before backlinks, those in the source's chunk before others,
         then in text order (backlinks by path first).
     """
@@ -245,11 +248,16 @@ def linked_candidates(
         ids = [link.sentence_id for _, link, _, _ in found if link.sentence_id]
         sentences = view.sentence_similarities(query, ids)
         chunks = known_similarities(view.chunk_vectors, query, [*besides, *chain(*notes.values())])
-    repeats = _repeats(view, [link for place, link, _, _ in found if not place[1]])
     nearest = {
         path: max((chunks[one] for one in ids if one in chunks), default=None)
         for path, ids in notes.items()
     }
+    bar = gate * min((chunks.get(one, 0.0) for one in besides), default=0.0)
+    reach = {far: max(0.0, nearest[far] or 0.0) for far in notes}
+    for _, link, far, _ in found:
+        reach[far] = max(reach[far], sentences.get(link.sentence_id or "", 0.0))
+    useful = [link for place, link, far, _ in found if not place[1] and reach[far] >= bar]
+    repeats = _repeats(view, useful)
     candidates = [
         LinkedNote(
             path=far,
