@@ -104,8 +104,7 @@ _GAP = r"[ \t]{0,3}"
 _ITEM = rf"{_NAME}(?:{_GAP}[-–]{_GAP}{_NAME})?"
 _ITEMS = rf"{_GAP}(?P<items>{_ITEM}(?:{_GAP}[,;]{_GAP}{_ITEM}){{0,40}}){_GAP}"
 _OPEN, _CLOSE = r"(?<![\[\\^])\[", r"\](?![\](:])"
-_LONGEST = 1_000
-"""Characters between the brackets of what may become a marker: 41 items have fewer."""
+_LONGEST = 1_000  # characters between the brackets of what may become a marker: 41 items have fewer
 
 MARKER = re.compile(f"{_OPEN}{_ITEMS}{_CLOSE}")
 """``[1]``, ``[1, 2]``, ``[1-3]``, ``[C1]``, ``[C1-3]``, ``[1, C2]``; not ``[[1]]``, ``[^1]``,
@@ -135,8 +134,7 @@ def _grammar(openings: Sequence[str], closings: Sequence[str]) -> Grammar:
     )
 
 
-PLAIN = _grammar([_OPEN], [_CLOSE])
-"""Markers as the prompt asks for them: :data:`MARKER`."""
+PLAIN = _grammar([_OPEN], [_CLOSE])  # markers as the prompt asks for them: `MARKER`
 
 FOREIGN = _grammar([rf"{_OPEN}\^?", "【"], [_CLOSE, r"(?:†[^】\n]{0,80})?】"])
 """The same, ``[^1]``, ``【1】`` and ``【1†lines】``: some models write no others."""

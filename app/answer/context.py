@@ -100,11 +100,8 @@ def _escape_rules(text: str) -> str:
 
 CONNECTED_TITLE = "CONNECTED NOTES (linked from retrieved results):"
 
-ROOT = "/"
-"""What stands for the folder of a note at the top of the vault."""
-
-BEGINNING = " (its beginning)"
-"""What a header says of a text that was shortened."""
+ROOT = "/"  # what stands for the folder of a note at the top of the vault
+BEGINNING = " (its beginning)"  # what a header says of a text that was shortened
 
 
 def build_context(
@@ -193,11 +190,8 @@ def _text(text: str) -> str:
     return body(text.strip())
 
 
-USEFUL = 40
-"""Tokens of a text that are worth showing without the rest: some two sentences."""
-
-JOINT = 2
-"""Tokens of the blank line between two parts."""
+USEFUL = 40  # tokens of a text that are worth showing without the rest: some two sentences
+JOINT = 2  # tokens of the blank line between two parts
 
 Part = TypeVar("Part", Source, ConnectedNote)
 

@@ -91,8 +91,7 @@ _NOTHING_OWN = frozenset(
 )
 """Words that are about nothing by themselves."""
 
-_DATED = re.compile(r"[\d\W]*")
-"""The name of a daily note, which nothing is about."""
+_DATED = re.compile(r"[\d\W]*")  # the name of a daily note, which nothing is about
 
 FEW = 2
 """Words of its own that a question may have that goes on from the one before ("and the cost?")."""

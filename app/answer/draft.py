@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -11,17 +12,14 @@ from notehop.app.answer.citations import Grammar, check_citations, grammar_for
 from notehop.app.answer.context import body
 from notehop.app.answer.material import Material
 from notehop.app.answer.passages import Passage, Range, SentenceSpans, passages
-from notehop.app.answer.tasks import open_items
 from notehop.app.models import LeftOut, Source
 from notehop.indexing.shown import on_one_line
 
-GAP = "…"
-"""Stands where the source says something in between."""
+GAP = "…"  # stands where the source says something in between
 
 _FLAT = ("prose", "property", "heading")
 
-INDENT = "   "
-"""Of a list in a list: as much as a number takes."""
+INDENT = "   "  # of a list in a list: as much as a number takes
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,28 +169,18 @@ below it 43 (docs/evaluation.md)."""
 SILENT = "I found nothing in your notes that answers this."
 """The whole of an answer when nothing was found, and its first sentence when nothing answers."""
 
-DECLINED = "The vault does not say."
-"""What a language model is told to say then."""
+DECLINED = "The vault does not say."  # what a language model is told to say then
 
 LISTED = "There is no question beside the filters. The newest notes that they leave:"
 """How an answer begins where the query is nothing but filters."""
 
 UNCITED = "the answer cites no source; check it against the sources below"
 
-FEW = 3
-"""Notes of a kind that are quoted from their beginning; more are listed."""
-
-LONGEST = 120
-"""Words that are quoted of each of a few, at most."""
-
-SUMMARY = 60
-"""Words of what is quoted of a note in a list of notes, at most."""
-
-NEAREST = 3
-"""Notes that are named as the nearest when none answers."""
-
-MISSING = 3
-"""Words of a question that are named because no note has them."""
+FEW = 3  # notes of a kind that are quoted from their beginning; more are listed
+LONGEST = 120  # words that are quoted of each of a few, at most
+SUMMARY = 60  # words of what is quoted of a note in a list of notes, at most
+NEAREST = 3  # notes that are named as the nearest when none answers
+MISSING = 3  # words of a question that are named because no note has them
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,6 +340,22 @@ def of_a_kind(material: Material, sentences: SentenceSpans) -> Draft:
             text += f" {source.marker}"
     cited = tuple(source.marker for source in material.sources)
     return Draft(text, "extractive", cited, said=tuple(said))
+
+
+_OPEN = re.compile(r"^[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[ \][ \t]+(\S.*)$", re.MULTILINE)
+
+
+def open_items(text: str, names: Sequence[str] = ()) -> list[tuple[int, int]]:
+    """The half-open ranges of the open tasks in a text: list items whose box is not ticked.
+
+    :param names: those that say one of these names only; none takes all.
+    """
+    said = [name.casefold() for name in names]
+    return [
+        found.span(1)
+        for found in _OPEN.finditer(text)
+        if not said or any(name in found[1].casefold() for name in said)
+    ]
 
 
 def of_tasks(material: Material) -> Draft:

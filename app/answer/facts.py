@@ -381,8 +381,7 @@ _NAME_TOKEN = re.compile(r"[^\W_]+(?:['’.\-][^\W_]+)*")
 _BREAK = re.compile(
     r"[.!?:;,()\[\]“”\"«»|\n]|\s[–—-]\s|(?:^|\s)(?:but|aber|sondern|mais|pero|ma|mas|maar|men|но)(?=\s)"
 )
-_BEFORE = 80
-"""Characters before a word that tell whether a sentence begins with it."""
+_BEFORE = 80  # characters before a word that tell whether a sentence begins with it
 
 _BEGIN = re.compile(r"[.!?:;|\n“”\"«»(\[]\s*(?:[-*+>#]+\s*)?$")
 

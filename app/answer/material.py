@@ -212,8 +212,7 @@ _EMPHASIS = re.compile(r"\*\*|__|==|~~")
 _END = re.compile(r"[.!?。！？…][\"'”’»)\]*_]*\s*$")
 _MARKERS_LAST = re.compile(r"(?:[ \t]*\[[^\[\]]{1,40}\])+[ \t]*$")
 _GOES_ON = re.compile(r"[a-zà-ÿ]")
-_TAIL = 200
-"""Characters before the end of a sentence in which its markers stand."""
+_TAIL = 200  # characters before the end of a sentence in which its markers stand
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 from notehop.app.answer.citations import code_spans, inside
@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 
-Range = tuple[int, int]
-"""Half-open range of characters in the text of a source."""
+Range = tuple[int, int]  # half-open range of characters in the text of a source
 
 _EMPHASIS = ("**", "__", "==", "~~")
 
@@ -35,15 +34,10 @@ _MARKUP = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """The text of a block, lines apart, put together from pieces of the source.
+    """The text of a block, lines apart, with the place in the source of each of its characters."""
 
-    ``starts`` are the places in ``text`` at which the pieces begin, ``origins`` those in the
-    source.
-    """
-
-    text: str
-    starts: tuple[int, ...] = ()
-    origins: tuple[int, ...] = ()
+    text: str = ""
+    origins: Sequence[int] = ()
 
     def part(self, start: int, end: int) -> Stretch:
         """The part without blanks around it, nor a mark of emphasis that it holds one end of."""
@@ -62,7 +56,7 @@ class Stretch:
                         end -= len(mark)
                         break
             else:
-                return self._cut(start, end)
+                return Stretch(text[start:end], self.origins[start:end])
 
     def words(self) -> str:
         """The text on one line."""
@@ -70,26 +64,16 @@ class Stretch:
 
     def ranges(self) -> tuple[Range, ...]:
         """Where the words stand, in order."""
+        breaks = [
+            at for at in range(1, len(self.text)) if self.origins[at] != self.origins[at - 1] + 1
+        ]
         found: list[Range] = []
-        for at, start in enumerate(self.starts):
-            end = self.starts[at + 1] if at + 1 < len(self.starts) else len(self.text)
+        for start, end in pairwise((0, *breaks, len(self.text))):
             piece = self.text[start:end]
             if piece.strip():
-                begin = self.origins[at] + len(piece) - len(piece.lstrip())
+                begin = self.origins[start] + len(piece) - len(piece.lstrip())
                 found.append((begin, begin + len(piece.strip())))
         return tuple(found)
-
-    def _cut(self, start: int, end: int) -> Stretch:
-        if start >= end:
-            return Stretch("")
-        first = bisect_right(self.starts, start) - 1
-        last = bisect_right(self.starts, end - 1) - 1
-        shift = start - self.starts[first]
-        return Stretch(
-            self.text[start:end],
-            (0, *(at - start for at in self.starts[first + 1 : last + 1])),
-            (self.origins[first] + shift, *self.origins[first + 1 : last + 1]),
-        )
 
 
 def stretch_of(content: str, source: str, lines: Iterable[Range], *, code: bool = False) -> Stretch:
@@ -99,26 +83,21 @@ def stretch_of(content: str, source: str, lines: Iterable[Range], *, code: bool 
     :param lines: where these lines stand in the source, in order.
     :param code: whether all of it is seen as it is written.
     """
-    text: list[str] = []
-    starts: list[int] = []
+    text = ""
     origins: list[int] = []
-    length = 0
     spans = code_spans(content) if "`" in content else []
     begins = 0
     for line, (start, end) in zip(content.split("\n"), lines, strict=False):
         at = source.find(line, start, end)
         origin = at if at >= 0 else start
         for first, last in [(0, len(line))] if code else _seen(line, begins, spans):
-            # A piece that goes on in the source as it does here is one with the piece before.
-            if not starts or origin + first - length != origins[-1] - starts[-1]:
-                starts.append(length)
-                origins.append(origin + first)
-            text.append(line[first:last])
-            length += last - first
-        text.append("\n")
-        length += 1
+            text += line[first:last]
+            origins += range(origin + first, origin + last)
+        text += "\n"
+        origins.append(origins[-1] + 1 if origins else origin)
         begins += len(line) + 1
-    return Stretch("".join(text).rstrip("\n"), tuple(starts), tuple(origins))
+    text = text.rstrip("\n")
+    return Stretch(text, origins[: len(text)])
 
 
 def _seen(line: str, begins: int, spans: list[tuple[int, int]]) -> list[Range]:
@@ -147,17 +126,13 @@ Kind = Literal["prose", "item", "row", "code", "property", "heading"]
 LONGEST_ITEM = 300
 """A list item up to this many characters is quoted whole: cut, it loses what it was listed for."""
 
-SHORTEST = 2
-"""Words of a sentence that says nothing by itself: "No.", "It depends."."""
-
-TITLE = 7
-"""Words from which on the first line of a callout is no title, but what it has to say."""
+SHORTEST = 2  # words of a sentence that says nothing by itself: "No.", "It depends."
+TITLE = 7  # words from which on the first line of a callout is no title, but what it has to say
 
 LONGEST_CODE = 15
 """Lines of a block of code that is quoted: no part of a longer one makes sense by itself."""
 
-REMEMBERED = 512
-"""Sources whose passages are remembered: questions come back to the same notes."""
+REMEMBERED = 512  # sources whose passages are remembered: questions come back to the same notes
 
 _CALLOUT = re.compile(r"\[!\w[\w-]*(?:\|[^\]]*)?\][+-]?[ \t]*")
 _BLOCK_ID = re.compile(r"(?<![ \t])[ \t]+\^[A-Za-z0-9-]+\s*$")
@@ -185,8 +160,7 @@ _PROPERTY = re.compile(
 
 _ONE_PROPERTY = re.compile(r"\s*[\w-]{1,40}: [^\n]+\s*")
 
-BETWEEN = " ·"
-"""What stands between two properties."""
+BETWEEN = " ·"  # what stands between two properties
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +234,7 @@ def passages(text: str, sentences: SentenceSpans) -> tuple[Passage, ...]:
     return tuple(found)
 
 
-_NOTHING = Stretch("")
+_NOTHING = Stretch()
 
 
 def properties(text: str) -> tuple[Passage, ...]:
@@ -475,27 +449,22 @@ def _trimmed(text: str, line: Range) -> Range:
     return start, start + len(bare.rstrip())
 
 
-def _cells(text: str, line: Range, tokens: Sequence[Token], at: int) -> Stretch:
+def _cells(source: str, line: Range, tokens: Sequence[Token], at: int) -> Stretch:
     """The words of a row, with a bar between its cells."""
-    parts: list[str] = []
-    starts: list[int] = []
+    text = ""
     origins: list[int] = []
-    length, after = 0, line[0]
+    after = line[0]
     while tokens[at].type != "tr_close":
         token = tokens[at]
         at += 1
         cell = token.content.strip() if token.type == "inline" else ""
         if not cell:
             continue
-        if parts:
-            parts.append(" | ")
-            length += 3
         # A bar in a cell is written with a backslash before it.
-        place = text.find(cell, after, line[1])
+        place = source.find(cell, after, line[1])
         origin = place if place >= 0 else after
-        starts.append(length)
-        origins.append(origin)
-        parts.append(cell)
-        length += len(cell)
+        shown = f" | {cell}" if text else cell
+        text += shown
         after = origin + len(cell)
-    return Stretch("".join(parts), tuple(starts), tuple(origins))
+        origins += range(after - len(shown), after)
+    return Stretch(text, origins)

@@ -5,6 +5,7 @@ Touches: index and models, through the retriever and the synthesizer it is given
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -24,7 +25,7 @@ from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.prompts.mixin import PromptMixinType
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
-from notehop.app.answer.synthesizer import VaultSynthesizer
+from notehop.app.answer.synthesizer import VaultSynthesizer, in_async
 from notehop.app.retrieval.trace import TracedQuery, trace_of, traced
 
 
@@ -58,11 +59,8 @@ class NotehopQueryEngine(BaseQueryEngine):
         return nodes
 
     async def aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        """Do as :meth:`retrieve`."""
-        nodes = await self._retriever.aretrieve(query_bundle)
-        for postprocessor in self._postprocessors:
-            nodes = await postprocessor.apostprocess_nodes(nodes, query_bundle=query_bundle)
-        return nodes
+        """Do as :meth:`retrieve`, in a thread."""
+        return await asyncio.to_thread(self.retrieve, query_bundle)
 
     def synthesize(
         self,
@@ -82,13 +80,10 @@ class NotehopQueryEngine(BaseQueryEngine):
         nodes: list[NodeWithScore],
         additional_source_nodes: Sequence[NodeWithScore] | None = None,
     ) -> Response | AsyncStreamingResponse:
-        """Do as :meth:`synthesize`."""
-        with self._event(CBEventType.SYNTHESIZE, query_bundle) as event:
-            response = await self._synthesizer.asynthesize(
-                query_bundle, nodes, additional_source_nodes
-            )
-            event.on_end(payload={EventPayload.RESPONSE: response})
-        return response
+        """Do as :meth:`synthesize`, in a thread."""
+        return in_async(
+            await asyncio.to_thread(self.synthesize, query_bundle, nodes, additional_source_nodes)
+        )
 
     def _query(self, query_bundle: QueryBundle) -> Response | StreamingResponse:
         query = traced(query_bundle)
@@ -101,15 +96,7 @@ class NotehopQueryEngine(BaseQueryEngine):
         return response
 
     async def _aquery(self, query_bundle: QueryBundle) -> Response | AsyncStreamingResponse:
-        query = traced(query_bundle)
-        with self._event(CBEventType.QUERY, query) as event:
-            nodes = await self.aretrieve(query)
-            with query.trace.timed("answer"):
-                asked = replace(query, query_str=asked_in(query))
-                response = await self.asynthesize(asked, nodes)
-            response = with_trace(response, query)
-            event.on_end(payload={EventPayload.RESPONSE: response})
-        return response
+        return in_async(await asyncio.to_thread(self._query, query_bundle))
 
     def _event(self, kind: CBEventType, query: QueryBundle) -> AbstractContextManager[EventContext]:
         """An event for the callbacks of the application, which ends with the block."""

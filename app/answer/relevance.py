@@ -14,10 +14,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from notehop.app.answer.expected import DIGITS, MEASURES, has_date, has_number
 from notehop.app.answer.facts import names_of
 from notehop.app.answer.passages import Passage, SentenceSpans, passages
-from notehop.app.answer.question import Question
+from notehop.app.answer.question import DIGITS, MEASURES, Question, has_date, has_number
 from notehop.app.models import Source
 from notehop.indexing.tokens.words import fold
 
@@ -389,8 +388,7 @@ def _shape(
     }
 
 
-SHORT = 5
-"""Words of what may be no more than a label."""
+SHORT = 5  # words of what may be no more than a label
 
 
 def is_bare(passage: Passage, reading: Reading) -> bool:
@@ -486,8 +484,7 @@ def _defines(
 
 
 _SMALL = "a an and at by for from in of on or the to with der die das des und von zu de du la le et y e do"
-_JOINING = frozenset(_SMALL.split())
-"""Words whose initials an abbreviation may leave out."""
+_JOINING = frozenset(_SMALL.split())  # words whose initials an abbreviation may leave out
 
 
 def spells(about: str, text: str) -> bool:

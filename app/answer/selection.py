@@ -13,26 +13,16 @@ from notehop.app.answer.facts import names_of
 from notehop.app.answer.passages import BETWEEN, Passage, passages, properties
 from notehop.app.answer.relevance import Asked, Candidate, Named, spells
 
-OF_ONE = 120
-"""Words that are quoted of one section: it is whole, as most are shorter."""
+OF_ONE = 120  # words that are quoted of one section: it is whole, as most are shorter
 
 OF_ALL = 180
 """Words that are quoted in all: a screen. What these numbers are worth is in docs/evaluation.md."""
 
-OF_A_DOUBT = 120
-"""The same where it is not sure that any of it answers."""
-
-SOURCES = 3
-"""Sources that are quoted, a section of each."""
-
-NEAR = 2.0
-"""How much less likely than the best source another may be, as a difference of scores."""
-
-DEFINED = 0.7
-"""The same where a definition or a property is asked for: one is enough."""
-
-SHARPNESS = 2.0
-"""A source is as good as its best sentence and, by this much less, as its others."""
+OF_A_DOUBT = 120  # the same where it is not sure that any of it answers
+SOURCES = 3  # sources that are quoted, a section of each
+NEAR = 2.0  # how much less likely than the best source another may be, as a difference of scores
+DEFINED = 0.7  # the same where a definition or a property is asked for: one is enough
+SHARPNESS = 2.0  # a source is as good as its best sentence and, by this much less, as its others
 
 ABOVE = 15
 """Words above the sentence that answers that a reader has before it, so that a paragraph is read from
@@ -41,17 +31,10 @@ its beginning; where there are more, they come after it."""
 SAYS_LITTLE = 7
 """Words above it that are not worth a quote of their own: "On the new bank, in drizzle."."""
 
-LONGEST_LIST = 14
-"""Items or rows that are quoted of one list or table."""
-
-LISTED_AMONG = 8
-"""Best candidates among which half of a list is that is quoted whole."""
-
-POINTERS = 3
-"""Candidates, best first, that are followed where they lead."""
-
-FAR = 3.0
-"""How much less likely than a sentence what it leads to may be."""
+LONGEST_LIST = 14  # items or rows that are quoted of one list or table
+LISTED_AMONG = 8  # best candidates among which half of a list is that is quoted whole
+POINTERS = 3  # candidates, best first, that are followed where they lead
+FAR = 3.0  # how much less likely than a sentence what it leads to may be
 
 TYPED = ("number_there", "date_there", "name_there", "place_there")
 """Features of a passage that has a value of the kind that is asked for."""

@@ -34,8 +34,7 @@ HIGH = 0.60
 112 ones made up, or cited to another passage or note, none; of 201 that a model invented 3
 (docs/answers.md)."""
 
-PARTIAL = 0.45
-"""Least score of one that it says in part."""
+PARTIAL = 0.45  # least score of one that it says in part
 
 HIGH_WORDS, PARTIAL_WORDS = 0.65, 0.5
 """The same for the share of words, where no vectors can be compared."""
@@ -44,11 +43,8 @@ LIKENED = 4
 """Units of a source whose vectors are compared with a sentence, best by words first: each takes
 some milliseconds, once."""
 
-MOST = 3
-"""Units of a source that a sentence may be put together from."""
-
-GAIN = 0.12
-"""Share of a sentence's words that a further unit has to bring."""
+MOST = 3  # units of a source that a sentence may be put together from
+GAIN = 0.12  # share of a sentence's words that a further unit has to bring
 
 _LISTED = re.compile(
     r"(?:> ?)*(?:(?:[-*+]|\(?\d{1,3}[.)])\s+(?!\w+ (?:19|20|21)\d\d)(?:\[[ xX]\]\s+)?"

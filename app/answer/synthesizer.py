@@ -37,11 +37,8 @@ from notehop.app.models.reply import doubts
 
 Item = TypeVar("Item")
 
-PATIENCE = 0.1
-"""Seconds between two looks at whether the items are still wanted."""
-
-AHEAD = 64
-"""Items that wait to be taken: a source that is faster than its reader waits, too."""
+PATIENCE = 0.1  # seconds between two looks at whether the items are still wanted
+AHEAD = 64  # items that wait to be taken: a source that is faster than its reader waits, too
 
 
 Pulled = Callable[[Callable[[], bool]], Generator[Item, None, None]]
@@ -110,8 +107,7 @@ class _Pull(Generic[Item]):
 
 _dispatcher = get_dispatcher(__name__)
 
-CHECK = "check"
-"""The stage of an answer in which its sentences are held against the sources."""
+CHECK = "check"  # the stage of an answer in which its sentences are held against the sources
 
 
 class VaultSynthesizer(BaseSynthesizer):
@@ -159,10 +155,6 @@ class VaultSynthesizer(BaseSynthesizer):
         """Whether anything in the material seems to answer; True where that cannot be told."""
         return True
 
-    async def adraft(self, query: str, material: Material) -> Draft:
-        """Do as :meth:`draft`, in a thread; one that waits for a network has a better way."""
-        return await asyncio.to_thread(self.draft, query, material)
-
     def stream_draft(
         self,
         query: str,
@@ -199,7 +191,9 @@ class VaultSynthesizer(BaseSynthesizer):
     ) -> Response | StreamingResponse:
         """Answer from the nodes: those with the role ``connected`` are context only."""
         _dispatcher.event(SynthesizeStartEvent(query=query))
-        material, words = self._ready(query, nodes, additional_source_nodes, response_kwargs)
+        _refuse(response_kwargs)
+        material = material_of([*nodes, *(additional_source_nodes or ())], self._vault)
+        words = query if isinstance(query, str) else query.query_str
         if self._in_pieces:
             pieces, about = self._pieces(words, material)
             streaming = StreamingResponse(pieces, list(material.source_nodes), about)
@@ -210,7 +204,6 @@ class VaultSynthesizer(BaseSynthesizer):
         _dispatcher.event(SynthesizeEndEvent(query=query, response=response))
         return response
 
-    @_dispatcher.span
     async def asynthesize(
         self,
         query: QueryType,
@@ -218,20 +211,12 @@ class VaultSynthesizer(BaseSynthesizer):
         additional_source_nodes: Sequence[NodeWithScore] | None = None,
         **response_kwargs: Any,
     ) -> Response | AsyncStreamingResponse:
-        """Do as :meth:`synthesize`."""
-        _dispatcher.event(SynthesizeStartEvent(query=query))
-        material, words = self._ready(query, nodes, additional_source_nodes, response_kwargs)
-        if self._in_pieces:
-            pieces, about = self._pieces(words, material)
-            streaming = AsyncStreamingResponse(
-                _in_a_thread(pieces), list(material.source_nodes), about
+        """Do as :meth:`synthesize`, in a thread."""
+        return in_async(
+            await asyncio.to_thread(
+                self.synthesize, query, nodes, additional_source_nodes, **response_kwargs
             )
-            _dispatcher.event(SynthesizeEndEvent(query=query, response=streaming))
-            return streaming
-        draft = _without_thought(words, material) or await self.adraft(words, material)
-        response = await asyncio.to_thread(respond, draft, material, self._checker)
-        _dispatcher.event(SynthesizeEndEvent(query=query, response=response))
-        return response
+        )
 
     def _pieces(
         self, words: str, material: Material
@@ -264,9 +249,8 @@ class VaultSynthesizer(BaseSynthesizer):
     async def aget_response(
         self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any
     ) -> str:
-        """Do as :meth:`get_response`."""
-        _refuse(response_kwargs)
-        return (await self.adraft(query_str, _bare(text_chunks))).text
+        """Do as :meth:`get_response`, in a thread."""
+        return await asyncio.to_thread(self.get_response, query_str, text_chunks, **response_kwargs)
 
     def _get_prompts(self) -> PromptDictType:
         return {}
@@ -274,21 +258,18 @@ class VaultSynthesizer(BaseSynthesizer):
     def _update_prompts(self, prompts: PromptDictType) -> None:
         """There are none to update."""
 
-    def _ready(
-        self,
-        query: QueryType,
-        nodes: Sequence[NodeWithScore],
-        more: Sequence[NodeWithScore] | None,
-        unknown: dict[str, Any],
-    ) -> tuple[Material, str]:
-        _refuse(unknown)
-        material = material_of([*nodes, *(more or ())], self._vault)
-        return material, query if isinstance(query, str) else query.query_str
 
+def in_async(response: Response | StreamingResponse) -> Response | AsyncStreamingResponse:
+    """The response as it is awaited: its pieces are made in a thread."""
+    if isinstance(response, Response):
+        return response
 
-async def _in_a_thread(pieces: Generator[str, None, None]) -> AsyncGenerator[str, None]:
-    while (piece := await asyncio.to_thread(next, pieces, None)) is not None:
-        yield piece
+    async def pieces() -> AsyncGenerator[str, None]:
+        made = response.response_gen
+        while (piece := await asyncio.to_thread(next, made, None)) is not None:
+            yield piece
+
+    return AsyncStreamingResponse(pieces(), response.source_nodes, response.metadata)
 
 
 def _without_thought(words: str, material: Material) -> Draft | None:

@@ -58,7 +58,7 @@ DOUBT = (
     "A look at these notes found nothing in them that clearly answers the question. If you find "
     "nothing either, say that the vault does not say."
 )
-"""What is put behind the context where :mod:`notehop.app.answer.decision` says no."""
+"""What is put behind the context where :mod:`notehop.app.answer.extractive` says no."""
 
 ANSWER_PROMPT = ChatPromptTemplate(
     [
@@ -73,11 +73,8 @@ _log = logging.getLogger(__name__)
 
 PROMPT = "answer_prompt"
 
-ANSWER = 500
-"""Tokens of the window kept for the answer, unless the model states a longer one."""
-
-MESSAGES = 50
-"""Tokens kept for what a provider puts around each message."""
+ANSWER = 500  # tokens of the window kept for the answer, unless the model states a longer one
+MESSAGES = 50  # tokens kept for what a provider puts around each message
 
 HALVED = 2
 """Times that a context which was too long is halved: a window is not known for every model."""
@@ -122,20 +119,6 @@ class LlmSynthesizer(VaultSynthesizer):
                 return asking.instead(self._fallback.draft(query, material), exc)
             if failure := _says_nothing(text, asking):
                 return asking.instead(self._fallback.draft(query, material), failure)
-            return self._checked(asking, text)
-
-    async def adraft(self, query: str, material: Material) -> Draft:
-        """Do as :meth:`draft`, without blocking."""
-        asking = self._asking(query, material)
-        while True:
-            try:
-                text = await self._asaid(query, asking)
-            except Exception as exc:  # noqa: BLE001 - any provider's error; the reply carries it
-                if self._with_less(asking, material, exc):
-                    continue
-                return asking.instead(await self._fallback.adraft(query, material), exc)
-            if failure := _says_nothing(text, asking):
-                return asking.instead(await self._fallback.adraft(query, material), failure)
             return self._checked(asking, text)
 
     def stream_draft(
@@ -185,16 +168,6 @@ class LlmSynthesizer(VaultSynthesizer):
                 return "".join(self._llm.stream(self._prompt, **given))
             except NotImplementedError:
                 return self._llm.predict(self._prompt, **given)
-
-    async def _asaid(self, query: str, asking: _Asking) -> str:
-        """Do as :meth:`_said`."""
-        given = {"context_str": asking.context, "query_str": query}
-        with asking.sending():
-            try:
-                pieces = await self._llm.astream(self._prompt, **given)
-                return "".join([piece async for piece in pieces])
-            except NotImplementedError:
-                return await self._llm.apredict(self._prompt, **given)
 
     def _stand_in(
         self,

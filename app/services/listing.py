@@ -15,8 +15,8 @@ from pathlib import Path
 
 from llama_index.core.schema import NodeWithScore
 
+from notehop.app.answer.draft import open_items
 from notehop.app.answer.facts import facts_of
-from notehop.app.answer.tasks import open_items
 from notehop.app.models import Filters
 from notehop.app.retrieval.chain import Wanted
 from notehop.app.retrieval.filter_syntax import Condition

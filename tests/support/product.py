@@ -20,9 +20,9 @@ _HOMES: dict[str, str] = {
     "notehop.app.answer.claims": "sentences",
     "notehop.app.answer.conversation": "history KEPT LONGEST standalone Turn",
     "notehop.app.answer.draft": "Draft Mode quoted Quote",
-    "notehop.app.answer.decision": "features=decision_features",
-    "notehop.app.answer.extractive": "evidence_of ExtractiveSynthesizer weights",
-    "notehop.app.answer.expected": "fits",
+    "notehop.app.answer.extractive": (
+        "evidence_of ExtractiveSynthesizer features=decision_features weights"
+    ),
     "notehop.app.answer.facts": "contradicted facts_of lacking",
     "notehop.app.answer.context": "fit Fitted USEFUL",
     "notehop.app.answer.material": "Material material_of units",
@@ -31,7 +31,7 @@ _HOMES: dict[str, str] = {
     "notehop.app.answer.relevance": (
         "Asked=AskedQuestion candidates Named Reading score=score_passages Term Vectors"
     ),
-    "notehop.app.answer.question": "read=read_question",
+    "notehop.app.answer.question": "fits read=read_question",
     "notehop.app.answer.support": "held_against judged Known Stated Verdict",
     "notehop.app.answer.synthesizer": "VaultSynthesizer",
     "notehop.app.answer.themes": "ThemeQuotes THEMES ThemeSynthesizer",
