@@ -163,9 +163,10 @@ def names_in(items: str) -> Iterator[str]:
     ends; ``C1-3`` is ``C1-C3``.
     """
     for item in re.split(r"[,;]", items):
-        span = _RANGE.fullmatch(item.strip())
+        name = item.strip()
+        span = _RANGE.fullmatch(name)
         if span is None:
-            yield _canonical(item.strip())
+            yield f"C{int(name[1:])}" if name[0] in "Cc" else str(int(name))
             continue
         first, last = int(span[2]), int(span[4])
         kind, other = span[1].upper(), span[3].upper() or span[1].upper()
@@ -173,10 +174,6 @@ def names_in(items: str) -> Iterator[str]:
             yield from (f"{kind}{first}", f"{other}{last}")
         else:
             yield from (f"{kind}{number}" for number in range(first, last + 1))
-
-
-def _canonical(name: str) -> str:
-    return f"C{int(name[1:])}" if name[0] in "Cc" else str(int(name))
 
 
 @dataclass(frozen=True, slots=True)

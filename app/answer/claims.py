@@ -260,7 +260,7 @@ class _Check:
         verdict = judged(stated, found, reading)
         alone = [verdict] if len(found) == 1 else [judged(stated, [one], reading) for one in found]
         shown = [
-            self._evidence(marker, _spans(one), each.support)
+            self._evidence(marker, [one.known.units[at].span for at in one.units], each.support)
             for marker, one, each in zip(claim.markers, found, alone, strict=True)
         ]
         flag = "unsupported" if verdict.support == "none" else None
@@ -314,8 +314,3 @@ class _Check:
                 f"{self._by._within * 1000:,.0f} ms of answer.check_ms were over"
             )
         return said
-
-
-def _spans(found: Found) -> list[tuple[int, int]]:
-    units = found.known.units
-    return [(units[at].start, units[at].end) for at in found.units]

@@ -297,18 +297,16 @@ class _Fitting:
 
     def _left_out(self, kept: Material) -> list[LeftOut]:
         there = {*(one.marker for one in kept.sources), *(one.label for one in kept.connected)}
-        parts: list[tuple[str, Source | ConnectedNote]] = [
-            *((one.marker, one) for one in self._material.sources),
-            *((one.label, one) for one in self._material.connected),
-        ]
+        parts: dict[str, Source | ConnectedNote] = {
+            **{one.marker: one for one in self._material.sources},
+            **{one.label: one for one in self._material.connected},
+        }
         found = []
-        for name, one in parts:
+        for name, one in parts.items():
             if name in there and name not in self._cut:
                 continue
-            start = 0
-            if name in there:
-                start = self._cut[name]
-                start += len(one.text[start:]) - len(one.text[start:].lstrip())
+            start = self._cut[name] if name in there else 0
+            start += len(one.text[start:]) - len(one.text[start:].lstrip()) if start else 0
             found.append(
                 LeftOut(
                     marker=name,

@@ -113,7 +113,8 @@ def _blocks(parts: Sequence[Part]) -> Iterator[str]:
         elif kind == "item":
             yield _list(group)
         elif kind == "row":
-            yield from _tables(group)
+            for frame, rows in groupby(group, key=lambda part: part.passage.frame):
+                yield "\n".join([frame, *(part.passage.written for part in rows)])
         else:
             yield from ("\n\n".join((*_lead(one), one.passage.written)) for one in group)
         last = group[-1]
@@ -147,11 +148,6 @@ def _introduction(item: Passage, indent: str) -> list[str]:
         return [f"{indent.removesuffix(INDENT)}- {item.lead}"]
     # Only bullets and a number 1 may follow a paragraph without a blank line.
     return [item.lead] if item.mark in ("-", "*", "+", "1.", "1)") else [item.lead, ""]
-
-
-def _tables(parts: Sequence[Part]) -> Iterator[str]:
-    for frame, run in groupby(parts, key=lambda part: part.passage.frame):
-        yield "\n".join([frame, *(part.passage.written for part in run)])
 
 
 Mode = Literal["llm", "extractive", "none"]
@@ -228,8 +224,8 @@ def written(text: str, material: Material) -> Draft:
     if checked.unknown:
         total = sum(count for _, count in checked.unknown)
         names = ", ".join(f"[{name}]" for name, _ in checked.unknown)
-        noun = "marker" if total == 1 else "markers"
-        warnings.append(f"{total} {noun} of the answer named no source and {_were(total)}: {names}")
+        noun, were = ("marker", "was") if total == 1 else ("markers", "were")
+        warnings.append(f"{total} {noun} of the answer named no source and {were} removed: {names}")
     if not checked.cited:
         warnings.append(UNCITED)
     return Draft(checked.text, "llm", checked.cited, checked.mentioned, tuple(warnings))
@@ -408,7 +404,3 @@ def _no_note_has(missing: Sequence[str]) -> str:
 def _either(words: Sequence[str]) -> str:
     shown = [f"“{body(on_one_line(word))}”" for word in words[:MISSING]]
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} or {shown[-1]}"
-
-
-def _were(count: int) -> str:
-    return "was removed" if count == 1 else "were removed"

@@ -60,7 +60,11 @@ def features(
         # What has no word in common with any note is near some by chance alone. Only a question in
         # another language may be answered by meaning, unless nothing is near it.
         return {"nothing": 1.0}
-    if asked.question.abbreviated and not _is_spelt_out(asked, ranked, sources):
+    if asked.question.abbreviated and not any(
+        any(one.features.get(name) for name in SPELLS)
+        or spells(asked.question.about, sources[one.source].source.title)
+        for one in ranked
+    ):
         # Whoever uses an abbreviation does not say what it stands for.
         return {"nothing": 1.0}
     best = ranked[:LOOKED_AT]
@@ -171,12 +175,6 @@ def unmentioned(asked: Asked, sources: Sequence[Named]) -> list[str]:
         if own and (own & nowhere or not own & held):
             found.append(side)
     return found
-
-
-def _is_spelt_out(asked: Asked, ranked: Sequence[Candidate], sources: Sequence[Named]) -> bool:
-    return any(one.features.get(name) for one in ranked for name in SPELLS) or any(
-        spells(asked.question.about, sources[one.source].source.title) for one in ranked
-    )
 
 
 def _covered(one: Candidate) -> float:

@@ -477,7 +477,7 @@ def denied(text: str, words: Words, content: Callable[[Sequence[str]], Sequence[
     stated: set[str] = set()
     hidden: set[str] = set()
     mark = ""
-    for clause in _clauses(text):
+    for clause in _BREAK.split(text):
         tokens = [match[0] for match in _NAME_TOKEN.finditer(clause)]
         left = 0
         for token in tokens:
@@ -506,7 +506,3 @@ def turned(sentence: Denied, source: Denied) -> bool:
         return bool(shared)
     differ = (sentence.denied ^ source.denied) & shared
     return len(differ) >= 2 or (bool(differ) and len(differ) >= len(shared) / 5)
-
-
-def _clauses(text: str) -> list[str]:
-    return [one for one in _BREAK.split(text) if one and one.strip()]

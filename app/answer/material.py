@@ -223,6 +223,10 @@ class Unit:
     end: int
     kind: Kind
 
+    @property
+    def span(self) -> tuple[int, int]:
+        return self.start, self.end
+
 
 def units(text: str, sentences: SentenceSpans) -> list[Unit]:
     """Return the units of ``text`` in order; what stands between them is blank.

@@ -107,15 +107,12 @@ def _seen(line: str, begins: int, spans: list[tuple[int, int]]) -> list[Range]:
     at = marks.end() if marks else 0
     for mark in _MARKUP.finditer(line, at):
         if not inside(spans, begins + mark.start()):
-            found += (at, mark.start()), _inner(mark)
+            # Of a link the words that it shows, else its target.
+            shown = mark.span("shown" if mark["shown"] else "target")
+            found += (at, mark.start()), shown
             at = mark.end()
     found.append((at, len(line)))
     return [(first, last) for first, last in found if first < last]
-
-
-def _inner(mark: re.Match[str]) -> Range:
-    """The words of a link: those it shows, else its target."""
-    return mark.span("shown" if mark["shown"] else "target")
 
 
 SentenceSpans = Callable[[str], Sequence[Range]]

@@ -194,7 +194,12 @@ def held_against(stated: Stated, known: Known, reading: Reading, *, liken: bool 
         some = ranked[:LIKENED]
         texts = [_titled(known, known.texts[at]) for at in some]
         likeness = dict(zip(some, reading.likeness(stated.text, texts), strict=True))
-        ranked.sort(key=lambda at: (-_mixed(shares[at], likeness.get(at)), at))
+        ranked.sort(
+            key=lambda at: (
+                -Found(known, share=shares[at], likeness=likeness.get(at, 0.0)).score,
+                at,
+            )
+        )
     picked = _put_together(stated, known, ranked)
     held = known.head.union(*(known.words[at] for at in picked))
     near = max((likeness[at] for at in picked if at in likeness), default=None)
@@ -221,7 +226,8 @@ def judged(stated: Stated, found: Sequence[Found], reading: Reading) -> Verdict:
     words = frozenset().union(*(one.words for one in found))
     likeness = max((one.likeness for one in found if one.likeness is not None), default=None)
     together = replace(found[0], words=words, share=_share(stated, words), likeness=likeness)
-    level = _level(together)
+    high, partial = (HIGH, PARTIAL) if likeness is not None else (HIGH_WORDS, PARTIAL_WORDS)
+    level = (together.score >= partial) + (together.score >= high)
     sources = _facts(one.known.facts for one in found)
     near = _facts(
         part for one in found for part in (one.known.facts_at(one.units), one.known.head_facts)
@@ -238,11 +244,6 @@ def judged(stated: Stated, found: Sequence[Found], reading: Reading) -> Verdict:
     elif wrong or names or against or lacking(stated.facts, near):
         level = min(level, 1)
     return Verdict(LEVELS[level], tuple(dict.fromkeys([*wrong, *names, *mark])))
-
-
-def _level(found: Found) -> int:
-    high, partial = (HIGH, PARTIAL) if found.likeness is not None else (HIGH_WORDS, PARTIAL_WORDS)
-    return (found.score >= partial) + (found.score >= high)
 
 
 def _put_together(stated: Stated, known: Known, ranked: Sequence[int]) -> tuple[int, ...]:
@@ -301,10 +302,6 @@ def _share(stated: Stated, words: frozenset[str]) -> float:
     if total <= 0:
         return 0.0
     return sum(term.weight for term in stated.terms if term.word in words) / total
-
-
-def _mixed(share: float, likeness: float | None) -> float:
-    return WORDS * share + (1 - WORDS) * max(0.0, likeness or 0.0)
 
 
 def _titled(known: Known, text: str) -> str:

@@ -23,6 +23,7 @@ from llama_index.core.instrumentation.events.synthesis import (
     SynthesizeStartEvent,
 )
 from llama_index.core.llms import LLM
+from llama_index.core.prompts import BasePromptTemplate
 from llama_index.core.prompts.mixin import PromptDictType
 from llama_index.core.response_synthesizers import BaseSynthesizer
 from llama_index.core.schema import NodeWithScore, QueryType
@@ -103,6 +104,24 @@ class _Pull(Generic[Item]):
                 continue
             return True
         return False
+
+
+def stream_of(llm: LLM, prompt: BasePromptTemplate, **given: str) -> Generator[str, None, None]:
+    """What a model says, as it comes; one that cannot stream answers at once."""
+    try:
+        yield from llm.stream(prompt, **given)
+    except NotImplementedError:
+        yield llm.predict(prompt, **given)
+
+
+def drained(pieces: Generator[str, None, Draft | None]) -> Draft:
+    """The draft that pieces come to where nobody cancels them."""
+    while True:
+        try:
+            next(pieces)
+        except StopIteration as end:
+            draft: Draft = end.value
+            return draft
 
 
 _dispatcher = get_dispatcher(__name__)

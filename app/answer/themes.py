@@ -24,7 +24,7 @@ from notehop.app.answer.draft import QUOTED, Draft, Quote, Said, quoted, silent
 from notehop.app.answer.extractive import EVEN, look
 from notehop.app.answer.material import Material
 from notehop.app.answer.relevance import Named, Reading
-from notehop.app.answer.synthesizer import VaultSynthesizer, pulled
+from notehop.app.answer.synthesizer import VaultSynthesizer, drained, pulled, stream_of
 from notehop.app.answer.writing import reason_of
 from notehop.app.models import Source
 from notehop.config.errors import NotehopError, ProviderError
@@ -281,7 +281,7 @@ class ThemeSynthesizer(VaultSynthesizer):
         """Answer at once."""
         if not groups_of(material):
             return self._otherwise.draft(query, material)
-        return _drained(self.stream_draft(query, material, lambda: False))
+        return drained(self.stream_draft(query, material, lambda: False))
 
     def stream_draft(
         self, query: str, material: Material, cancelled: Callable[[], bool]
@@ -354,10 +354,7 @@ class ThemeSynthesizer(VaultSynthesizer):
         def tokens(unwanted: Callable[[], bool]) -> Generator[str, None, None]:
             with sending(notes, purpose="themes", cancelled=unwanted) as sent:
                 try:
-                    yield from self._llm.stream(self._points_prompt, **variables)
-                except NotImplementedError:
-                    # A model that cannot stream answers at once.
-                    yield self._llm.predict(self._points_prompt, **variables)
+                    yield from stream_of(self._llm, self._points_prompt, **variables)
                 finally:
                     notices.extend(one for one in sent.notices if one not in notices)
 
@@ -381,15 +378,6 @@ class ThemeSynthesizer(VaultSynthesizer):
         self._points_prompt = prompts.get(POINTS, self._points_prompt)
         self._answer_prompt = prompts.get(ANSWER, self._answer_prompt)
         self._otherwise.update_prompts(prompts)
-
-
-def _drained(pieces: Generator[str, None, Draft | None]) -> Draft:
-    while True:
-        try:
-            next(pieces)
-        except StopIteration as end:
-            draft: Draft = end.value
-            return draft
 
 
 def _points(groups: list[Group], read: _Read) -> str:

@@ -21,7 +21,7 @@ from notehop.app.answer.claims import Checker
 from notehop.app.answer.context import Fitted, fit
 from notehop.app.answer.draft import Draft, grammar_of, names_of, written
 from notehop.app.answer.material import Material
-from notehop.app.answer.synthesizer import VaultSynthesizer, pulled
+from notehop.app.answer.synthesizer import VaultSynthesizer, drained, pulled, stream_of
 from notehop.app.models import LeftOut
 from notehop.app.problems import agent_text, unforeseen
 from notehop.config.errors import NotehopError, ProviderError
@@ -108,23 +108,14 @@ class LlmSynthesizer(VaultSynthesizer):
         self._prompt = prompt
 
     def draft(self, query: str, material: Material) -> Draft:
-        """Ask the model; again with less, where it says that it was too much."""
-        asking = self._asking(query, material)
-        while True:
-            try:
-                text = self._said(query, asking)
-            except Exception as exc:  # noqa: BLE001 - any provider's error; the reply carries it
-                if self._with_less(asking, material, exc):
-                    continue
-                return asking.instead(self._fallback.draft(query, material), exc)
-            if failure := _says_nothing(text, asking):
-                return asking.instead(self._fallback.draft(query, material), failure)
-            return self._checked(asking, text)
+        """Do as :meth:`stream_draft`."""
+        return drained(self.stream_draft(query, material, lambda: False))
 
     def stream_draft(
         self, query: str, material: Material, cancelled: Callable[[], bool]
     ) -> Generator[str, None, Draft | None]:
-        """Ask as :meth:`draft`, and hand on what the model says while it says it.
+        """Ask the model, and hand on what it says while it says it; again with less, where it says
+        that it was too much.
 
         If it fails in the middle, the draft is that of the fallback, whatever was handed on; it is
         not handed on after the half answer, as if it belonged to it.
@@ -142,9 +133,6 @@ class LlmSynthesizer(VaultSynthesizer):
                         said.append(token)
                         if piece := filtered.feed(answer.feed(token)):
                             yield piece
-            except NotImplementedError:
-                # A model that cannot stream answers at once.
-                return (yield from super().stream_draft(query, material, cancelled))
             except Exception as exc:  # noqa: BLE001 - any provider's error; the reply carries it
                 if said:
                     return asking.instead(self._fallback.draft(query, material), exc)
@@ -159,15 +147,6 @@ class LlmSynthesizer(VaultSynthesizer):
             if piece := filtered.feed(answer.close()) + filtered.close():
                 yield piece
             return self._checked(asking, text)
-
-    def _said(self, query: str, asking: _Asking) -> str:
-        """What the model says in all: taken in pieces, so that a slow one is not taken for dead."""
-        given = {"context_str": asking.context, "query_str": query}
-        with asking.sending():
-            try:
-                return "".join(self._llm.stream(self._prompt, **given))
-            except NotImplementedError:
-                return self._llm.predict(self._prompt, **given)
 
     def _stand_in(
         self,
@@ -185,12 +164,9 @@ class LlmSynthesizer(VaultSynthesizer):
     ) -> Generator[str, None, None]:
         """What the model says, as it comes; closing it closes the model's connection."""
         with asking.sending(unwanted):
-            said = self._llm.stream(self._prompt, context_str=asking.context, query_str=query)
-            try:
-                yield from said
-            finally:
-                if isinstance(said, Generator):
-                    said.close()
+            yield from stream_of(
+                self._llm, self._prompt, context_str=asking.context, query_str=query
+            )
 
     def _get_prompts(self) -> PromptDictType:
         return {PROMPT: self._prompt}
