@@ -81,10 +81,9 @@ note is there and does not say."""
 
 RISES = (
     "likeness", "chunk_", "text_share", "lead_share", "heading_share", "with_title", "beside_title",
-    "title_share", "name_share", "rank", "top_three", "same_number", "number_there", "date_there",
+    "title_share", "name_share", "rank", "top_three", "number_there", "date_there",
     "name_there", "measure_there", "reason_there", "place_there", "of_its", "in_its", "term_",
     "spelt", "below_its", "pointed", "link_", "item_for", "code_for", "row_for", "fresh", "step",
-    "announces",
 )  # fmt: skip
 """Beginnings of the names of what can only speak for a passage, or against it: a few hundred
 questions are too few to tell by. What is neither weighs little."""
@@ -153,7 +152,7 @@ def main() -> None:
         # The decision looks at the best passages, so that its examples are made with the new weights.
         weights.cache_clear()
         found = {name: _examples(name, given.data, given.work, again=False) for name in given.sets}
-    fitted["decision"] = _decision(found, leave_out=("chunk_share", "title_share", "uncovered"))
+    fitted["decision"] = _decision(found, leave_out=("title_share", "uncovered"))
     fitted["decision_by_words"] = _decision(found, leave_out=_OF_MEANING)
     fitted = {name: fitted[name] | fixed for name, fixed in FIXED.items()}
     target.write_text(json.dumps(fitted, indent=1, sort_keys=True) + "\n")

@@ -79,7 +79,6 @@ def features(
         "constant": 1.0,
         "likeness": top.likeness,
         "covered": covered,
-        "chunk_share": max(one.features["chunk_share"] for one in best),
         "title_share": max(one.features["title_share"] for one in best),
         "beside_title": max(one.features["beside_title_share"] for one in best),
         "uncovered_rarity": max(lacking, default=0.0) / 10,

@@ -469,10 +469,10 @@ def _is_there(part: str, known: Collection[str]) -> bool:
     return len(part) >= 5 and part.isalpha() and any(one.startswith(begin) for one in known)
 
 
-def denied(text: str, words: Words, content: Callable[[Sequence[str]], Sequence[str]]) -> Denied:
+def denied(text: str, words: Words, small: Collection[str]) -> Denied:
     """Return what a text denies.
 
-    :param content: leaves of some words those that say something.
+    :param small: words that say nothing.
     """
     stated: set[str] = set()
     hidden: set[str] = set()
@@ -486,7 +486,7 @@ def denied(text: str, words: Words, content: Callable[[Sequence[str]], Sequence[
                 left = SCOPE
                 mark = mark or token
                 continue
-            said = content(words(token))
+            said = [word for word in words(token) if word not in small]
             if said and left:
                 hidden.update(said)
                 left -= 1

@@ -75,20 +75,6 @@ class Reading:
     small: frozenset[str] = frozenset()
     named: Callable[[str], bool] | None = None
 
-    @property
-    def likeness(self) -> Callable[[str, Sequence[str]], list[float]] | None:
-        """(query, texts) -> the cosine of each; None where no model is at hand."""
-        vectors = self.vectors
-        if vectors is None:
-            return None
-
-        def compare(query: str, texts: Sequence[str]) -> list[float]:
-            asked, rows = vectors(query, texts)
-            found: list[float] = (rows @ asked).tolist()
-            return found
-
-        return compare
-
 
 @dataclass(frozen=True, slots=True)
 class Named:
@@ -347,7 +333,7 @@ def _by_words(at: int, named: Named, asked: Asked, news: _News) -> list[Candidat
             "above_share": asked.share(above),
             "beside_title_share": asked.share_beside(title, apart),
             "name_share": asked.share_of_names(apart | title),
-            **_shape(order, passage, read, named, fresh),
+            **_shape(order, passage, read, fresh),
             "bare": float(bare[order]),
             **_forms(asked, passage, named, by_name, near or heading, order - begin),
         }
@@ -365,9 +351,7 @@ def _is_command(passage: Passage) -> bool:
     return passage.kind == "code" and not _PROGRAM.match(passage.written)
 
 
-def _shape(
-    order: int, passage: Passage, read: Sequence[Passage], named: Named, fresh: int
-) -> dict[str, float]:
+def _shape(order: int, passage: Passage, read: Sequence[Passage], fresh: int) -> dict[str, float]:
     """What a passage is, whatever is asked."""
     length = len(_WORD.findall(passage.text))
     ends = passage.text.rstrip("*_\"'”’)")[-1:] in ".!?。！？…"
@@ -378,7 +362,6 @@ def _shape(
         "item": float(passage.kind == "item"),
         "row": float(passage.kind == "row"),
         "code": float(_is_command(passage)),
-        "property": float(source_kind(named.source) == "properties"),
         "short": float(length < 4),
         "label": float(passage.kind == "prose" and not ends and length < 7),
         "long": min(1.0, length / 40),
@@ -407,19 +390,12 @@ def is_bare(passage: Passage, reading: Reading) -> bool:
     return len(words) <= 2 * SHORT and named is not None and named(text)
 
 
-def source_kind(source: Source) -> str:
-    """``properties`` for the chunk that holds the properties of a note, else ``text``."""
-    return str(getattr(source, "kind", "text") or "text")
-
-
 def _forms(
     asked: Asked, passage: Passage, named: Named, by_name: bool, heading: frozenset[str], order: int
 ) -> dict[str, float]:
     """Whether a passage has what the form of the question asks for."""
     forms, text = asked.question.forms, passage.text
     found: dict[str, float] = {}
-    if asked.numbers:
-        found["same_number"] = len(asked.numbers & set(DIGITS.findall(text))) / len(asked.numbers)
     if "number" in forms:
         found["number_there" if has_number(text, asked.numbers) else "number_not_there"] = 1.0
     if asked.question.measure:
@@ -443,7 +419,6 @@ def _forms(
     if "list" in forms:
         found["item_for_list"] = float(passage.kind == "item")
         found["enumerates"] = float(text.count(",") >= 2)
-        found["announces"] = float(text.endswith(":"))
     if "comparison" in forms:
         found["row_for_comparison"] = float(passage.kind == "row")
     if asked.about:

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from notehop.app.answer.facts import (
-    Denied,
     Facts,
     contradicted,
     denied,
@@ -23,7 +22,7 @@ from notehop.app.answer.facts import (
     unnamed,
 )
 from notehop.app.answer.material import STATING, Unit, bare, units
-from notehop.app.answer.relevance import Reading, Term
+from notehop.app.answer.relevance import Compare, Reading, Term
 from notehop.app.models import Source, Support
 
 WORDS = 0.55
@@ -67,7 +66,7 @@ class Stated:
         self.names = [] if reading.language == "de" else _names(self.text, reading)
         self.first = first_word(self.text)
         self._reading = reading
-        self.denied = _denied(self.text, reading)
+        self.denied = denied(self.text, reading.words, reading.small)
         self.order = tuple(reading.words(self.text))
 
     @cached_property
@@ -190,10 +189,10 @@ def held_against(stated: Stated, known: Known, reading: Reading, *, liken: bool 
     shares = [_share(stated, words | known.head) for words in known.words]
     ranked = sorted(range(len(shares)), key=lambda at: (-shares[at], at))
     likeness: dict[int, float] = {}
-    if liken and reading.likeness is not None:
+    if liken and reading.vectors is not None:
         some = ranked[:LIKENED]
-        texts = [_titled(known, known.texts[at]) for at in some]
-        likeness = dict(zip(some, reading.likeness(stated.text, texts), strict=True))
+        texts = [known.texts[at] for at in some]
+        likeness = dict(zip(some, _likeness(stated, known, texts, reading.vectors), strict=True))
         ranked.sort(
             key=lambda at: (
                 -Found(known, share=shares[at], likeness=likeness.get(at, 0.0)).score,
@@ -203,8 +202,8 @@ def held_against(stated: Stated, known: Known, reading: Reading, *, liken: bool 
     picked = _put_together(stated, known, ranked)
     held = known.head.union(*(known.words[at] for at in picked))
     near = max((likeness[at] for at in picked if at in likeness), default=None)
-    if near is not None and len(picked) > 1 and reading.likeness is not None:
-        near = max(near, *reading.likeness(stated.text, [_titled(known, known.joined(picked))]))
+    if near is not None and len(picked) > 1 and reading.vectors is not None:
+        near = max(near, *_likeness(stated, known, [known.joined(picked)], reading.vectors))
     words = frozenset(term.word for term in stated.terms if term.word in held)
     return Found(known, picked, words, _share(stated, held), near)
 
@@ -218,7 +217,7 @@ def judged(stated: Stated, found: Sequence[Found], reading: Reading) -> Verdict:
     found = [one for one in found if one.units]
     if not found:
         return Verdict("none")
-    said = [_denied(one.known.joined(one.units), reading) for one in found]
+    said = [denied(one.known.joined(one.units), reading.words, reading.small) for one in found]
     against = bool(stated.terms) and all(turned(stated.denied, one) for one in said)
     # Words quoted from behind a "not" do not say what the source says.
     if not against and any(one.verbatim for one in found):
@@ -304,9 +303,13 @@ def _share(stated: Stated, words: frozenset[str]) -> float:
     return sum(term.weight for term in stated.terms if term.word in words) / total
 
 
-def _titled(known: Known, text: str) -> str:
-    """A piece of a note as it is compared: alone it may not say what it is about."""
-    return f"{known.source.title}: {text}" if known.source.title else text
+def _likeness(stated: Stated, known: Known, texts: Sequence[str], compare: Compare) -> list[float]:
+    """The cosine of each text of a note to a sentence; alone it may not say what it is about."""
+    title = known.source.title
+    titled = [f"{title}: {text}" if title else text for text in texts]
+    asked, rows = compare(stated.text, titled)
+    found: list[float] = (rows @ asked).tolist()
+    return found
 
 
 def _facts(parts: Iterable[Facts]) -> Facts:
@@ -325,7 +328,3 @@ def _names(text: str, reading: Reading) -> list[str]:
         if (owner := re.sub(r"['’]s$", "", name)) == name
         or not reading.small.issuperset(reading.words(owner))
     ]
-
-
-def _denied(text: str, reading: Reading) -> Denied:
-    return denied(text, reading.words, lambda words: [w for w in words if w not in reading.small])
