@@ -17,12 +17,12 @@ from llama_index.core.llms import MockLLM
 
 from notehop.app.answer.claims import Checker
 from notehop.app.answer.draft import SURE, Draft, Quote, of_a_kind, of_tasks, quoted, silent
-from notehop.app.answer.material import Material, promoted
+from notehop.app.answer.material import Material, as_source, promoted
 from notehop.app.answer.question import fits, read
 from notehop.app.answer.relevance import Asked, Candidate, Named, Reading, score, spells
 from notehop.app.answer.selection import OF_A_DOUBT, OF_ALL, select
 from notehop.app.answer.synthesizer import VaultSynthesizer
-from notehop.app.models import ConnectedNote, Source
+from notehop.app.models import Source
 
 SUBJECT, NEWS = "subject", "recent"
 """The signals that find what a question for news is about, and the newest notes with news of it."""
@@ -293,7 +293,7 @@ def evidence_of(material: Material) -> list[Named]:
         evidence = note.evidence or {}
         found.append(
             Named(
-                as_source(note),
+                as_source(note, note.label),
                 material.names.get(note.label, ()),
                 likeness=_number(evidence.get("target_similarity")),
                 linked=note.linked_from.sentence or note.title,
@@ -302,21 +302,6 @@ def evidence_of(material: Material) -> list[Named]:
             )
         )
     return found
-
-
-def as_source(note: ConnectedNote) -> Source:
-    """A connected note in the shape of a source, its label for a marker."""
-    return Source(
-        marker=note.label,
-        id="",
-        path=note.path,
-        title=note.title,
-        heading=note.heading,
-        lines=note.lines,
-        text=note.text,
-        score=0.0,
-        uri=note.uri,
-    )
 
 
 def _number(value: float | str | None) -> float | None:

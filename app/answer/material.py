@@ -115,9 +115,7 @@ def promoted(material: Material, labels: Collection[str]) -> Material:
     for note, hit in zip(material.connected, material.connected_nodes, strict=True):
         if note.label in labels:
             marker = markers[note.label] = source_marker(len(sources) + 1)
-            place = {name: getattr(note, name) for name in _PLACE_FIELDS}
-            id_, score = hit.node.node_id, float(hit.score or 0.0)
-            sources.append(Source(marker=marker, id=id_, score=score, **place))
+            sources.append(as_source(note, marker, hit.node.node_id, float(hit.score or 0.0)))
             nodes.append(NodeWithScore(node=noted(hit.node, role="source"), score=hit.score))
     left = [at for at, note in enumerate(material.connected) if note.label not in markers]
     return replace(
@@ -130,6 +128,12 @@ def promoted(material: Material, labels: Collection[str]) -> Material:
         headings={markers.get(name, name): value for name, value in material.headings.items()},
         ordinals={markers.get(name, name): value for name, value in material.ordinals.items()},
     )
+
+
+def as_source(note: ConnectedNote, marker: str, id_: str = "", score: float = 0.0) -> Source:
+    """A connected note in the shape of a source."""
+    place = {name: getattr(note, name) for name in _PLACE_FIELDS}
+    return Source(marker=marker, id=id_, score=score, **place)
 
 
 _PLACE_FIELDS = ("path", "title", "heading", "lines", "text", "uri", "page")

@@ -7,10 +7,10 @@ import queue
 import threading
 from abc import abstractmethod
 from collections.abc import AsyncGenerator, Callable, Generator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from contextvars import copy_context
 from copy import copy
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from llama_index.core.base.response.schema import (
     AsyncStreamingResponse,
@@ -54,56 +54,43 @@ def pulled(source: Pulled[Item], cancelled: Callable[[], bool]) -> Generator[Ite
 
     :raises Exception: what the source raises.
     """
-    pull = _Pull(source, cancelled)
+    items: queue.Queue[tuple[Item] | None] = queue.Queue(AHEAD)
+    unwanted = threading.Event()
+    failures: list[BaseException] = []
+
+    def put(item: tuple[Item] | None) -> bool:
+        """Hand an item over; False if it is not wanted any more."""
+        while not unwanted.is_set():
+            with suppress(queue.Full):
+                items.put(item, timeout=PATIENCE)
+                return True
+        return False
+
+    def run() -> None:
+        try:
+            with closing(source(lambda: unwanted.is_set() or cancelled())) as made:
+                for item in made:
+                    if not put((item,)):
+                        return
+        except BaseException as exc:  # noqa: BLE001 (raised where the items are taken)
+            failures.append(exc)
+        put(None)
+
     context = copy_context()
-    threading.Thread(
-        target=context.run, args=(pull.run,), name="notehop-answer", daemon=True
-    ).start()
+    threading.Thread(target=context.run, args=(run,), name="notehop-answer", daemon=True).start()
     try:
         while not cancelled():
             try:
-                item = pull.items.get(timeout=PATIENCE)
+                taken = items.get(timeout=PATIENCE)
             except queue.Empty:
                 continue
-            if item is None:
-                if pull.failure is not None:
-                    raise pull.failure
+            if taken is None:
+                if failures:
+                    raise failures[0]
                 return
-            yield item[0]
+            yield taken[0]
     finally:
-        pull.unwanted.set()
-
-
-class _Pull(Generic[Item]):
-    def __init__(self, source: Pulled[Item], cancelled: Callable[[], bool]) -> None:
-        self.items: queue.Queue[tuple[Item] | None] = queue.Queue(AHEAD)
-        self.unwanted = threading.Event()
-        self.failure: BaseException | None = None
-        self._source = source
-        self._cancelled = cancelled
-
-    def run(self) -> None:
-        try:
-            with closing(self._source(self._is_unwanted)) as items:
-                for item in items:
-                    if not self._put((item,)):
-                        return
-        except BaseException as exc:  # noqa: BLE001 (raised where the items are taken)
-            self.failure = exc
-        self._put(None)
-
-    def _is_unwanted(self) -> bool:
-        return self.unwanted.is_set() or self._cancelled()
-
-    def _put(self, item: tuple[Item] | None) -> bool:
-        """Hand an item over; False if it is not wanted any more."""
-        while not self.unwanted.is_set():
-            try:
-                self.items.put(item, timeout=PATIENCE)
-            except queue.Full:
-                continue
-            return True
-        return False
+        unwanted.set()
 
 
 def stream_of(llm: LLM, prompt: BasePromptTemplate, **given: str) -> Generator[str, None, None]:
