@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
+from os.path import commonprefix
 
 from notehop.indexing.vault.sentences import sentence_spans
 
@@ -17,15 +17,14 @@ Span = tuple[int, int]
 
 _FENCE = re.compile(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?(?P<marks>`{3,}|~{3,})(?P<info>.*)")
 _TICKS = re.compile(r"`+")
-_BLANK = re.compile(r"\n[ \t]*\n")
 
 
 def code_spans(text: str) -> list[Span]:
     """Return the ranges of ``text`` that are code, in order, without overlap.
 
     Fences (backticks or tildes, also inside quotes and list items; an unclosed one reaches to the
-    end) and inline spans, whose closing run has the length of the opening one and stands in the
-    same paragraph (CommonMark 0.31, 4.5 and 6.1).
+    end) and inline spans, whose closing run has the length of the opening one (CommonMark 0.31, 4.5
+    and 6.1) and, here, stands in the same line.
     """
     spans: list[Span] = []
     at = 0
@@ -79,24 +78,14 @@ def fences(text: str) -> Iterator[Span]:
 
 
 def _inline(text: str, start: int, end: int) -> Iterator[Span]:
-    at = limit = start
+    at = start
     while (opening := _TICKS.search(text, at, end)) is not None:
-        if opening.end() > limit:
-            blank = _BLANK.search(text, opening.end(), end)
-            limit = blank.start() if blank else end
-        closing = next(
-            (
-                run
-                for run in _TICKS.finditer(text, opening.end(), limit)
-                if len(run[0]) == len(opening[0])
-            ),
-            None,
-        )
-        if closing is None:
-            at = opening.end()
-        else:
-            yield opening.start(), closing.end()
-            at = closing.end()
+        newline = text.find("\n", opening.end(), end)
+        runs = _TICKS.finditer(text, opening.end(), end if newline < 0 else newline)
+        closing = next((run for run in runs if len(run[0]) == len(opening[0])), None)
+        at = (closing or opening).end()
+        if closing is not None:
+            yield opening.start(), at
 
 
 _NAME = r"(?:[0-9]{1,3}|[Cc][0-9]{1,3})"
@@ -257,8 +246,6 @@ def _close(hole: re.Match[str]) -> str:
 _LINE_BEGUN = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)]?)?[ \t]*(?:`*|~*)")
 """The beginning of a line that may still become that of a fence of code."""
 
-_TOKEN = re.compile(r"\n|`+|[\[【]")
-
 _BLANK_END = re.compile(rf"(?<![\s{HOLE}])[\s{HOLE}]+\Z")
 """Blanks and holes at the end of a text, which what follows may change."""
 
@@ -272,27 +259,13 @@ def sentences_of(text: str) -> Iterator[str]:
         yield text[start:end]
 
 
-@dataclass(slots=True)
-class _Changed:
-    """A marker that is changed where it stands in prose.
-
-    ``depth`` counts the runs of backticks before it that may still be closed behind it, which would
-    make it code; with 0 it is known that ``shown`` is what stands there.
-    """
-
-    written: str
-    shown: str
-    depth: int
-
-
 class MarkerFilter:
-    """Takes the text of an answer in any pieces; gives what
-    :func:`notehop.app.answer.citations.check_citations` leaves of it.
+    """Takes the text of an answer in any pieces; gives what :func:`check_citations` leaves of it.
 
     What is given together is the checked text, without blanks around it. Held back is only what may
     still change: blanks at the end, what may become a marker or a fence of code, a marker that is
-    removed until it is known what follows, and all behind one of which it is not known yet whether
-    it is code. What was read is not read again, however long the answer.
+    removed until it is known what follows, and what of a line stands behind one of which it is not
+    known yet whether it is code.
     """
 
     def __init__(
@@ -302,140 +275,71 @@ class MarkerFilter:
         self._markers = frozenset(markers)
         self._labels = frozenset(labels)
         self._grammar = grammar
-        self._begun = False
-        # What is to be read, from ``_at`` on; a character before it is kept to look back at.
-        self._text = ""
-        self._at = 0
-        # Where a line begins, and in a fence, it is read as a line; else it is prose.
-        self._in_line = True
-        self._line = ""
         self._fence: str | None = None
-        # Lengths, all different, of the runs of backticks in this paragraph that are open.
-        self._runs: list[int] = []
-        self._read: deque[str | _Changed] = deque()
-        self._waiting: list[_Changed] = []
-        # What is settled but for blanks and holes at its end, and the last character before it.
-        self._marked = ""
+        # The line that is begun, and how much of it, checked, is read.
+        self._line = ""
+        self._read = 0
+        # What is read but for blanks and holes at its end, and the last character that was given.
+        self._blank = ""
         self._last = ""
 
     def feed(self, piece: str) -> str:
         """Take a piece; return what is settled by it, which may be nothing."""
-        self._text += piece
-        if not self._begun:
-            self._text = self._text.lstrip()
-            self._begun = bool(self._text)
-        self._scan(whole=False)
-        return self._settled(whole=False)
+        begun = self._line or self._blank or self._last
+        self._line += piece if begun else piece.lstrip()
+        settled = self._blank
+        while "\n" in self._line:
+            line, _, rest = self._line.partition("\n")
+            settled += self._checked(line)[self._read :] + "\n"
+            self._fence = fence_after(self._fence, line)
+            self._line, self._read = rest, 0
+        sure = self._sure()
+        settled += sure[self._read :]
+        self._read = max(self._read, len(sure))
+        given = _BLANK_END.sub("", settled)
+        self._blank = settled[len(given) :]
+        return self._given(given)
 
     def close(self) -> str:
         """Return the rest: nothing follows."""
-        self._text = self._text[: self._at] + self._text[self._at :].rstrip()
-        self._scan(whole=True)
-        self._end_paragraph()
-        return self._settled(whole=True)
+        return self._given((self._blank + self._checked(self._line)[self._read :]).rstrip())
 
-    def _scan(self, *, whole: bool) -> None:
-        """Read as far as what is there can be told.
-
-        :param whole: nothing follows.
-        """
-        while self._at < len(self._text):
-            if not (self._scan_line if self._in_line else self._scan_prose)(whole):
-                break
-        kept = max(0, self._at - 1)
-        self._text, self._at = self._text[kept:], self._at - kept
-
-    def _scan_line(self, whole: bool) -> bool:
-        """Read a line of a fence, or tell what the line is that begins; False: not yet."""
-        newline = self._text.find("\n", self._at)
-        end = len(self._text) if newline < 0 else newline + 1
-        line = self._text[self._at : end]
-        if self._fence is not None:
-            self._line += line
-            self._take(line, end)
-            if newline >= 0:
-                self._fence, self._line = fence_after(self._fence, self._line), ""
-            return True
-        fence = fence_after(None, line)
-        if newline < 0 and not whole and (fence or _LINE_BEGUN.fullmatch(line)):
-            return False
-        if fence is None and line.strip(" \t\n"):
-            self._in_line = False
-            return True
-        self._end_paragraph()
-        self._fence = fence
-        self._take(line, end)
-        return True
-
-    def _scan_prose(self, whole: bool) -> bool:
-        """Read up to the end of a line, or to the next thing in it; False: that is not all there."""
-        found = _TOKEN.search(self._text, self._at)
-        if found is None:
-            self._take(self._text[self._at :], len(self._text))
-            return True
-        start, end = found.span()
-        self._take(self._text[self._at : start], start)
-        last = end == len(self._text) and not whole
-        if found[0] == "\n":
-            self._in_line = True
-        elif found[0][0] == "`":
-            if last:
-                return False
-            self._count(end - start)
-        elif (marker := self._grammar.written.match(self._text, start)) is not None:
-            end = marker.end()
-            shown = kept_of(marker, self._markers, self._labels)
-            if shown != marker[0] and end == len(self._text) and not whole:
-                return False
-            if shown == marker[0] or not self._runs:
-                self._take(shown, end)
-            else:
-                changed = _Changed(marker[0], shown, len(self._runs))
-                self._waiting.append(changed)
-                self._read.append(changed)
-                self._at = end
-            return True
-        elif not whole and self._grammar.begun.match(self._text, start):
-            return False
-        self._take(self._text[start:end], end)
-        return True
-
-    def _take(self, text: str, until: int) -> None:
-        self._read.append(text)
-        self._at = until
-
-    def _count(self, run: int) -> None:
-        """Count a run of backticks: it closes one of its length, and all between them is code."""
-        if run not in self._runs:
-            self._runs.append(run)
-            return
-        closed = self._runs.index(run)
-        del self._runs[closed:]
-        while self._waiting and self._waiting[-1].depth > closed:
-            code = self._waiting.pop()
-            code.shown, code.depth = code.written, 0
-
-    def _end_paragraph(self) -> None:
-        """What is open now is closed by nothing: it is prose."""
-        self._runs.clear()
-        for changed in self._waiting:
-            changed.depth = 0
-        self._waiting.clear()
-
-    def _settled(self, *, whole: bool) -> str:
-        """What can change no more, and was not given yet."""
-        parts = [self._marked]
-        while self._read:
-            first = self._read[0]
-            if isinstance(first, _Changed) and first.depth:
-                break
-            parts.append(first if isinstance(first, str) else first.shown)
-            self._read.popleft()
-        marked = "".join(parts)
-        if whole:
-            marked = marked.rstrip()
-        settled = marked if whole else _BLANK_END.sub("", marked)
-        self._marked = marked[len(settled) :]
+    def _given(self, settled: str) -> str:
         given = close_holes(self._last + settled)[len(self._last) :]
-        self._last = settled[-1:] or self._last
+        self._last = given[-1:] or self._last
         return given
+
+    def _sure(self) -> str:
+        """What is left of the line, as far as nothing that follows can change it."""
+        line = self._line
+        if self._fence is not None:
+            return line
+        if fence_after(None, line) or _LINE_BEGUN.fullmatch(line):
+            return ""
+        line = line.rstrip("`")
+        spans = list(_inline(line, 0, len(line)))
+        ends = [
+            one.start() for one in self._grammar.written.finditer(line) if one.end() == len(line)
+        ]
+        begun = self._grammar.begun.search(line)
+        if begun is not None and not inside(spans, begun.start()) and not ends:
+            line = line[: begun.start()]
+        runs = (one.start() for one in _TICKS.finditer(line) if not inside(spans, one.start()))
+        # From there on it is code, or none.
+        other = [*spans, (min([*runs, *ends, len(line)]), len(line))]
+        both = [self._marked(line, spans), self._marked(line, other)]
+        return commonprefix(both)  # noqa: RUF071 (texts)
+
+    def _checked(self, line: str) -> str:
+        """What is left of a whole line."""
+        if self._fence is not None or fence_after(None, line):
+            return line
+        return self._marked(line, list(_inline(line, 0, len(line))))
+
+    def _marked(self, line: str, code: list[Span]) -> str:
+        def shown(marker: re.Match[str]) -> str:
+            if inside(code, marker.start()):
+                return marker[0]
+            return kept_of(marker, self._markers, self._labels)
+
+        return self._grammar.written.sub(shown, line)
