@@ -10,6 +10,7 @@ import re
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 
 from notehop.app.answer.citations import code_spans, names_in
 from notehop.app.answer.draft import DECLINED, QUOTED, SILENT, UNSURE, Draft, Said
@@ -89,44 +90,39 @@ def sentences(
     text = draft.text
     code = code_spans(text)
     found: list[Sentence] = []
+
+    def read(start: int, end: int) -> None:
+        """Add the sentences of a stretch."""
+        cut = [
+            Unit(one.start + start, one.end + start, one.kind)
+            for one in units(text[start:end], spans)
+        ]
+        for unit, after in zip_longest(cut, cut[1:]):
+            names = [
+                name
+                for marker in markers_in(text, unit, code)
+                for name in names_in(marker["items"])
+            ]
+            mentioned = tuple(dict.fromkeys(name for name in names if name in labels))
+            cited = tuple(
+                dict.fromkeys(
+                    f"[{name}]" for name in names if name not in labels and f"[{name}]" in markers
+                )
+            )
+            words = text[unit.start : unit.end]
+            states = draft.mode != "none" and unit.kind in STATING
+            states = states and not _is_frame(words, after, named=bool(cited or mentioned))
+            found.append(Sentence(unit.start, unit.end, words, states, cited, mentioned))
+
     at = 0
     for said in draft.said:
-        found += _read(draft, at, said.start, spans, code, markers, labels)
+        read(at, said.start)
         words = text[said.start : said.end]
         found.append(
             Sentence(said.start, said.end, words, states=True, markers=(said.marker,), said=said)
         )
         at = said.end
-    return found + _read(draft, at, len(text), spans, code, markers, labels)
-
-
-def _read(
-    draft: Draft,
-    start: int,
-    end: int,
-    spans: SentenceSpans,
-    code: list[tuple[int, int]],
-    markers: Collection[str],
-    labels: Collection[str],
-) -> list[Sentence]:
-    """The sentences of a stretch."""
-    stretch = draft.text[start:end]
-    cut = [Unit(one.start + start, one.end + start, one.kind) for one in units(stretch, spans)]
-    found = []
-    for number, unit in enumerate(cut):
-        cited: dict[str, None] = {}
-        mentioned: dict[str, None] = {}
-        for marker in markers_in(draft.text, unit, code):
-            for name in names_in(marker["items"]):
-                if name in labels:
-                    mentioned[name] = None
-                elif f"[{name}]" in markers:
-                    cited[f"[{name}]"] = None
-        words = draft.text[unit.start : unit.end]
-        after = cut[number + 1] if number + 1 < len(cut) else None
-        states = draft.mode != "none" and unit.kind in STATING
-        states = states and not _is_frame(words, after, named=bool(cited or mentioned))
-        found.append(Sentence(unit.start, unit.end, words, states, tuple(cited), tuple(mentioned)))
+    read(at, len(text))
     return found
 
 

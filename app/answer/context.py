@@ -26,7 +26,6 @@ from typing import TypeVar
 
 from notehop.app.answer.citations import code_spans, inside, label_marker, open_fence
 from notehop.app.answer.material import Material, lines_of, units
-from notehop.app.answer.passages import SentenceSpans
 from notehop.app.models import ConnectedNote, LeftOut, Source
 from notehop.indexing.llm.text import without_control
 from notehop.indexing.llm.tokens import TokenCounter
@@ -104,13 +103,7 @@ ROOT = "/"  # what stands for the folder of a note at the top of the vault
 BEGINNING = " (its beginning)"  # what a header says of a text that was shortened
 
 
-def build_context(
-    sources: Sequence[Source],
-    connected: Sequence[ConnectedNote],
-    *,
-    ordinals: Mapping[str, int] | None = None,
-    shortened: Collection[str] = (),
-) -> str:
+def build_context(material: Material, shortened: Collection[str] = ()) -> str:
     """Return the context, sources in the order given; the empty string for nothing.
 
     Sources are headed ``[1] [folder] Title > Heading``; the part for connected notes is there only
@@ -119,18 +112,17 @@ def build_context(
     marker names its own lines as ever. Note text cannot imitate this frame (see
     :mod:`notehop.app.answer.context`), nor that which a chat template puts around it.
 
-    :param ordinals: marker -> the number of a source among the chunks of its note, where known.
     :param shortened: markers and labels of what is not there whole.
     """
     parts: list[str] = []
-    for passage in joined(sources, ordinals or {}):
+    for passage in joined(material.sources, material.ordinals):
         before = ""
         for source in passage:
             parts.append(source_part(source, before, source.marker in shortened))
             before = source.marker
-    if connected:
+    if material.connected:
         parts += ["---", CONNECTED_TITLE]
-        parts += [connected_part(note, note.label in shortened) for note in connected]
+        parts += [connected_part(note, note.label in shortened) for note in material.connected]
     return "\n\n".join(parts)
 
 
@@ -208,13 +200,7 @@ class Fitted:
     left_out: tuple[LeftOut, ...] = ()
 
 
-def fit(
-    material: Material,
-    window: int,
-    counter: Callable[[], TokenCounter],
-    *,
-    sentences: SentenceSpans = sentence_spans,
-) -> Fitted:
+def fit(material: Material, window: int, counter: Callable[[], TokenCounter]) -> Fitted:
     """Return a context of at most ``window`` tokens, as full as whole sentences allow.
 
     Room is given to sources first, in their order, then to connected notes. What does not fit is
@@ -225,25 +211,22 @@ def fit(
     :param counter: makes the counter; called only when the context could be too long. One that is
         not exact counts too many, so that the context fits.
     """
-    context = _built(material, ())
+    context = build_context(material)
     # No tokenizer makes more tokens than there are bytes.
     if len(context.encode()) <= window:
         return Fitted(context, material)
     tokens = counter()
     if tokens.count(context) <= window:
         return Fitted(context, material)
-    return _Fitting(material, window, tokens, sentences).fitted()
+    return _Fitting(material, window, tokens).fitted()
 
 
 class _Fitting:
-    def __init__(
-        self, material: Material, room: int, tokens: TokenCounter, sentences: SentenceSpans
-    ) -> None:
+    def __init__(self, material: Material, room: int, tokens: TokenCounter) -> None:
         self._material = material
         self._room = room
         self._left = room
         self._tokens = tokens
-        self._sentences = sentences
         self._cut: dict[str, int] = {}
 
     def fitted(self) -> Fitted:
@@ -252,14 +235,14 @@ class _Fitting:
             found = self._taken(source, source.marker, source_part, must=not sources)
             sources += [found] if found else []
         connected: list[ConnectedNote] = []
-        self._left -= self._tokens.count("---\n\nCONNECTED NOTES (linked from retrieved results):")
+        self._left -= self._tokens.count(f"---\n\n{CONNECTED_TITLE}")
         for note in self._material.connected:
             near = self._taken(note, note.label, connected_part)
             connected += [near] if near else []
         # Counted together, parts may be a few tokens more than one by one.
         while True:
             kept = replace(self._material, sources=tuple(sources), connected=tuple(connected))
-            context = _built(kept, tuple(self._cut))
+            context = build_context(kept, self._cut)
             if len(sources) + len(connected) <= 1 or self._tokens.count(context) <= self._room:
                 break
             (connected or sources).pop()
@@ -273,7 +256,8 @@ class _Fitting:
         if cost <= self._left:
             self._left -= cost
             return part
-        ends = self._ends(part.text)
+        # Not behind a heading, which says nothing alone.
+        ends = [one.end for one in units(part.text, sentence_spans) if one.kind != "heading"]
         head = self._tokens.count(shown(part.model_copy(update={"text": ""}), shortened=True))
         room = self._left - head - JOINT
         fits = bisect_right(ends, room, key=lambda end: self._tokens.count(part.text[:end]))
@@ -290,10 +274,6 @@ class _Fitting:
         if end < len(part.text.rstrip()):
             self._cut[name] = end
         return part.model_copy(update={"text": part.text[:end]})
-
-    def _ends(self, text: str) -> list[int]:
-        """Where a text may be cut, ascending: not behind a heading, which says nothing alone."""
-        return [one.end for one in units(text, self._sentences) if one.kind != "heading"]
 
     def _left_out(self, kept: Material) -> list[LeftOut]:
         there = {*(one.marker for one in kept.sources), *(one.label for one in kept.connected)}
@@ -319,12 +299,3 @@ class _Fitting:
                 )
             )
         return found
-
-
-def _built(material: Material, shortened: tuple[str, ...]) -> str:
-    return build_context(
-        material.sources,
-        material.connected,
-        ordinals=material.ordinals,
-        shortened=shortened,
-    )

@@ -346,7 +346,7 @@ class ThemeSynthesizer(VaultSynthesizer):
         group = self._fitting(group)
         variables = {
             "theme_str": _theme(group),
-            "context_str": build_context(group.sources, ()),
+            "context_str": build_context(Material(sources=group.sources)),
             "query_str": query,
         }
         notes = [source.path for source in group.sources]
@@ -365,7 +365,7 @@ class ThemeSynthesizer(VaultSynthesizer):
         """A theme with as many of its sources, the first first, as the model's window takes."""
         window = max(self._llm.metadata.context_window - RESERVE, 1)
         while len(group.sources) > 1:
-            if len(build_context(group.sources, ()).encode()) <= window * _BYTES:
+            if len(build_context(Material(sources=group.sources)).encode()) <= window * _BYTES:
                 break
             group = replace(group, sources=group.sources[:-1])
         return group
