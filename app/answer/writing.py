@@ -21,7 +21,7 @@ from notehop.app.answer.claims import Checker
 from notehop.app.answer.context import Fitted, fit
 from notehop.app.answer.draft import Draft, grammar_of, names_of, written
 from notehop.app.answer.material import Material
-from notehop.app.answer.synthesizer import VaultSynthesizer, drained, pulled, stream_of
+from notehop.app.answer.synthesizer import Pulled, VaultSynthesizer, drained, pulled, stream_of
 from notehop.app.models import LeftOut
 from notehop.app.problems import agent_text, unforeseen
 from notehop.config.errors import NotehopError, ProviderError
@@ -108,8 +108,9 @@ class LlmSynthesizer(VaultSynthesizer):
         self._prompt = prompt
 
     def draft(self, query: str, material: Material) -> Draft:
-        """Do as :meth:`stream_draft`."""
-        return drained(self.stream_draft(query, material, lambda: False))
+        """Do as :meth:`stream_draft`, in this thread: whoever ends it ends the call."""
+        never = lambda: False  # noqa: E731
+        return drained(self._drafted(query, material, never, lambda source: source(never)))
 
     def stream_draft(
         self, query: str, material: Material, cancelled: Callable[[], bool]
@@ -120,6 +121,15 @@ class LlmSynthesizer(VaultSynthesizer):
         If it fails in the middle, the draft is that of the fallback, whatever was handed on; it is
         not handed on after the half answer, as if it belonged to it.
         """
+        return self._drafted(query, material, cancelled, lambda source: pulled(source, cancelled))
+
+    def _drafted(
+        self,
+        query: str,
+        material: Material,
+        cancelled: Callable[[], bool],
+        taken: Callable[[Pulled[str]], Generator[str, None, None]],
+    ) -> Generator[str, None, Draft | None]:
         asking = self._asking(query, material)
         while True:
             there = asking.fitted.material
@@ -127,8 +137,7 @@ class LlmSynthesizer(VaultSynthesizer):
             answer = AnswerText()
             said: list[str] = []
             try:
-                source = partial(self._tokens, query, asking)
-                with closing(pulled(source, cancelled)) as tokens:
+                with closing(taken(partial(self._tokens, query, asking))) as tokens:
                     for token in tokens:
                         said.append(token)
                         if piece := filtered.feed(answer.feed(token)):
