@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from notehop.config.fields import Section, constant, setting
+from notehop.config.fields import Section, constant, none_if, setting
 
 
 class ChunkingSettings(Section):
@@ -237,9 +237,11 @@ class ConnectedSettings(Section):
     From 0.9 to 1.05 it makes no difference, above good links are lost
     (docs/decisions/ranking.md)."""
 
-    context_chunks: int = setting(8, vault=True, ge=1, le=100)
+    context_chunks: Annotated[Annotated[int, Field(ge=1, le=100)] | None, none_if("auto")] = (
+        setting("auto", vault=True)
+    )
     """Places in the context of an answer; those that no connected note takes go to further
-    sources."""
+    sources. `auto`: 8 where the answer is quoted, 12 where a language model writes it."""
 
     rrf_k: int = constant(10, vault=True, ge=1)
     """Offset of the fusion that orders connected notes, in ranks."""

@@ -174,6 +174,7 @@ def _source(node: NodeWithScore, number: int, vault: str) -> Source:
         held_back=node.node.metadata.get("held_back"),
         relevance=node.node.metadata.get("relevance"),
         weak=bool(node.node.metadata.get("weak")),
+        second_look=node.node.metadata.get("second_look"),
         **_place(node, vault),
     )
 

@@ -168,6 +168,13 @@ class QueryOptions:
             "What you are after, where the query does not say it; auto reads it from the query.",
         ),
     ] = None
+    second_look: Annotated[
+        bool | None,
+        query_option(
+            "--second-look/--no-second-look",
+            "Ask again with what was found; by itself where a language model answers.",
+        ),
+    ] = None
     explain: Annotated[
         bool, query_option("--explain", "Show how each signal ranked each source, and why.")
     ] = False
@@ -195,6 +202,7 @@ class QueryOptions:
                 "direction": self.direction,
             },
             "intent": self.intent,
+            "second_look": self.second_look,
             "explain": self.explain,
             "filters": filters.given(),
             "literal": literal,

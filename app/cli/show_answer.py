@@ -158,6 +158,8 @@ def _show_left_out(left_out: Sequence[models.LeftOut]) -> None:
 def _show_place(source: models.Source, *, scores: bool = False) -> None:
     told = [f"relevance {source.relevance:.2f}"] if scores and source.relevance is not None else []
     told += ["weak match"] if source.weak else []
+    if source.second_look:
+        told.append(f"found by way of {source.second_look.title}")
     _show_named(source.marker, "cyan", source, yellow=f"  {', '.join(told)}" if told else "")
 
 

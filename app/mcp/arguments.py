@@ -126,6 +126,7 @@ SHOWN: dict[type[models.Parameters], dict[str, str | dict[str, Any]]] = {
         "top_k": "Passages at most.",
         "results": "notes: the best passage of each.",
         "min_score": "Least relevance, 0 to 1; 0 shows weak hits, too.",
+        "second_look": "Ask again with what was found.",
         "budget": "Tokens that the reply may take; what does not fit is named, not cut.",
     },
     AskArguments: {
@@ -137,6 +138,7 @@ SHOWN: dict[type[models.Parameters], dict[str, str | dict[str, Any]]] = {
             "type": "integer",
             "description": "Connected notes at most.",
         },
+        "second_look": "",
         "budget": "",
     },
     BrowseArguments: {

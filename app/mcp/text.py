@@ -281,7 +281,8 @@ def _worth(hit: models.Hit) -> str:
     if hit.relevance is None:
         return f"score {round(hit.score, 4)}"
     weak = ", weak" if hit.weak else ""
-    return f"score {round(hit.score, 4)}, relevance {hit.relevance:.2f}{weak}"
+    led = f", found by way of {on_one_line(hit.second_look.title)}" if hit.second_look else ""
+    return f"score {round(hit.score, 4)}, relevance {hit.relevance:.2f}{weak}{led}"
 
 
 def _warned(warnings: Iterable[str], pending: int | None) -> Iterable[str]:

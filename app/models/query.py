@@ -231,7 +231,8 @@ class BaseQuery(Parameters):
     ``query`` may hold filters itself (``tag:fish after:2026-10 "tide gate"``), which ``filters``
     adds to; ``literal`` takes the text as it stands, with no filters in it. A query without words
     lists the newest notes that its filters leave. ``intent`` sets the weights of the signals; None
-    means the setting in force.
+    means the setting in force. ``second_look`` has what was found asked with again, for notes that
+    no link leads to; None does so where a language model answers.
     """
 
     guessed = (
@@ -246,6 +247,7 @@ class BaseQuery(Parameters):
     top_k: int | None = Field(default=None, ge=1, le=100)
     intent: Intent | None = None
     connected: ConnectedOptions = Field(default_factory=ConnectedOptions)
+    second_look: bool | None = None
     explain: bool = False
 
 

@@ -100,6 +100,14 @@ Page: TypeAlias = Annotated[int | None, Field(ge=1, exclude_if=lambda page: page
 """The page of a PDF, counted from 1; not there for other files."""
 
 
+class SecondLook(Strict):
+    """The source that led to another one, and the words that the two share and the query lacks."""
+
+    path: str
+    title: str
+    words: list[str]
+
+
 class Source(Strict):
     """A chunk that may be cited. ``lines`` count from 1 and include both ends; ``page`` is that of a PDF.
 
@@ -107,6 +115,7 @@ class Source(Strict):
     across queries: the share of the query's words that the passage holds, weighed by their rarity,
     or how far its likeness is above what the notes have in common by chance, whichever is more;
     None where nothing was asked for but filters. ``weak`` marks a passage that is near by chance.
+    ``second_look`` is there where a second search found it, asked with another source.
     The last four are filled when the query asks to explain: ``signals`` maps signal name ->
     {rank, score, weight} (``title`` is the dispatch of a note that the query names exactly);
     ``rerank`` holds the score of the rerank and the rank before it; ``expanded_from`` tells by
@@ -126,6 +135,7 @@ class Source(Strict):
     page: Page = None
     relevance: float | None = None
     weak: bool = False
+    second_look: Annotated[SecondLook | None, Field(exclude_if=lambda one: one is None)] = None
     signals: dict[str, dict[str, float | None]] | None = None
     rerank: dict[str, float | None] | None = None
     expanded_from: dict[str, float | int | str | None] | None = None

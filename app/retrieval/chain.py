@@ -37,6 +37,7 @@ from notehop.app.retrieval.retrievers import (
     TitleRetriever,
     with_aliases,
 )
+from notehop.app.retrieval.second_look import RRF_K, SecondLookRetriever
 from notehop.app.retrieval.subject import COVERED, Subject, proper_names
 from notehop.app.retrieval.templates import TemplatePostprocessor, templates_of
 from notehop.app.retrieval.trace import TracedQuery, ViewSource
@@ -52,6 +53,19 @@ connected already, are passed over."""
 FEW = 4
 """Hits beyond those that a reply can need, for such as are held back or say nothing."""
 
+PLACES = 8
+"""Places in the context of an answer that is quoted: it quotes three of them at most."""
+
+PLACES_FOR_MODEL = 12
+"""The same for a language model, which reads all of them: from 8 to 12 more questions have every note
+that they need there, beyond that hardly any (docs/evaluation.md)."""
+
+WINDOW_FOR_MORE = 6_000
+"""Tokens of the window of a model that takes so many beside question and answer."""
+
+AGAIN = 20
+"""Hits of the second search for each seed."""
+
 TASKS = "it asks for open tasks: these are the passages that have some, of the newest notes first"
 LISTED = "there are no words to search for: these are the newest notes that the filters leave"
 
@@ -66,6 +80,9 @@ class Wanted:
     whose choice of sentences gained nothing by it, do not (docs/evaluation.md). ``listing`` tells
     that a question for a list of notes ("which projects are active?") wants them all, by their
     properties, tags and folders. ``passages`` are shown in place of what a search would find.
+    ``for_model`` tells that a language model reads what is found: it takes more of it
+    (:func:`context_places`), and a second look (docs/evaluation.md); ``second_look`` says whether
+    one is taken, whoever reads.
     """
 
     top_k: int | None = None
@@ -79,6 +96,8 @@ class Wanted:
     by_relevance: bool = False
     listing: bool = False
     passages: tuple[ChunkId, ...] = ()
+    for_model: bool = False
+    second_look: bool | None = None
 
     @classmethod
     def by(cls, query: BaseQuery) -> Wanted:
@@ -89,6 +108,7 @@ class Wanted:
             filters=query.filters,
             literal=query.literal,
             intent=query.intent,
+            second_look=query.second_look,
         )
 
     @classmethod
@@ -220,9 +240,13 @@ def _ranked(
             budget_ms=settings.rerank.budget_ms,
         )
         stages.insert(0, rerank)
+    look = wanted.for_model if wanted.second_look is None else wanted.second_look
     few = depth if fresh.each_note else min(depth, max(fresh.top_n, TOP if expands else 0))
     for most in (depth,) if scorer else (few + FEW, None):
-        found = ranking(view, parts, narrowed.allowed, weights, subject, most).retrieve(query)
+        finder = ranking(view, parts, narrowed.allowed, weights, subject, most)
+        if look:
+            finder = _looking_again(finder, view, parts, narrowed.allowed, wanted)
+        found = finder.retrieve(query)
         hits = found
         for stage in stages:
             hits = stage.postprocess_nodes(hits, query_bundle=query)
@@ -245,7 +269,7 @@ def _ranked(
         rrf_k=retrieval.rrf_k,
         template_share=retrieval.template_share,
     )
-    weighs = wanted.by_relevance and taken.intent == "none" and scorer is None
+    weighs = wanted.by_relevance and not look and taken.intent == "none" and scorer is None
     weight = retrieval.relevance_weight if weighs else 0.0
     return kept, RelevancePostprocessor(view=view, tokenizer=parts.tokenizer, weight=weight)
 
@@ -271,7 +295,7 @@ def _depth(settings: Settings, wanted: Wanted) -> int:
     if wanted.results == "notes":
         return candidates
     top_k = wanted.top_k if wanted.top_k is not None else settings.retrieval.top_k
-    needed = SPARE * max(top_k, settings.connected.context_chunks)
+    needed = SPARE * max(top_k, context_places(settings, wanted))
     if settings.rerank.model:
         needed = max(needed, settings.rerank.candidates)
     return min(candidates, needed)
@@ -327,6 +351,23 @@ def ranking(
     )
 
 
+def _looking_again(
+    first: BaseRetriever, view: Snapshot, parts: Parts, allowed: AllowedChunks, wanted: Wanted
+) -> SecondLookRetriever:
+    """The ranking with what a second search finds, where the places of the context that no
+    connected note takes begin; a search shows as many of it as it has places for."""
+    what: dict[str, Any] = {"allowed": allowed, "with_text": False, "similarity_top_k": AGAIN}
+    signals: dict[str, BaseRetriever] = {
+        "semantic": SemanticRetriever(view, parts.embed_model(), **what),
+        "lexical": LexicalRetriever(view, parts.tokenizer, **what),
+    }
+    again = WeightedFusionRetriever(signals, k=RRF_K, similarity_top_k=AGAIN)
+    top_k = parts.settings.retrieval.top_k if wanted.top_k is None else wanted.top_k
+    most = max(1, context_places(parts.settings, wanted) - top_k) if wanted.fill else 2
+    keep = top_k if wanted.fill else max(1, top_k - most)
+    return SecondLookRetriever(first, again, view=view, keep=keep, most=min(4, most))
+
+
 def connected(
     view: ViewSource,
     settings: Settings,
@@ -341,7 +382,7 @@ def connected(
         "view": view,
         "embed_model": embed_model,
         "top_k": settings.retrieval.top_k if wanted.top_k is None else wanted.top_k,
-        "context_chunks": otherwise.context_chunks,
+        "context_chunks": context_places(settings, wanted),
         "max_connected": otherwise.max if asked.max is None else asked.max,
         "order": asked.order or otherwise.order,
         "direction": asked.direction or otherwise.direction,
@@ -352,6 +393,16 @@ def connected(
         "fresh": fresh,
     }
     return ConnectedNotesPostprocessor(**(options | more))
+
+
+def context_places(settings: Settings, wanted: Wanted) -> int:
+    """Places in the context: as the settings say, else by who reads it."""
+    given = settings.connected.context_chunks
+    if given is not None:
+        return given
+    window = settings.llm.context_window
+    wide = wanted.for_model and (not window or window >= WINDOW_FOR_MORE)
+    return PLACES_FOR_MODEL if wide else PLACES
 
 
 def freshness(

@@ -78,7 +78,8 @@ class VaultComponents:
         :raises QueryError: if an option is wrong.
         """
         wanted = _wanted(top_k, connected, filters, literal, intent)
-        wanted = replace(wanted, listing=not literal)
+        writes = llm or self._engine.llm
+        wanted = replace(wanted, listing=not literal, for_model=writes is not None)
         retriever = VaultRetriever(
             self._themes.or_else(self._engine.retrieve, None), wanted, self.name
         )

@@ -306,7 +306,7 @@ class VaultHandle(VaultComponents):
         query, engine = self._begin(asked), self._engine
         retriever = VaultRetriever(
             self._themes.or_else(engine.retrieve, asked.themes),
-            replace(Wanted.by(asked), listing=not asked.literal),
+            replace(Wanted.by(asked), listing=not asked.literal, for_model=engine.llm is not None),
             self.name,
         )
         talks, pending = self._conversations, self._pending

@@ -98,6 +98,7 @@ _HOMES: dict[str, str] = {
     "notehop.app.retrieval.relevance": "coverage idf question_words",
     "notehop.app.retrieval.templates": "asks_for_templates held_back is_skeleton SKELETON",
     "notehop.app.retrieval.connected_notes": "ConnectedNotesPostprocessor",
+    "notehop.app.retrieval.second_look": "SecondLookRetriever second_query",
     "notehop.app.retrieval.filter_syntax": "Condition Kind=ConditionKind plan read ParsedQuery=Written",
     "notehop.app.retrieval.filters": "chunks_left EVERY_NOTE notes_left Remarks",
     "notehop.app.retrieval.freshness": "FreshnessPostprocessor",

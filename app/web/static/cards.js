@@ -14,6 +14,7 @@ export function sourceCard(source, { marker = true } = {}) {
         h("p", { class: "where" }, place(source), !marker && worth(source))),
       source.weak && h("span", { class: "weak-mark", title: "No nearer to what was asked than notes are by chance." }, "weak match"),
       h("span", { class: "cited-mark", hidden: true }, "cited")),
+    source.second_look && h("p", { class: "dim" }, `found by way of ${source.second_look.title}`),
     h("div", { class: "snippet" }, h("p", { class: "prose" }, source.text)),
     foot(source),
     source.signals && signals(source.signals, source.score));

@@ -1,0 +1,149 @@
+"""The second look: with what it asks, where its hits stand, and what they say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from llama_index.core.retrievers import BaseRetriever
+from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
+
+from notehop import open_vault
+from tests.support.notes import write_notes
+from tests.support.product import SecondLookRetriever, TracedQuery, second_query
+from tests.support.real_index import real_index
+from tests.support.scripted_llm import ScriptedLLM
+
+
+class Listed(BaseRetriever):
+    """Finds the same hits for whatever is asked, and remembers what that was."""
+
+    def __init__(self, *texts: str) -> None:
+        super().__init__()
+        self.texts = texts
+        self.asked: list[str] = []
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        self.asked.append(query_bundle.query_str)
+        return [
+            NodeWithScore(
+                node=TextNode(id_=text, text=text, metadata={"title": text.split()[0]}),
+                score=1.0 / rank,
+            )
+            for rank, text in enumerate(self.texts, start=1)
+        ]
+
+
+class Broken(BaseRetriever):
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:  # noqa: ARG002
+        raise RuntimeError("the second index is gone")
+
+
+QUERY = "what team was Anna's husband on"
+
+
+def looked(again: BaseRetriever, **options: int) -> tuple[list[str], SecondLookRetriever, Listed]:
+    first = Listed("Anna married Kris Benson.", "Teams of the league.", "Husbands.", "Weddings.")
+    stage = SecondLookRetriever(first, again, **options)
+    return [hit.node.node_id for hit in stage.retrieve(QUERY)], stage, first
+
+
+def test_the_first_hits_stay_and_what_they_lead_to_comes_before_the_others():
+    again = Listed("Anna married Kris Benson.", "Kris Benson played for Pittsburgh.", "Weddings.")
+    found, _, _ = looked(again, keep=2, most=2, seeds=1)
+    assert found == [
+        "Anna married Kris Benson.",
+        "Teams of the league.",
+        "Kris Benson played for Pittsburgh.",
+        "Weddings.",
+        "Husbands.",
+    ]
+    assert again.asked == [f"{QUERY} Anna. Anna married Kris Benson."]
+
+
+def test_what_several_seeds_lead_to_stands_first_and_a_hit_says_what_led_to_it():
+    class Apart(Listed):
+        def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+            own = "Alone of Kris." if "married" in query_bundle.query_str else "Alone of league."
+            self.texts = (own, "Kris Benson of the league.")
+            return super()._retrieve(query_bundle)
+
+    _, stage, _ = looked(Apart(), keep=2, most=3, seeds=2)
+    hits = stage.retrieve(QUERY)[2:5]
+    assert hits[0].node.node_id == "Kris Benson of the league."
+    told = hits[0].node.metadata["second_look"]
+    assert (told["title"], told["words"]) == ("Anna", ["benson", "kris"])
+
+
+def test_a_second_search_that_fails_costs_nothing_but_a_warning():
+    query = TracedQuery(QUERY)
+    found = SecondLookRetriever(Listed("One.", "Two."), Broken()).retrieve(query)
+    assert [hit.node.node_id for hit in found] == ["One.", "Two."]
+    assert query.trace.warnings == [
+        "the second look failed (RuntimeError: the second index is gone)"
+    ]
+
+
+@pytest.mark.parametrize("name", ["keep", "most", "seeds"])
+def test_a_number_that_is_none_is_refused(name: str):
+    with pytest.raises(ValueError, match=f"{name} is 0"):
+        looked(Listed(), **{name: 0})
+
+
+def test_two_sentences_of_a_seed_are_asked_with():
+    text = "Anna is from Ulm. She married Kris.\nThey moved. Twice."
+    assert second_query("who", "Anna", text) == "who Anna. Anna is from Ulm. She married Kris."
+
+
+HUSBANDS = ("Abel", "Bruno", "Carl", "Dirk", "Egon", "Falk", "Gero", "Hans", "Ivo", "Jens", "Karl")
+
+NOTES = {
+    "Anna.md": "Anna Velden is a potter. She is married to Kris Odum.\n",
+    "Kris.md": "Kris Odum pitched eleven seasons for the Ravens of Pell.\n",
+    **{
+        f"League/{name}.md": f"{name} was a good husband and played for a team in the south.\n"
+        for name in (*HUSBANDS, "Lutz", "Max", "Nils")
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def potter(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    folder = tmp_path_factory.mktemp("second-look")
+    vault = write_notes(folder / "Vault", NOTES)
+    real_index(vault, folder / "index")
+    return vault, folder / "index"
+
+
+ASKED = "which team did the husband of Anna Velden play for?"
+
+
+@pytest.mark.model
+def test_a_search_finds_what_no_link_leads_to_if_it_is_asked_to(potter: tuple[Path, Path]):
+    with open_vault(potter[0], index_dir=potter[1]) as vault:
+        plain = vault.search(ASKED, top_k=3)
+        assert "Kris.md" not in [hit.path for hit in plain.hits]
+        assert all(hit.second_look is None for hit in plain.hits)
+        found = vault.search(ASKED, top_k=3, second_look=True)
+    led = {hit.path: hit.second_look for hit in found.hits}
+    assert led["Kris.md"] is not None
+    assert (led["Kris.md"].path, led["Kris.md"].title) == ("Anna.md", "Anna")
+    assert "odum" in led["Kris.md"].words
+    assert "second_look" in found.timings_ms
+
+
+@pytest.mark.model
+def test_a_language_model_is_given_more_and_a_second_look(potter: tuple[Path, Path]):
+    def sources(llm: ScriptedLLM | None, **options: bool) -> list[str]:
+        with open_vault(potter[0], index_dir=potter[1], llm=llm) as vault:
+            return [source.path for source in vault.ask(ASKED, **options).sources]
+
+    assert "Kris.md" not in sources(None)
+    assert len(sources(None)) == 8
+    llm = ScriptedLLM(says="The Ravens of Pell [1].")
+    written = sources(llm)
+    assert len(written) == 12
+    assert written.index("Kris.md") < 9
+    without = sources(llm, second_look=False)
+    assert len(without) == 12
+    assert "Kris.md" not in without[:9]
