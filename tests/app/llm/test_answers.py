@@ -53,7 +53,7 @@ def test_the_model_is_told_the_rules_the_sources_and_the_question(
 @pytest.mark.everywhere
 @pytest.mark.parametrize(
     "turn",
-    [words("The launch is on 14 June 2027 [9], I think [1, 77]."), says(*"It is in June [9][12].")],
+    [words("The launch is on 14 June 2027 [19], I think [1, 77]."), says(*"It is in June [19][12].")],
     ids=["words", "letters"],
 )
 def test_a_marker_of_no_source_is_removed_and_counted(
@@ -63,7 +63,7 @@ def test_a_marker_of_no_source_is_removed_and_counted(
     heard = ask(QUESTION)
     assert not any(name in heard.text + heard.said for name in ("9]", "77", "12]"))
     assert heard.text == heard.said
-    assert "2 markers of the answer named no source and were removed: [9]" in heard.warnings
+    assert "2 markers of the answer named no source and were removed: [19]" in heard.warnings
 
 
 @pytest.mark.everywhere
@@ -77,7 +77,7 @@ def test_an_answer_that_was_cut_at_its_length_says_so(server: LlmServer, ask: Do
 def test_the_command_line_shows_the_answer_and_what_is_wrong_with_it(
     server: LlmServer, doors: Doors
 ) -> None:
-    server.plays(words("The launch of Atlas is on 14 June 2027 [1]. It rains [9]."))
+    server.plays(words("The launch of Atlas is on 14 June 2027 [1]. It rains [19]."))
     shown = " ".join(doors.command("ask", QUESTION).split())
     assert shown.count("The launch of Atlas is on 14 June 2027 [1].") == 1
     assert "[?] It rains. names no source" in shown
