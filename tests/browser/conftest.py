@@ -158,7 +158,7 @@ HOSTILE = {
 
 @pytest.fixture(scope="session")
 def slow() -> SlowLLM:
-    return SlowLLM(says="Otters know the **trap** [1] and its bait [C1] , and not [9] .")
+    return SlowLLM(says="Otters know the **trap** [1] and its bait [C1] , and not [19] .")
 
 
 @pytest.fixture(scope="session")

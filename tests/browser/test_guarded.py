@@ -64,7 +64,7 @@ def test_the_answer_comes_word_by_word(visit_guarded: Visit, slow: SlowLLM) -> N
     expect(answer.locator("a.cite").first).to_have_attribute(
         "aria-label", "Source 1: " + _title(page, 1)
     )
-    assert "[9]" not in answer.inner_text()
+    assert "[19]" not in answer.inner_text()
     expect(page.locator(".made")).to_contain_text("Written by scripted from the sources below")
     assert_accessible(page)
 

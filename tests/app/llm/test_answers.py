@@ -53,7 +53,10 @@ def test_the_model_is_told_the_rules_the_sources_and_the_question(
 @pytest.mark.everywhere
 @pytest.mark.parametrize(
     "turn",
-    [words("The launch is on 14 June 2027 [19], I think [1, 77]."), says(*"It is in June [19][12].")],
+    [
+        words("The launch is on 14 June 2027 [19], I think [1, 77]."),
+        says(*"It is in June [19][12]."),
+    ],
     ids=["words", "letters"],
 )
 def test_a_marker_of_no_source_is_removed_and_counted(
