@@ -16,11 +16,11 @@ from importlib.resources import files
 from llama_index.core.llms import MockLLM
 
 from notehop.app.answer.claims import Checker
-from notehop.app.answer.draft import SURE, Draft, Quote, of_a_kind, of_tasks, quoted, silent
+from notehop.app.answer.draft import Draft, Quote, of_a_kind, of_tasks, quoted, silent
 from notehop.app.answer.material import Material, as_source, promoted
 from notehop.app.answer.question import fits, read
 from notehop.app.answer.relevance import Asked, Candidate, Named, Reading, score, spells
-from notehop.app.answer.selection import OF_A_DOUBT, OF_ALL, select
+from notehop.app.answer.selection import select
 from notehop.app.answer.synthesizer import VaultSynthesizer
 from notehop.app.models import Source
 
@@ -209,12 +209,12 @@ def look(query: str, sources: Sequence[Named], reading: Reading, limit: int) -> 
     """
     asked = Asked(read(query), reading)
     ranked = score(asked, sources, weights())
-    fitted = weights()["decision" if reading.vectors is not None else "decision_by_words"]
-    likely = likelihood(features(asked, ranked, sources), fitted)
-    words = OF_ALL if likely >= SURE else OF_A_DOUBT
     return Looked(
-        select(ranked, asked, sources, limit, words),
-        likely,
+        select(ranked, asked, sources, limit),
+        likelihood(
+            features(asked, ranked, sources),
+            weights()["decision" if reading.vectors is not None else "decision_by_words"],
+        ),
         list(dict.fromkeys(one.written or one.word for one in asked.terms if one.missing)),
         asked.unknown,
         unmentioned(asked, sources),

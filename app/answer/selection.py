@@ -18,7 +18,6 @@ OF_ONE = 120  # words that are quoted of one section: it is whole, as most are s
 OF_ALL = 180
 """Words that are quoted in all: a screen. What these numbers are worth is in docs/evaluation.md."""
 
-OF_A_DOUBT = 120  # the same where it is not sure that any of it answers
 SOURCES = 3  # sources that are quoted, a section of each
 NEAR = 2.0  # how much less likely than the best source another may be, as a difference of scores
 DEFINED = 0.7  # the same where a definition or a property is asked for: one is enough
@@ -72,16 +71,12 @@ _VIEW = re.compile(
 
 
 def select(
-    ranked: Sequence[Candidate],
-    asked: Asked,
-    sources: Sequence[Named],
-    limit: int,
-    words: int = OF_ALL,
+    ranked: Sequence[Candidate], asked: Asked, sources: Sequence[Named], limit: int
 ) -> list[Quote]:
     """Return what answers, the best source first, each from the sentence on that answers.
 
     :param ranked: best first.
-    :param limit: sources at most; ``words``: of all quotes, about.
+    :param limit: sources at most.
     :returns: empty where nothing can be quoted.
     """
     found = [one for one in ranked if _quotable(one, asked.question.form)]
@@ -110,7 +105,7 @@ def select(
     near = DEFINED if settled or _named_property(top, asked, sources) else NEAR
     quotes: list[Quote] = []
     shown: list[frozenset[str]] = []
-    left = words
+    left = OF_ALL
     for at in dict.fromkeys([order[0], *led, *order]):
         one = best[at]
         read = passages(sources[one.source].source.text, asked.reading.sentences)
