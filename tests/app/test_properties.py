@@ -12,6 +12,7 @@ from tests.doors.conftest import where as where
 from tests.support.notes import write_notes
 from tests.support.product import VaultHandle
 from tests.support.real_index import real_index
+from tests.support.tables import rows
 
 pytestmark = pytest.mark.model
 
@@ -37,19 +38,7 @@ def lines_of(vault: Path, path: str, lines: tuple[int, int]) -> str:
 
 
 @pytest.mark.parametrize(
-    ("query", "path", "says", "stands"),
-    [
-        ("rating of Futurama", "Shows/Futurama.md", "rating: 7", "rating: 7"),
-        ("which genre is Futurama", "Shows/Futurama.md", "genre: Sci-fi · rating", "[[Sci-fi]]"),
-        ("who made Catan", "Shows/Catan.md", "maker: Klaus Teuber", "maker: Klaus Teuber"),
-        ("where did the Japan trip go", "Trips/Japan trip.md", "loc: Kyoto", "[[Kyoto]]"),
-        (
-            "coordinates of Kyoto",
-            "Places/Kyoto.md",
-            "coordinates: 35.02, 135.75",
-            "[35.02, 135.75]",
-        ),
-    ],
+    ("query", "path", "says", "stands"), rows(__file__, "a_property_is_found_with_its_true_lines")
 )
 def test_a_property_is_found_with_its_true_lines(
     vault: VaultHandle, where: tuple[Path, Path], query: str, path: str, says: str, stands: str
@@ -60,13 +49,7 @@ def test_a_property_is_found_with_its_true_lines(
     assert stands in lines_of(where[0], path, hit.lines)
 
 
-@pytest.mark.parametrize(
-    ("question", "says", "path"),
-    [
-        ("What is the rating of Futurama?", "7", "Shows/Futurama.md"),
-        ("Who is the maker of Catan?", "Klaus Teuber", "Shows/Catan.md"),
-    ],
-)
+@pytest.mark.parametrize(("question", "says", "path"), rows(__file__, "a_property_answers"))
 def test_a_property_answers(
     vault: VaultHandle, where: tuple[Path, Path], question: str, says: str, path: str
 ) -> None:

@@ -86,15 +86,7 @@ def test_a_wrong_setting_is_named(overrides: dict[str, object], said: str) -> No
     assert re.search(said, str(caught.value))
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("[connected]\nmax = 70000\n", r"vault/notehop\.toml: connected\.max = 70000: must be"),
-        ("[server\n", r"notehop\.toml: not valid TOML: .*line 1"),
-        ("[Privacy]\nallow_hosts = []\n", "unknown setting Privacy; did you mean privacy"),
-    ],
-    ids=["value", "no-toml", "section-in-capitals"],
-)
+@pytest.mark.parametrize(("text", "said"), rows(__file__, "the_file_of_a_mistake_is_named"))
 def test_the_file_of_a_mistake_is_named(vault: Path, text: str, said: str) -> None:
     (vault / "notehop.toml").write_text(text)
     with pytest.raises(SettingsError, match=said):
@@ -131,12 +123,8 @@ def test_a_secret_under_a_wrong_name_is_not_shown(tmp_path: Path, name: str) -> 
 
 
 @pytest.mark.parametrize(
-    ("text", "said", "max_tokens"),
-    [
-        pytest.param("[llm]\nthreads = 2\nmax_tokens = 99\n", "llm.threads is passed over", 99, id="gone"),
-        pytest.param("[lexical]\nk1 = 2.0\n", "lexical.k1 is a constant by now", 1000, id="constant"),
-    ],
-)  # fmt: skip
+    ("text", "said", "max_tokens"), rows(__file__, "a_key_of_the_release_before_is_told")
+)
 def test_a_key_of_the_release_before_is_told(
     home: Path, text: str, said: str, max_tokens: int, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -270,14 +258,7 @@ def test_no_settings_file_may_hold_it(tmp_path: Path, name: str) -> None:
     assert TOKEN not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("module", "said"),
-    [
-        ("notehop.config", None),
-        ("notehop.app", "0"),
-        ("notehop.indexing.embed.onnx_embedding", "0"),
-    ],
-)
+@pytest.mark.parametrize(("module", "said"), rows(__file__, "it_is_off_before_a_library_is_loaded"))
 def test_it_is_off_before_a_library_is_loaded(module: str, said: str | None) -> None:
     given = {name: said for name in SWITCHES if said is not None}
     kept = {name: value for name, value in os.environ.items() if name not in SWITCHES}

@@ -187,12 +187,7 @@ def test_a_language_model_is_told_and_decides(
 
 
 @pytest.mark.parametrize(
-    ("question", "begins", "least", "below"),
-    [
-        ("What is cultch?", "Quoted from the notes:", 0.8, 1.0),
-        ("redshank count winter 2025", "I am not sure that your notes answer this; ", 0.5, 0.8),
-        ("Who is the CEO of Notion?", "I found nothing in your notes", 0.0, 0.5),
-    ],
+    ("question", "begins", "least", "below"), rows(__file__, "an_answer_says_how_sure_it_is")
 )
 def test_an_answer_says_how_sure_it_is(
     vault: VaultHandle, question: str, begins: str, least: float, below: float

@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 from tests.support.notes import built
 from tests.support.processes import NOTEHOP, environment
 from tests.support.product import app, open_place
+from tests.support.tables import rows
 
 NOTES = {
     "A.md": "---\ntags: [x]\n---\nTo [[B]] twice, [[B#Part|see]], and [[A]], [[Secret]], [[Nowhere]].",
@@ -96,17 +97,7 @@ def targets(tmp_path: Path, setting: str | None) -> list[str]:
     return [link["target"].removesuffix(".md") for link in json.loads(result.stdout)]
 
 
-@pytest.mark.parametrize(
-    ("setting", "found"),
-    [
-        (None, ["Inline", "Plain"]),
-        ('"inline"', ["Inline", "Plain"]),
-        ('"none"', ["Plain"]),
-        ('"all"', ["Inline", "Block", "Plain"]),
-        ("false", ["Plain"]),  # as 0.1.0 wrote it
-        ("true", ["Inline", "Block", "Plain"]),
-    ],
-)
+@pytest.mark.parametrize(("setting", "found"), rows(__file__, "links_in_comments"))
 def test_links_in_comments(tmp_path: Path, setting: str | None, found: list[str]) -> None:
     assert targets(tmp_path, setting) == found
 

@@ -14,6 +14,7 @@ from notehop import open_vault
 from tests.support.notes import notes_of, write_notes
 from tests.support.product import Answer, VaultHandle, app
 from tests.support.real_index import real_index
+from tests.support.tables import rows
 
 pytestmark = pytest.mark.model
 
@@ -26,13 +27,7 @@ def said(answer: Answer) -> str:
 
 
 @pytest.mark.parametrize(
-    ("question", "begins"),
-    [
-        ("What is panpsychism?", "“Panpsychism is the view that mentality is fundamental"),
-        ("define panpsychism", "“Panpsychism is the view that mentality is fundamental"),
-        ("What is a sparse autoencoder?", "“A small network that learns"),
-        ("What is utilitarianism?", "“An act is right in so far"),
-    ],
+    ("question", "begins"), rows(__file__, "a_definition_is_the_first_sentence_that_defines")
 )
 def test_a_definition_is_the_first_sentence_that_defines(
     vault: VaultHandle, question: str, begins: str
@@ -102,12 +97,7 @@ def test_what_a_linked_note_says_is_quoted_as_a_source_of_its_own(vault: VaultHa
 
 @pytest.mark.parametrize(
     ("question", "missing"),
-    [
-        ("How do I set up OCR for scanned receipts?", ["OCR", "scanned", "receipts"]),
-        ("Who is the CEO of Toyota?", ["CEO", "Toyota"]),
-        ("flurble wexnot brizzle quandom?", ["flurble", "wexnot", "brizzle"]),
-        ("asdf qwer zxcv hjkl", ["asdf", "qwer", "zxcv"]),
-    ],
+    rows(__file__, "where_nothing_answers_that_is_said_and_which_words_no_note_has"),
 )
 def test_where_nothing_answers_that_is_said_and_which_words_no_note_has(
     vault: VaultHandle, question: str, missing: list[str]
@@ -163,17 +153,7 @@ def glossary(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultHandle]:
         yield opened
 
 
-@pytest.mark.parametrize(
-    ("question", "begins"),
-    [
-        ("What does RLHF stand for?", "Reinforcement learning from human feedback (RLHF): “A way"),
-        ("what does cot stand for", "“Chain of thought (CoT)” ["),
-        ("what is CoT", "Chain of thought (CoT): “Models write their reasoning"),
-        ("KPI stands for?", "“KPI: key performance indicator” ["),
-        ("what does OKR stand for", "“**OKR** – Objectives and Key Results, a way of planning” ["),
-        ("What is TTL?", "“TTL (time to live) is the seconds for which a record is cached.” ["),
-    ],
-)
+@pytest.mark.parametrize(("question", "begins"), rows(__file__, "it_is_spelt_out"))
 def test_it_is_spelt_out(glossary: VaultHandle, question: str, begins: str) -> None:
     answer = glossary.ask(question)
     assert answer.mode == "extractive"

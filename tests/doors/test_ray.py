@@ -33,6 +33,7 @@ from tests.support.product import (
     slots_of,
 )
 from tests.support.real_index import lend_query_model
+from tests.support.tables import rows
 
 INDEXING = """
 import sys
@@ -62,15 +63,7 @@ TOKEN = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
 
 @pytest.mark.parametrize(
     ("address", "code", "told"),
-    [
-        ("foo", 2, "--ray 'foo' is no address of a Ray cluster; write HOST:PORT"),
-        (
-            "198.51.100.7:6379",
-            1,
-            "198.51.100.7 is not this machine and would get passages of your notes; nothing was sent. "
-            "To allow it, name it in",
-        ),
-    ],
+    rows(__file__, "an_address_that_is_none_and_a_machine_that_nobody_named"),
 )
 def test_an_address_that_is_none_and_a_machine_that_nobody_named(
     demo: tuple[Path, Path], tmp_path: Path, address: str, code: int, told: str
@@ -83,12 +76,7 @@ def test_an_address_that_is_none_and_a_machine_that_nobody_named(
 
 @pytest.mark.parametrize(
     ("address", "allowed", "refused"),
-    [
-        ("auto", (), True),
-        ("127.0.0.1:6379", ("gpu-1",), True),
-        ("auto", ("198.51.100.7",), False),
-        ("ray://gpu-1:10001", ("gpu-1",), False),
-    ],
+    rows(__file__, "a_node_elsewhere_gets_nothing_until_it_or_its_cluster_is_named"),
 )
 def test_a_node_elsewhere_gets_nothing_until_it_or_its_cluster_is_named(
     monkeypatch: pytest.MonkeyPatch, address: str, allowed: tuple[str, ...], refused: bool
@@ -109,16 +97,7 @@ def test_a_node_elsewhere_gets_nothing_until_it_or_its_cluster_is_named(
 
 
 @pytest.mark.parametrize(
-    ("release", "other", "told"),
-    [
-        ("9.9", {}, "has notehop "),
-        (None, {"weights": "0" * 32}, "has another all-MiniLM-L6-v2: its weights is "),
-        (
-            None,
-            {"passage_prompt": "passage: "},
-            "its passage_prompt is '', and the index is made with",
-        ),
-    ],
+    ("release", "other", "told"), rows(__file__, "a_worker_with_another_release_or_model_refuses")
 )
 def test_a_worker_with_another_release_or_model_refuses(
     release: str | None, other: dict[str, str], told: str

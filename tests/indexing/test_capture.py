@@ -90,14 +90,7 @@ def test_properties_of_the_text_are_kept() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        pytest.param("---\nprivate: true\n---\nMine", id="private"),
-        pytest.param("---\n{private: true}\n---\nMine", id="flow"),
-        pytest.param("---\ncreated: 2020-01-01\nprivate: yes\n---\nMine", id="created"),
-    ],
-)
+@pytest.mark.parametrize("text", rows(__file__, "a_private_text_stays_private"))
 def test_a_private_text_stays_private(text: str) -> None:
     note = product.parse_note("x.md", made(text, tags=("t",)).encode())
     assert note.excluded is not None

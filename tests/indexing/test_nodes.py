@@ -35,20 +35,9 @@ def shown(drafts: list[ChunkDraft]) -> list[tuple[tuple[str, ...], str]]:
     return [(draft.heading_path, draft.body) for draft in drafts]
 
 
-@pytest.mark.parametrize(
-    ("title", "path", "body", "expected"),
-    [
-        pytest.param("T", (), "b", "T\nb", id="no-headings"),
-        pytest.param("T", ("A", "B"), "b", "T - A > B\nb", id="headings"),
-        pytest.param("My Plan", ("my plan", "B"), "b", "My Plan - B\nb", id="heading-is-the-title"),
-        pytest.param("T", ("T",), "b", "T\nb", id="only-the-title"),
-        pytest.param("T", ("A", "T"), "b", "T - A > T\nb", id="only-a-first-heading"),
-        pytest.param("a\n b", ("c\td",), "x\ny", "a b - c d\nx\ny", id="one-line"),
-        pytest.param("T", ("A",), "", "T - A", id="no-body"),
-    ],
-)
-def test_embedded_text(title: str, path: tuple[str, ...], body: str, expected: str) -> None:
-    assert embedded_text(title, path, body) == expected
+@pytest.mark.parametrize(("title", "path", "body", "expected"), rows(__file__, "embedded_text"))
+def test_embedded_text(title: str, path: list[str], body: str, expected: str) -> None:
+    assert embedded_text(title, tuple(path), body) == expected
 
 
 def test_a_section_a_chunk() -> None:
@@ -67,31 +56,10 @@ def test_a_section_a_chunk() -> None:
     assert drafts[2].headings == ((1, "One"), (2, "Two"), (3, "Deep"))
 
 
-SMALL = {
-    "joins the next": (
-        "# A\nsmall\n# B\na longer text of six words\n",
-        [(("A",), "# A\nsmall\n# B\na longer text of six words")],
-    ),
-    "names what they have in common": (
-        "# T\n## A\nsmall\n## B\na longer text of six words\n",
-        [(("T",), "# T\n## A\nsmall\n## B\na longer text of six words")],
-    ),
-    "a heading alone leaves the name to its text": (
-        "# A\n\n## B\na longer text of six words\n",
-        [(("A", "B"), "# A\n\n## B\na longer text of six words")],
-    ),
-    "the last joins the one before": (
-        "# A\na longer text of six words\n# B\nsmall\n",
-        [(("A",), "# A\na longer text of six words\n# B\nsmall")],
-    ),
-    "all are small": ("# A\nx\n# B\ny\n", [(("A",), "# A\nx\n# B\ny")]),
-    "only headings": ("# A\n## B\n", [(("A",), "# A\n## B")]),
-}
-
-
-@pytest.mark.parametrize(("text", "expected"), SMALL.values(), ids=SMALL)
-def test_small_sections_join(text: str, expected: list[tuple[tuple[str, ...], str]]) -> None:
-    assert shown(split(text, max_tokens=40, min_tokens=7)) == expected
+@pytest.mark.parametrize(("text", "expected"), rows(__file__, "small_sections_join"))
+def test_small_sections_join(text: str, expected: list[tuple[list[str], str]]) -> None:
+    found = shown(split(text, max_tokens=40, min_tokens=7))
+    assert found == [(tuple(path), body) for path, body in expected]
 
 
 """Texts with a pair of scissors wherever they are cut."""

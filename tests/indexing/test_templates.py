@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.product import Templates, read_templates
+from tests.support.tables import rows
 
 
 def write(root: Path, path: str, text: str) -> None:
@@ -16,29 +17,7 @@ def write(root: Path, path: str, text: str) -> None:
     file.write_text(text, encoding="utf-8")
 
 
-PLACES = {
-    "usual": ({}, ["Templates/Meeting.md", "templates/A/B.md"], ["Notes/x.md"]),
-    "as set": (
-        {"templates.json": {"folder": "Meta/Vorlagen/"}},
-        ["meta/vorlagen/Tag.md"],
-        ["Templates/Meeting.md", "Meta/Vorlagen.md"],
-    ),
-    "plugin": (
-        {"plugins/templater-obsidian/data.json": {"templates_folder": "T"}},
-        ["T/a.md"],
-        ["Tea/a.md"],
-    ),
-    "one": ({"daily-notes.json": {"template": "Setup/Daily"}}, ["Setup/Daily.md"], ["x.md"]),
-    "damaged": (
-        {"templates.json": ["no object"], "daily-notes.json": {"template": 3}},
-        ["Templates/Meeting.md"],
-        ["3.md"],
-    ),
-    "outside": ({"templates.json": {"folder": "../out"}}, [], ["out/x.md"]),
-}
-
-
-@pytest.mark.parametrize(("files", "templates", "others"), PLACES.values(), ids=PLACES)
+@pytest.mark.parametrize(("files", "templates", "others"), rows(__file__, "where_templates_are"))
 def test_where_templates_are(
     tmp_path: Path, files: dict[str, object], templates: list[str], others: list[str]
 ) -> None:

@@ -209,37 +209,11 @@ class Shelf:
         return {token: weight for token, weight in weights.items() if token not in tokens}
 
 
-COMPOUNDS: dict[str, tuple[str, list[str], str, dict[str, float]]] = {
-    "last": ("de", ["Roggenmehl", "Roggen"], "Mehl", {"roggenmehl": product.WITHIN}),
-    "first": ("de", ["Rauchmelder"], "Rauch", {"rauchmeld": product.WITHIN}),
-    "with a link": ("de", ["Arbeitszimmer", "Arbeit"], "Zimmer", {"arbeitszimm": product.WITHIN}),
-    "a first part never seen alone": (
-        "de",
-        ["Haftpflichtversicherungen"],
-        "Versicherung",
-        {"haftpflichtversicher": product.WITHIN},
-    ),
-    "parts": ("de", ["Mehl", "Roggen"], "Roggenmehl", {"rogg": product.PART, "mehl": product.PART}),
-    "link out": (
-        "de",
-        ["Arbeit", "Zimmer"],
-        "Arbeitszimmer",
-        {"arbeit": product.PART, "zimm": product.PART},
-    ),
-    "small words are no parts": ("de", ["Verstand", "Gegenstand"], "Stand", {}),
-    "one letter is no part": ("de", ["Garten"], "Arten", {}),
-    "a short word stands in too many": ("de", ["Eisen"], "Eis", {}),
-    "dutch": ("nl", ["boekenkast", "kast"], "boeken", {"boekenkast": product.WITHIN}),
-    "swedish short": ("sv", ["sommarhus", "sommar"], "hus", {}),
-    "swedish three letters": ("sv", ["fiskebåt", "fiske"], "båten", {}),
-    "english is left alone": ("en", ["notebook"], "book", {}),
-    "chinese has its pairs": ("zh", ["水温"], "温", {}),
-}
-
-
-@pytest.mark.parametrize(("language", "words", "query", "found"), COMPOUNDS.values(), ids=COMPOUNDS)
-def test_compounds(language: str, words: list[str], query: str, found: dict[str, float]) -> None:
-    assert Shelf(language, *words).asked(query) == found
+@pytest.mark.parametrize(("language", "words", "query", "found"), rows(__file__, "compounds"))
+def test_compounds(language: str, words: list[str], query: str, found: dict[str, str]) -> None:
+    weights = {"within": product.WITHIN, "part": product.PART}
+    asked = Shelf(language, *words).asked(query)
+    assert asked == {token: weights[place] for token, place in found.items()}
 
 
 def test_what_was_asked_keeps_its_weight() -> None:

@@ -19,49 +19,13 @@ from tests.support.product import (
 from tests.support.tables import rows
 
 
-def read(text: str, mode: Mode = "llm") -> list[tuple[str, bool, tuple[str, ...], tuple[str, ...]]]:
+def read(text: str, mode: Mode = "llm") -> list[list[object]]:
     found = sentences(Draft(text, mode), sentence_spans, ("[1]", "[2]", "[3]"), ("C1",))
-    return [(one.text, one.states, one.markers, one.mentioned) for one in found]
+    return [[one.text, one.states, [*one.markers], [*one.mentioned]] for one in found]
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        pytest.param("It is so [1].", [("It is so [1].", True, ("[1]",), ())], id="cited"),
-        pytest.param("It is so.", [("It is so.", True, (), ())], id="not cited"),
-        pytest.param("It is so [C1].", [("It is so [C1].", True, (), ("C1",))], id="connected"),
-        pytest.param(
-            "It is so [1-3, C1] [2].",
-            [("It is so [1-3, C1] [2].", True, ("[1]", "[2]", "[3]"), ("C1",))],
-            id="a range, each once",
-        ),
-        pytest.param("# Plan [1]", [("# Plan [1]", False, ("[1]",), ())], id="a heading"),
-        pytest.param("Is it so?", [("Is it so?", False, (), ())], id="a question"),
-        pytest.param(
-            "These are open:\n- one [1]",
-            [("These are open:", False, (), ()), ("- one [1]", True, ("[1]",), ())],
-            id="what introduces a list",
-        ),
-        pytest.param("It holds:", [("It holds:", True, (), ())], id="what introduces nothing"),
-        pytest.param(
-            "The vault does not say when.",
-            [("The vault does not say when.", False, (), ())],
-            id="the notes do not say",
-        ),
-        pytest.param(
-            "The notes don't mention it, but it is in May.",
-            [("The notes don't mention it, but it is in May.", True, (), ())],
-            id="and then something is said after all",
-        ),
-        pytest.param(
-            "`[1]` is code.", [("`[1]` is code.", True, (), ())], id="a marker in code is text"
-        ),
-        pytest.param("…", [("…", False, (), ())], id="no words"),
-    ],
-)
-def test_what_a_sentence_is(
-    text: str, found: list[tuple[str, bool, tuple[str, ...], tuple[str, ...]]]
-) -> None:
+@pytest.mark.parametrize(("text", "found"), rows(__file__, "what_a_sentence_is"))
+def test_what_a_sentence_is(text: str, found: list[list[object]]) -> None:
     assert read(text) == found
 
 

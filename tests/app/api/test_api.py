@@ -118,12 +118,7 @@ def test_an_unforeseen_error_is_not_quoted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("host", "status"),
-    [
-        pytest.param("192.168.1.5:8765", 200, id="address"),
-        pytest.param("nas.local", 200, id="bound-name"),
-        pytest.param("evil.example", 421, id="rebound-name"),
-    ],
+    ("host", "status"), rows(__file__, "a_server_for_others_answers_to_addresses_too")
 )
 def test_a_server_for_others_answers_to_addresses_too(
     vault: FakeVault, host: str, status: int

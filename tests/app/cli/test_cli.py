@@ -71,17 +71,7 @@ def test_queries_that_cannot_be_run(command: str, query: str, says: str, vault: 
     assert says in told(call(command, query, "--vault", vault), 2)
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        "ask",
-        "ask q --top-k 0",
-        "ask q --order best",
-        "index --colour",
-        "nonsense",
-        "doctor nonsense",
-    ],
-)
+@pytest.mark.parametrize("said", rows(__file__, "what_the_parser_refuses"))
 def test_what_the_parser_refuses(said: str) -> None:
     result = call(*said.split())
     assert result.exit_code == 2

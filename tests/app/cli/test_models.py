@@ -10,6 +10,7 @@ import pytest
 
 from tests.indexing.embed.fake_hub import COMMIT, NAME, NEEDED, Hub, running_hub
 from tests.support.product import run
+from tests.support.tables import rows
 
 
 @pytest.fixture(autouse=True)
@@ -86,17 +87,7 @@ def test_a_fetch_says_what_from_where_and_how_large(
     assert listed(capsys)[NAME]["languages"] == ["en", "de"]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "said"),
-    [
-        pytest.param(["pull"], 2, "name the model to fetch", id="no name"),
-        pytest.param(["pull", "tiny"], 2, "write it as its hub does: org/name", id="no org"),
-        pytest.param(["pull", "all-MiniLM-L6-v2"], 2, "nothing to fetch", id="bundled"),
-        pytest.param(["--dry-run"], 2, "--dry-run is for", id="nothing to run"),
-        pytest.param(["push", "a/b"], 2, "'pull'", id="unknown action"),
-        pytest.param(["pull", "some/other"], 1, "has no such model", id="not there"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "code", "said"), rows(__file__, "mistakes"))
 def test_mistakes(
     capsys: pytest.CaptureFixture[str],
     hub: Hub,  # noqa: ARG001

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from tests.app.cli.test_cli import call, told
-from tests.support import product, sample_index
+from tests.support import product, sample_index, tables
 from tests.support.product import rows
 
 FACT: dict[str, Any] = {
@@ -166,21 +166,11 @@ def test_questions_that_cannot_be_read_are_named(tmp_path: Path, row: object, sa
         product.read_questions(target / "queries.jsonl")
 
 
-@pytest.mark.parametrize(
-    ("keys", "expected"),
-    [
-        pytest.param({"answer": " Ann "}, ("Ann",), id="text"),
-        pytest.param({"answer": 1974}, ("1974",), id="number"),
-        pytest.param({"answer": True}, ("yes",), id="truth"),
-        pytest.param({"answers": ["Ann", "Anna", "Ann"]}, ("Ann", "Anna"), id="several"),
-        pytest.param({"answer": "Ann", "answer_aliases": ["A."]}, ("Ann", "A."), id="aliases"),
-        pytest.param({"answer": "", "answers": None}, (), id="unknown"),
-    ],
-)
-def test_the_answer_is_read(tmp_path: Path, keys: dict[str, object], expected: object) -> None:
+@pytest.mark.parametrize(("keys", "expected"), tables.rows(__file__, "the_answer_is_read"))
+def test_the_answer_is_read(tmp_path: Path, keys: dict[str, object], expected: list[str]) -> None:
     row = {key: value for key, value in ROW.items() if key != "answer"} | keys
     target = golden_set(tmp_path, row=row)
-    assert product.read_questions(target / "queries.jsonl")[0].answers == expected
+    assert product.read_questions(target / "queries.jsonl")[0].answers == tuple(expected)
 
 
 NOTES = {

@@ -18,6 +18,7 @@ from tests.support.llm_server import (
     stalls,
     words,
 )
+from tests.support.tables import rows
 
 pytestmark = pytest.mark.model
 
@@ -141,19 +142,7 @@ def test_nobody_there(ask: Door) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "reason"),
-    [
-        pytest.param({"llm__model": ""}, "llm.model", id="no model"),
-        pytest.param({"llm__base_url": ""}, "llm.base_url", id="no address"),
-        pytest.param(
-            {"llm__provider": "openai", "llm__base_url": ""}, "OPENAI_API_KEY", id="no key"
-        ),
-        pytest.param(
-            {"llm__provider": "llama-cpp", "llm__model": "/nowhere/model.gguf"},
-            "llama-server -m /nowhere/model.gguf",
-            id="a file that a server runs",
-        ),
-    ],
+    ("given", "reason"), rows(__file__, "a_model_that_cannot_be_had_is_told_at_each_answer")
 )
 def test_a_model_that_cannot_be_had_is_told_at_each_answer(
     server: LlmServer, ask: Door, given: dict[str, str], reason: str

@@ -14,6 +14,7 @@ from tests.support.notes import write_notes
 from tests.support.product import MarkerFilter, check_citations, locate, open_place
 from tests.support.real_index import real_index
 from tests.support.scripted_llm import ScriptedLLM
+from tests.support.tables import rows
 
 QUESTION = "When is the launch of Atlas?"
 RIGHT = "The launch of Atlas is on 14 June 2027 [1]."
@@ -21,14 +22,7 @@ RIGHT = "The launch of Atlas is on 14 June 2027 [1]."
 
 @pytest.mark.model
 @pytest.mark.parametrize(
-    ("said", "cited", "mentioned"),
-    [
-        pytest.param("It is in June [C1-3].", [], ["C1"], id="a range of connected notes"),
-        pytest.param("It is in June [1] [C1–2].", ["[1]"], ["C1"], id="with a dash"),
-        pytest.param("It is in June [c1-c2, 1].", ["[1]"], ["C1"], id="in small letters"),
-        pytest.param("It is in June [1-C3].", ["[1]"], [], id="from one kind to the other"),
-        pytest.param("It is in June [C3-1].", [], ["C1"], id="backwards"),
-    ],
+    ("said", "cited", "mentioned"), rows(__file__, "no_range_of_markers_ends_an_answer")
 )
 def test_no_range_of_markers_ends_an_answer(
     server: LlmServer, ask: Door, said: str, cited: list[str], mentioned: list[str]
@@ -73,15 +67,7 @@ def test_half_a_surrogate_pair_is_no_end_of_an_answer(
 
 
 @pytest.mark.model
-@pytest.mark.parametrize(
-    "thought",
-    [
-        "<think>The user asks [1] [2]. Atlas?\n\nNo.</think>\n\n",
-        " \n<thinking>so</thinking>\n",
-        "<THINK>so</think><think>and so</think>",
-        "[THINK]so[/THINK]",
-    ],
-)
+@pytest.mark.parametrize("thought", rows(__file__, "what_a_model_thinks_is_no_answer"))
 @pytest.mark.parametrize("letters", [False, True])
 def test_what_a_model_thinks_is_no_answer(
     server: LlmServer, ask: Door, thought: str, letters: bool
@@ -112,15 +98,7 @@ def test_the_word_in_an_answer_is_one(server: LlmServer, ask: Door) -> None:
 
 @pytest.mark.model
 @pytest.mark.parametrize(
-    ("said", "text", "cited"),
-    [
-        ("In June 2027 【1】.", "In June 2027 [1].", ["[1]"]),
-        ("In June 2027【1†L3-L5】.", "In June 2027[1].", ["[1]"]),
-        ("In June 2027 [^1].", "In June 2027 [1].", ["[1]"]),
-        ("In June 2027 【1】【99】.", "In June 2027 [1].", ["[1]"]),
-        ("Write `[^1]` and `【1】` [1].", "Write `[^1]` and `【1】` [1].", ["[1]"]),
-        ("In June 2027 (1).", "In June 2027 (1).", []),
-    ],
+    ("said", "text", "cited"), rows(__file__, "markers_as_some_models_write_them")
 )
 @pytest.mark.parametrize("letters", [False, True])
 def test_markers_as_some_models_write_them(
@@ -178,16 +156,7 @@ def test_the_footnote_of_a_note_is_no_marker(
     assert [citation.marker for citation in answer.citations] == cited
 
 
-@pytest.mark.parametrize(
-    "first",
-    [
-        pytest.param("- `code` and\n", id="code in a list"),
-        pytest.param("- a stray ` and\n", id="a backtick alone"),
-        pytest.param("```py\n", id="in a fence"),
-        pytest.param("~~~\n", id="in another fence"),
-        pytest.param("- plain\n", id="a list"),
-    ],
-)
+@pytest.mark.parametrize("first", rows(__file__, "a_long_answer_is_filtered_in_no_time"))
 def test_a_long_answer_is_filtered_in_no_time(first: str) -> None:
     def filtered(count: int) -> float:
         pieces = [first, *("- one [1] and [9] " if n % 9 else "more.\n" for n in range(count))]

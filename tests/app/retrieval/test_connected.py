@@ -8,6 +8,7 @@ from pydantic import ValidationError
 
 from tests.support.fake_index import BrokenEmbedding, FakeIndex, cosine, direction, ids, light
 from tests.support.product import ConnectedNotesPostprocessor, TracedQuery
+from tests.support.tables import rows
 
 
 def query(angle=0.0):
@@ -76,16 +77,7 @@ def test_a_connected_note_stands_below_the_sources_and_says_why():
     }
 
 
-@pytest.mark.parametrize(
-    "link",
-    [
-        pytest.param({"target": None, "status": "unresolved"}, id="unresolved"),
-        pytest.param({"target": "Secret.md", "to": None, "status": "excluded"}, id="excluded"),
-        pytest.param({"target": "map.png", "to": None, "kind": "embed"}, id="attachment"),
-        pytest.param({"target": "Budget.md"}, id="a source already"),
-        pytest.param({"target": "Aurora.md", "to": 1}, id="the note itself"),
-    ],
-)
+@pytest.mark.parametrize("link", rows(__file__, "links_that_bring_nothing_are_counted"))
 def test_links_that_bring_nothing_are_counted(link):
     asked = query()
     found = run(vault().link("Aurora.md", angle=3, **link), asked=asked)
@@ -105,16 +97,7 @@ def test_what_is_hidden_or_gone_is_not_shown_and_counted():
     assert (counts["filtered_out"], counts["stale_hits"]) == (1, 1)
 
 
-@pytest.mark.parametrize(
-    ("options", "expected"),
-    [
-        ({}, ["Sam.md:0", "Weather.md:0"]),
-        ({"order": "rank"}, ["Weather.md:0", "Sam.md:0"]),  # the chunk's own links first
-        ({"order": "rank", "scope": "chunk"}, ["Weather.md:0"]),
-        ({"direction": "backward"}, ["Plan.md:1"]),  # the chunk that holds the link
-        ({"direction": "both"}, ["Plan.md:1", "Sam.md:0"]),
-    ],
-)
+@pytest.mark.parametrize(("options", "expected"), rows(__file__, "order_scope_and_direction"))
 def test_order_scope_and_direction(options, expected):
     index = vault().link("Aurora.md", "Sam.md", 40, chunk=1).link("Aurora.md", "Weather.md", 85)
     index.link("Plan.md", "Aurora.md", 3, chunk=1)

@@ -36,12 +36,7 @@ def test_names_in_the_text(text: str, paths: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "path"),
-    [
-        pytest.param("the ecologist search", "Projects/Field Ecologist Search.md", id="a part"),
-        pytest.param("gull hides", "Projects/Gull Hide.md", id="inflected"),
-        pytest.param("hide for every gull", "Projects/Gull Hide.md", id="turned round"),
-    ],
+    ("text", "path"), rows(__file__, "names_in_part_are_looked_for_among_the_best")
 )
 def test_names_in_part_are_looked_for_among_the_best(text: str, path: str) -> None:
     candidates = [f"{one}:0" for one in ("Pell.md", "Projects/Gull Hide.md")]
@@ -51,13 +46,8 @@ def test_names_in_part_are_looked_for_among_the_best(text: str, path: str) -> No
 
 
 @pytest.mark.parametrize(
-    ("about", "found"),
-    [
-        ("the Boat", ("Boat.md",)),
-        ("Boat insurance", ("Boat.md",)),
-        ("the insurance claim for the boat", ()),
-    ],
+    ("about", "found"), rows(__file__, "a_name_that_covers_too_little_is_no_subject")
 )
-def test_a_name_that_covers_too_little_is_no_subject(about: str, found: tuple[str, ...]) -> None:
+def test_a_name_that_covers_too_little_is_no_subject(about: str, found: list[str]) -> None:
     index = FakeIndex().add("Boat.md", 0)
-    assert Subject(index, about, None, covered=0.5).notes(()) == found
+    assert Subject(index, about, None, covered=0.5).notes(()) == tuple(found)

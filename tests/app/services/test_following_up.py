@@ -14,6 +14,7 @@ from notehop import open_vault
 from tests.support.product import VaultHandle
 from tests.support.real_index import real_index
 from tests.support.scripted_llm import ScriptedLLM
+from tests.support.tables import rows
 
 pytestmark = pytest.mark.model
 
@@ -73,15 +74,7 @@ def test_a_stream_that_is_left_is_no_turn(opened: Callable[..., VaultHandle]) ->
     assert vault.ask(FIRST, conversation_id="a").conversation.turn == 1  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize(
-    "means",
-    [
-        pytest.param("path:Bread.md When is the launch of Atlas?", id="path"),
-        pytest.param("-path:Atlas.md when is the launch of Atlas", id="negated"),
-        pytest.param('"launch of Atlas" when', id="phrase"),
-        pytest.param("tag:no -tag:x after:2030 launch of Atlas", id="many"),
-    ],
-)
+@pytest.mark.parametrize("means", rows(__file__, "a_model_cannot_set_filters"))
 def test_a_model_cannot_set_filters(opened: Callable[..., VaultHandle], means: str) -> None:
     vault = opened(Talker(says="In June [1].", means=means))
     vault.ask(FIRST, conversation_id="a")
@@ -117,13 +110,7 @@ def test_what_was_made_private_is_not_sent(indexed: tuple[Path, Path], tmp_path:
     assert "Four weeks more" not in prompt
 
 
-@pytest.mark.parametrize(
-    "means",
-    [
-        pytest.param('path:" launch of Atlas', id="key"),
-        pytest.param('launch of Atlas tag:"', id="at-the-end"),
-    ],
-)
+@pytest.mark.parametrize("means", rows(__file__, "a_quote_left_open_takes_no_filter_in"))
 def test_a_quote_left_open_takes_no_filter_in(
     opened: Callable[..., VaultHandle], means: str
 ) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from tests.support.notes import built
 from tests.support.product import NoteMissing, UsageError, VaultHandle, open_place
+from tests.support.tables import rows
 
 NOTES = {
     "Wall.md": (
@@ -94,22 +95,10 @@ def test_mentions_without_a_link(opened: VaultHandle) -> None:
     assert opened.note("Wall", mentions=False).unlinked_mentions == []
 
 
-@pytest.mark.parametrize(
-    ("section", "name", "lines"),
-    [
-        ("Plan", "Plan", (9, 17)),
-        ("#plan", "Plan", (9, 17)),
-        ("Steps", "Steps", (12, 14)),
-        ("Plan > Steps", "Steps", (12, 14)),
-        ("#Plan#Steps", "Steps", (12, 14)),
-        ("See mud", "See mud", (15, 17)),
-        ("^steps", "^steps", (13, 13)),
-        ("Risks", "Risks", (18, 23)),
-    ],
-)
-def test_a_section(opened: VaultHandle, section: str, name: str, lines: tuple[int, int]) -> None:
+@pytest.mark.parametrize(("section", "name", "lines"), rows(__file__, "a_section"))
+def test_a_section(opened: VaultHandle, section: str, name: str, lines: list[int]) -> None:
     note = opened.note("Wall", section=section)
-    assert (note.section, note.lines) == (name, lines)
+    assert (note.section, [*note.lines]) == (name, lines)
     first, last = lines
     assert note.text == "\n".join(opened.note("Wall").text.split("\n")[first - 1 : last])
 

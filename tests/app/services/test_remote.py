@@ -30,6 +30,7 @@ from tests.support.product import (
     running_server,
 )
 from tests.support.serving import serving
+from tests.support.tables import rows
 
 
 @pytest.fixture
@@ -173,17 +174,7 @@ def test_every_address_is_reached_by_loopback(place: Place, url: str, reached: s
     assert told(place, url).url == reached
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        pytest.param({"host": "another machine"}, id="other-machine"),
-        pytest.param({"pid": 2**22 + 1}, id="ended"),
-        pytest.param({"pid": 2**80}, id="no-process"),
-        pytest.param({"pid": "1"}, id="text-for-number"),
-        pytest.param({"url": None}, id="no-url"),
-        pytest.param({"more": 1}, id="unknown-key"),
-    ],
-)
+@pytest.mark.parametrize("changes", rows(__file__, "a_file_that_names_no_server_of_ours"))
 def test_a_file_that_names_no_server_of_ours(place: Place, changes: dict[str, Any]) -> None:
     told(place)
     rewrite(place, **changes)

@@ -93,14 +93,7 @@ def test_a_pooling_that_needs_the_prompt_is_left_to_torch(tiny: Tiny, tmp_path: 
     assert not door.is_cut("note " * 60)
 
 
-@pytest.mark.parametrize(
-    ("changes", "key"),
-    [
-        pytest.param({"dimensions": 8}, "dimensions", id="dimensions"),
-        pytest.param({"query_prompt": "ask: "}, "query_prompt", id="query-prompt"),
-        pytest.param({"model": "all-MiniLM-L6-v2"}, "model", id="model"),
-    ],
-)
+@pytest.mark.parametrize(("changes", "key"), rows(__file__, "a_door_of_other_settings_is_refused"))
 def test_a_door_of_other_settings_is_refused(
     tiny: Tiny, tmp_path: Path, changes: dict[str, Any], key: str
 ) -> None:

@@ -22,6 +22,7 @@ from tests.support.product import (
     report_lines,
 )
 from tests.support.readable_model import ReadableModel
+from tests.support.tables import rows
 from tests.vaults.hostile import Case, build_hostile, make_readable
 
 
@@ -121,16 +122,7 @@ ENGLISH = "The stove is lit in the evening, so that the room is not cold in the 
 
 
 @pytest.mark.parametrize(
-    ("languages", "told"),
-    [
-        pytest.param({"en": 91, "de": 9}, None, id="less-than-a-tenth"),
-        pytest.param({"en": 90, "de": 10}, "10% of the notes are in German", id="a-tenth"),
-        pytest.param(
-            {"zh": 50, "en": 30, "de": 20}, "70% of the notes are in Chinese and German", id="two"
-        ),
-        pytest.param({"en": 100}, None, id="english"),
-        pytest.param({}, None, id="no-text"),
-    ],
+    ("languages", "told"), rows(__file__, "a_tenth_of_the_notes_is_worth_a_word")
 )
 def test_a_tenth_of_the_notes_is_worth_a_word(languages: dict[str, int], told: str | None) -> None:
     said = advice(languages, load_settings().embedding)

@@ -19,6 +19,7 @@ from tests.support.product import (
     WriterLock,
     index_dir_for,
 )
+from tests.support.tables import rows
 
 
 @pytest.fixture
@@ -101,13 +102,7 @@ def test_every_way_to_write_a_vault_leads_to_one_index(
 
 
 @pytest.mark.parametrize(
-    ("name", "start"),
-    [
-        pytest.param("日記", "日記-", id="letters"),
-        pytest.param("a\nb/../💡 c", "c-", id="newline and emoji"),
-        pytest.param("...", "vault-", id="dots"),
-        pytest.param("x" * 200, "x" * 60 + "-", id="long"),
-    ],
+    ("name", "start"), rows(__file__, "names_of_vaults_become_names_of_folders")
 )
 def test_names_of_vaults_become_names_of_folders(tmp_path: Path, name: str, start: str) -> None:
     chosen = index_dir_for(tmp_path / name)

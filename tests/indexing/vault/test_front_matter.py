@@ -92,20 +92,9 @@ def test_a_repeated_key_is_a_warning_and_the_last_counts() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("yaml", "expected"),
-    [
-        ("aliases: One", ("One",)),
-        ("alias: One, Two ,, Three", ("One", "Two", "Three")),
-        ("aliases: [One, 'Two, with comma', 3, null, '']", ("One", "Two, with comma", "3")),
-        ("aliases:\n  - one\n  - ONE\nalias: two", ("one", "two")),
-        ("Aliases:\n- A", ("A",)),
-        ("aliases: {a: b}", ()),
-        ("aliases: true", ()),
-    ],
-)
-def test_aliases(yaml: str, expected: tuple[str, ...]) -> None:
-    assert note_of(f"---\n{yaml}\n---\n").aliases == expected
+@pytest.mark.parametrize(("yaml", "expected"), rows(__file__, "aliases"))
+def test_aliases(yaml: str, expected: list[str]) -> None:
+    assert note_of(f"---\n{yaml}\n---\n").aliases == tuple(expected)
 
 
 @pytest.mark.parametrize(("yaml", "expected"), rows(__file__, "page_type"))

@@ -131,16 +131,10 @@ def test_ordinary_text(query: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "unknown"),
-    [
-        ("foo:bar baz", ("foo:bar",)),
-        ("-foo:bar baz", ("-foo:bar",)),
-        ('foo:"bar baz"', ('foo:"bar baz"',)),
-        ("due_date:friday stat:x", ("due_date:friday", "stat:x")),
-    ],
+    ("query", "unknown"), rows(__file__, "what_looks_like_a_filter_is_text_and_said")
 )
-def test_what_looks_like_a_filter_is_text_and_said(query: str, unknown: tuple[str, ...]) -> None:
-    assert reading(query) == product.Written(query, unknown=unknown)
+def test_what_looks_like_a_filter_is_text_and_said(query: str, unknown: list[str]) -> None:
+    assert reading(query) == product.Written(query, unknown=tuple(unknown))
 
 
 @pytest.mark.parametrize("query", ["tag: fish", "fish tag:", "what was before: the flood"])
