@@ -15,11 +15,16 @@ def rows(file: str, name: str) -> list[Any]:
 
     :param file: ``__file__`` of the test; the rows are a list, or named.
     """
-    test = Path(file)
-    found = _read(test.with_name(test.stem.removeprefix("test_") + ".yaml"))[name]
+    found = table(file, name)
     if isinstance(found, dict):
         return [pytest.param(*values, id=id_) for id_, values in found.items()]
     return [pytest.param(*values) for values in found]
+
+
+def table(file: str, name: str) -> Any:
+    """What stands under a name in the file of data beside a test."""
+    test = Path(file)
+    return _read(test.with_name(test.stem.removeprefix("test_") + ".yaml"))[name]
 
 
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

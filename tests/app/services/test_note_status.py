@@ -9,6 +9,7 @@ import pytest
 
 from tests.support.notes import built
 from tests.support.product import Place, note_status, show_status
+from tests.support.tables import rows
 
 NOTES = {
     "Atlas.md": "---\naliases: [Project A]\n---\nIt is planned in [[Plan]].\n\n## When\nIn June.\n",
@@ -29,44 +30,14 @@ def shown(place: Place, note: str, capsys: pytest.CaptureFixture[str]) -> str:
     return capsys.readouterr().out
 
 
-ABSENT = {
-    "new": ({"New.md": "Text.\n"}, "New", "New.md", "new since the last run", "read"),
-    "private": (
-        {"New.md": "---\nnotehop: false\n---\nText.\n"},
-        *("New", "New.md", "notehop: false", "leave_out"),
-    ),
-    "too large": (
-        {"New.md": "word " * 200},
-        *("New.md", "New.md", "(vault.max_note_bytes)", "leave_out"),
-    ),
-    "excluded by a glob": (
-        {"Templates/New.md": "{{date}}\n"},
-        *("Templates/New", "Templates/New.md"),
-        *("excluded by the setting vault.exclude: Templates", "leave_out"),
-    ),
-    "in a hidden folder": (
-        {".trash/New.md": "Thrown away.\n"},
-        *(".trash/New.md", ".trash/New.md"),
-        *(".trash: names that begin with a dot are no part of a vault", None),
-    ),
-    "symlink": (
-        {"../Elsewhere.md": "Not here.\n", "New.md": "-> ../Elsewhere.md"},
-        *("New", "New.md", "symbolic link that leaves the vault", None),
-    ),
-    "behind a symlink": (
-        {"Alias": "-> Old"},
-        *("Alias/Draft", "Alias/Draft.md", "below Alias: symbolic link to the folder Old", None),
-    ),
-    "attachment": ({}, "map.png", "map.png", "not a note: ", None),
-    "folder": ({}, "Old", "Old", "a folder, not a note", None),
-}
-
-
-@pytest.mark.parametrize(("files", "note", "path", "reason", "does"), ABSENT.values(), ids=ABSENT)
+@pytest.mark.parametrize(
+    ("files", "note", "path", "reason", "does"),
+    rows(__file__, "a_note_that_the_index_does_not_know"),
+)
 def test_a_note_that_the_index_does_not_know(
     files: dict[str, str], note: str, path: str, reason: str, does: str | None, tmp_path: Path
 ) -> None:
-    place = built(tmp_path, NOTES, vault__exclude=["Templates"], vault__max_note_bytes=900)
+    place = built(tmp_path, NOTES, vault__exclude=["Templates"], vault__max_note_bytes=120)
     for name, text in files.items():
         (place.vault / name).parent.mkdir(exist_ok=True)
         if text.startswith("-> "):
@@ -79,14 +50,7 @@ def test_a_note_that_the_index_does_not_know(
     assert (told.next_run.does if told.next_run else None) == does
 
 
-@pytest.mark.parametrize(
-    ("text", "does", "says"),
-    [
-        ("# Plan\nIn April.\n", "read", "indexes it as it is now; run: notehop index"),
-        ("---\nprivate: true\n---\n", "leave_out", "leaves it out: private: true"),
-        (None, "forget", "forgets it"),
-    ],
-)
+@pytest.mark.parametrize(("text", "does", "says"), rows(__file__, "a_note_that_is_another_one_now"))
 def test_a_note_that_is_another_one_now(
     place: Place, capsys: pytest.CaptureFixture[str], text: str | None, does: str, says: str
 ) -> None:
