@@ -16,6 +16,7 @@ from tests.doors.conftest import vault as vault
 from tests.doors.conftest import where as where
 from tests.support.product import QueryError, SearchQuery, VaultHandle, index_dir_for, load_settings
 from tests.support.product import app as command_line
+from tests.support.tables import rows
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "filters.md").read_text(encoding="utf-8")
@@ -159,14 +160,7 @@ def test_a_date_that_is_none_is_refused(vault: VaultHandle) -> None:
         vault.search("", filters={})
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        pytest.param(["-path:Daily", 'lead:"Bram Teague"', "casting"], id="hyphen-first"),
-        pytest.param(["casting", "lead:Bram Teague", "-path:Daily"], id="quotes-eaten-by-a-shell"),
-        pytest.param(['-path:Daily lead:"Bram Teague" casting'], id="one-argument"),
-    ],
-)
+@pytest.mark.parametrize("arguments", rows(__file__, "words_of_the_command_line"))
 def test_words_of_the_command_line(demo: tuple[Path, Path], arguments: list[str]) -> None:
     where = ["--vault", str(demo[0]), "--index-dir", str(demo[1]), "--json"]
     result = CliRunner().invoke(command_line, ["search", *arguments, *where])

@@ -16,6 +16,7 @@ import yaml
 
 from notehop import open_vault
 from tests.support import product
+from tests.support.tables import rows
 
 pytestmark = pytest.mark.model
 
@@ -203,15 +204,7 @@ def test_a_vault_that_is_not_there(opened: product.VaultHandle, vault: Path) -> 
         assert str(vault.parent) not in warning
 
 
-@pytest.mark.parametrize(
-    ("state", "remedy"),
-    [
-        ("following", "indexing is under way"),
-        ("indexing", "indexing is under way"),
-        ("held", "notehop status says why not"),
-        ("waiting", "notehop status says why not"),
-    ],
-)
+@pytest.mark.parametrize(("state", "remedy"), rows(__file__, "who_indexes_what_changed"))
 def test_who_indexes_what_changed(
     opened: product.VaultHandle, vault: Path, state: product.Phase, remedy: str
 ) -> None:

@@ -16,6 +16,7 @@ from notehop import open_vault
 from tests.app.mcp.test_hostile import server_of
 from tests.support.product import VaultHandle, create_app
 from tests.support.serving import request, say, serving
+from tests.support.tables import rows
 
 pytestmark = pytest.mark.model
 
@@ -78,14 +79,7 @@ def test_a_program_hands_back_the_address_it_was_given(port: int, section: Any) 
 
 
 @pytest.mark.parametrize(
-    ("address", "hint"),
-    [
-        (f"{NOTE}:9999", "the note has lines 1 to "),
-        (f"{NOTE}:9-2", "the note has lines 1 to "),
-        ("Hollin Reach#Nothing", "its headings are "),
-        ("note://Nothing", "no note of this vault"),
-        ("obsidian://open?vault=x", "no note of this vault"),
-    ],
+    ("address", "hint"), rows(__file__, "an_address_that_leads_nowhere_says_why")
 )
 def test_an_address_that_leads_nowhere_says_why(
     vault: VaultHandle, address: str, hint: str
@@ -106,18 +100,7 @@ def test_what_no_heading_can_hold_is_in_no_address(vault: VaultHandle, section: 
         assert "no note of this vault" in said
 
 
-@pytest.mark.parametrize(
-    ("tool", "given"),
-    [
-        ("smart_search", {"question": "eels", "limit": 2}),
-        ("smart_search", {"q": "eels", "limit": "2"}),
-        ("smart_search", {"query": "eels", "filters": {"tags": ["fish"]}}),
-        ("smart_search", {"query": "eels", "filters": "tag:fish"}),
-        ("ask", {"query": "When do elvers come?", "limit": 3}),
-        ("graph_browse", {"seeds": "Hollin Reach", "limit": 3}),
-        ("read_note", {"path": NOTE, "heading": "Timeline"}),
-    ],
-)
+@pytest.mark.parametrize(("tool", "given"), rows(__file__, "an_agent_guesses_a_name"))
 def test_an_agent_guesses_a_name(vault: VaultHandle, tool: str, given: dict[str, Any]) -> None:
     failed, said = call(vault, tool, **given)
     assert not failed, said
@@ -134,14 +117,7 @@ def test_a_filter_beside_the_filters_is_told_where_it_goes(vault: VaultHandle) -
     assert 'write "filters": {"tag": …}' in said
 
 
-@pytest.mark.parametrize(
-    ("path", "body"),
-    [
-        ("/query", {"question": "When do elvers come?", "limit": 3}),
-        ("/search", {"q": "eels", "limit": 3, "filters": {"tags": "fish"}}),
-        ("/graph/browse", {"notes": "Hollin Reach", "limit": 3}),
-    ],
-)
+@pytest.mark.parametrize(("path", "body"), rows(__file__, "a_program_guesses_a_name"))
 def test_a_program_guesses_a_name(port: int, path: str, body: Any) -> None:
     asked = say(port, request("POST", path, body=json.dumps(body).encode()))
     assert asked.status == 200, asked.body

@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.support.product import DoneEvent, TokenEvent, VaultHandle, app
+from tests.support.tables import rows
 
 pytestmark = pytest.mark.model
 
@@ -19,14 +20,7 @@ TALKS = itertools.count()
 
 @pytest.mark.parametrize(
     ("first", "follow_up", "subject", "holds"),
-    [
-        (FIRST, "and who makes it?", "Pell Sluice", "Zeeland"),
-        (FIRST, "what is its status?", "Pell Sluice", "status: delayed"),
-        ("Who is Callum Strake?", "where does he work?", "Callum Strake", "Hollin"),
-        ("tell me about Pipit", "and when was it built?", "Pipit", "1968"),
-        ("What is cultch?", "and how long must it lie?", "Cultch", "twelve months"),
-        ("What does the reserve hold at Hollin Reach?", "why?", "Hollin Reach", ""),
-    ],
+    rows(__file__, "a_follow_up_without_a_subject_is_about_the_last"),
 )
 def test_a_follow_up_without_a_subject_is_about_the_last(
     vault: VaultHandle, first: str, follow_up: str, subject: str, holds: str
@@ -44,13 +38,7 @@ def test_a_follow_up_without_a_subject_is_about_the_last(
 
 
 @pytest.mark.parametrize(
-    "follow_up",
-    [
-        "When was Pipit built?",
-        "and what about Gull Hide?",
-        "How long must shell lie in the open?",
-        "who is Femi Adeyoju",
-    ],
+    "follow_up", rows(__file__, "a_follow_up_with_its_own_subject_is_taken_as_it_is")
 )
 def test_a_follow_up_with_its_own_subject_is_taken_as_it_is(
     vault: VaultHandle, follow_up: str

@@ -114,13 +114,7 @@ def test_ctrl_c(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (result.exit_code, result.stdout) == (130, "")
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        *("index ", "links ", "links  a.md", "links --vault ", "--vault  links"),
-        *("links --index-dir ", "links --config "),
-    ],
-)
+@pytest.mark.parametrize("said", rows(__file__, "an_empty_path_is_not_the_current_folder"))
 def test_an_empty_path_is_not_the_current_folder(
     said: str, vault: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -161,15 +161,7 @@ def test_only_its_user_can_read_it(place: Place) -> None:
     assert read_running(place.layout) is None
 
 
-@pytest.mark.parametrize(
-    ("url", "reached"),
-    [
-        (URL, URL),
-        ("http://0.0.0.0:80", "http://127.0.0.1:80"),
-        ("http://[::]:80", "http://[::1]:80"),
-        ("http://10.0.0.0:80", "http://10.0.0.0:80"),
-    ],
-)
+@pytest.mark.parametrize(("url", "reached"), rows(__file__, "every_address_is_reached_by_loopback"))
 def test_every_address_is_reached_by_loopback(place: Place, url: str, reached: str) -> None:
     assert told(place, url).url == reached
 

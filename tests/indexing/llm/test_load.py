@@ -20,6 +20,7 @@ from tests.support.product import (
     load_settings,
     sending,
 )
+from tests.support.tables import rows
 from tests.support.wire import reply, stalling, wire
 
 ASKED = [
@@ -271,15 +272,7 @@ def test_windows_by_name(provider: str, model: str, window: int, tmp_path: Path)
     )
 
 
-@pytest.mark.parametrize(
-    ("provider", "library"),
-    [
-        ("ollama", "ollama"),
-        ("openai", "openai"),
-        ("openai-compatible", "openai"),
-        ("anthropic", "anthropic"),
-    ],
-)
+@pytest.mark.parametrize(("provider", "library"), rows(__file__, "an_extra_is_missing"))
 def test_an_extra_is_missing(
     provider: str, library: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

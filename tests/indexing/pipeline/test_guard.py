@@ -21,6 +21,7 @@ from tests.support.product import (
     read_run_record,
     write_run_record,
 )
+from tests.support.tables import rows
 
 NOTES = 24
 
@@ -39,14 +40,7 @@ def lose(bench: Bench, first: int, last: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("notes", "gone", "new", "refused"),
-    [
-        pytest.param(24, 24, 0, True, id="all"),
-        pytest.param(24, 13, 0, True, id="more-than-half"),
-        pytest.param(24, 12, 0, False, id="half"),
-        pytest.param(10, 10, 0, False, id="a-few-may-always-go"),
-        pytest.param(15, 15, 6, False, id="new-ones-make-up-for-some"),
-    ],
+    ("notes", "gone", "new", "refused"), rows(__file__, "more_than_half_may_not_go_at_once")
 )
 def test_more_than_half_may_not_go_at_once(
     bench: Bench, notes: int, gone: int, new: int, refused: bool
