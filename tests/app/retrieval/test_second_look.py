@@ -9,6 +9,7 @@ from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
 from notehop import open_vault
+from tests.support.fake_index import Broken
 from tests.support.notes import write_notes
 from tests.support.product import SecondLookRetriever, TracedQuery, second_query
 from tests.support.real_index import real_index
@@ -32,11 +33,6 @@ class Listed(BaseRetriever):
             )
             for rank, text in enumerate(self.texts, start=1)
         ]
-
-
-class Broken(BaseRetriever):
-    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:  # noqa: ARG002
-        raise RuntimeError("the second index is gone")
 
 
 QUERY = "what team was Anna's husband on"
@@ -76,8 +72,8 @@ def test_what_several_seeds_lead_to_stands_first_and_a_hit_says_what_led_to_it()
 
 
 def test_a_second_search_that_fails_costs_nothing_but_a_warning():
-    query = TracedQuery(QUERY)
-    found = SecondLookRetriever(Listed("One.", "Two."), Broken()).retrieve(query)
+    query, broken = TracedQuery(QUERY), Broken(RuntimeError("the second index is gone"))
+    found = SecondLookRetriever(Listed("One.", "Two."), broken).retrieve(query)
     assert [hit.node.node_id for hit in found] == ["One.", "Two."]
     assert query.trace.warnings == [
         "the second look failed (RuntimeError: the second index is gone)"

@@ -35,13 +35,6 @@ def test_no_name_no_file(target: str) -> None:
     assert found.path == (None if target else "x/H.md")
 
 
-def test_candidates_come_best_first() -> None:
-    files = product.VaultFiles(["s/deep/er/N.md", "z/N.md", "a/N.md", "s/t/N.md", "b/long/N.md"])
-    found = product.resolve_path(files, "s/Here.md", "N")
-    assert found.candidates == ("s/t/N.md", "s/deep/er/N.md", "a/N.md", "z/N.md", "b/long/N.md")
-    assert found.more == 0
-
-
 def test_many_candidates_are_counted() -> None:
     paths = [f"{number:03}/N.md" for number in range(200)]
     found = product.resolve_path(product.VaultFiles(paths), "150/Here.md", "N")
