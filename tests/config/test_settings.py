@@ -59,27 +59,10 @@ def test_each_layer_wins_over_the_one_before(
 @pytest.mark.parametrize(
     ("overrides", "said"),
     [
-        pytest.param(
-            {"embedding.modle": "x"},
-            r"argument: unknown setting embedding\.modle = 'x'; did you mean model\?.*batch_size",
-            id="unknown-key-with-near-miss",
-        ),
-        pytest.param({"foo.x": 1}, r"unknown setting foo.*connected, .*embedding", id="unknown-section"),
-        pytest.param(
-            {"retrieval.weights.x": 1},
-            r"keys of \[retrieval\.weights\]: graph, lexical",
-            id="nested",
-        ),
-        pytest.param(
-            {"connected.order": "best"},
-            r"argument: connected\.order = 'best': must be 'context' or 'rank'",
-            id="allowed-values",
-        ),
-        pytest.param({"connected.max": -1}, r"max = -1: must be greater than or equal to 0", id="range"),
-        pytest.param({"connected": 3}, r"connected = 3: must be a table with keys of: max", id="table"),
+        *rows(__file__, "a_wrong_setting_is_named"),
         pytest.param({"connected.gate": float("nan")}, r"gate = nan: must be a finite", id="nan"),
     ],
-)  # fmt: skip
+)
 def test_a_wrong_setting_is_named(overrides: dict[str, object], said: str) -> None:
     with pytest.raises(SettingsError) as caught:
         load_settings(overrides=overrides)

@@ -54,11 +54,7 @@ def test_all_notes_of_a_kind_are_named_and_cited(
 @pytest.mark.parametrize(
     "question",
     [
-        pytest.param("What are the risks?", id="what notes with a tag say"),
-        pytest.param("which books have I read", id="not what is still to be read"),
-        pytest.param("what is a project", id="a definition"),
-        pytest.param("which projects need a roof?", id="a word that no property has"),
-        pytest.param("How thick is slip?", id="a fact"),
+        *rows(__file__, "other_questions_are_answered_by_what_notes_say"),
         pytest.param("which projects " + "are active " * 700, id="many words"),
         pytest.param(
             "what did I do in March 2026 " + "and wrote " * 900, id="many words of a time"

@@ -6,6 +6,7 @@ import pytest
 
 from tests.support.product import KEPT, LONGEST, Turn, history, standalone
 from tests.support.scripted_llm import ScriptedLLM
+from tests.support.tables import rows
 
 
 def words(text: str) -> int:
@@ -35,16 +36,7 @@ def test_a_long_answer_is_kept_to_whole_sentences() -> None:
 @pytest.mark.parametrize(
     ("told", "question"),
     [
-        pytest.param("Who built the tide gate?", "Who built the tide gate?", id="bare"),
-        pytest.param("  Who built\nthe tide gate?\n", "Who built the tide gate?", id="lines"),
-        pytest.param('"Who built it?"', "Who built it?", id="quoted"),
-        pytest.param("“Who built it?”", "Who built it?", id="curly quotes"),
-        pytest.param("Question: Who built it?", "Who built it?", id="label"),
-        pytest.param('Standalone question: "Who built it?"', "Who built it?", id="both"),
-        pytest.param('Is "A" like "B"', 'Is "A" like "B"', id="quotes within"),
-        pytest.param("Who wrote [[Gate]]?", "Who wrote [[Gate]]?", id="brackets stay"),
-        pytest.param("", "and who?", id="nothing"),
-        pytest.param(" \n ", "and who?", id="blank"),
+        *rows(__file__, "what_a_model_says"),
         pytest.param("x" * (LONGEST + 9), "and who?", id="an essay"),
     ],
 )

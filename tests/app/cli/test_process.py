@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 
 from tests.support.processes import NOTEHOP, environment, notehop_serve
 from tests.support.product import IndexLayout, app
+from tests.support.tables import rows
 
 
 def test_a_reader_that_has_seen_enough_is_no_failure(tmp_path: Path) -> None:
@@ -140,21 +141,7 @@ def not_here(*_: object) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [
-        pytest.param(["search", "launch", "--json"], id="search"),
-        pytest.param(["search", "launch", "--notes", "--explain", "--json"], id="notes-explained"),
-        pytest.param(["search", "launch", "-k", "1", "--direction", "both"], id="search-shown"),
-        pytest.param(["ask", "When is the launch of Atlas?", "--json"], id="ask"),
-        pytest.param(["ask", "When is the launch of Atlas?"], id="ask-shown"),
-        pytest.param(["search", "launch", "--path", "people", "--json"], id="filtered"),
-        pytest.param(["search", "--", "-path:people launch"], id="filtered-in-words"),
-        pytest.param(["ask", "boiling point of ethanol"], id="not-in-the-vault"),
-        pytest.param(["search", "?!"], id="with-a-warning"),
-        pytest.param(["browse", "Atlas", "--depth", "2", "--json"], id="browse"),
-        pytest.param(["browse", "Atlas", "--chunks", "--path", "people"], id="browse-shown"),
-        pytest.param(["browse", "Nobody"], id="browse-nothing"),
-        pytest.param(["search", "x" * 20_000], id="too-long"),
-    ],
+    [*rows(__file__, "the_same_is_printed"), pytest.param(["search", "x" * 20_000], id="too-long")],
 )
 def test_the_same_is_printed(
     where: list[str], arguments: list[str], monkeypatch: pytest.MonkeyPatch

@@ -10,6 +10,7 @@ import pytest
 from mcp import MCPError, types
 
 from tests.app.mcp.agent import Agent, agent, over_stdio, server
+from tests.support.tables import rows
 
 pytestmark = pytest.mark.model
 
@@ -120,18 +121,8 @@ def test_a_note_is_kept(one: Agent, demo: tuple[Path, Path]) -> None:
 @pytest.mark.parametrize(
     ("tool", "arguments", "told"),
     [
-        pytest.param("smart_search", {}, "query: Field required", id="missing"),
-        pytest.param("smart_search", {"query": "x", "k": 1}, "k: there is none", id="unknown"),
-        pytest.param("smart_search", {"query": "x", "budget": 3}, "budget: ", id="too-small"),
-        pytest.param("smart_search", {"query": " "}, "the query is empty", id="empty"),
+        *rows(__file__, "what_makes_no_sense_is_a_result_that_says_why"),
         pytest.param("smart_search", {"query": "x" * 20_000}, "20,000 characters", id="too-long"),
-        pytest.param("smart_search", {"query": "after:soon fish"}, "soon", id="no-date"),
-        pytest.param("read_note", {"note": "No such"}, "No such: no note", id="no-note"),
-        pytest.param("read_note", {"note": HOLLIN, "section": "X"}, "no section X", id="no-part"),
-        pytest.param("read_note", {"note": "../../../etc/passwd"}, "no note", id="traversal"),
-        pytest.param("read_note", {"note": "Areas/Salary talk.md"}, "no note", id="private"),
-        pytest.param("graph_browse", {"notes": ["Salary talk"]}, "no note", id="private-seed"),
-        pytest.param("capture", {"text": "  "}, "text: ", id="nothing-to-keep"),
         pytest.param("capture", {"text": "x" * 300_000}, "text: ", id="too-much-to-keep"),
     ],
 )
