@@ -390,19 +390,28 @@ def is_bare(passage: Passage, reading: Reading) -> bool:
     return len(words) <= 2 * SHORT and named is not None and named(text)
 
 
+_FILED = re.compile(r"\b(?:creat|modif|updat|written|wrote|added)", re.IGNORECASE)
+_FILED_ON = re.compile(
+    r"(?:^|·)\s*(?:date )?(?:created|modified|updated|last modified)(?: (?:at|on))?:[^·]*",
+    re.IGNORECASE,
+)
+
+
 def _forms(
     asked: Asked, passage: Passage, named: Named, by_name: bool, heading: frozenset[str], order: int
 ) -> dict[str, float]:
     """Whether a passage has what the form of the question asks for."""
     forms, text = asked.question.forms, passage.text
     found: dict[str, float] = {}
+    # When a note was filed is no answer to a "when", unless that is asked for.
+    told = text if _FILED.search(asked.question.text) else _FILED_ON.sub("", text)
     if "number" in forms:
-        found["number_there" if has_number(text, asked.numbers) else "number_not_there"] = 1.0
+        found["number_there" if has_number(told, asked.numbers) else "number_not_there"] = 1.0
     if asked.question.measure:
         there = MEASURES[asked.question.measure][1].search(fold(text).casefold())
         found["measure_there" if there else "measure_not_there"] = 1.0
     if "date" in forms:
-        found["date_there" if has_date(text) else "date_not_there"] = 1.0
+        found["date_there" if has_date(told) else "date_not_there"] = 1.0
     if "person" in forms:
         names = [one for one in names_of(text) if fold(one).casefold() not in asked.all_words]
         found["name_there" if names else "name_not_there"] = 1.0
