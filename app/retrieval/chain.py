@@ -365,7 +365,11 @@ def _looking_again(
     top_k = parts.settings.retrieval.top_k if wanted.top_k is None else wanted.top_k
     most = max(1, context_places(parts.settings, wanted) - top_k) if wanted.fill else 2
     keep = top_k if wanted.fill else max(1, top_k - most)
-    return SecondLookRetriever(first, again, view=view, keep=keep, most=min(4, most))
+
+    def words(text: str) -> set[str]:
+        return {word.casefold() for word, tokens in parts.tokenizer.query_words(text) if tokens}
+
+    return SecondLookRetriever(first, again, view=view, words=words, keep=keep, most=min(4, most))
 
 
 def connected(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from llama_index.core.callbacks.base import CallbackManager
 from llama_index.core.retrievers import BaseRetriever
@@ -45,12 +44,12 @@ class SecondLookRetriever(BaseRetriever):
     """Finds what a query names only by way of what is found first.
 
     The first hits of ``retriever`` are seeds: ``again`` is asked the query with each seed's title
-    and beginning, and what it finds is fused by reciprocal rank over the seeds. The best of that
-    stand behind the first ``keep`` hits, whose order and scores are untouched, and before the
-    others; each has ``metadata["second_look"]``: ``path`` and ``title`` of the seed that led to it
-    and the ``words`` that it shares with that seed and not with the query. Both may be any
-    LlamaIndex retrievers. Where the second search fails, a warning of the query says so, and the
-    hits are those of the first.
+    and beginning, and what it finds is fused by reciprocal rank over the seeds. The best of that, of
+    other notes than the first ``keep`` hits and each note once, stand behind those hits, whose order
+    and scores are untouched, and before the others. Each has ``metadata["second_look"]``: ``path``
+    and ``title`` of the seed that led to it and the ``words`` that it shares with that seed and not
+    with the query. Both may be any LlamaIndex retrievers. Where the second search fails, a warning
+    of the query says so, and the hits are those of the first.
     """
 
     def __init__(
@@ -59,6 +58,7 @@ class SecondLookRetriever(BaseRetriever):
         again: BaseRetriever,
         *,
         view: ViewSource | None = None,
+        words: Callable[[str], Collection[str]] = words_of,
         keep: int = 5,
         most: int = 4,
         seeds: int = SEEDS,
@@ -67,6 +67,7 @@ class SecondLookRetriever(BaseRetriever):
         """Wire the two searches.
 
         :param view: the index, for retrievers whose hits come without text; None where all have it.
+        :param words: those of a text that say something; they are told, and rank nothing.
         :param keep: hits of the first search that nothing is put before.
         :param most: hits of the second search at most.
         :param seeds: hits of the first search that are asked with.
@@ -79,6 +80,7 @@ class SecondLookRetriever(BaseRetriever):
         self._retriever = retriever
         self._again = again
         self._view = view
+        self._words = words
         self._keep, self._most, self._seeds = keep, most, seeds
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
@@ -109,7 +111,6 @@ class SecondLookRetriever(BaseRetriever):
         seeds = self._with_text(query, first[: self._seeds])
         rankings: dict[str, list[str]] = {}
         hits: dict[str, NodeWithScore] = {hit.node.node_id: hit for hit in found}
-        known = {hit.node.node_id for hit in first}
         for seed in seeds:
             title = str(seed.node.metadata.get("title", ""))
             text = second_query(query.query_str, title, seed.node.get_content())
@@ -117,22 +118,45 @@ class SecondLookRetriever(BaseRetriever):
             rankings[seed.node.node_id] = [hit.node.node_id for hit in ranked]
             for hit in ranked:
                 hits.setdefault(hit.node.node_id, hit)
-        fused = [one for one in fuse(rankings, k=RRF_K) if one.id not in known][: self._most]
+        notes = self._notes(query, hits.values())
+        known = {notes[hit.node.node_id] for hit in first}
+        best: dict[str, Mapping[str, int]] = {}
+        for one in fuse(rankings, k=RRF_K):
+            if notes[one.id] not in known and len(best) < self._most:
+                known.add(notes[one.id])
+                best[one.id] = one.ranks
         led_by = {seed.node.node_id: seed.node for seed in seeds}
-        # A score for their place: below the hits that stand before them, above the others.
-        score = first[-1].score or 0.0
-        added = self._with_text(query, [hits[one.id] for one in fused])
-        ranks = {one.id: one.ranks for one in fused}
-        return [
-            NodeWithScore(
-                node=noted(
-                    hits[hit.node.node_id].node,
-                    second_look=_told(query.query_str, led_by, ranks[hit.node.node_id], hit.node),
-                ),
-                score=score,
-            )
-            for hit in added
-        ]
+        found_again: list[NodeWithScore] = []
+        for hit in self._with_text(query, [hits[one] for one in best]):
+            ranks = best[hit.node.node_id]
+            seed_node = led_by[min(ranks, key=lambda one: (ranks[one], one))]
+            told = self._told(query, seed_node, hit.node)
+            node = noted(hits[hit.node.node_id].node, second_look=told)
+            # A score for its place: not above the hits before it, nor below the others.
+            found_again.append(NodeWithScore(node=node, score=first[-1].score))
+        return found_again
+
+    def _told(self, query: TracedQuery, seed: BaseNode, node: BaseNode) -> dict[str, object]:
+        """Which seed led to a hit, and by which words."""
+        of_seed, of_hit = self._words(seed.get_content()), self._words(node.get_content())
+        shared = {*of_seed} & {*of_hit} - {*self._words(query.query_str)}
+        return {
+            "path": _note_of(seed),
+            "title": str(seed.metadata.get("title", "")),
+            "words": sorted(shared, key=lambda word: (-len(word), word))[:_NAMED],
+        }
+
+    def _notes(self, query: TracedQuery, hits: Iterable[NodeWithScore]) -> dict[str, str]:
+        """The note of each hit, by its id; one that is of none stands for itself."""
+        nodes = [hit.node for hit in hits]
+        known: Sequence[str | None] = [None] * len(nodes)
+        if self._view is not None:
+            view = view_for(query, self._view)
+            known = view.paths_of(node.node_id for node in nodes)
+        return {
+            node.node_id: path or _note_of(node) or node.node_id
+            for node, path in zip(nodes, known, strict=True)
+        }
 
     def _with_text(
         self, query: TracedQuery, hits: Sequence[NodeWithScore]
@@ -140,11 +164,5 @@ class SecondLookRetriever(BaseRetriever):
         return hits if self._view is None else fill(hits, view_for(query, self._view))
 
 
-def _told(query: str, led_by: dict[str, BaseNode], ranks: Any, node: BaseNode) -> dict[str, object]:
-    """Which seed led to a hit, the one under which it ranked best, and by which words."""
-    seed = led_by[min(ranks, key=lambda one: (ranks[one], one))]
-    shared = (words_of(seed.get_content()) & words_of(node.get_content())) - words_of(query)
-    long = sorted(shared, key=lambda word: (-len(word), word))[:_NAMED]
-    metadata = seed.metadata
-    path = str(metadata.get("path") or metadata.get("file_path") or "")
-    return {"path": path, "title": str(metadata.get("title", "")), "words": long}
+def _note_of(node: BaseNode) -> str:
+    return str(node.metadata.get("path") or node.metadata.get("file_path") or "")

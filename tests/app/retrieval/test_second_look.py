@@ -80,6 +80,24 @@ def test_a_second_search_that_fails_costs_nothing_but_a_warning():
     ]
 
 
+def test_a_note_of_the_first_hits_is_not_brought_again_by_another_passage():
+    class Passages(Listed):
+        def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+            hits = super()._retrieve(query_bundle)
+            for hit in hits:
+                hit.node.metadata["path"] = hit.node.get_content().split()[0] + ".md"
+            return hits
+
+    first = Passages("Anna married Kris.", "Teams of the league.")
+    again = Passages("Anna was born.", "Kris played.", "Kris retired.")
+    found = SecondLookRetriever(first, again, keep=1, most=3).retrieve(QUERY)
+    assert [hit.node.node_id for hit in found] == [
+        "Anna married Kris.",
+        "Kris played.",
+        "Teams of the league.",
+    ]
+
+
 @pytest.mark.parametrize("name", ["keep", "most", "seeds"])
 def test_a_number_that_is_none_is_refused(name: str):
     with pytest.raises(ValueError, match=f"{name} is 0"):
