@@ -230,7 +230,9 @@ def _validated(base: Settings, layers: Sequence[Layer]) -> Settings:
     for key, origin in origins.items():
         section, _, name = key.partition(".")
         if key in FORMER:
-            del merged[section][name]
+            if isinstance(found := merged.get(section), dict):
+                found.pop(name, None)
+            merged.pop(key, None)
             warn_once(f"{origin}: {key} is passed over: {FORMER[key]}")
         elif origin != _ARGUMENT and _is_declared(key, "constant"):
             warn_once(

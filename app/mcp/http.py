@@ -7,6 +7,7 @@ origins and token. The SDK's own look at ``Host`` and ``Origin`` knows less and 
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from http import HTTPStatus
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
     from notehop.app.mcp.server import Run
+
+_log = logging.getLogger(__name__)
 
 PATH = "/mcp"
 
@@ -92,6 +95,15 @@ class HttpTransport:
     async def _run(
         self, manager: StreamableHTTPSessionManager, *, task_status: TaskStatus[None]
     ) -> None:
-        async with manager.run():
-            task_status.started()
-            await self._closing.wait()
+        started = False
+        try:
+            async with manager.run():
+                started = True
+                task_status.started()
+                await self._closing.wait()
+        except Exception:
+            if not started:
+                raise
+            # One vault's sessions end: the others', and the server, go on.
+            _log.exception("the sessions of an MCP server ended")
+            self._managers = {name: one for name, one in self._managers.items() if one != manager}

@@ -245,7 +245,9 @@ def _ranked(
     for most in (depth,) if scorer else (few + FEW, None):
         finder = ranking(view, parts, narrowed.allowed, weights, subject, most)
         if look:
-            finder = _looking_again(finder, view, parts, narrowed.allowed, wanted)
+            # Nothing is asked with, or named, that does not stand in the files any more.
+            now = fresh.held(view, query)
+            finder = _looking_again(finder, view, now, parts, narrowed.allowed, wanted)
         found = finder.retrieve(query)
         hits = found
         for stage in stages:
@@ -352,7 +354,12 @@ def ranking(
 
 
 def _looking_again(
-    first: BaseRetriever, view: Snapshot, parts: Parts, allowed: AllowedChunks, wanted: Wanted
+    first: BaseRetriever,
+    view: Snapshot,
+    now: Snapshot,
+    parts: Parts,
+    allowed: AllowedChunks,
+    wanted: Wanted,
 ) -> SecondLookRetriever:
     """The ranking with what a second search finds, where the places of the context that no
     connected note takes begin; a search shows as many of it as it has places for."""
@@ -369,7 +376,7 @@ def _looking_again(
     def words(text: str) -> set[str]:
         return {word.casefold() for word, tokens in parts.tokenizer.query_words(text) if tokens}
 
-    return SecondLookRetriever(first, again, view=view, words=words, keep=keep, most=min(4, most))
+    return SecondLookRetriever(first, again, view=now, words=words, keep=keep, most=min(4, most))
 
 
 def connected(

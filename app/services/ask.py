@@ -188,7 +188,7 @@ class QuestionRun:
     engine: Engine
     talks: Conversations
     pending: PendingCount
-    cancelled: Callable[[], bool]
+    cancelled: Callable[[], bool] | None
     started: float = field(default_factory=time.perf_counter)
     turn: models.ConversationTurn | None = None
     before: tuple[str, ...] = ()
@@ -205,7 +205,7 @@ class QuestionRun:
 
         Whatever goes wrong is the last event; nothing is raised. Once cancelled, it ends.
         """
-        query, cancelled = self.query, self.cancelled
+        query, cancelled = self.query, self.cancelled or (lambda: False)
         try:
             self._read_follow_up()
             if cancelled():

@@ -112,9 +112,7 @@ class VaultHandle(VaultComponents):
         :param cancelled: asked often; once it says yes, a model is stopped and the events end.
         :raises QueryError: at once, if the question is empty or too long, or an option is wrong.
         """
-        return self._run(
-            as_query(models.Query, query, options), cancelled or (lambda: False)
-        ).events()
+        return self._run(as_query(models.Query, query, options), cancelled).events()
 
     def search(self, query: str | models.BaseQuery, **options: Any) -> models.SearchResult:
         """List the passages or notes that match, best first.
@@ -300,9 +298,7 @@ class VaultHandle(VaultComponents):
         self._pending.begin()
         return TracedQuery(text)
 
-    def _run(
-        self, asked: models.Query, cancelled: Callable[[], bool] = lambda: False
-    ) -> QuestionRun:
+    def _run(self, asked: models.Query, cancelled: Callable[[], bool] | None = None) -> QuestionRun:
         query, engine = self._begin(asked), self._engine
         retriever = VaultRetriever(
             self._themes.or_else(engine.retrieve, asked.themes),

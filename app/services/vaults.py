@@ -146,10 +146,13 @@ class LazyVault:
             if self._first is not None:
                 with _FIRST:
                     self._first.run()
-                if not self._closed:
+                if self._first.failure is not None and not self._closed:
                     made(self._first.failure)
             if not self._closed:
                 self._held.enter_context(FollowerProcess(place, command, _log.warning, config_file))
+            if self._first is not None and self._first.failure is None and not self._closed:
+                # Behind the follower: what goes wrong in saying so must not keep it from its work.
+                made(None)
         except NotehopError as exc:
             _log.error("the index of %s is not followed: %s", place.name, exc)
 

@@ -329,7 +329,7 @@ class Catalog(CatalogReads):
         if stamp_of(meta) == state.stamp and int(meta["generation"]) < state.generation:
             own = {"identity": uuid.uuid4().hex}
             self._database.write(lambda connection: put_meta(connection, own))
-            self._known = None
+            self._known = _head_of(self.label, self._fetch(_HEAD))
 
     def forget_deleted(self) -> bool:
         """Let what was deleted leave the database's own files, as far as it can.

@@ -161,3 +161,16 @@ def test_a_language_model_is_given_more_and_a_second_look(potter: tuple[Path, Pa
     without = sources(llm, second_look=False)
     assert len(without) == 12
     assert "Kris.md" not in without[:9]
+
+
+@pytest.mark.model
+def test_a_note_made_private_a_moment_ago_is_not_asked_with(tmp_path: Path):
+    vault = write_notes(tmp_path / "Vault", NOTES)
+    real_index(vault, tmp_path / "index")
+    with open_vault(vault, index_dir=tmp_path / "index") as opened:
+        told = opened.search(ASKED, top_k=3, second_look=True).model_dump_json()
+        assert "Anna.md" in told
+        (vault / "Anna.md").write_text(f"---\nprivate: true\n---\n{NOTES['Anna.md']}")
+        told = opened.search(ASKED, top_k=3, second_look=True).model_dump_json()
+        assert "Anna.md" not in told
+        assert "potter" not in told
