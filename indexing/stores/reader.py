@@ -330,20 +330,24 @@ class Reader:
         :raises IndexDamaged: if it cannot be read, or an older copy of it stands there.
         """
         self._listen()
-        with self._turn:
-            if self._catalog.replaced:
-                old = self._catalog
-                self._catalog, self._generation = self._opened()
-                old.close()
-            view = self._catalog.open_snapshot()
+        while True:
+            with self._turn:
+                if self._catalog.replaced:
+                    old = self._catalog
+                    self._catalog, self._generation = self._opened()
+                    old.close()
+                catalog, known = self._catalog, self._generation
+            # Outside: of those that wait for a server that is away, none waits for another.
+            view = catalog.open_snapshot()
             try:
-                if view.stamp != self._generation.stamp:
-                    self._generation = self._load(view)
-                elif view.generation > self._generation.number:
-                    self._generation = self._generation.followed(view)
-                elif view.generation < self._generation.number:
-                    raise _went_back(view.label, view.generation)
-                return self._snapshot_of(self._generation, view)
+                with self._turn:
+                    if self._generation is known:
+                        self._generation = self._brought_to(view)
+                    held = self._generation
+                    if (held.stamp, held.number) == (view.stamp, view.generation):
+                        return self._snapshot_of(held, view)
+                # Another thread went on meanwhile, and knows a later one.
+                view.close()
             except BaseException:
                 view.close()
                 raise
@@ -421,6 +425,15 @@ class Reader:
         except BaseException:
             catalog.close()
             raise
+
+    def _brought_to(self, view: CatalogSnapshot) -> Generation:
+        """The generation of a view; IndexDamaged if that is an earlier one of the same catalog."""
+        known = self._generation
+        if view.stamp != known.stamp:
+            return self._load(view)
+        if view.generation < known.number:
+            raise _went_back(view.label, view.generation)
+        return known if view.generation == known.number else known.followed(view)
 
     def _load(self, view: CatalogSnapshot) -> Generation:
         if view.fingerprint is None:

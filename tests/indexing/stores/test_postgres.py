@@ -221,6 +221,37 @@ def test_readers_go_on_over_restarts(postgres: PostgresServer, layout: IndexLayo
     assert all(len(told) == 1 for told in seen.values()), seen
 
 
+def test_who_waits_for_a_server_that_is_away_waits_for_it_alone(
+    postgres: PostgresServer,
+    layout: IndexLayout,
+    catalog: Catalog,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(stores_postgres, "PATIENCE", 2.0)
+    took: list[float] = []
+
+    def look(reader: Reader) -> None:
+        started = time.monotonic()
+        with pytest.raises(NotehopError, match="try again"):
+            reader.snapshot()
+        took.append(time.monotonic() - started)
+
+    assert catalog.generation
+    with Reader(layout) as reader:
+        postgres.stop()
+        try:
+            threads = [threading.Thread(target=look, args=(reader,)) for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        finally:
+            postgres.start()
+        assert len(took) == 4
+        assert max(took) < 2 * 2.0 + 1.0
+        assert reader.snapshot().paths() == ["tide.md", "wall.md"]
+
+
 def test_a_commit_is_heard_of_before_anybody_asks(layout: IndexLayout, catalog: Catalog) -> None:
     with Reader(layout) as reader:
         time.sleep(2.1)
