@@ -197,7 +197,7 @@ def chunks_left(
             fields = (view.lexical.holding(tokens, field) for field in _SAID)
             # Only chunks that hold all its words have to be read.
             maybe = frozenset[ChunkId]().union(*fields)
-            tests.append(PhraseTest(phrase, condition.negated, maybe, view.labels.said_in))
+            tests.append(PhraseTest(phrase, condition.negated, maybe, view.catalog.said_in))
     labels = view.labels
     wanted = sorted((test.maybe for test in tests if not test.negated), key=len)
     if wanted:

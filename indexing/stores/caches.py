@@ -145,10 +145,7 @@ def _behind(layout: IndexLayout, view: CatalogSnapshot, limits: Limits) -> float
 
 
 def _blocks(view: CatalogSnapshot) -> Iterator[tuple[list[str], Matrix]]:
-    """Every vector of a chunk.
-
-    :raises IndexDamaged: at the end, if one is missing.
-    """
+    """Every vector of a chunk; IndexDamaged at the end, if one is missing."""
     missing = {one for ids in view.chunk_ids().values() for one in ids}
     for ids, matrix in view.all_vectors("chunks"):
         missing.difference_update(ids)
@@ -188,7 +185,7 @@ class BoundedCache(Generic[Key, Value]):
 
 
 class QueryCache:
-    """What queries of one generation have read already, kept for the next ones. Threads share it."""
+    """What queries of one generation have read already, kept for the next ones."""
 
     def __init__(self) -> None:
         # Ten thousand chunks are about 20 MB, as many vectors 15; each filter may name every note of

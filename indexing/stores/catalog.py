@@ -53,10 +53,7 @@ def stamp_of(meta: Mapping[str, Any]) -> str:
 
 
 def _head_of(label: str, rows: Iterable[Sequence[Any]]) -> dict[str, Any]:
-    """What the rows of :data:`_HEAD` say.
-
-    :raises IndexMismatch: if another version of notehop made the catalog.
-    """
+    """What the rows of :data:`_HEAD` say; IndexMismatch if another version of notehop wrote them."""
     try:
         head = {key: json.loads(value) for key, value in rows}
         schema, _ = head.get("schema"), int(head["generation"])
@@ -368,11 +365,14 @@ class Catalog(CatalogReads):
     def _fetch(
         self, query: Query, values: Iterable[str] | None = None, *, plain: bool = False
     ) -> Sequence[ResultRow]:
-        def read() -> Sequence[ResultRow]:
-            with self._database.reading() as connection:
-                return fetched(connection, query, values, plain=plain)
+        return self._read(lambda connection: fetched(connection, query, values, plain=plain))
 
-        return self._database.again(read)
+    def _read(self, work: Callable[[Connection], Result]) -> Result:
+        def attempt() -> Result:
+            with self._database.reading() as connection:
+                return work(connection)
+
+        return self._database.again(attempt)
 
     def _create(self, meta: Mapping[str, Any]) -> None:
         def work(connection: Connection) -> None:
@@ -387,12 +387,7 @@ class Catalog(CatalogReads):
 
     def _check(self) -> None:
         """See that it is a catalog of this version, and remember what it is."""
-
-        def read() -> set[str]:
-            with self._database.reading() as connection:
-                return self._database.tables(connection)
-
-        tables = self._database.again(read)
+        tables = self._read(self._database.tables)
         if not tables:
             raise IndexMissing(f"{self.label}: no index yet; run: notehop index")
         self._known = _head_of(self.label, self._fetch(_HEAD))

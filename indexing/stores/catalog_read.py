@@ -230,7 +230,7 @@ class CatalogReads(ABC):
         return {chunk_id: found[chunk_id] for chunk_id in wanted if chunk_id in found}
 
     def chunks_of(self, path: str) -> list[ChunkRow]:
-        """The chunks of a note in text order; empty if there is none."""
+        """The chunks of a note in text order."""
         query = select(CHUNKS).where(CHUNKS.c.path == path).order_by(CHUNKS.c.ordinal)
         return self._made(chunk_row, self._fetch(query))
 

@@ -138,10 +138,7 @@ def values_of(row: NoteRow | ChunkRow | LinkRow) -> dict[str, Any]:
 
 
 def _opened(kind: type[Row], values: Sequence[Any]) -> Row:
-    """A note, chunk or link from its columns, in the order of the table.
-
-    :raises BadRow: if they are not what was written.
-    """
+    """A note, chunk or link from its columns, in their order; BadRow if that was not written."""
     _check(values[-1], _CHECKSUMS[kind](values[:-1]))
     found = list(values[: len(_NAMES[kind])])
     for at, read in _READERS[kind]:
@@ -363,10 +360,7 @@ def _labels(notes: Iterable[NoteRow]) -> Iterator[dict[str, str]]:
 
 
 def _touch(connection: Connection, touch: Mapping[str, tuple[int, int]]) -> list[str]:
-    """Date notes anew, and what follows from the date of those that name none in their text.
-
-    :returns: paths of the notes that count as modified at another time now.
-    """
+    """Date notes anew; the paths of those that count as modified at another time now."""
     again: list[NoteRow] = []
     rows: list[dict[str, Any]] = []
     found = connection.execute(select(NOTES).where(among(NOTES.c.path)), listed(touch)).all()

@@ -262,14 +262,11 @@ def _take_in(view: CatalogSnapshot, collection: Any, since: int | None) -> None:
 
 
 def _check(view: CatalogSnapshot, collection: Any, *, thorough: bool) -> int:
-    """How many chunks the collection holds: those of the catalog.
-
-    :param thorough: compare texts and vectors, and search for some: somebody wrote the files.
-    :raises MirrorFailed: if it holds others.
-    """
+    """How many chunks the collection holds; MirrorFailed if they are not those of the catalog."""
     ids = sorted(key.id for key in view.chunk_keys())
     if collection.count() != len(ids):
         raise MirrorFailed(f"it holds {collection.count()} of {len(ids)} chunks")
+    # Where somebody wrote the files, texts and vectors are compared, and some searched for.
     for part in slices(ids if thorough else [], _AT_ONCE):
         chunks, (known, matrix) = view.chunks(part), view.vectors("chunks", part)
         found = collection.get(ids=known, include=["documents", "embeddings"])

@@ -268,7 +268,6 @@ class SqliteDatabase(Database):
             return work(connection)
 
     def check_pages(self, *, thorough: bool) -> None:
-        """Look at every page, which takes a second a gigabyte; ``thorough``, at the indexes too."""
         check = "integrity_check" if thorough else "quick_check"
         with self.reading() as connection:
             said = connection.exec_driver_sql(f"PRAGMA {check}(1)").scalar_one()
@@ -276,7 +275,7 @@ class SqliteDatabase(Database):
             raise damaged(self.label, said)
 
     def forget_deleted(self) -> bool:
-        """Fold the journal back; what is deleted is overwritten as it is."""
+        # What is deleted is overwritten as it is.
         return self.fold()
 
     @property

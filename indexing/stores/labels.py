@@ -154,9 +154,7 @@ class NoteLabels:
         ids_by_path: Mapping[str, Collection[ChunkId]],
         kept: BoundedCache[tuple[Any, ...], Paths],
     ) -> None:
-        """Ask a generation.
-
-        :param ids_by_path: its notes that have chunks, and those.
+        """:param ids_by_path: the notes of the generation that have chunks, and those.
         :param kept: what was found in this generation before.
         """
         self._view = view
@@ -216,10 +214,6 @@ class NoteLabels:
             found.append(name.removeprefix(_PROPERTY))
             [name] = self._view.answer(first.where(_ROW.name > name), itemgetter(0))
         return sorted(found)
-
-    def said_in(self, ids: Iterable[ChunkId]) -> Mapping[ChunkId, tuple[str, ...]]:
-        """Id -> what a chunk says: names of its note, headings, text; for those that are there."""
-        return self._view.said_in(ids)
 
     def newest_first(self, taken: Callable[[str], bool], few: Paths | None) -> Iterator[str]:
         """The notes that are taken, newest first, ties by path.

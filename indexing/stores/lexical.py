@@ -152,9 +152,7 @@ class LexicalIndex:
                 (np.asarray(docs, dtype=np.int64) for docs in postings), key=len
             )
             for docs in others:
-                if len(first):
-                    at = np.minimum(np.searchsorted(docs, first), len(docs) - 1)
-                    first = first[docs[at] == first]
+                first = first[docs.searchsorted(first) < docs.searchsorted(first, "right")]
             found |= {segment.ids[doc] for doc in first[segment.alive[first]].tolist()}
         return found
 

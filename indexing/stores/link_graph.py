@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from notehop.indexing.graph.model import Status
 from notehop.indexing.graph.pagerank import LinkTable
@@ -67,19 +67,18 @@ def build_graph(notes: Iterable[NoteRow], links: Iterable[LinkRow]) -> nx.MultiD
     for link in links:
         leads = link.status in (Status.RESOLVED, Status.AMBIGUOUS)
         if leads and link.path in graph and link.target_path in graph:
-            graph.add_edge(link.path, link.target_path, link.ordinal, **_edge(link))
+            graph.add_edge(
+                link.path,
+                link.target_path,
+                link.ordinal,
+                kind=link.kind,
+                source_chunk=link.chunk_id,
+                line=link.line,
+                fragment=link.fragment,
+                sentence=link.sentence,
+                target_chunk=link.target_chunk_id,
+                via=link.via,
+                status=link.status,
+                ordinal=link.ordinal,
+            )
     return graph
-
-
-def _edge(link: LinkRow) -> dict[str, Any]:
-    return {
-        "kind": link.kind,
-        "source_chunk": link.chunk_id,
-        "line": link.line,
-        "fragment": link.fragment,
-        "sentence": link.sentence,
-        "target_chunk": link.target_chunk_id,
-        "via": link.via,
-        "status": link.status,
-        "ordinal": link.ordinal,
-    }

@@ -27,7 +27,7 @@ from notehop.indexing.stores.layout import IndexLayout, read_json, unwritable, w
 from notehop.indexing.stores.model import Holder
 
 if TYPE_CHECKING:
-    from notehop.indexing.stores.served.postgres_lock import LockSession
+    from notehop.indexing.stores.served.postgres_sessions import LockSession
 
 if sys.platform != "win32":
     import fcntl
@@ -75,7 +75,7 @@ class WriterLock:
             faults.point("lock-taken")
             self._folder = _lock_folder(layout.root)
             if layout.database is not None:
-                from notehop.indexing.stores.served.postgres_lock import LockSession
+                from notehop.indexing.stores.served.postgres_sessions import LockSession
 
                 self._session = LockSession(layout.database, self._holder)
                 self._session.take(self._patience)
@@ -138,10 +138,7 @@ def lock_failure(folder: Path, exc: OSError | NotImplementedError) -> IndexUnwri
 
 
 def _lock_folder(path: Path) -> int | None:
-    """Lock the folder itself; None where the system, or this disk, locks files only.
-
-    :raises BlockingIOError: if another process holds it.
-    """
+    """Lock the folder itself; None where the system, or this disk, locks files only."""
     if sys.platform == "win32":
         # Nobody can delete a file there that is open.
         return None
@@ -189,7 +186,7 @@ def read_holder(layout: IndexLayout) -> Holder | None:
     if said is None:
         if layout.database is None:
             return None
-        from notehop.indexing.stores.served.postgres_lock import holder_of
+        from notehop.indexing.stores.served.postgres_sessions import holder_of
 
         return holder_of(layout.database)
     try:

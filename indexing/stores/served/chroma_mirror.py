@@ -188,10 +188,7 @@ class _ServedMirror:
     def _write(
         self, collection: ServerCollection, changed: Sequence[str], *, every: bool
     ) -> int | None:
-        """Take in what changed; how many rows were written, None if it was interrupted.
-
-        :param every: compare all ids with those of the server, too.
-        """
+        """Take in what changed; how many rows were written, None if it was interrupted."""
         server, wanted = self._server, set(self._ids)
         new = {key.id for key in self._view.chunk_keys(changed)}
         there: set[str] = set()
@@ -215,10 +212,7 @@ class _ServedMirror:
         return len(new)
 
     def _check(self, collection: ServerCollection, state: ServedState) -> None:
-        """See that the collection has every passage, and that they are found as before.
-
-        :raises _Wrong: if not.
-        """
+        """See that the collection has every passage, and that they are found as before."""
         server, view = self._server, self._view
         if (count := server.count(collection)) != len(self._ids):
             raise _Wrong(f"it holds {count:,} of {len(self._ids):,} passages")
@@ -238,13 +232,9 @@ class _ServedMirror:
             raise _Wrong(f"a search finds {found} of {len(probes)} passages")
 
     def _recall(self, collection: ServerCollection) -> float | None:
-        """How many of the nearest passages the server names, 0 to 1, at the oversampling of searches.
-
-        The questions are sentences with a link and passages of the index, drawn by their ids, which
-        are hashes; the truth is every vector of the catalog, a page at a time.
-
-        :returns: None for an index without passages.
-        """
+        """The share of the nearest passages that the server names, as searches ask; None for none."""
+        # Questions are sentences with a link and passages, drawn by their ids, which are hashes; the
+        # truth is every vector of the catalog, a page at a time.
         view, oversampling = self._view, self._server.settings.oversampling
         drawn = [
             matrix[_drawn(range(len(ids)), _QUESTIONS // 2)]

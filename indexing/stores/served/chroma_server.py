@@ -202,10 +202,7 @@ class ChromaServer:
         )
 
     def _admit(self, purpose: Purpose) -> bool:
-        """Whether the server is this machine.
-
-        :raises VectorServerError: if it is another one that the user did not name.
-        """
+        """Whether the server is this machine; an error if it is one that the user did not name."""
         try:
             local = bool(self._hosts.local(self._host, self._port))
             if not local and not self._hosts.allows(self._host):
@@ -251,10 +248,7 @@ class ChromaServer:
         notes: Sequence[str] = (),
         number: int = 1,
     ) -> bytes:
-        """What comes back; what goes to another machine, or holds texts, is written down before.
-
-        :param number: which try it is.
-        """
+        """What comes back; what goes to another machine, or holds texts, is written down before."""
         local = self._admit(purpose)
         content = b"" if payload is None else json.dumps(payload, ensure_ascii=False).encode()
         try:
@@ -286,10 +280,7 @@ class ChromaServer:
         return reply
 
     def _sent(self, method: str, path: str, content: bytes) -> tuple[int, bytes]:
-        """Status and body of the reply.
-
-        :raises VectorServerError: if there is none.
-        """
+        """Status and body of the reply."""
         about, seconds = self.settings, self._seconds
         url = f"{about.url}/api/v2/tenants/{about.tenant}/databases/{about.database}{path}"
         headers: dict[bytes | str, bytes | str] = {

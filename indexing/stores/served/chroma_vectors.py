@@ -278,10 +278,8 @@ class ServedVectors:
     def _tail(self, state: ServedState) -> VectorIndex | None:
         """The vectors that the server lacks; None if they are too many to hold."""
 
-        def read(missing: list[int]) -> dict[int, VectorIndex | None]:
-            return {since: self._since(since) for since in missing}
-
-        return self._cache.tails.get([state.generation], read)[state.generation]
+        since = state.generation
+        return self._cache.tails.get([since], lambda _: {since: self._since(since)})[since]
 
     def _since(self, generation: int) -> VectorIndex | None:
         changed = self._view.changed_paths(generation)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from sqlalchemy import Engine, create_engine, event
@@ -118,7 +118,7 @@ class PostgresDatabase(Database):
 
         :raises IndexLocked: if another process holds it by now.
         """
-        from notehop.indexing.stores.served.postgres_lock import held_lock
+        from notehop.indexing.stores.served.postgres_sessions import held_lock
 
         def attempt() -> Result:
             lock = held_lock(self.server)
@@ -167,10 +167,8 @@ class PostgresDatabase(Database):
         with self.reading() as connection:
             return int(connection.exec_driver_sql(query).scalar_one())
 
-    @contextmanager
-    def translated(self, *, writing: bool = False) -> Iterator[None]:
-        with translated(self.label, writing=writing):
-            yield
+    def translated(self, *, writing: bool = False) -> AbstractContextManager[None]:
+        return translated(self.label, writing=writing)
 
     def _connected(self) -> Connection:
         connection = self._engine.connect()

@@ -24,7 +24,7 @@ from tests.indexing.crashes.jobs import JOBS, Told
 PRELOADED = [
     "tests.indexing.crashes.jobs",
     "notehop.indexing.graph.pagerank",
-    "notehop.indexing.stores.served.postgres_lock",
+    "notehop.indexing.stores.served.postgres_sessions",
     "chromadb.api.rust",
     "chromadb.errors",
     "networkx",
