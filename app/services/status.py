@@ -201,7 +201,7 @@ def index_status(place: Place) -> models.IndexStatus:
             updated = 0.0 if layout.database is not None else layout.catalog_file.stat().st_mtime
         sizes, mirror = _sizes(layout), read_mirror(layout)
         if layout.database is not None:
-            sizes["catalog"] = catalog.size
+            sizes["catalog"] = catalog.database.size
         pending = shared = None
         # What the index holds can be said without the vault.
         with suppress(errors.NotehopError):

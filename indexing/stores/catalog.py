@@ -209,7 +209,7 @@ class Catalog(CatalogReads):
 
     def __init__(self, database: Database) -> None:
         self.label = database.label
-        self._database = database
+        self.database = database
         self._known: dict[str, Any] | None = None
 
     @classmethod
@@ -255,25 +255,13 @@ class Catalog(CatalogReads):
         return True
 
     def close(self) -> None:
-        self._database.close()
+        self.database.close()
 
     def __enter__(self) -> Catalog:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    @property
-    def replaced(self) -> bool:
-        return self._database.replaced
-
-    @property
-    def size(self) -> int:
-        return self._database.size
-
-    def stamp(self) -> str:
-        """The stamp that derived indexes carry; see :func:`stamp_of`."""
-        return stamp_of(self.meta())
 
     def commit(self, batch: Batch) -> int:
         """Write a batch in one transaction and return the generation it made.
@@ -295,7 +283,7 @@ class Catalog(CatalogReads):
             if head.get("commit") == commit:
                 # The answer was lost, not the commit.
                 return head
-            if self._database.shared and self._known not in (None, head):
+            if self.database.shared and self._known not in (None, head):
                 # A lock on a server ends with its connection.
                 raise IndexLocked(
                     f"{self.label}: another process wrote this index while the connection was "
@@ -303,12 +291,12 @@ class Catalog(CatalogReads):
                 )
             self._known = head
             write_batch(connection, batch, head["generation"] + 1, commit)
-            self._database.announce(connection, head["generation"] + 1)
+            self.database.announce(connection, head["generation"] + 1)
             faults.point("catalog-inside-commit")
             return _head_of(self.label, fetched(connection, _HEAD))
 
         try:
-            self._known = self._database.write(work)
+            self._known = self.database.write(work)
         except BadRow as exc:
             raise damaged(self.label, f"a row cannot be read: {exc}") from exc
         faults.point("catalog-committed")
@@ -320,27 +308,20 @@ class Catalog(CatalogReads):
 
         What was derived from the lost generations fits no more then, on any machine.
         """
-        if state is None or not self._database.shared:
+        if state is None or not self.database.shared:
             return
         meta = self.meta()
         if stamp_of(meta) == state.stamp and int(meta["generation"]) < state.generation:
             own = {"identity": uuid.uuid4().hex}
-            self._database.write(lambda connection: put_meta(connection, own))
+            self.database.write(lambda connection: put_meta(connection, own))
             self._known = _head_of(self.label, self._fetch(_HEAD))
-
-    def forget_deleted(self) -> bool:
-        """Let what was deleted leave the database's own files, as far as it can.
-
-        :returns: False if a reader's transaction stood in the way; what it needs stays.
-        """
-        return self._database.forget_deleted()
 
     def verify(self, *, rows: bool = True) -> None:
         """Look at every page, which takes a second a gigabyte, and every row, which takes thirty.
 
         :raises IndexDamaged: naming the first that is not as it was written.
         """
-        self._database.check_pages(thorough=rows)
+        self.database.check_pages(thorough=rows)
         if not rows:
             return
         self.meta()
@@ -356,7 +337,7 @@ class Catalog(CatalogReads):
 
     def open_snapshot(self) -> CatalogSnapshot:
         """The newest generation, held until the snapshot is closed."""
-        return self._database.again(lambda: CatalogSnapshot(self._database, self.snapshot_ended))
+        return self.database.again(lambda: CatalogSnapshot(self.database, self.snapshot_ended))
 
     def snapshot(self) -> closing[CatalogSnapshot]:
         """The newest generation, held for a ``with`` block."""
@@ -369,25 +350,25 @@ class Catalog(CatalogReads):
 
     def _read(self, work: Callable[[Connection], Result]) -> Result:
         def attempt() -> Result:
-            with self._database.reading() as connection:
+            with self.database.reading() as connection:
                 return work(connection)
 
-        return self._database.again(attempt)
+        return self.database.again(attempt)
 
     def _create(self, meta: Mapping[str, Any]) -> None:
         def work(connection: Connection) -> None:
-            if self._database.tables(connection):
+            if self.database.tables(connection):
                 return
             METADATA.create_all(connection)
             own = {"schema": SCHEMA_VERSION, "identity": uuid.uuid4().hex, "generation": 0}
             put_meta(connection, {**meta, **own})
             faults.point("catalog-inside-making")
 
-        self._database.write(work)
+        self.database.write(work)
 
     def _check(self) -> None:
         """See that it is a catalog of this version, and remember what it is."""
-        tables = self._read(self._database.tables)
+        tables = self._read(self.database.tables)
         if not tables:
             raise IndexMissing(f"{self.label}: no index yet; run: notehop index")
         self._known = _head_of(self.label, self._fetch(_HEAD))
@@ -406,7 +387,7 @@ def forget_withdrawn(catalog: Catalog, mark: Path) -> None:
     """
     try:
         marked = mark.stat().st_mtime_ns
-        if catalog.forget_deleted() and mark.stat().st_mtime_ns == marked:
+        if catalog.database.forget_deleted() and mark.stat().st_mtime_ns == marked:
             mark.unlink(missing_ok=True)
     except FileNotFoundError:
         pass

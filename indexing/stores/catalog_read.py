@@ -269,18 +269,13 @@ class CatalogReads(ABC):
         return {path: tuple(ids) for path, ids in found.items()}
 
     def chunk_tokens(
-        self, ids: Iterable[ChunkId] | None = None, *, since_generation: int | None = None
+        self, ids: Iterable[ChunkId] | None = None
     ) -> Iterator[tuple[ChunkId, FieldTokens]]:
-        """The tokens of chunks, by id: all, those named, those written after a generation, or both.
+        """The tokens of all chunks, or of those named, by id.
 
         :raises IndexDamaged: while iterating, when stored tokens cannot be read.
         """
         query = select(CHUNKS.c.id, CHUNKS.c.tokens)
-        if since_generation is not None:
-            # The ids first: sorting by them, SQLite would go through all chunks instead.
-            newer = select(CHUNKS.c.id).where(CHUNKS.c.generation > since_generation)
-            found = {row[0] for row in self._fetch(newer, plain=True)}
-            ids = found if ids is None else found.intersection(ids)
         if ids is None:
             rows = self._pages(query, (CHUNKS.c.id,))
         else:

@@ -113,7 +113,8 @@ class Generation:
         for one in gone:
             del path_by_id[one]
         now: dict[str, list[ChunkId]] = {}
-        for key in view.chunk_keys(changed):
+        keys = view.chunk_keys(changed)
+        for key in keys:
             now.setdefault(key.path, []).append(sys.intern(key.id))
         ids_by_path.update({path: tuple(ids) for path, ids in now.items()})
         added = {one: path for path, ids in now.items() for one in ids}
@@ -122,7 +123,8 @@ class Generation:
         vectors = self.chunk_vectors
         if vectors is not None:
             vectors = complete_vectors(view, vectors.without(gone), added)
-        self.lexical.update(gone, view.chunk_tokens(since_generation=self.number))
+        fresh = (key.id for key in keys if key.generation > self.number)
+        self.lexical.update(gone, view.chunk_tokens(fresh))
         return replace(
             self,
             number=view.generation,
@@ -332,7 +334,7 @@ class Reader:
         self._listen()
         while True:
             with self._turn:
-                if self._catalog.replaced:
+                if self._catalog.database.replaced:
                     old = self._catalog
                     self._catalog, self._generation = self._opened()
                     old.close()

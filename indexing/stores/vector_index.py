@@ -213,7 +213,9 @@ class VectorIndex:
             # Below a half, copying the allowed rows together costs less than scoring them all.
             scores = self._products_of(rows, vector)
         else:
-            scores = self._products(vector)
+            # Row by row: a product with the whole matrix would be shared out by BLAS to threads that
+            # wait for each other, which on a busy machine takes twenty times as long.
+            scores = np.vecdot(self._matrix, vector)
             if rows is not None:
                 scores = scores[rows]
             elif self._dead:
@@ -238,15 +240,6 @@ class VectorIndex:
 
     def _showing(self, hidden: NDArray[np.bool_]) -> VectorIndex:
         return replace(self, _hidden=hidden, _dead=int(np.count_nonzero(hidden)))
-
-    def _products(self, vector: Matrix) -> Matrix:
-        """The inner product of every row with a vector, shape (rows,).
-
-        Row by row: a product with the whole matrix would be shared out by BLAS to threads that wait
-        for each other, which on a busy machine takes twenty times as long.
-        """
-        found: Matrix = np.vecdot(self._matrix, vector)
-        return found
 
     def _products_of(self, rows: NDArray[np.intp], vector: Matrix) -> Matrix:
         """The inner product of some rows, ascending, with a vector, shape (len(rows),)."""

@@ -179,7 +179,9 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.pipeline.chunking": "embedded_sentence",
     "notehop.indexing.report": "EnrichReport Progress=Silent Report report_lines Update",
     "notehop.indexing.stores.caches": "bring_up_to_date",
-    "notehop.indexing.stores.catalog": "Catalog CatalogState read_catalog_state write_catalog_state",
+    "notehop.indexing.stores.catalog": (
+        "Catalog CatalogState read_catalog_state stamp_of write_catalog_state"
+    ),
     "notehop.indexing.stores.chroma": (
         "COLLECTION mirror_due read_mirror update_mirror write_in_child write_mirror"
     ),

@@ -182,10 +182,7 @@ class ServedVectors:
         return one in self._paths
 
     def rows(self, ids: Iterable[str]) -> tuple[list[str], Matrix]:
-        """As :meth:`VectorIndex.rows`.
-
-        :raises IndexDamaged: if a vector is not what was written.
-        """
+        """As :meth:`VectorIndex.rows`; IndexDamaged if a vector is not what was written."""
         known = [one for one in ids if one in self._paths]
         vectors = self._read(known)
         found = [one for one in known if one in vectors]
@@ -194,10 +191,7 @@ class ServedVectors:
         return found, np.stack([vectors[one] for one in found])
 
     def similarities(self, query: NDArray[np.float32], ids: Sequence[str]) -> NDArray[np.float64]:
-        """As :meth:`VectorIndex.similarities`.
-
-        :raises IndexDamaged: if a vector is not what was written.
-        """
+        """As :meth:`VectorIndex.similarities`; IndexDamaged if a vector is not what was written."""
         vector = checked_query(query, self.dimensions)
         found, matrix = self.rows(dict.fromkeys(ids))
         if not found:
@@ -211,10 +205,7 @@ class ServedVectors:
         k: int,
         allowed: Collection[str] | None = None,
     ) -> list[tuple[str, float]]:
-        """As :meth:`VectorIndex.top`.
-
-        :raises IndexDamaged: if a vector is not what was written.
-        """
+        """As :meth:`VectorIndex.top`; IndexDamaged if a vector is not what was written."""
         vector = checked_query(query, self.dimensions)
         among = None if allowed is None else {one for one in allowed if one in self._paths}
         k = min(k, len(self._paths if among is None else among))

@@ -30,6 +30,7 @@ from tests.support.product import (
     VectorServer,
     VectorServerError,
     collection_name,
+    stamp_of,
 )
 from tests.support.readable_model import ReadableModel
 
@@ -134,7 +135,7 @@ def found(bench: Bench, reader: Reader | None, k: int = 5) -> tuple[list[Hits], 
 def held(bench: Bench) -> dict[str, tuple[str, str]]:
     """Id -> text and path of every passage on the server."""
     with bench.catalog() as catalog, server_of(bench) as server:
-        collection = server.collection(collection_name(catalog.stamp()))
+        collection = server.collection(collection_name(stamp_of(catalog.meta())))
         assert collection is not None
         asked = {"include": ["documents", "metadatas"]}
         path = f"/collections/{collection.id}/get"
@@ -145,7 +146,7 @@ def held(bench: Bench) -> dict[str, tuple[str, str]]:
 
 def state(bench: Bench) -> ServedState:
     with bench.catalog() as catalog, server_of(bench) as server:
-        collection = server.collection(collection_name(catalog.stamp()))
+        collection = server.collection(collection_name(stamp_of(catalog.meta())))
         assert collection is not None
         return ServedState.read(collection)
 
@@ -209,7 +210,7 @@ print(json.dumps([first.text, first.metadata["path"]]))
 def test_a_stock_llamaindex_program_reads_it(bench: Bench, chroma: ChromaRun) -> None:
     bench.index()
     with bench.catalog() as catalog:
-        name = collection_name(catalog.stamp())
+        name = collection_name(stamp_of(catalog.meta()))
     asked = [chroma.port, name, bench.model.embed([SECRET])[0].tolist()]
     told = subprocess.run(
         [sys.executable, "-c", STOCK],
@@ -281,7 +282,7 @@ def test_a_server_that_is_down_hangs_or_lost_everything(bench: Bench, chroma: Ch
 def test_a_collection_that_lost_rows_is_filled_anew(bench: Bench) -> None:
     bench.index()
     with bench.catalog() as catalog, server_of(bench) as server:
-        collection = server.collection(collection_name(catalog.stamp()))
+        collection = server.collection(collection_name(stamp_of(catalog.meta())))
         assert collection is not None
         server.delete(collection, sorted(wanted(bench))[:40])
     with searching(bench) as reader:
@@ -367,13 +368,13 @@ def test_a_fill_that_is_interrupted_goes_on(bench: Bench) -> None:
 def test_the_collection_of_before_a_rebuild_is_deleted(bench: Bench) -> None:
     bench.index()
     with bench.catalog() as catalog:
-        former = collection_name(catalog.stamp())
+        former = collection_name(stamp_of(catalog.meta()))
     bench.index(rebuild=True)
     check_whole(bench)
     with server_of(bench) as server:
         assert server.collection(former) is None
         with bench.catalog() as catalog:
-            now = collection_name(catalog.stamp())
+            now = collection_name(stamp_of(catalog.meta()))
         bench.settings = bench.settings.with_overrides({"vectors.engine": "embedded"})
         assert bench.index().warnings == ()
         assert server.collection(now) is None, "nor does one stay that nobody asks"
