@@ -32,8 +32,7 @@ from notehop.config.settings import ServerSettings
 if TYPE_CHECKING:
     from notehop.app.services.vault import VaultHandle
 
-AGAIN = 5
-"""Seconds after which it is worth asking again."""
+AGAIN = 5  # seconds after which it is worth asking again
 
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta http-equiv="refresh" content="{again}">

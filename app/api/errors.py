@@ -34,8 +34,7 @@ def unavailable(kind: str, detail: str) -> Refusal:
     return Refusal(told, {"Retry-After": str(BUSY_FOR)})
 
 
-MOST = 10
-"""Things wrong with a request that are told at once."""
+MOST = 10  # things wrong with a request that are told at once
 
 LONGEST = 200
 """Characters of a name or message that is told back: a name may be as long as a request."""

@@ -29,8 +29,7 @@ from notehop.app.problems import http_problem
 from notehop.app.services.vaults import NAMED
 from notehop.config.settings import ServerSettings
 
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
-"""The names under which this machine reaches itself."""
+LOOPBACK = ("localhost", "127.0.0.1", "::1")  # the names under which this machine reaches itself
 
 _HOST = re.compile(r"(?:\[(?P<six>[0-9a-f:.]+)\]|(?P<name>[a-z0-9_.-]+))(?::\d{0,5})?")
 
@@ -91,8 +90,7 @@ OURS = ("same-origin", "none")
 OPEN = frozenset({"/", PANE, "/favicon.ico", "/health", "/health/live", "/health/ready"})
 """Paths that need no token."""
 
-OPEN_BELOW = "/static/"
-"""Nor does what is below: the files of the page."""
+OPEN_BELOW = "/static/"  # nor does what is below: the files of the page
 
 VAULTS = "/vaults"
 
@@ -101,8 +99,7 @@ METRICS = "/metrics"
 OF_ALL = frozenset({METRICS, "/mcp"})
 """Paths that are of all vaults of a server, where none is named: no token of a vault opens them."""
 
-GUESSES = 30
-"""Wrong tokens a minute that a client may show, and at once."""
+GUESSES = 30  # wrong tokens a minute that a client may show, and at once
 
 TRUSTED = "notehop.trusted"
 """Key of the scope: whether the request came with a token that opens what it asks for, or none is
@@ -112,8 +109,7 @@ OPENS = "notehop.opens"
 """Key of the scope: the names of the vaults that its token opens; None for all."""
 
 
-BURST = 10.0
-"""Seconds' worth of requests that may come at once."""
+BURST = 10.0  # seconds' worth of requests that may come at once
 
 
 class Guard:

@@ -154,8 +154,7 @@ MAX_BODY = 4_000_000
 
 TOO_LONG = f"the body has more than {MAX_BODY:,} bytes; send less"
 
-BODY_SECONDS = 20.0
-"""For the whole of a body, on a local network or the same machine."""
+BODY_SECONDS = 20.0  # for the whole of a body, on a local network or the same machine
 
 
 class BodyLimit:

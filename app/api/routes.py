@@ -42,11 +42,8 @@ JSON = "application/json"
 METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
 """What a route takes that answers to everything."""
 
-MOST = 300
-"""Notes of a picture at most: with more nothing can be told apart."""
-
-LONGEST = 1_000
-"""Characters of a path or a name."""
+MOST = 300  # notes of a picture at most: with more nothing can be told apart
+LONGEST = 1_000  # characters of a path or a name
 
 Name = Annotated[str, Parameter(min_length=1, max_length=LONGEST)]
 

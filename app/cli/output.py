@@ -15,8 +15,7 @@ from rich.text import Text
 
 from notehop.indexing.shown import on_one_line, printable
 
-WIDEST = 100
-"""Columns that prose takes at most: longer lines are hard to read."""
+WIDEST = 100  # columns that prose takes at most: longer lines are hard to read
 
 
 def print_json(value: Any) -> None:

@@ -5,7 +5,6 @@ A running server answers where there is one; else the vault is opened.
 
 from __future__ import annotations
 
-import secrets
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, suppress
@@ -35,8 +34,7 @@ ReplyT = TypeVar(
     bound="models.Reply | models.BrowseResult | models.Suggestions | models.ThemesResult",
 )
 
-AGAIN = "/new"
-"""What is typed to begin a new conversation."""
+AGAIN = "/new"  # what is typed to begin a new conversation
 
 END = ("/quit", "/exit", "/q")
 
@@ -82,6 +80,8 @@ def chat(
 
     /new begins a new conversation, /quit or Ctrl-D ends. Nothing of it is written to disk.
     """
+    from secrets import token_hex
+
     from notehop.app.cli.output import err, show, styled
     from notehop.app.cli.show_answer import show_answer
     from notehop.app.models import Query
@@ -96,13 +96,13 @@ def chat(
             import readline  # noqa: F401
 
         err().print(styled((f"{place.name}: ask; {AGAIN} begins anew, {END[0]} ends", "dim")))
-    name = secrets.token_hex(8)
+    name = token_hex(8)
     with _TerminalChat(place) as talk:
         while (typed := _typed(asks)) is not None:
             if typed in END:
                 break
             if typed == AGAIN:
-                name = secrets.token_hex(8)
+                name = token_hex(8)
                 continue
             if not typed:
                 continue

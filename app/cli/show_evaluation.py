@@ -22,8 +22,7 @@ from notehop.app.evaluation.metrics import (
 from notehop.app.evaluation.runner import Evaluated, Row
 from notehop.indexing.shown import counted, on_one_line
 
-WIDTH = 160
-"""Columns that a table may take."""
+WIDTH = 160  # columns that a table may take
 
 _SHORT = {
     CONTEXT: "context",
@@ -37,11 +36,8 @@ _SHORT = {
 }
 """Measures as the head of a narrow column."""
 
-CHANGES = 10
-"""Questions that are listed as helped, and as hurt."""
-
-LONGEST = 70
-"""Characters of a question that are shown."""
+CHANGES = 10  # questions that are listed as helped, and as hurt
+LONGEST = 70  # characters of a question that are shown
 
 
 def show_evaluation(found: Evaluated, *, changes: bool) -> None:

@@ -9,14 +9,9 @@ from notehop.app.cli.output import headline, show, show_line, warn
 from notehop.indexing.report import numbered
 from notehop.indexing.shown import ago, counted, shown_size, shown_time
 
-NAMED = 3
-"""Notes that are named of each call; `--json` has all of them."""
-
-SHOWN = 20
-"""Calls that a person is shown."""
-
-LISTED = 10
-"""Notes or links that are shown of each kind; `--json` has all of them."""
+NAMED = 3  # notes that are named of each call; `--json` has all of them
+SHOWN = 20  # calls that a person is shown
+LISTED = 10  # notes or links that are shown of each kind; `--json` has all of them
 
 RUN = "run: notehop index"
 

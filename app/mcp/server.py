@@ -41,11 +41,8 @@ SCHEME = "note://"
 _OF_VAULT = "?vault="
 MARKDOWN = "text/markdown"
 
-LISTED = 100
-"""Notes that are listed: a client shows them to a person, who looks for the others."""
-
-A_PAGE = 25
-"""Notes of a page of that list."""
+LISTED = 100  # notes that are listed: a client shows them to a person, who looks for the others
+A_PAGE = 25  # notes of a page of that list
 
 
 class Run(Protocol):

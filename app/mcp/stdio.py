@@ -30,8 +30,7 @@ T = TypeVar("T")
 Incoming = SessionMessage | Exception
 """A message, or why a line is none."""
 
-ENDING = 2.0
-"""Seconds that ending may take, whatever hangs: clients wait as long before they kill."""
+ENDING = 2.0  # seconds that ending may take, whatever hangs: clients wait as long before they kill
 
 
 def serve(vaults: Vaults, *, follow: bool) -> None:

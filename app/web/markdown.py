@@ -196,8 +196,7 @@ def _lines(state: StateCore) -> None:
             token.attrSet("data-end", str(first + token.map[1] - 1))
 
 
-MAX_NESTING = 40
-"""Blocks in blocks; deeper ones are left out, as each costs stack."""
+MAX_NESTING = 40  # blocks in blocks; deeper ones are left out, as each costs stack
 
 _LONGEST_LINK = 1_000
 """Characters searched for the end of a wikilink, so that unclosed ones cost no time."""

@@ -16,8 +16,7 @@ from notehop.indexing.graph.files import is_readable
 from notehop.indexing.nodes.properties import BETWEEN
 from notehop.indexing.vault.link_text import LinkText, read_destination, read_wikilink
 
-MOST = 200_000
-"""Characters of a note that are rendered: a book; it takes a second or two."""
+MOST = 200_000  # characters of a note that are rendered: a book; it takes a second or two
 
 _ANSWER = Surroundings(markers=True)
 _SNIPPET = Surroundings()
