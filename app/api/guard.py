@@ -24,8 +24,7 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import Scope
 
-from notehop.app.api.errors import ProblemResponse, respond
-from notehop.app.problems import http_problem
+from notehop.app.api.errors import ProblemResponse, error_response
 from notehop.app.services.vaults import NAMED
 from notehop.config.settings import ServerSettings
 
@@ -102,12 +101,10 @@ OF_ALL = frozenset({METRICS, "/mcp"})
 GUESSES = 30  # wrong tokens a minute that a client may show, and at once
 
 TRUSTED = "notehop.trusted"
-"""Key of the scope: whether the request came with a token that opens what it asks for, or none is
-asked for."""
+"""Key of the scope: whether its token opens what is asked for, or none is wanted."""
 
 OPENS = "notehop.opens"
 """Key of the scope: the names of the vaults that its token opens; None for all."""
-
 
 BURST = 10.0  # seconds' worth of requests that may come at once
 
@@ -148,7 +145,7 @@ class Guard:
             f"this server does not answer for the host {name!r}; use {LOOPBACK[1]}, or name the "
             "host in server.allow_hosts"
         )
-        return respond(http_problem(HTTPStatus.MISDIRECTED_REQUEST, detail))
+        return error_response(HTTPStatus.MISDIRECTED_REQUEST, detail)
 
     def origin(self, scope: Scope) -> ProblemResponse | None:
         """Let in what pages of this server ask for, programs, and pages of allowed origins."""
@@ -170,7 +167,7 @@ class Guard:
             "a page of another origin may not ask this server; the setting server.allow_origins "
             "names those that may"
         )
-        return respond(http_problem(HTTPStatus.FORBIDDEN, detail, kind="origin"))
+        return error_response(HTTPStatus.FORBIDDEN, detail, kind="origin")
 
     def rate(self, scope: Scope) -> ProblemResponse | None:
         """Let clients of other machines ask so often, and no more; a rate of 0 holds nobody back."""
@@ -203,10 +200,8 @@ class Guard:
             if opens
             else "this server wants its token; send it as Authorization: Bearer …"
         )
-        return respond(
-            http_problem(HTTPStatus.UNAUTHORIZED, detail, kind="token"),
-            {"WWW-Authenticate": 'Bearer realm="notehop"'},
-        )
+        challenge = {"WWW-Authenticate": 'Bearer realm="notehop"'}
+        return error_response(HTTPStatus.UNAUTHORIZED, detail, kind="token", headers=challenge)
 
     def _opened(self, headers: Headers) -> set[str | None]:
         """What the token of a request opens: names of vaults, None for everything."""
@@ -253,10 +248,8 @@ def _reads(scope: Scope, *paths: str) -> bool:
 
 
 def _too_often(what: str, wait: float) -> ProblemResponse:
-    detail = f"{what}; ask again in {wait:.0f} s"
-    return respond(
-        http_problem(HTTPStatus.TOO_MANY_REQUESTS, detail), {"Retry-After": f"{wait:.0f}"}
-    )
+    detail, after = f"{what}; ask again in {wait:.0f} s", {"Retry-After": f"{wait:.0f}"}
+    return error_response(HTTPStatus.TOO_MANY_REQUESTS, detail, headers=after)
 
 
 REMEMBERED = 10_000

@@ -16,7 +16,7 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from notehop.app import models
-from notehop.app.api.errors import Refusal, respond
+from notehop.app.api.errors import Refusal, error_response
 from notehop.app.api.guard import OPENS, TRUSTED, from_here
 from notehop.app.api.metrics import MEDIA_TYPE, Metrics
 from notehop.app.api.openapi import (
@@ -33,7 +33,6 @@ from notehop.app.api.openapi import (
     problems,
 )
 from notehop.app.api.workers import ThreadPool, Workers, stream
-from notehop.app.problems import http_problem
 from notehop.app.services.vault import VaultHandle
 from notehop.app.services.vaults import ASKED, NAMED, LazyVault, Vaults
 
@@ -349,7 +348,7 @@ def routes(
         detail = (
             f"there is no vault {name[:LONGEST]!r} here; GET /vaults lists those that there are"
         )
-        return respond(http_problem(HTTPStatus.NOT_FOUND, detail, kind="vault-missing"))
+        return error_response(HTTPStatus.NOT_FOUND, detail, kind="vault-missing")
 
     # Without a thread: they wait for nothing, and answer while all threads answer questions.
     async def health(

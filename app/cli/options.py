@@ -244,8 +244,7 @@ class FilterOptions:
 
     def given(self) -> dict[str, Any]:
         """Those that were given, as fields of :class:`notehop.app.models.Filters`."""
-        given = {one.name: getattr(self, one.name) for one in fields(self)}
-        return {name: value for name, value in given.items() if value}
+        return {one.name: value for one in fields(self) if (value := getattr(self, one.name))}
 
 
 LiteralOption = Annotated[
