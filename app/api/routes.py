@@ -141,9 +141,10 @@ def routes(
 
         return Response(await pool.run(written), media_type=JSON)
 
-    def post(path: str, name: str, method: str, summary: str, body: Any, **more: Any) -> None:
+    def post(path: str, method: str, body: Any, summary: str, **more: Any) -> None:
         """A route whose body is handed to a method of the handle."""
         pool = workers.answers if method == "ask" else lookups
+        name = path[1:].replace("/", "_")
 
         async def answer(request: Request, body: body) -> Response:
             return await reply(request, methodcaller(method, body), pool)
@@ -152,9 +153,9 @@ def routes(
         router.add_api_route(path, answer, methods=["POST"], name=name, summary=summary, **options)
 
     told = "Answer a question with citations"
-    post("/query", "query", "ask", told, Question, response_model=models.Answer)
+    post("/query", "ask", Question, told, response_model=models.Answer)
     told = "The same as /query, by the name that the command line and the tools have for it"
-    post("/ask", "ask", "ask", told, Question, response_model=models.Answer)
+    post("/ask", "ask", Question, told, response_model=models.Answer)
 
     async def begun(
         request: Request, body: Question
@@ -193,22 +194,19 @@ def routes(
             yield ServerSentEvent(event=event.event, data=event)
 
     told = "List the passages or notes that match"
-    post("/search", "search", "search", told, Search, response_model=models.SearchResult)
+    post("/search", "search", Search, told, response_model=models.SearchResult)
     told = "List the themes of the vault, or those that have to do with a query"
-    refused = BODY_REFUSED | problems(HTTPStatus.CONFLICT)
+    switched_off = BODY_REFUSED | problems(HTTPStatus.CONFLICT)
     post(
         "/themes",
         "themes",
-        "themes",
-        told,
         Themed,
+        told,
         response_model=models.ThemesResult,
-        responses=refused,
+        responses=switched_off,
     )
-    refused = problems(
-        HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY, HTTPStatus.SERVICE_UNAVAILABLE
-    )
-    of_notes: dict[str, Any] = {"tags": ["notes"], "responses": refused}
+    missing = problems(*map(HTTPStatus, (404, 422, 503)))
+    of_notes: dict[str, Any] = {"tags": ["notes"], "responses": missing}
 
     @router.get(
         "/notes/{path:path}",
@@ -278,16 +276,8 @@ def routes(
         return await reply(request, lambda vault: vault.suggest(note, limit))
 
     told = "List the notes a link or two away from some"
-    of_notes["responses"] = of_notes["responses"] | BODY_REFUSED
-    post(
-        "/graph/browse",
-        "graph_browse",
-        "browse",
-        told,
-        Browse,
-        response_model=models.BrowseResult,
-        **of_notes,
-    )
+    of_notes["responses"] = missing | BODY_REFUSED
+    post("/graph/browse", "browse", Browse, told, response_model=models.BrowseResult, **of_notes)
 
     @router.post(
         "/capture",
@@ -304,7 +294,7 @@ def routes(
         return Response(captured.model_dump_json(), HTTPStatus.CREATED, {"Location": where}, JSON)
 
     told = "Turn texts into vectors with the model of the index"
-    post("/embed", "embed", "embed", told, Texts, response_model=models.Embedded)
+    post("/embed", "embed", Texts, told, response_model=models.Embedded)
     unavailable = problems(HTTPStatus.SERVICE_UNAVAILABLE)
 
     @router.get(
@@ -381,15 +371,13 @@ def routes(
         return found
 
     ready = "Answer 200 once all that queries need is loaded, 503 before"
-    not_ready: dict[int | str, dict[str, Any]] = {
-        503: {"description": "Not ready yet", "model": models.Health}
-    }
-    for path, answer, told, refused in (
+    not_ready = {503: {"description": "Not ready yet", "model": models.Health}}
+    for path, answer, told, others in (
         ("/health", health, "Say whether the server is up", problems(HTTPStatus(422))),
         ("/health/live", health_live, "Answer at all", {}),
         ("/health/ready", health_ready, ready, not_ready),
     ):
-        shared: dict[str, Any] = {"response_model_exclude_none": True, "responses": refused}
+        shared: dict[str, Any] = {"response_model_exclude_none": True, "responses": others}
         router.add_api_route(path, answer, summary=told, tags=["state"], **shared)
         # Probes ask for the head alone; the server leaves the body out.
         router.add_api_route(path, answer, methods=["HEAD"], include_in_schema=False, **shared)

@@ -45,7 +45,7 @@ function openAt(snippet) {
   snippet.classList.toggle("end", inside && snippet.scrollTop + snippet.clientHeight >= snippet.scrollHeight - 1);
 }
 
-/** Mark the sentences of an answer that its sources do not bear out. Returns how many there are. */
+/** Mark the sentences of an answer that its sources do not bear out. */
 export function doubts(prose, claims) {
   const doubtful = claims.filter((claim) => claim.flag || claim.lacks.length);
   const places = findAll(prose, claims.map((claim) => claim.text.replace(UNSEEN, "")));
@@ -58,7 +58,6 @@ export function doubts(prose, claims) {
     // Inside a link it would be part of its name, which a screen reader says instead.
     (last.closest("a") || last).after(h("span", { class: "doubt-mark", role: "img", "aria-label": `Check this: ${why}`, title: why }, "?"));
   }
-  return doubtful.length;
 }
 
 export function legend(count) {

@@ -116,11 +116,8 @@ export function show(root, params, { vault, go, here, isOwn }) {
       for await (const [name, data] of events("/query/stream", { query: question, conversation_id: talk }, own.signal)) {
         if (name === "sources") sources(page, data.sources, question, own.signal);
         else if (name === "connected") connected(page, data.connected_notes, question, own.signal);
-        else if (name === "token") {
-          text += data.text;
-          write(page, text);
-        } else if (name === "reset") {
-          text = data.text;
+        else if (name === "token" || name === "reset") {
+          text = name === "token" ? text + data.text : data.text;
           write(page, text);
         } else if (name === "error") throw new Problem(data.problem);
         else if (name === "done") {
