@@ -222,10 +222,7 @@ class Guard:
 
 
 def _same(origin: str, host: str) -> bool:
-    """Whether an origin is the one that a request went to, port and all.
-
-    The scheme may differ: what ends TLS in front of the server is of the same origin.
-    """
+    """Whether an origin is that of a request; its scheme may differ, where TLS ends before us."""
     try:
         parts = urlsplit(origin)
     except ValueError:

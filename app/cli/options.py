@@ -192,7 +192,7 @@ class QueryOptions:
         :param more: fields that only this model has.
         :raises QueryError: if an option has a wrong value.
         """
-        from notehop.app.models.query import as_query
+        from notehop.app.models import as_query
 
         options = {
             "top_k": self.top_k,

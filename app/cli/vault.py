@@ -207,8 +207,7 @@ def capture(
     """Keep a text as a new note in the inbox, and name the notes it has to do with."""
     place = options.place()
     said = _text(text or [])
-    from notehop.app.models import CaptureQuery
-    from notehop.app.models.query import as_query
+    from notehop.app.models import CaptureQuery, as_query
     from notehop.app.services.running_server import ask_server
 
     query = as_query(CaptureQuery, {"text": said, "title": title, "tags": tag or []})

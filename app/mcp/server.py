@@ -224,7 +224,7 @@ class _Handlers:
 
 
 def _resource(node: GraphNode, vault: str | None) -> types.Resource:
-    """A note, with the name of its vault unless that is the default."""
+    """A note; its vault is named unless it is the default."""
     of_vault = "" if vault is None else _OF_VAULT + quote(vault, safe="")
     return types.Resource(
         uri=SCHEME + quote(node.path, safe="") + of_vault,

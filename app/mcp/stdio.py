@@ -108,10 +108,7 @@ def _once_answered(begin: Callable[[], None]) -> ServerMiddleware[Any]:
 
 
 def _end(vaults: Vaults, code: int) -> None:
-    """End the process at once: calls that still run have nobody to reply to.
-
-    The follower ends by itself, for its standard input does.
-    """
+    """End the process at once: nobody hears a reply. The follower ends as its standard input does."""
     late = threading.Timer(ENDING, os._exit, (code,))
     late.daemon = True
     late.start()
