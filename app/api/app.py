@@ -17,13 +17,12 @@ from fastapi import APIRouter, Depends, FastAPI, Response
 from starlette.types import Scope
 
 from notehop.app.api import errors, middleware, openapi
-from notehop.app.api.errors import respond
+from notehop.app.api.errors import error_response
 from notehop.app.api.guard import TRUSTED, Guard, Refuse
 from notehop.app.api.metrics import Metrics
 from notehop.app.api.openapi import EVERYWHERE
 from notehop.app.api.routes import Prove, routes, whole_signs
 from notehop.app.api.workers import Workers
-from notehop.app.problems import http_problem
 from notehop.app.services.vaults import Vaults
 from notehop.config import load_settings
 from notehop.config.errors import NotehopError
@@ -32,8 +31,7 @@ from notehop.config.settings import ServerSettings
 if TYPE_CHECKING:
     from notehop.app.services.vault import VaultHandle
 
-AGAIN = 5
-"""Seconds after which it is worth asking again."""
+AGAIN = 5  # seconds after which it is worth asking again
 
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta http-equiv="refresh" content="{again}">
@@ -60,7 +58,7 @@ def unless_indexed(vaults: Vaults) -> Refuse:
             page = _PAGE.format(again=AGAIN, text=escape(f"{text}."))
             return Response(page, status, again, "text/html")
         detail = f"{text}; ask again in {AGAIN} s"
-        return respond(http_problem(status, detail, kind="indexing"), again)
+        return error_response(status, detail, kind="indexing", headers=again)
 
     return refuse
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus
+from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -34,8 +35,7 @@ def unavailable(kind: str, detail: str) -> Refusal:
     return Refusal(told, {"Retry-After": str(BUSY_FOR)})
 
 
-MOST = 10
-"""Things wrong with a request that are told at once."""
+MOST = 10  # things wrong with a request that are told at once
 
 LONGEST = 200
 """Characters of a name or message that is told back: a name may be as long as a request."""
@@ -67,6 +67,19 @@ def respond(value: Problem, headers: Mapping[str, str] | None = None) -> Problem
     return ProblemResponse(content, status_code=value.status, headers=headers)
 
 
+def error_response(
+    status: HTTPStatus,
+    detail: str,
+    *,
+    kind: str | None = None,
+    errors: list[dict[str, Any]] | None = None,
+    headers: Mapping[str, str] | None = None,
+) -> ProblemResponse:
+    """The response of :func:`http_problem`; ``kind`` is that of :data:`KINDS` if None."""
+    kind = kind or KINDS.get(status)
+    return respond(http_problem(status, detail, errors, kind=kind), headers)
+
+
 def install(app: FastAPI) -> None:
     """Make the app answer every error with a problem."""
     app.add_exception_handler(NotehopError, _refused)
@@ -95,8 +108,7 @@ async def _frameworks(request: Request, exc: Exception) -> ProblemResponse:
     elif exc.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
         allowed = (exc.headers or {}).get("Allow", "another method")
         detail = f"{request.url.path} does not take {request.method}; use {allowed}"
-    kind = KINDS.get(HTTPStatus(exc.status_code))
-    return respond(http_problem(exc.status_code, str(detail), kind=kind), exc.headers)
+    return error_response(HTTPStatus(exc.status_code), str(detail), headers=exc.headers)
 
 
 async def _validation(request: Request, exc: Exception) -> ProblemResponse:
@@ -104,12 +116,10 @@ async def _validation(request: Request, exc: Exception) -> ProblemResponse:
     errors = exc.errors()
     if request.method == "POST" and not _JSON.match(request.headers.get("content-type", "")):
         status, detail = HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "send Content-Type: application/json"
-        accepted = {"Accept-Post": "application/json"}
-        return respond(http_problem(status, detail, kind=KINDS[status]), accepted)
+        return error_response(status, detail, headers={"Accept-Post": "application/json"})
     if any(error["type"] == "json_invalid" for error in errors):
         why = "; ".join(str(one.get("ctx", {}).get("error", one["msg"])) for one in errors)
-        status, detail = HTTPStatus.BAD_REQUEST, f"the body is not JSON: {why}"
-        return respond(http_problem(status, detail, kind=KINDS[status]))
+        return error_response(HTTPStatus.BAD_REQUEST, f"the body is not JSON: {why}")
     # The input is not repeated: it may be long, and the asker has it.
     told = [
         {"at": _place(error["loc"])[:LONGEST], "message": error["msg"][:LONGEST]}
@@ -118,8 +128,7 @@ async def _validation(request: Request, exc: Exception) -> ProblemResponse:
     detail = "; ".join(f"{one['at']}: {one['message']}" for one in told)
     if len(errors) > MOST:
         detail += f"; and {len(errors) - MOST:,} more"
-    status = HTTPStatus.UNPROCESSABLE_ENTITY
-    return respond(http_problem(status, detail, told, kind=KINDS[status]))
+    return error_response(HTTPStatus.UNPROCESSABLE_ENTITY, detail, errors=told)
 
 
 def _place(location: Sequence[int | str]) -> str:

@@ -24,13 +24,11 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import Scope
 
-from notehop.app.api.errors import ProblemResponse, respond
-from notehop.app.problems import http_problem
+from notehop.app.api.errors import ProblemResponse, error_response
 from notehop.app.services.vaults import NAMED
 from notehop.config.settings import ServerSettings
 
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
-"""The names under which this machine reaches itself."""
+LOOPBACK = ("localhost", "127.0.0.1", "::1")  # the names under which this machine reaches itself
 
 _HOST = re.compile(r"(?:\[(?P<six>[0-9a-f:.]+)\]|(?P<name>[a-z0-9_.-]+))(?::\d{0,5})?")
 
@@ -91,8 +89,7 @@ OURS = ("same-origin", "none")
 OPEN = frozenset({"/", PANE, "/favicon.ico", "/health", "/health/live", "/health/ready"})
 """Paths that need no token."""
 
-OPEN_BELOW = "/static/"
-"""Nor does what is below: the files of the page."""
+OPEN_BELOW = "/static/"  # nor does what is below: the files of the page
 
 VAULTS = "/vaults"
 
@@ -101,19 +98,15 @@ METRICS = "/metrics"
 OF_ALL = frozenset({METRICS, "/mcp"})
 """Paths that are of all vaults of a server, where none is named: no token of a vault opens them."""
 
-GUESSES = 30
-"""Wrong tokens a minute that a client may show, and at once."""
+GUESSES = 30  # wrong tokens a minute that a client may show, and at once
 
 TRUSTED = "notehop.trusted"
-"""Key of the scope: whether the request came with a token that opens what it asks for, or none is
-asked for."""
+"""Key of the scope: whether its token opens what is asked for, or none is wanted."""
 
 OPENS = "notehop.opens"
 """Key of the scope: the names of the vaults that its token opens; None for all."""
 
-
-BURST = 10.0
-"""Seconds' worth of requests that may come at once."""
+BURST = 10.0  # seconds' worth of requests that may come at once
 
 
 class Guard:
@@ -152,7 +145,7 @@ class Guard:
             f"this server does not answer for the host {name!r}; use {LOOPBACK[1]}, or name the "
             "host in server.allow_hosts"
         )
-        return respond(http_problem(HTTPStatus.MISDIRECTED_REQUEST, detail))
+        return error_response(HTTPStatus.MISDIRECTED_REQUEST, detail)
 
     def origin(self, scope: Scope) -> ProblemResponse | None:
         """Let in what pages of this server ask for, programs, and pages of allowed origins."""
@@ -174,7 +167,7 @@ class Guard:
             "a page of another origin may not ask this server; the setting server.allow_origins "
             "names those that may"
         )
-        return respond(http_problem(HTTPStatus.FORBIDDEN, detail, kind="origin"))
+        return error_response(HTTPStatus.FORBIDDEN, detail, kind="origin")
 
     def rate(self, scope: Scope) -> ProblemResponse | None:
         """Let clients of other machines ask so often, and no more; a rate of 0 holds nobody back."""
@@ -207,10 +200,8 @@ class Guard:
             if opens
             else "this server wants its token; send it as Authorization: Bearer …"
         )
-        return respond(
-            http_problem(HTTPStatus.UNAUTHORIZED, detail, kind="token"),
-            {"WWW-Authenticate": 'Bearer realm="notehop"'},
-        )
+        challenge = {"WWW-Authenticate": 'Bearer realm="notehop"'}
+        return error_response(HTTPStatus.UNAUTHORIZED, detail, kind="token", headers=challenge)
 
     def _opened(self, headers: Headers) -> set[str | None]:
         """What the token of a request opens: names of vaults, None for everything."""
@@ -231,10 +222,7 @@ class Guard:
 
 
 def _same(origin: str, host: str) -> bool:
-    """Whether an origin is the one that a request went to, port and all.
-
-    The scheme may differ: what ends TLS in front of the server is of the same origin.
-    """
+    """Whether an origin is that of a request; its scheme may differ, where TLS ends before us."""
     try:
         parts = urlsplit(origin)
     except ValueError:
@@ -257,10 +245,8 @@ def _reads(scope: Scope, *paths: str) -> bool:
 
 
 def _too_often(what: str, wait: float) -> ProblemResponse:
-    detail = f"{what}; ask again in {wait:.0f} s"
-    return respond(
-        http_problem(HTTPStatus.TOO_MANY_REQUESTS, detail), {"Retry-After": f"{wait:.0f}"}
-    )
+    detail, after = f"{what}; ask again in {wait:.0f} s", {"Retry-After": f"{wait:.0f}"}
+    return error_response(HTTPStatus.TOO_MANY_REQUESTS, detail, headers=after)
 
 
 REMEMBERED = 10_000

@@ -24,8 +24,7 @@ MEDIA_TYPE = CONTENT_TYPE_LATEST
 
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 
-PAUSE = 0.02
-"""Seconds between two looks at how late the event loop is."""
+PAUSE = 0.02  # seconds between two looks at how late the event loop is
 
 
 class Metrics:

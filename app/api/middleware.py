@@ -19,10 +19,10 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from notehop.app.api.errors import respond
+from notehop.app.api.errors import error_response, respond
 from notehop.app.api.guard import APP, OPEN_BELOW, PANE, VAULTS, Guard, Refuse, from_here
 from notehop.app.api.logs import request_id
-from notehop.app.problems import elsewhere, http_problem, problem
+from notehop.app.problems import elsewhere, problem
 from notehop.app.services.vaults import ASKED, NAMED, Vaults, below
 from notehop.config.settings import ServerSettings
 
@@ -154,8 +154,7 @@ MAX_BODY = 4_000_000
 
 TOO_LONG = f"the body has more than {MAX_BODY:,} bytes; send less"
 
-BODY_SECONDS = 20.0
-"""For the whole of a body, on a local network or the same machine."""
+BODY_SECONDS = 20.0  # for the whole of a body, on a local network or the same machine
 
 
 class BodyLimit:
@@ -173,7 +172,7 @@ class BodyLimit:
             return
         declared = Headers(scope=scope).get("content-length", "")
         if declared.isdigit() and int(declared[:20]) > MAX_BODY:
-            refusal = respond(http_problem(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, TOO_LONG))
+            refusal = error_response(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, TOO_LONG)
             await refusal(scope, receive, send)
             return
         size, more = 0, True

@@ -16,7 +16,7 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
 from notehop.app import models
-from notehop.app.api.errors import Refusal, respond
+from notehop.app.api.errors import Refusal, error_response
 from notehop.app.api.guard import OPENS, TRUSTED, from_here
 from notehop.app.api.metrics import MEDIA_TYPE, Metrics
 from notehop.app.api.openapi import (
@@ -33,7 +33,6 @@ from notehop.app.api.openapi import (
     problems,
 )
 from notehop.app.api.workers import ThreadPool, Workers, stream
-from notehop.app.problems import http_problem
 from notehop.app.services.vault import VaultHandle
 from notehop.app.services.vaults import ASKED, NAMED, LazyVault, Vaults
 
@@ -42,11 +41,8 @@ JSON = "application/json"
 METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
 """What a route takes that answers to everything."""
 
-MOST = 300
-"""Notes of a picture at most: with more nothing can be told apart."""
-
-LONGEST = 1_000
-"""Characters of a path or a name."""
+MOST = 300  # notes of a picture at most: with more nothing can be told apart
+LONGEST = 1_000  # characters of a path or a name
 
 Name = Annotated[str, Parameter(min_length=1, max_length=LONGEST)]
 
@@ -145,9 +141,10 @@ def routes(
 
         return Response(await pool.run(written), media_type=JSON)
 
-    def post(path: str, name: str, method: str, summary: str, body: Any, **more: Any) -> None:
+    def post(path: str, method: str, body: Any, summary: str, **more: Any) -> None:
         """A route whose body is handed to a method of the handle."""
         pool = workers.answers if method == "ask" else lookups
+        name = path[1:].replace("/", "_")
 
         async def answer(request: Request, body: body) -> Response:
             return await reply(request, methodcaller(method, body), pool)
@@ -156,9 +153,9 @@ def routes(
         router.add_api_route(path, answer, methods=["POST"], name=name, summary=summary, **options)
 
     told = "Answer a question with citations"
-    post("/query", "query", "ask", told, Question, response_model=models.Answer)
+    post("/query", "ask", Question, told, response_model=models.Answer)
     told = "The same as /query, by the name that the command line and the tools have for it"
-    post("/ask", "ask", "ask", told, Question, response_model=models.Answer)
+    post("/ask", "ask", Question, told, response_model=models.Answer)
 
     async def begun(
         request: Request, body: Question
@@ -197,22 +194,19 @@ def routes(
             yield ServerSentEvent(event=event.event, data=event)
 
     told = "List the passages or notes that match"
-    post("/search", "search", "search", told, Search, response_model=models.SearchResult)
+    post("/search", "search", Search, told, response_model=models.SearchResult)
     told = "List the themes of the vault, or those that have to do with a query"
-    refused = BODY_REFUSED | problems(HTTPStatus.CONFLICT)
+    switched_off = BODY_REFUSED | problems(HTTPStatus.CONFLICT)
     post(
         "/themes",
         "themes",
-        "themes",
-        told,
         Themed,
+        told,
         response_model=models.ThemesResult,
-        responses=refused,
+        responses=switched_off,
     )
-    refused = problems(
-        HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY, HTTPStatus.SERVICE_UNAVAILABLE
-    )
-    of_notes: dict[str, Any] = {"tags": ["notes"], "responses": refused}
+    missing = problems(*map(HTTPStatus, (404, 422, 503)))
+    of_notes: dict[str, Any] = {"tags": ["notes"], "responses": missing}
 
     @router.get(
         "/notes/{path:path}",
@@ -282,16 +276,8 @@ def routes(
         return await reply(request, lambda vault: vault.suggest(note, limit))
 
     told = "List the notes a link or two away from some"
-    of_notes["responses"] = of_notes["responses"] | BODY_REFUSED
-    post(
-        "/graph/browse",
-        "graph_browse",
-        "browse",
-        told,
-        Browse,
-        response_model=models.BrowseResult,
-        **of_notes,
-    )
+    of_notes["responses"] = missing | BODY_REFUSED
+    post("/graph/browse", "browse", Browse, told, response_model=models.BrowseResult, **of_notes)
 
     @router.post(
         "/capture",
@@ -308,7 +294,7 @@ def routes(
         return Response(captured.model_dump_json(), HTTPStatus.CREATED, {"Location": where}, JSON)
 
     told = "Turn texts into vectors with the model of the index"
-    post("/embed", "embed", "embed", told, Texts, response_model=models.Embedded)
+    post("/embed", "embed", Texts, told, response_model=models.Embedded)
     unavailable = problems(HTTPStatus.SERVICE_UNAVAILABLE)
 
     @router.get(
@@ -352,7 +338,7 @@ def routes(
         detail = (
             f"there is no vault {name[:LONGEST]!r} here; GET /vaults lists those that there are"
         )
-        return respond(http_problem(HTTPStatus.NOT_FOUND, detail, kind="vault-missing"))
+        return error_response(HTTPStatus.NOT_FOUND, detail, kind="vault-missing")
 
     # Without a thread: they wait for nothing, and answer while all threads answer questions.
     async def health(
@@ -385,15 +371,13 @@ def routes(
         return found
 
     ready = "Answer 200 once all that queries need is loaded, 503 before"
-    not_ready: dict[int | str, dict[str, Any]] = {
-        503: {"description": "Not ready yet", "model": models.Health}
-    }
-    for path, answer, told, refused in (
+    not_ready = {503: {"description": "Not ready yet", "model": models.Health}}
+    for path, answer, told, others in (
         ("/health", health, "Say whether the server is up", problems(HTTPStatus(422))),
         ("/health/live", health_live, "Answer at all", {}),
         ("/health/ready", health_ready, ready, not_ready),
     ):
-        shared: dict[str, Any] = {"response_model_exclude_none": True, "responses": refused}
+        shared: dict[str, Any] = {"response_model_exclude_none": True, "responses": others}
         router.add_api_route(path, answer, summary=told, tags=["state"], **shared)
         # Probes ask for the head alone; the server leaves the body out.
         router.add_api_route(path, answer, methods=["HEAD"], include_in_schema=False, **shared)

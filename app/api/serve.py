@@ -20,11 +20,8 @@ from fastapi import FastAPI
 from notehop.app.api.workers import Workers
 from notehop.config.errors import NotehopError, UsageError
 
-NEXT = 20
-"""Ports after a taken one among which a free one is looked for."""
-
-PATIENCE = 1.0
-"""Seconds that what listens on a taken port has to say what it is."""
+NEXT = 20  # ports after a taken one among which a free one is looked for
+PATIENCE = 1.0  # seconds that what listens on a taken port has to say what it is
 
 
 class PortTaken(NotehopError):
@@ -97,21 +94,15 @@ def _who(host: str, port: int) -> str:
     return "another program"
 
 
-HEAD_BYTES = 32_768
-"""Bytes that the head of a request may have: many times what browsers send."""
-
-GRACE = 5
-"""Seconds that running requests are given to end."""
-
-LAST_WORDS = 1
-"""Seconds of them in which those that have not ended are told so."""
+HEAD_BYTES = 32_768  # bytes that the head of a request may have: many times what browsers send
+GRACE = 5  # seconds that running requests are given to end
+LAST_WORDS = 1  # seconds of them in which those that have not ended are told so
 
 SWITCH = 0.0001
 """Seconds after which a thread that computes lets another one go on. The event loop waits for that many
 times a request: with Python's 0.005, /health waited for a second behind 150 questions."""
 
-CONNECTIONS = 1_000
-"""Connections that are held at once; more are refused with 503."""
+CONNECTIONS = 1_000  # connections that are held at once; more are refused with 503
 
 
 def serve(

@@ -31,8 +31,7 @@ _log = logging.getLogger(__name__)
 
 STOPPING = "stopping", "the server is being stopped; ask again when it is back"
 
-AHEAD = 32
-"""Events that wait for the client at most."""
+AHEAD = 32  # events that wait for the client at most
 
 
 class ThreadPool:

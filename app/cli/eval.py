@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,6 +16,7 @@ from notehop.config.errors import UsageError
 if TYPE_CHECKING:
     from notehop.app.evaluation.run import EvaluationPlan
     from notehop.app.evaluation.runner import Evaluated
+    from notehop.indexing.report import Progress
 
 
 def evaluate(
@@ -110,34 +112,35 @@ def evaluate(
     from notehop.indexing.terminal import terminal_progress
 
     plan = EvaluationPlan(ablate, compare, measure, questions, seed, unrelated_links)
-    found: list[Any] = []
+    progress = terminal_progress()
+    show: Callable[[Any], None]
+    results: Iterable[Any]
     if answers is not None:
         if data is not None or ablate or measure or unrelated_links or html is not None:
             raise UsageError(
                 "--answers asks one set of questions about --vault; with it only --compare, "
                 "--each, --out and --json make sense"
             )
-        progress = terminal_progress()
-        found.append(evaluate_answers(options.place(), answers, plan, progress, each=each))
-        if not options.json:
-            show_answers(found[0])
+        results = [evaluate_answers(options.place(), answers, plan, progress, each=each)]
+        show = show_answers
     elif suggestions:
         if data is not None or ablate or compare or measure or html is not None:
             raise UsageError(
                 "--suggestions is of the links of --vault; with it only --seed, --work, --out and "
                 "--json make sense"
             )
-        progress = terminal_progress()
-        found.append(evaluate_suggestions(options.place(), work, progress, seed))
-        if not options.json:
-            show_suggestions_evaluated(found[0])
+        results = [evaluate_suggestions(options.place(), work, progress, seed)]
+        show = show_suggestions_evaluated
     elif each:
         raise UsageError("--each lists the answers to an answer set; name it with --answers")
     else:
-        for result in _evaluated(data, work, plan, options):
-            found.append(result)
-            if not options.json:
-                show_evaluation(result, changes=compare is not None)
+        results = _evaluated(data, work, plan, options, progress)
+        show = partial(show_evaluation, changes=compare is not None)
+    found: list[Any] = []
+    for result in results:
+        found.append(result)
+        if not options.json:
+            show(found[-1])
     document = {"version": version("notehop"), "sets": [result.as_json() for result in found]}
     if options.json:
         print_json(document)
@@ -150,12 +153,10 @@ def evaluate(
 
 
 def _evaluated(
-    data: Path | None, work: Path, plan: EvaluationPlan, options: Common
+    data: Path | None, work: Path, plan: EvaluationPlan, options: Common, progress: Progress
 ) -> Iterator[Evaluated]:
     from notehop.app.evaluation.run import evaluate_sets, evaluate_vault
-    from notehop.indexing.terminal import terminal_progress
 
-    progress = terminal_progress()
     if data is None or not data.is_dir():
         if plan.unrelated_links:
             raise UsageError(

@@ -192,7 +192,7 @@ class QueryOptions:
         :param more: fields that only this model has.
         :raises QueryError: if an option has a wrong value.
         """
-        from notehop.app.models.query import as_query
+        from notehop.app.models import as_query
 
         options = {
             "top_k": self.top_k,
@@ -244,8 +244,7 @@ class FilterOptions:
 
     def given(self) -> dict[str, Any]:
         """Those that were given, as fields of :class:`notehop.app.models.Filters`."""
-        given = {one.name: getattr(self, one.name) for one in fields(self)}
-        return {name: value for name, value in given.items() if value}
+        return {one.name: value for one in fields(self) if (value := getattr(self, one.name))}
 
 
 LiteralOption = Annotated[

@@ -15,8 +15,8 @@ from rich.text import Text
 
 from notehop.indexing.shown import on_one_line, printable
 
-WIDEST = 100
-"""Columns that prose takes at most: longer lines are hard to read."""
+_PLAIN: dict[str, Any] = {"highlight": False, "markup": False, "emoji": False}
+WIDEST = 100  # columns that prose takes at most: longer lines are hard to read
 
 
 def print_json(value: Any) -> None:
@@ -29,13 +29,13 @@ def print_json(value: Any) -> None:
 @cache
 def out() -> Console:
     """Standard output, for results."""
-    return _console(stderr=False)
+    return Console(**_PLAIN)
 
 
 @cache
 def err() -> Console:
     """Standard error, for progress, warnings and errors."""
-    return _console(stderr=True)
+    return Console(stderr=True, **_PLAIN)
 
 
 Part: TypeAlias = str | tuple[str, str] | Text
@@ -118,7 +118,7 @@ def show_table(
         )
     for row in rows:
         table.add_row(*row)
-    Console(width=width, highlight=False, markup=False, emoji=False).print(table)
+    Console(width=width, **_PLAIN).print(table)
 
 
 @contextmanager
@@ -135,7 +135,3 @@ def warn(messages: list[str]) -> None:
     """Say what the reader should know about a result, beside it."""
     for message in messages:
         err().print(styled(("warning: ", "yellow"), on_one_line(message)), soft_wrap=True)
-
-
-def _console(*, stderr: bool) -> Console:
-    return Console(stderr=stderr, highlight=False, markup=False, emoji=False)

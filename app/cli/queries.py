@@ -5,7 +5,6 @@ A running server answers where there is one; else the vault is opened.
 
 from __future__ import annotations
 
-import secrets
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, suppress
@@ -35,8 +34,7 @@ ReplyT = TypeVar(
     bound="models.Reply | models.BrowseResult | models.Suggestions | models.ThemesResult",
 )
 
-AGAIN = "/new"
-"""What is typed to begin a new conversation."""
+AGAIN = "/new"  # what is typed to begin a new conversation
 
 END = ("/quit", "/exit", "/q")
 
@@ -82,10 +80,11 @@ def chat(
 
     /new begins a new conversation, /quit or Ctrl-D ends. Nothing of it is written to disk.
     """
+    from secrets import token_hex
+
     from notehop.app.cli.output import err, show, styled
     from notehop.app.cli.show_answer import show_answer
-    from notehop.app.models import Query
-    from notehop.app.models.query import as_query
+    from notehop.app.models import Query, as_query
     from notehop.config.errors import NotehopError
 
     place = options.place()
@@ -96,13 +95,13 @@ def chat(
             import readline  # noqa: F401
 
         err().print(styled((f"{place.name}: ask; {AGAIN} begins anew, {END[0]} ends", "dim")))
-    name = secrets.token_hex(8)
+    name = token_hex(8)
     with _TerminalChat(place) as talk:
         while (typed := _typed(asks)) is not None:
             if typed in END:
                 break
             if typed == AGAIN:
-                name = secrets.token_hex(8)
+                name = token_hex(8)
                 continue
             if not typed:
                 continue
@@ -179,8 +178,7 @@ def browse(
     most: Annotated[int, option("--max", "Notes at most.", min=1, max=100)] = 20,
 ) -> None:
     """List the notes that are linked with a note, best first."""
-    from notehop.app.models import BrowseQuery
-    from notehop.app.models.query import as_query
+    from notehop.app.models import BrowseQuery, as_query
     from notehop.app.services.notes.find_note import from_here
 
     place = options.place()
@@ -209,8 +207,7 @@ def suggest(
     limit: Annotated[int, option("--limit", "Links at most.", min=1, max=100)] = 10,
 ) -> None:
     """Suggest links that a note or the vault lacks, with the sentence that shows each; nothing is written."""
-    from notehop.app.models import SuggestQuery
-    from notehop.app.models.query import as_query
+    from notehop.app.models import SuggestQuery, as_query
     from notehop.app.services.notes.find_note import from_here
     from notehop.indexing.terminal import terminal_progress
 
@@ -248,8 +245,7 @@ def themes(
     literal: LiteralOption = False,
 ) -> None:
     """List the themes of the vault, or answer a question from them."""
-    from notehop.app.models import Query, ThemesQuery
-    from notehop.app.models.query import as_query
+    from notehop.app.models import Query, ThemesQuery, as_query
 
     place = options.place()
     text = words(question or [])
@@ -305,10 +301,7 @@ def _replied(
     *,
     shows_progress: bool = False,
 ) -> ReplyT:
-    """What a running server replies, else the vault, opened for it.
-
-    :param shows_progress: whether the work says itself what it does.
-    """
+    """What a running server replies, else the vault, opened for it; work may show its progress."""
     from notehop.app.cli.output import waiting
     from notehop.app.services.running_server import ask_server
 
@@ -327,7 +320,7 @@ def _replied(
 
 def _check(place: Place, query: models.Parameters) -> None:
     """Refuse here what no index could answer, before one is opened; a server does it by itself."""
-    from notehop.app.models.query import BaseQuery
+    from notehop.app.models import BaseQuery
 
     if isinstance(query, BaseQuery):
         from notehop.app.retrieval.filter_syntax import check

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from typing import Annotated, Literal
 
 import typer
@@ -61,9 +62,7 @@ def serve(
     first_place = next(iter(places.values()))
     watch = watch and not read_only
 
-    def say(text: str) -> None:
-        typer.echo(text, err=True)
-
+    say = partial(typer.echo, err=True)
     with ExitStack() as held:
         try:
             server = held.enter_context(VaultServer(places))

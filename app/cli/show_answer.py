@@ -188,8 +188,7 @@ def _close(reply: models.Reply, sources: Sequence[models.Source]) -> None:
         show_line((f"filters: {' '.join(reply.filters)}", "dim"))
 
 
-WIDEST = 160
-"""Columns that a table may take where another program reads."""
+WIDEST = 160  # columns that a table may take where another program reads
 
 NONE = "-"
 

@@ -20,11 +20,8 @@ from notehop.app.services.doctor.vault import (
 from notehop.app.services.notes.find_note import Near
 from notehop.indexing.shown import counted
 
-LISTED = 5
-"""Findings of each kind that are shown; `notehop doctor KIND` lists all of one."""
-
-_NAMED = 3
-"""Files that a finding names."""
+LISTED = 5  # findings of each kind that are shown; `notehop doctor KIND` lists all of one
+_NAMED = 3  # files that a finding names
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,7 @@ from notehop.app.evaluation.metrics import (
 from notehop.app.evaluation.runner import Evaluated, Row
 from notehop.indexing.shown import counted, on_one_line
 
-WIDTH = 160
-"""Columns that a table may take."""
+WIDTH = 160  # columns that a table may take
 
 _SHORT = {
     CONTEXT: "context",
@@ -37,11 +36,8 @@ _SHORT = {
 }
 """Measures as the head of a narrow column."""
 
-CHANGES = 10
-"""Questions that are listed as helped, and as hurt."""
-
-LONGEST = 70
-"""Characters of a question that are shown."""
+CHANGES = 10  # questions that are listed as helped, and as hurt
+LONGEST = 70  # characters of a question that are shown
 
 
 def show_evaluation(found: Evaluated, *, changes: bool) -> None:
@@ -136,10 +132,7 @@ def _show_gains(found: Evaluated, measure: str) -> None:
 
 
 def _show_answer_measures(found: Evaluated) -> None:
-    """What the answers hold, in percent, their mean length, and the foreign ones left unanswered.
-
-    A measure that applies to no question is an empty cell.
-    """
+    """What the answers hold, in percent; a measure that applies to no question is an empty cell."""
     names = [name for name in ANSWERS if any(name in row.measures for row in found.rows)]
     rows: list[list[str]] = []
     for number, row in enumerate(found.rows, start=1):
@@ -152,10 +145,7 @@ def _show_answer_measures(found: Evaluated) -> None:
 
 
 def _show_table(head: Sequence[str], rows: Iterable[Sequence[str]], *, named: int = 1) -> None:
-    """Print a table as wide as it is: on a narrow terminal lines break, and no number is lost.
-
-    :param named: the column that holds names; all others hold numbers.
-    """
+    """Print a table as wide as it is: on a narrow terminal lines break, and no number is lost."""
     show_table(head, rows, read=(named,), width=max(out().width, WIDTH))
 
 

@@ -146,8 +146,7 @@ _ORIGINS = {
 }
 _KINDS = {"embedding": "embedding", "reranker": "cross-encoder", "unknown": "of unknown kind"}
 
-_SEVERAL = 6
-"""Languages that are named; of more the number is told."""
+_SEVERAL = 6  # languages that are named; of more the number is told
 
 
 def show_models(held: models.ModelList) -> None:

@@ -9,14 +9,9 @@ from notehop.app.cli.output import headline, show, show_line, warn
 from notehop.indexing.report import numbered
 from notehop.indexing.shown import ago, counted, shown_size, shown_time
 
-NAMED = 3
-"""Notes that are named of each call; `--json` has all of them."""
-
-SHOWN = 20
-"""Calls that a person is shown."""
-
-LISTED = 10
-"""Notes or links that are shown of each kind; `--json` has all of them."""
+NAMED = 3  # notes that are named of each call; `--json` has all of them
+SHOWN = 20  # calls that a person is shown
+LISTED = 10  # notes or links that are shown of each kind; `--json` has all of them
 
 RUN = "run: notehop index"
 
@@ -74,14 +69,14 @@ def show_status(told: models.IndexStatus | models.NoteStatusReport) -> None:
     held = f"{counted(told.notes.get('indexed', 0), 'note')} in {counted(told.chunks, 'chunk')}"
     show_line((told.name, "bold"), f": {held}")
     _show_rows(_index_rows(told))
-    _show_kept("Skipped", told.skipped)
-    _show_kept("Failed", told.failed)
-    _show_kept("Passed over", told.passed_over)
     failed = told.enrichment.failed if told.enrichment is not None else []
-    reasons = [
-        models.Kept(path=one.path, reason=f"{_TEXTS[one.kind]}: {one.reason}") for one in failed
-    ]
-    _show_kept("Not written", reasons)
+    for name, reasons in (
+        ("Skipped", [(one.path, one.reason) for one in told.skipped]),
+        ("Failed", [(one.path, one.reason) for one in told.failed]),
+        ("Passed over", [(one.path, one.reason) for one in told.passed_over]),
+        ("Not written", [(one.path, f"{_TEXTS[one.kind]}: {one.reason}") for one in failed]),
+    ):
+        _show_first(name, [(path, (f"  {reason}", "dim")) for path, reason in reasons], indent=2)
 
 
 def _index_rows(told: models.IndexStatus) -> Iterator[tuple[str, str | None]]:
@@ -209,30 +204,22 @@ def _show_note(told: models.NoteStatusReport) -> None:
         first, last = chunk.lines
         show_line((f"{first}-{last}", "dim"), f"  {chunk.heading}", indent=2)
     links = [(one.line, f"{one.raw} -> {one.target or one.status}") for one in told.links]
-    _show_links("Links", links)
-    _show_links("Linked from", [(one.line, f"{one.source}: {one.raw}") for one in told.backlinks])
+    backlinks = [(one.line, f"{one.source}: {one.raw}") for one in told.backlinks]
+    for name, found in (("Links", links), ("Linked from", backlinks)):
+        _show_first(name, [((f"{line:>5}  ", "dim"), text) for line, text in found])
     warn(told.warnings)
 
 
-def _show_links(name: str, links: Sequence[tuple[int, str]]) -> None:
-    if links:
-        headline(name, f"{len(links):,}")
-    for line, text in links[:LISTED]:
-        show_line((f"{line:>5}  ", "dim"), text)
-    _show_more(len(links))
-
-
-def _show_kept(name: str, notes: Sequence[models.Kept]) -> None:
-    if notes:
-        headline(name, f"{len(notes):,}")
-    for note in notes[:LISTED]:
-        show_line(note.path, (f"  {note.reason}", "dim"), indent=2)
-    _show_more(len(notes))
-
-
-def _show_more(count: int) -> None:
-    if count > LISTED:
-        show((f"and {count - LISTED:,} more; --json lists all", "dim"), indent=2)
+def _show_first(
+    name: str, rows: Sequence[Sequence[str | tuple[str, str]]], *, indent: int = 0
+) -> None:
+    """Print the first rows below a heading, and how many more there are."""
+    if rows:
+        headline(name, f"{len(rows):,}")
+    for row in rows[:LISTED]:
+        show_line(*row, indent=indent)
+    if len(rows) > LISTED:
+        show((f"and {len(rows) - LISTED:,} more; --json lists all", "dim"), indent=2)
 
 
 def _show_rows(rows: Iterable[tuple[str, str | None]]) -> None:

@@ -16,7 +16,6 @@ import typer
 from notehop.app.cli.options import Common, VaultArgument, given_path, option
 from notehop.app.services.doctor import Kind
 from notehop.config.errors import UsageError
-from notehop.config.small_files import is_folder
 from notehop.indexing.shown import printable
 
 if TYPE_CHECKING:
@@ -177,6 +176,7 @@ def _place_and_note(options: Common, where: list[str]) -> tuple[Place, str | Non
     if not where:
         return options.place(), None
     from notehop.app.services.open_vault import NoVault
+    from notehop.config.small_files import is_folder
 
     given = str(given_path(where[0]))
     as_vault = options.with_vault(Path(where[0])) if options.vault is None else None
@@ -207,8 +207,7 @@ def capture(
     """Keep a text as a new note in the inbox, and name the notes it has to do with."""
     place = options.place()
     said = _text(text or [])
-    from notehop.app.models import CaptureQuery
-    from notehop.app.models.query import as_query
+    from notehop.app.models import CaptureQuery, as_query
     from notehop.app.services.running_server import ask_server
 
     query = as_query(CaptureQuery, {"text": said, "title": title, "tags": tag or []})

@@ -16,8 +16,7 @@ from notehop.app.models.notes import MOST_SEEDS, Seed
 from notehop.app.models.query import FilterFields, at_most, listed
 from notehop.config.errors import QueryError, UsageError
 
-LEAST, MOST = 200, 50_000
-"""Tokens that a budget may be: fewer hold no passage, more no model wants."""
+LEAST, MOST = 200, 50_000  # tokens that a budget may be: fewer hold no passage, more no model wants
 
 LONGEST = 200
 """Characters of a name or message that is told back: a name may be as long as a request."""

@@ -32,8 +32,7 @@ _log = logging.getLogger(__name__)
 
 PATH = "/mcp"
 
-SESSIONS = 200
-"""Sessions that are open at once: each holds a task, and an agent needs one."""
+SESSIONS = 200  # sessions that are open at once: each holds a task, and an agent needs one
 
 IDLE = 30 * 60.0
 """Seconds after which a session without a request is closed; its client begins another."""

@@ -41,11 +41,8 @@ SCHEME = "note://"
 _OF_VAULT = "?vault="
 MARKDOWN = "text/markdown"
 
-LISTED = 100
-"""Notes that are listed: a client shows them to a person, who looks for the others."""
-
-A_PAGE = 25
-"""Notes of a page of that list."""
+LISTED = 100  # notes that are listed: a client shows them to a person, who looks for the others
+A_PAGE = 25  # notes of a page of that list
 
 
 class Run(Protocol):
@@ -227,7 +224,7 @@ class _Handlers:
 
 
 def _resource(node: GraphNode, vault: str | None) -> types.Resource:
-    """A note, with the name of its vault unless that is the default."""
+    """A note; its vault is named unless it is the default."""
     of_vault = "" if vault is None else _OF_VAULT + quote(vault, safe="")
     return types.Resource(
         uri=SCHEME + quote(node.path, safe="") + of_vault,

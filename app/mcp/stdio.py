@@ -30,8 +30,7 @@ T = TypeVar("T")
 Incoming = SessionMessage | Exception
 """A message, or why a line is none."""
 
-ENDING = 2.0
-"""Seconds that ending may take, whatever hangs: clients wait as long before they kill."""
+ENDING = 2.0  # seconds that ending may take, whatever hangs: clients wait as long before they kill
 
 
 def serve(vaults: Vaults, *, follow: bool) -> None:
@@ -109,10 +108,7 @@ def _once_answered(begin: Callable[[], None]) -> ServerMiddleware[Any]:
 
 
 def _end(vaults: Vaults, code: int) -> None:
-    """End the process at once: calls that still run have nobody to reply to.
-
-    The follower ends by itself, for its standard input does.
-    """
+    """End the process at once: nobody hears a reply. The follower ends as its standard input does."""
     late = threading.Timer(ENDING, os._exit, (code,))
     late.daemon = True
     late.start()

@@ -19,11 +19,8 @@ three). Every model counts otherwise, and none of their tokenizers is here."""
 
 CONTEXT = "context, not evidence"
 
-NAMED = 5
-"""Passages that are named though they did not fit."""
-
-NAMED_LINKS = 30
-"""Notes that are named of those that a note links to, or that link to it."""
+NAMED = 5  # passages that are named though they did not fit
+NAMED_LINKS = 30  # notes that are named of those that a note links to, or that link to it
 
 
 def tokens(text: str) -> int:

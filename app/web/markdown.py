@@ -120,14 +120,9 @@ def _tasks(state: StateCore) -> None:
     for item, paragraph, token in zip(
         state.tokens, state.tokens[1:], state.tokens[2:], strict=False
     ):
-        if (item.type, paragraph.type, token.type) != (
-            "list_item_open",
-            "paragraph_open",
-            "inline",
-        ):
-            continue
+        kinds = f"{item.type} {paragraph.type} {token.type}"
         found = _TASK.match(token.content)
-        if found:
+        if found and kinds == "list_item_open paragraph_open inline":
             token.content = token.content[found.end() :]
             token.meta = {"task": _TASKS.get(found[1], f"marked {found[1]}")}
             item.attrs = {"class": "task"}
@@ -196,8 +191,7 @@ def _lines(state: StateCore) -> None:
             token.attrSet("data-end", str(first + token.map[1] - 1))
 
 
-MAX_NESTING = 40
-"""Blocks in blocks; deeper ones are left out, as each costs stack."""
+MAX_NESTING = 40  # blocks in blocks; deeper ones are left out, as each costs stack
 
 _LONGEST_LINK = 1_000
 """Characters searched for the end of a wikilink, so that unclosed ones cost no time."""
@@ -281,15 +275,12 @@ def _marker(state: StateInline, silent: bool) -> bool:
     return True
 
 
-def _between(mark: str) -> Callable[[StateInline], tuple[int, int] | None]:
-    def find(state: StateInline) -> tuple[int, int] | None:
-        start = state.pos + len(mark)
-        if not state.src.startswith(mark, state.pos):
-            return None
-        end = state.src.find(mark, start, min(state.posMax, start + 10 * _LONGEST_LINK))
-        return None if end < 0 else (start, end)
-
-    return find
+def _between(mark: str, state: StateInline) -> tuple[int, int] | None:
+    start = state.pos + len(mark)
+    if not state.src.startswith(mark, state.pos):
+        return None
+    end = state.src.find(mark, start, min(state.posMax, start + 10 * _LONGEST_LINK))
+    return None if end < 0 else (start, end)
 
 
 def _shallow(rule: Rule) -> Rule:
@@ -314,11 +305,8 @@ def _footnote_ref(state: StateInline, silent: bool) -> bool:
     return state.src.find("]", state.pos, end) >= 0 and footnote_ref(state, silent)
 
 
-_highlighted, _commented = _between("=="), _between("%%")
-
-
 def _highlight(state: StateInline, silent: bool) -> bool:
-    found = _highlighted(state)
+    found = _between("==", state)
     if found is None or not state.src[found[0] : found[1]].strip():
         return False
     if not silent:
@@ -333,11 +321,10 @@ def _highlight(state: StateInline, silent: bool) -> bool:
 
 
 def _comment(state: StateInline, _silent: bool) -> bool:
-    found = _commented(state)
-    if found is None:
-        return False
-    state.pos = found[1] + 2
-    return True
+    found = _between("%%", state)
+    if found is not None:
+        state.pos = found[1] + 2
+    return found is not None
 
 
 def _image(

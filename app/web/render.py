@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from urllib.parse import quote
 
 from notehop.app.answer.material import open_uri
@@ -16,8 +16,7 @@ from notehop.indexing.graph.files import is_readable
 from notehop.indexing.nodes.properties import BETWEEN
 from notehop.indexing.vault.link_text import LinkText, read_destination, read_wikilink
 
-MOST = 200_000
-"""Characters of a note that are rendered: a book; it takes a second or two."""
+MOST = 200_000  # characters of a note that are rendered: a book; it takes a second or two
 
 _ANSWER = Surroundings(markers=True)
 _SNIPPET = Surroundings()
@@ -33,8 +32,7 @@ def note_html(view: NoteView, vault: str) -> tuple[str, bool]:
 
     :param vault: name of the vault.
     """
-    destinations = _Destinations(view, vault)
-    surroundings = Surroundings(destinations.href, first_line=view.lines[0])
+    surroundings = Surroundings(_hrefs(view, vault), first_line=view.lines[0])
     return sanitise(render(view.text[:MOST], surroundings)), len(view.text) > MOST
 
 
@@ -63,31 +61,22 @@ def note_href(path: str, fragment: str | None = None) -> str:
     return f"#/note/{quote(path)}{at}"
 
 
-class _Destinations:
-    """Where the links of a note lead, as the index has resolved them."""
+def _hrefs(view: NoteView, vault: str) -> Callable[[LinkText], str | None]:
+    """Gives the address of what a link of a note names, as the index has resolved it; None for none."""
+    named = {_name(link): link.target for link in view.links}
+    known = {link.target for link in view.links if link.target}
 
-    def __init__(self, view: NoteView, vault: str) -> None:
-        self._vault = vault
-        self._path = view.path
-        self._named = {
-            target: link.target for link in view.links if (target := _name(link)) is not None
-        }
-        self._known = {link.target for link in view.links if link.target}
-
-    def href(self, link: LinkText) -> str | None:
-        """The address of what a link names; None for what there is not."""
-        path = self._path if not link.target else self._named.get(link.target)
+    def href(link: LinkText) -> str | None:
+        path = named.get(link.target) if link.target else view.path
         if path is None:
             # Of a destination that stands apart from its link, only the path is known.
-            joined = posixpath.normpath(posixpath.join(posixpath.dirname(self._path), link.target))
-            path = next(
-                (one for one in (joined, f"{joined}.md", link.target) if one in self._known), None
-            )
+            joined = posixpath.normpath(posixpath.join(posixpath.dirname(view.path), link.target))
+            path = next((p for p in (joined, f"{joined}.md", link.target) if p in known), None)
         if path is None:
             return None
-        if not is_readable(path):
-            return open_uri(self._vault, path)
-        return note_href(path, link.fragment)
+        return note_href(path, link.fragment) if is_readable(path) else open_uri(vault, path)
+
+    return href
 
 
 def _name(link: NoteLink) -> str | None:

@@ -24,11 +24,8 @@ JSON = "application/json"
 
 STATIC = File(str(files("notehop.app.web") / "static"))
 
-MOST_TEXTS = 120
-"""Texts of one request: all that a reply can hold."""
-
-LONGEST = 60_000
-"""Characters of one text: many times a chunk, or an answer."""
+MOST_TEXTS = 120  # texts of one request: all that a reply can hold
+LONGEST = 60_000  # characters of one text: many times a chunk, or an answer
 
 
 class RenderQuery(Parameters):

@@ -35,6 +35,13 @@ export function useVault(url) {
   vault = url;
 }
 
+/** An address with parameters; those that are empty are left out. */
+export function withParams(path, params) {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(params)) for (const one of [value].flat()) if (one) query.append(name, one);
+  return query.size ? `${path}?${query}` : path;
+}
+
 async function send(method, path, { body, signal, accept = "application/json" } = {}) {
   for (;;) {
     const token = keptToken();
@@ -82,17 +89,14 @@ async function problemOf(response) {
 }
 
 export async function get(path, params = {}, signal) {
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(params)) {
-    for (const one of [value].flat()) if (one !== null && one !== undefined && one !== "") query.append(name, one);
-  }
-  const text = query.toString();
-  return (await send("GET", text ? `${path}?${text}` : path, { signal })).json();
+  return (await send("GET", withParams(path, params), { signal })).json();
 }
 
 export async function post(path, body, signal) {
   return (await send("POST", path, { body, signal })).json();
 }
+
+const EVENT = /^event: ([^\n]*)\ndata: ([^\n]*)$/m; // as this server writes one; JSON has no line ends
 
 /** The events of a stream, as [name, data]. Leaving the loop, or the signal, ends the request. */
 export async function* events(path, body, signal) {
@@ -103,30 +107,16 @@ export async function* events(path, body, signal) {
     for (;;) {
       const { value, done } = await reader.read();
       if (done) return;
-      held += value.replaceAll("\r\n", "\n").replaceAll("\r", "\n");
+      held += value;
       for (let end = held.indexOf("\n\n"); end >= 0; end = held.indexOf("\n\n")) {
-        const event = read(held.slice(0, end));
+        const [, name, data] = EVENT.exec(held.slice(0, end)) || [];
         held = held.slice(end + 2);
-        if (event) yield event;
+        if (name) yield [name, JSON.parse(data)];
       }
     }
   } finally {
     reader.cancel().catch(() => {});
   }
-}
-
-function read(block) {
-  let name = "message";
-  const data = [];
-  for (const line of block.split("\n")) {
-    const colon = line.indexOf(":");
-    if (colon === 0) continue;
-    const field = colon < 0 ? line : line.slice(0, colon);
-    const value = colon < 0 ? "" : line.slice(colon + 1).replace(/^ /, "");
-    if (field === "event") name = value;
-    else if (field === "data") data.push(value);
-  }
-  return data.length ? [name, JSON.parse(data.join("\n"))] : null;
 }
 
 /** Snippets (and an answer) as HTML. */

@@ -1,6 +1,8 @@
 // Builds elements. Text always goes in as text; HTML only through rendered(), which takes what the
 // server has rendered and sanitised.
 
+import { withParams } from "./api.js";
+
 const SVG = "http://www.w3.org/2000/svg";
 
 export function h(tag, attributes = {}, ...children) {
@@ -111,10 +113,7 @@ export function appHref(vault, path) {
 
 /** The address of a view of the page. */
 export function address(view, params) {
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(params)) for (const one of [value].flat()) if (one) query.append(name, one);
-  const text = query.toString();
-  return `#/${view}${text ? `?${text}` : ""}`;
+  return withParams(`#/${view}`, params);
 }
 
 /** Where a source stands in its note: its lines, and the page of a PDF. */

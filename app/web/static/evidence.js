@@ -45,20 +45,19 @@ function openAt(snippet) {
   snippet.classList.toggle("end", inside && snippet.scrollTop + snippet.clientHeight >= snippet.scrollHeight - 1);
 }
 
-/** Mark the sentences of an answer that its sources do not bear out. Returns how many there are. */
+/** Mark the sentences of an answer that its sources do not bear out. */
 export function doubts(prose, claims) {
   const doubtful = claims.filter((claim) => claim.flag || claim.lacks.length);
   const places = findAll(prose, claims.map((claim) => claim.text.replace(UNSEEN, "")));
   for (const claim of doubtful.reverse()) {
     const pieces = places[claims.indexOf(claim)];
     if (!pieces?.length) continue;
-    const wrapped = pieces.map((piece) => wrap(piece, () => h("span", { class: "doubt" })));
+    const wrapped = pieces.map((piece) => wrap(piece, "doubt"));
     const why = reason(claim);
     const last = wrapped[wrapped.length - 1];
     // Inside a link it would be part of its name, which a screen reader says instead.
     (last.closest("a") || last).after(h("span", { class: "doubt-mark", role: "img", "aria-label": `Check this: ${why}`, title: why }, "?"));
   }
-  return doubtful.length;
 }
 
 export function legend(count) {
@@ -115,7 +114,7 @@ export function mark(element, quote, name) {
   const said = quote.replace(UNSEEN, "");
   let [found] = findAll(element, [said]);
   if (!found.length) found = findAll(element, said.split("\n")).flat();
-  return found.reverse().map((piece) => wrap(piece, () => h("span", { class: name }))).reverse();
+  return found.reverse().map((piece) => wrap(piece, name)).reverse();
 }
 
 /** Places in order as the stretches of text nodes that hold them, with what stands in between, and
@@ -136,12 +135,12 @@ function pieces(places) {
   return found;
 }
 
-/** Put an element around a stretch of a text node; those behind it have to be done before. */
-function wrap([node, start, end], make) {
+/** Put a span around a stretch of a text node; those behind it have to be done before. */
+function wrap([node, start, end], name) {
   const range = document.createRange();
   range.setStart(node, start);
   range.setEnd(node, end);
-  const element = make();
+  const element = h("span", { class: name });
   range.surroundContents(element);
   return element;
 }

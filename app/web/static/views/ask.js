@@ -1,6 +1,6 @@
 // The view that asks: a question, an answer as it comes, its sources, and the notes around them.
 
-import { events, get, isAbort, isProblem, Problem, render } from "../api.js";
+import { events, get, isProblem, Problem, render } from "../api.js";
 import { connectedCard, connectedNotes, dress, sourceCard } from "../cards.js";
 import { doubts, leftOut, legend, quoteIn, support } from "../evidence.js";
 import { address, encoded, folderOf, h, hovers, noteHref, plural, put, rendered, say } from "../dom.js";
@@ -49,9 +49,7 @@ export function show(root, params, { vault, go, here, isOwn }) {
     begin();
   }
 
-  function halt() {
-    stop?.abort();
-  }
+  const halt = () => stop?.abort();
 
   function busy(on) {
     button.textContent = on ? "Stop" : "Ask";
@@ -116,11 +114,8 @@ export function show(root, params, { vault, go, here, isOwn }) {
       for await (const [name, data] of events("/query/stream", { query: question, conversation_id: talk }, own.signal)) {
         if (name === "sources") sources(page, data.sources, question, own.signal);
         else if (name === "connected") connected(page, data.connected_notes, question, own.signal);
-        else if (name === "token") {
-          text += data.text;
-          write(page, text);
-        } else if (name === "reset") {
-          text = data.text;
+        else if (name === "token" || name === "reset") {
+          text = name === "token" ? text + data.text : data.text;
           write(page, text);
         } else if (name === "error") throw new Problem(data.problem);
         else if (name === "done") {
@@ -133,20 +128,16 @@ export function show(root, params, { vault, go, here, isOwn }) {
       }
       if (!finished) throw new Problem({ title: "The answer broke off", detail: "The server ended before the answer did. Ask once more." });
     } catch (error) {
-      if (!isAbort(error)) fail(page, error);
-      else if (root.isConnected) stopped(page, text);
+      if (isProblem(error)) {
+        page.answer.setAttribute("aria-busy", "false");
+        page.progress.replaceChildren(failure(error, begin));
+      } else if (root.isConnected) stopped(page, text);
     } finally {
       if (stop === own) {
         stop = null;
         busy(false);
       }
     }
-  }
-
-  function fail(page, error) {
-    isProblem(error);
-    page.answer.setAttribute("aria-busy", "false");
-    page.progress.replaceChildren(failure(error, begin));
   }
 
   return { dispose: halt, escape: () => stop !== null && (halt(), true) };
