@@ -51,14 +51,16 @@ def index(
     options = options.with_vault(folder)
     if ray is not None and watch:
         raise UsageError("--ray is for one run: leave --watch out, and follow the vault after it")
-    from notehop.app.services.index_process import update_index
     from notehop.indexing.enrich.planner import agreement
+    from notehop.indexing.pipeline import index as index_folder
     from notehop.indexing.terminal import terminal_progress
 
     place = options.place({"embedding.device": device})
-    report = update_index(
-        place,
-        progress=terminal_progress(),
+    report = index_folder(
+        place.vault,
+        place.settings,
+        place.layout,
+        terminal_progress(),
         rebuild=rebuild,
         allow_mass_delete=allow_mass_delete,
         agree=agreement(yes=yes),
@@ -100,14 +102,14 @@ def _lead_on(place: Place, options: Common) -> None:
 
 
 def _watch(place: Place, options: Common, device: str | None) -> None:
-    from notehop.app.services.index_process import follow_vault
     from notehop.indexing.report import write_json_lines, write_lines
-    from notehop.indexing.watch.service import stopped_by_signals
+    from notehop.indexing.watch.service import Following, follow, stopped_by_signals
 
     told = write_json_lines(sys.stdout) if options.json else write_lines(sys.stderr)
     typer.echo(f"following {place.vault} (Ctrl-C stops it)", err=True)
     with stopped_by_signals() as stop:
-        follow_vault(place, told, stop, config_file=options.config, device=device)
+        command = "notehop index --watch"
+        follow(Following(place.vault, place.layout, command, told, options.config, device), stop)
 
 
 _NOT_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]|&#6553[45];")

@@ -209,9 +209,6 @@ QUOTING = {"llm.provider": "none"}
 """Answers are quoted, whatever the settings name: nobody's model is asked hundreds of questions,
 unless a setting that is compared says so itself."""
 
-SLICE = 500
-"""Notes whose links are read at once."""
-
 PlaceFor = Callable[[Settings], Place]
 """Settings -> the vault with an index made with them."""
 
@@ -395,11 +392,9 @@ def _check(plan: EvaluationPlan) -> None:
 def _own(
     view: Snapshot, tokenizer: Tokenizer, place: Place, plan: EvaluationPlan
 ) -> list[QuestionSet]:
-    paths = view.paths()
-    slices = (paths[at : at + SLICE] for at in range(0, len(paths), SLICE))
     sets = own_questions(
         view.notes(),
-        (link for some in slices for link in view.links_from(some)),
+        view.links_from(view.paths()),
         tokenizer.query,
         most=plan.questions,
         seed=plan.seed,

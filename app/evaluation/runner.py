@@ -158,10 +158,10 @@ class Outcome:
 def ask_all(
     search: MeasuredVault,
     questions: Sequence[KnownQuestion],
-    asked: Callable[[], None] = lambda: None,
+    asked: Callable[[], None],
     *,
-    answers: bool = True,
-    foreign: Sequence[KnownQuestion] = (),
+    answers: bool,
+    foreign: Sequence[KnownQuestion],
 ) -> Outcome:
     """Ask every question for its context, for notes and for passages.
 

@@ -1,6 +1,6 @@
-"""Brings an index up to its vault, in this process or in one of its own.
+"""Brings an index up to its vault in a process of its own.
 
-A server leaves it to another process: its queries do not wait for indexing, and the memory that
+A server leaves it to one: its queries do not wait for indexing, and the memory that
 bulk work takes ends with it.
 """
 
@@ -12,16 +12,12 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from notehop.app.services.open_vault import Place
 from notehop.config.errors import IndexDamaged, IndexFailure, IndexMismatch, IndexMissing
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.watch.state import index_program, read_watch_state
-
-if TYPE_CHECKING:
-    from notehop.indexing.enrich.planner import Agree
-    from notehop.indexing.report import Progress, Report, Update
 
 
 def remedy(layout: IndexLayout) -> str:
@@ -33,36 +29,6 @@ def remedy(layout: IndexLayout) -> str:
     return "indexing is under way" if under_way else "notehop status says why not"
 
 
-def update_index(
-    place: Place,
-    *,
-    progress: Progress | None = None,
-    rebuild: bool = False,
-    allow_mass_delete: bool = False,
-    agree: Agree | None = None,
-    ray: str | None = None,
-) -> Report:
-    """Index what changed since the last run, then write about notes as ``[enrich]`` asks.
-
-    :param agree: told what a language model is to write and what that costs; says why not to go on,
-        or None to go on. Without it, it goes on if the budget of a run covers all of it.
-    :param ray: address of a Ray cluster whose workers embed; None for this machine.
-    :raises NotehopError: as :meth:`notehop.indexing.pipeline.Indexer.run`.
-    """
-    from notehop.indexing.pipeline import index
-
-    return index(
-        place.vault,
-        place.settings,
-        place.layout,
-        progress,
-        rebuild=rebuild,
-        allow_mass_delete=allow_mass_delete,
-        agree=agree,
-        ray=ray,
-    )
-
-
 FIRST_RETRY = 1.0
 """Seconds until a follower that ended is started again; doubled each time it ends at once."""
 
@@ -70,26 +36,6 @@ LAST_RETRY = 60.0
 """The longest such wait, and the life that makes a follower count as having worked."""
 
 ENDING = 5.0  # seconds that a follower is given to finish what it writes
-
-
-def follow_vault(
-    place: Place,
-    told: Callable[[Update | str], None],
-    stop: threading.Event,
-    *,
-    config_file: Path | None = None,
-    device: str | None = None,
-) -> None:
-    """Keep the index of a vault up to it, in this process, until ``stop`` is set.
-
-    :param told: hears of each update and of what is in the way.
-    :param device: where bulk embedding runs; None for the setting.
-    :raises NotehopError: as :func:`notehop.indexing.watch.service.follow`.
-    """
-    from notehop.indexing.watch.service import Following, follow
-
-    command = "notehop index --watch"
-    follow(Following(place.vault, place.layout, command, told, config_file, device), stop)
 
 
 class FollowerProcess:

@@ -60,12 +60,16 @@ class Running(BaseModel):
 
 
 class Announcement:
-    """What a server says of itself beside the index, from :meth:`tell` to the end of a ``with``."""
+    """What a server says of itself beside the index, from :meth:`tell` to the end of a ``with``.
+
+    :ivar ticket: what programs of the same user may send in place of the server's token.
+    """
 
     def __init__(self, place: Place) -> None:
         """Say nothing yet."""
         self._place = place
         self._token = secrets.token_hex(32)
+        self.ticket = ticket(self._token)
 
     def tell(self, url: str) -> None:
         """Say at which URL connections are taken; a disk that refuses is passed over.
@@ -90,11 +94,6 @@ class Announcement:
     def prove(self, challenge: str) -> str:
         """Answer a challenge as only the server of this file can."""
         return proof(self._token, self._place, challenge)
-
-    @property
-    def ticket(self) -> str:
-        """What programs of the same user may send in place of the server's token."""
-        return ticket(self._token)
 
     def __enter__(self) -> Self:
         return self

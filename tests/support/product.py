@@ -62,7 +62,6 @@ _HOMES: dict[str, str] = {
     "notehop.app.services.running_server": (
         "ask_server Announcement digest proof read_running Running"
     ),
-    "notehop.app.services.index_process": "update_index",
     "notehop.app.demo": "demo_questions demo_vault",
     "notehop.app.evaluation.answer_sets": (
         "AnswerQuestion conclusion measured read_answer_set rows"
@@ -236,6 +235,13 @@ _PLACES = {
     for home, names in _HOMES.items()
     for name, _, alias in (one.partition("=") for one in names.split())
 }
+
+
+def update_index(place: Any, **options: Any) -> Any:
+    """Index the vault at a place, as ``notehop index`` does."""
+    from notehop.indexing.pipeline import index
+
+    return index(place.vault, place.settings, place.layout, **options)
 
 
 def names() -> set[str]:

@@ -245,7 +245,7 @@ Pairs = Mapping[tuple[str, str], int]
 
 
 def graph_view(
-    now: CurrentNotes, asked: Sequence[str], *, depth: int = 1, most: int = 60
+    now: CurrentNotes, asked: Sequence[str], *, depth: int, most: int
 ) -> models.GraphView:
     """Lay out the notes around some, or the best of all.
 
