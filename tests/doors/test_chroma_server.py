@@ -41,6 +41,7 @@ def chroma(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ChromaRun]:
 @pytest.mark.services
 @pytest.mark.model
 @pytest.mark.timeout(600)
+@pytest.mark.slow
 def test_the_same_questions_get_the_same_sources(
     demo: tuple[Path, Path], chroma: ChromaRun, tmp_path: Path
 ) -> None:

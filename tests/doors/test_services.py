@@ -37,6 +37,7 @@ def found(url: str, words: str) -> list[str]:
     return [hit["path"] for hit in reply.json()["hits"]]
 
 
+@pytest.mark.slow
 def test_what_a_machine_writes_others_answer_from(
     tmp_path: Path, postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

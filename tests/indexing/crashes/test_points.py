@@ -107,6 +107,7 @@ def test_a_mirror_that_takes_in_edits(forks: Forks, folder: Path) -> None:
 
 
 @pytest.mark.services
+@pytest.mark.slow
 def test_a_run_over_edits_on_a_server(forks: Forks, folder: Path, postgres: PostgresServer) -> None:
     home = edited(forks, folder, postgres)
     kill_at_points(forks, home, of_the_catalog, batch=1_000)

@@ -34,14 +34,9 @@ def test_following_equals_starting_anew(
 
 
 @pytest.mark.services
+@pytest.mark.slow
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize(
-    "small",
-    [
-        pytest.param(False, id="in-one-batch", marks=pytest.mark.slow),
-        pytest.param(True, id="in-many-batches"),
-    ],
-)
+@pytest.mark.parametrize("small", [False, True], ids=["in-one-batch", "in-many-batches"])
 def test_following_equals_starting_anew_on_a_server(
     tmp_path: Path, postgres: PostgresServer, small: bool
 ) -> None:
