@@ -158,9 +158,9 @@ QUOTED = "Quoted from the notes:"
 UNSURE = "I am not sure that your notes answer this; the nearest passages:"
 """The first line where the quotes are less likely to answer than :data:`SURE`."""
 
-SURE = 0.8
-"""Likelihood from which quotes are shown as an answer: above it 70 in 100 hold what is asked for,
-below it 43 (docs/evaluation.md)."""
+SURE = 0.85
+"""Likelihood from which quotes are shown as an answer: above it 75 in 100 hold what is asked for,
+below it 46 (docs/evaluation.md)."""
 
 SILENT = "I found nothing in your notes that answers this."
 """The whole of an answer when nothing was found, and its first sentence when nothing answers."""
@@ -250,7 +250,7 @@ def quoted(
     unmentioned: Sequence[str] = (),
     likelihood: float | None = None,
     opening: str = "",
-    unknown: Sequence[str] = (),
+    missing: Sequence[str] = (),
 ) -> Draft:
     """The draft of an extractive answer: each quote with its marker, then note and heading.
 
@@ -259,7 +259,7 @@ def quoted(
     :param unmentioned: what was asked about, too, and the sources say nothing of.
     :param likelihood: that the quotes answer; None where that was not asked.
     :param opening: the first line; empty for one that says how sure the answer is.
-    :param unknown: names of the question that no note has.
+    :param missing: words of the question that stand in no note: what is quoted may be beside the point.
     """
     text = opening or (QUOTED if likelihood is None or likelihood >= SURE else UNSURE)
     said: list[Said] = []
@@ -278,8 +278,8 @@ def quoted(
         text = f"{text}\n\n{piece}\n— {place_of(quote.source, quote.heading)}"
     if unmentioned:
         text += f"\n\n{_nothing_about(unmentioned)}"
-    elif unknown:
-        text += f"\n\n{_no_note_has(unknown)}"
+    elif missing:
+        text += f"\n\n{_no_note_has(missing)}"
     cited = tuple(dict.fromkeys(quote.source.marker for quote in quotes))
     return Draft(text, "extractive", cited, said=tuple(said), likelihood=likelihood)
 

@@ -18,7 +18,7 @@ from llama_index.core.llms import MockLLM
 from notehop.app.answer.claims import Checker
 from notehop.app.answer.draft import Draft, Quote, of_a_kind, of_tasks, quoted, silent
 from notehop.app.answer.material import Material, as_source, promoted
-from notehop.app.answer.question import fits, read
+from notehop.app.answer.question import fits, read, says_form
 from notehop.app.answer.relevance import Asked, Candidate, Named, Reading, score, spells
 from notehop.app.answer.selection import select
 from notehop.app.answer.synthesizer import VaultSynthesizer
@@ -185,14 +185,14 @@ def _covered(one: Candidate) -> float:
 class Looked:
     """What was found for a question: the quotes, and the likelihood that they answer it.
 
-    ``missing`` are words of the question, as they are written there, that no note has, ``unknown``
-    the names among them, and ``unmentioned`` the sides of a comparison that no source speaks of.
+    ``missing`` are words of the question, as they are written there, that no note has, those aside
+    which say what kind of answer is wanted; ``unmentioned`` are the sides of a comparison that no
+    source speaks of.
     """
 
     quotes: Sequence[Quote] = ()
     likelihood: float = 0.0
     missing: Sequence[str] = ()
-    unknown: Sequence[str] = ()
     unmentioned: Sequence[str] = ()
 
     @property
@@ -215,8 +215,13 @@ def look(query: str, sources: Sequence[Named], reading: Reading, limit: int) -> 
             features(asked, ranked, sources),
             weights()["decision" if reading.vectors is not None else "decision_by_words"],
         ),
-        list(dict.fromkeys(one.written or one.word for one in asked.terms if one.missing)),
-        asked.unknown,
+        list(
+            dict.fromkeys(
+                word
+                for word in (one.written or one.word for one in asked.terms if one.missing)
+                if not says_form(word)
+            )
+        ),
         unmentioned(asked, sources),
     )
 
@@ -257,7 +262,7 @@ class ExtractiveSynthesizer(VaultSynthesizer):
                 [replace(one, source=by_place[_place(one.source)]) for one in found.quotes],
                 found.unmentioned,
                 found.likelihood,
-                unknown=found.unknown,
+                missing=found.missing,
             ),
             material=shown,
         )

@@ -401,6 +401,12 @@ def read(text: str) -> Question:
     return Question(text, found, about, sides, measure, language, wanted, abbreviated)
 
 
+def says_form(word: str) -> bool:
+    """Whether a word says what kind of answer is wanted, and not what it is about: "versus"."""
+    plain = fold(word).casefold()
+    return bool(_SCAFFOLD.fullmatch(plain) or _PARSED["comparison"].fullmatch(plain))
+
+
 def _defined(plain: str) -> str:
     """What a question wants to have defined; empty where it asks for something else."""
     if _DEFINES.search(plain) is None:

@@ -249,7 +249,7 @@ class Answer(Reply):
 
     ``model`` is the name of the language model that wrote it, None where none did. ``likelihood``, from
     0 to 1, is how likely it is that what was found answers, where that decided between quotes and
-    none: below 0.5 nothing is quoted, and below 0.8 the quotes are shown as the nearest passages.
+    none: below 0.5 nothing is quoted, and below 0.85 the quotes are shown as the nearest passages.
 
     ``claims`` are its sentences, each with what supports it. ``left_out`` names the sources and
     connected notes that the language model was not shown whole. ``conversation`` is there when the

@@ -113,13 +113,19 @@ def test_what_the_notes_speak_of_is_answered(vault: VaultHandle, question: str) 
     assert vault.ask(question).mode == "extractive"
 
 
-def test_a_name_that_no_note_has_is_told(vault: VaultHandle) -> None:
+def test_words_that_no_note_has_are_told(vault: VaultHandle) -> None:
     answer = vault.ask("What is the capital of Peru?")
     assert "No note has the words “capital” or “Peru”." in answer.answer
     beside_an_answer = vault.ask("What is the tidal prism in LaTeX notation?")
     assert beside_an_answer.mode == "extractive"
-    assert beside_an_answer.answer.endswith("\n\nNo note has the word “LaTeX”.")
+    assert beside_an_answer.answer.endswith("\n\nNo note has the words “LaTeX” or “notation”.")
     assert [claim.flag for claim in beside_an_answer.claims if claim.flag] == []
+    no_name = vault.ask("how do I laminate the tidal prism?")
+    assert no_name.mode == "extractive"
+    assert no_name.answer.endswith("\n\nNo note has the word “laminate”.")
+    of_the_form = vault.ask("Define cultch exactly")
+    assert of_the_form.mode == "extractive"
+    assert "No note has" not in of_the_form.answer
 
 
 def test_a_comparison_says_which_side_is_missing(vault: VaultHandle) -> None:

@@ -329,7 +329,7 @@ async function finish(page, answer) {
 }
 
 /** Below it the answer begins by saying that it is not sure. */
-const SURE = 0.8;
+const SURE = 0.85;
 const LISTED = /^There is no question beside the filters/;
 const NEAREST = / Nearest: [^]*$/;
 
