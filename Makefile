@@ -53,9 +53,8 @@ HOW ?= pip pipx uv
 install-check: wheel
 	@for how in $(HOW); do PYTHON=$(PYTHON) sh tests/install.sh $$how dist/notehop-*.whl || exit 1; done
 
-# One process more than there are cores, at most four: tests wait for processes of their own. What
-# takes long is left to test-all.
-WORKERS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); echo $$((n < 4 ? n + 1 : 4)))
+# As many processes as there are cores, at most four; what takes long is left to test-all.
+WORKERS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); echo $$((n < 4 ? n : 4)))
 PYTEST := $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 test: setup browser
