@@ -28,8 +28,7 @@ from notehop.indexing.stores.labels import property_label
 from notehop.indexing.stores.model import NoteRow
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.templates import read_templates
-from notehop.indexing.themes.build import make_themes
-from notehop.indexing.themes.model import Theme, Themes, Written, read_themes
+from notehop.indexing.themes.build import Theme, Themes, Written, make_themes, read_themes
 from notehop.indexing.vault.dates import day_in_name
 
 OFF = (

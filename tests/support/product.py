@@ -155,7 +155,7 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.enrich.store": "EnrichmentStore read_summaries Summary",
     "notehop.indexing.graph": "pagerank",
     "notehop.indexing.graph.communities": (
-        "singleton connected_parts grouped louvain modularity match_communities move_notes "
+        "singleton connected_parts grouped louvain match_communities move_notes "
         "EdgeWeights edge_weights"
     ),
     "notehop.indexing.graph.files": "VaultFiles is_note",
@@ -203,9 +203,8 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.stores.schema": "METADATA",
     "notehop.indexing.stores.vector_index": "VectorIndex write_vectors",
     "notehop.indexing.templates": "line_keys read_templates Templates",
-    "notehop.indexing.themes.model": "read_themes Theme Themes",
     "notehop.indexing.themes.update": "update_themes sum_themes_up",
-    "notehop.indexing.themes.build": "made_with=themes_made_with",
+    "notehop.indexing.themes.build": "made_with=themes_made_with read_themes Theme Themes",
     "notehop.indexing.tokens": "FIELDS LANGUAGES",
     "notehop.indexing.tokens.vocabulary": "MOST=COMPOUNDS_MOST PART Vocabulary WITHIN",
     "notehop.indexing.tokens.words": "fold Phrase joined_words words_in_order MAX_LENGTH",
