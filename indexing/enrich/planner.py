@@ -18,8 +18,8 @@ from notehop.indexing.enrich.prompts import (
     VERSION,
     Passage,
     Request,
-    has_own_summary,
     header_requests,
+    own_summary,
     summary_request,
 )
 from notehop.indexing.enrich.store import EnrichmentStore, Kind, Text
@@ -132,7 +132,7 @@ class Planner:
         for path, note in notes.items():
             items[path] = list(self._requests(note, texts[path]))
             needed[path] = {item.key: item.request.kind for item in items[path]}
-            if self._summaries and not has_own_summary(note.front_matter):
+            if self._summaries and own_summary(note.front_matter) is None:
                 passages = [chunk.text for chunk in texts[path]]
                 key = _hash([extract.RULES, self._tokenizer.fingerprint, note.title, passages])
                 extracts[key] = path
@@ -162,7 +162,7 @@ class Planner:
         passages = [Passage(chunk.heading_path, chunk.text) for chunk in chunks]
         requests: list[Request] = []
         long = sum(len(passage.text.strip()) for passage in passages) > _SHORT
-        if self._written and long and not has_own_summary(note.front_matter):
+        if self._written and long and own_summary(note.front_matter) is None:
             requests.append(summary_request(note.title, passages))
         if self._headers:
             requests += header_requests(note.title, passages)
