@@ -341,7 +341,10 @@ def _nodes(
             chunks = now.chunks(siblings[:1] if left is None else [left[path]])
             if not chunks:
                 continue
-            node, score = to_node(*chunks.values(), rows[path], siblings), 1 / (given + 1)
+            node, score = (
+                to_node(next(iter(chunks.values())), rows[path], siblings),
+                1 / (given + 1),
+            )
         given += 1
         yield NodeWithScore(node=noted(node, theme=told), score=score)
 

@@ -17,6 +17,7 @@ from notehop.config.errors import (
     VaultError,
 )
 from notehop.indexing.pipeline import Indexer
+from notehop.indexing.pipeline.models import TooMuchToEmbed
 from notehop.indexing.report import Update
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.run_record import LATELY
@@ -26,10 +27,6 @@ from notehop.indexing.watch.state import Phase, WatcherLock
 
 HALF_WRITTEN = 1.0
 """Seconds that an empty file is given to be filled: some programs empty a file, then write it."""
-
-
-class TooMuchToEmbed(Exception):
-    """More has to be embedded than the follower does itself: a process of its own shall do it."""
 
 
 class Follower:

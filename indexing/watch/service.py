@@ -22,10 +22,10 @@ from notehop.indexing.embed.onnx_model import MANIFEST_FILE, read_manifest
 from notehop.indexing.enrich.enricher import SPENT_NOW, enrich
 from notehop.indexing.enrich.store import EnrichmentStore
 from notehop.indexing.pipeline import Indexer
-from notehop.indexing.pipeline.models import SmallOrBulk
+from notehop.indexing.pipeline.models import SmallOrBulk, TooMuchToEmbed
 from notehop.indexing.report import Update
 from notehop.indexing.stores.layout import IndexLayout
-from notehop.indexing.watch.follower import Follower, TooMuchToEmbed
+from notehop.indexing.watch.follower import Follower
 from notehop.indexing.watch.state import WatcherLock, index_program
 
 _PATIENCE = 10.0  # seconds that a run has to end: a large commit takes a few
@@ -179,19 +179,11 @@ class BackgroundEnrichment:
         """Write what is missing, as far as the hour goes; whether something is left."""
         try:
             indexer = self._what.indexer(self._load)
-
-            def redo(paths: Sequence[str]) -> Update:
-                try:
-                    return indexer.redo(paths)
-                except TooMuchToEmbed as exc:
-                    raise IndexFailure("too many headers at once; run: notehop index") from exc
-
             done = enrich(
                 indexer,
                 lambda _: None,
                 cancelled=self._stop.is_set,
                 most_calls=_calls_left(indexer),
-                redo=redo,
             )
         except NotehopError as exc:
             self._warn_once(str(exc))

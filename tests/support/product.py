@@ -172,7 +172,7 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.nodes.chunker": "chunk_id ChunkDraft embedded_text split_note",
     "notehop.indexing.nodes.parser": "NoteDocument SectionNodeParser",
     "notehop.indexing.nodes.properties": "property_texts",
-    "notehop.indexing.pipeline.models": "load_embedder SmallOrBulk",
+    "notehop.indexing.pipeline.models": "load_embedder SmallOrBulk TooMuchToEmbed",
     "notehop.indexing.pipeline.indexer": "Indexer",
     "notehop.indexing.pipeline.language": "advice",
     "notehop.indexing.pipeline.chunking": "embedded_sentence",
@@ -224,7 +224,7 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.watch.events": "APP_SETTINGS EVERYTHING ReportedChanges VaultEvents",
     "notehop.indexing.watch.service": "run_bulk follow=follow_follow Following "
     "stopped_by_signals when_input_ends",
-    "notehop.indexing.watch.follower": "Follower TooMuchToEmbed",
+    "notehop.indexing.watch.follower": "Follower",
     "notehop.indexing.watch.backoff": "Timing",
     "notehop.indexing.watch.state": "Phase PROGRAM read_watch_state WatcherLock",
 }
