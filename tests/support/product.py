@@ -222,11 +222,12 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.vault.sentences": "sentence_spans",
     "notehop.indexing.vault.walk": "Walk walk",
     "notehop.indexing.watch.events": "APP_SETTINGS EVERYTHING ReportedChanges VaultEvents",
-    "notehop.indexing.watch.service": "run_bulk follow=follow_follow Following "
+    "notehop.indexing.watch.process": "PROGRAM run_program",
+    "notehop.indexing.watch.service": "follow=follow_follow Following "
     "stopped_by_signals when_input_ends",
     "notehop.indexing.watch.follower": "Follower",
     "notehop.indexing.watch.backoff": "Timing",
-    "notehop.indexing.watch.state": "Phase PROGRAM read_watch_state WatcherLock",
+    "notehop.indexing.watch.state": "Phase read_watch_state WatcherLock",
 }
 
 _PLACES = {
