@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -320,22 +320,13 @@ class Indexer:
                 languages = languages_of(view, view.indexed_paths())
         advised = advice(languages, self.settings.embedding)
         return Report(
+            **asdict(update),
             vault=str(self.vault.resolve()),
             index_dir=str(self.layout.root),
-            generation=update.generation,
-            notes=update.notes,
             chunks=counts.chunks,
-            added=update.added,
-            changed=update.changed,
-            moved=update.moved,
-            deleted=update.deleted,
-            unchanged=update.unchanged,
             skipped=tuple(sorted(reasons[NoteStatus.SKIPPED])),
             failed=tuple(sorted(reasons[NoteStatus.FAILED])),
-            warnings=update.warnings,
             links=LinkCounts(**{status: counts.links.get(status, 0) for status in Status}),
-            embedded=update.embedded,
-            seconds=update.seconds,
             languages=languages,
             advice=() if advised is None else (advised,),
         )
