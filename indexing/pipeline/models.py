@@ -32,6 +32,13 @@ PACKED_CHANGE = 20_000
 second), importing torch and unpacking the weights for it 10 s or more."""
 
 
+class TooMuchToEmbed(Exception):
+    """More has to be embedded than a follower does itself: a process of its own shall do it."""
+
+    def __init__(self) -> None:
+        super().__init__("there is too much to embed at once; run: notehop index")
+
+
 class SmallOrBulk:
     """The exported model of an index, and torch for bulk work, loaded when it comes.
 

@@ -155,7 +155,7 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.enrich.store": "EnrichmentStore read_summaries Summary",
     "notehop.indexing.graph": "pagerank",
     "notehop.indexing.graph.communities": (
-        "singleton connected_parts grouped louvain modularity match_communities move_notes "
+        "singleton connected_parts grouped louvain match_communities move_notes "
         "EdgeWeights edge_weights"
     ),
     "notehop.indexing.graph.files": "VaultFiles is_note",
@@ -172,7 +172,7 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.nodes.chunker": "chunk_id ChunkDraft embedded_text split_note",
     "notehop.indexing.nodes.parser": "NoteDocument SectionNodeParser",
     "notehop.indexing.nodes.properties": "property_texts",
-    "notehop.indexing.pipeline.models": "load_embedder SmallOrBulk",
+    "notehop.indexing.pipeline.models": "load_embedder SmallOrBulk TooMuchToEmbed",
     "notehop.indexing.pipeline.indexer": "Indexer",
     "notehop.indexing.pipeline.language": "advice",
     "notehop.indexing.pipeline.chunking": "embedded_sentence",
@@ -203,9 +203,8 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.stores.schema": "METADATA",
     "notehop.indexing.stores.vector_index": "VectorIndex write_vectors",
     "notehop.indexing.templates": "line_keys read_templates Templates",
-    "notehop.indexing.themes.model": "read_themes Theme Themes",
     "notehop.indexing.themes.update": "update_themes sum_themes_up",
-    "notehop.indexing.themes.build": "made_with=themes_made_with",
+    "notehop.indexing.themes.build": "made_with=themes_made_with read_themes Theme Themes",
     "notehop.indexing.tokens": "FIELDS LANGUAGES",
     "notehop.indexing.tokens.vocabulary": "MOST=COMPOUNDS_MOST PART Vocabulary WITHIN",
     "notehop.indexing.tokens.words": "fold Phrase joined_words words_in_order MAX_LENGTH",
@@ -223,11 +222,12 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.vault.sentences": "sentence_spans",
     "notehop.indexing.vault.walk": "Walk walk",
     "notehop.indexing.watch.events": "APP_SETTINGS EVERYTHING ReportedChanges VaultEvents",
-    "notehop.indexing.watch.service": "run_bulk follow=follow_follow Following "
+    "notehop.indexing.watch.process": "PROGRAM run_program",
+    "notehop.indexing.watch.service": "follow=follow_follow Following "
     "stopped_by_signals when_input_ends",
-    "notehop.indexing.watch.follower": "Follower TooMuchToEmbed",
+    "notehop.indexing.watch.follower": "Follower",
     "notehop.indexing.watch.backoff": "Timing",
-    "notehop.indexing.watch.state": "Phase PROGRAM read_watch_state WatcherLock",
+    "notehop.indexing.watch.state": "Phase read_watch_state WatcherLock",
 }
 
 _PLACES = {
