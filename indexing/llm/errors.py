@@ -11,8 +11,10 @@ from typing import Any
 import httpcore
 
 from notehop.config.errors import ProviderError
-from notehop.indexing.llm.connections import OVERDUE
 from notehop.indexing.llm.providers import ProviderConfig
+
+OVERDUE = "the reply takes too long"
+"""What a time-out says if the server did not keep silent, but does not come to an end."""
 
 _QUOTED = 300
 """Characters of a provider's own words that are passed on."""
@@ -45,13 +47,17 @@ AGAIN = frozenset({408, 409, 425, 429})
 """Statuses below 500 after which the same request may well be taken."""
 
 
-def of_status(
-    status: int, body: bytes, config: ProviderConfig, path: str
-) -> tuple[ProviderError, bool]:
-    """The error of a reply that is none, and whether it is worth asking again."""
+class RetryableError(ProviderError):
+    """What the same request may not meet again; ``after``: seconds that the provider asks to wait."""
+
+    after: float | None = None
+
+
+def of_status(status: int, body: bytes, config: ProviderConfig, path: str) -> ProviderError:
+    """The error of a reply that is none."""
     words = _words_of(body)
     quoted = _quote(words, config)
-    again = False
+    error = ProviderError
     kind = "other"
     if 300 <= status < 400:
         says = (
@@ -69,63 +75,56 @@ def of_status(
     elif status == 402 or (status in (400, 429) and _NO_CREDIT.search(words)):
         kind, says = "rate", f"has no credit left for this key{quoted}; see to it there"
     elif status == 429:
-        kind, again = "rate", True
+        kind, error = "rate", RetryableError
         says = f"takes no more requests for now (status 429){quoted}; ask again later"
     elif status in (400, 413, 422, 500) and _OVERFLOW.search(words):
-        return _overflow(quoted, config), False
+        return _overflow(quoted, config)
     elif status in (400, 404) and _NO_MODEL.search(words):
-        return _no_model(config), False
+        return _no_model(config)
     elif status == 404:
         check = "llm.base_url and llm.model"
         if config.provider == "openai-compatible":
             check = "llm.base_url (most servers want it to end in /v1)"
         kind, says = "model", f"knows no {path}{quoted}; check {check}"
     elif status >= 500 or status in AGAIN:
-        kind, again = "server", True
+        kind, error = "server", RetryableError
         says = f"could not answer (status {status}){quoted}; ask again later"
     else:
         says = f"refuses this (status {status}){quoted}"
-    return ProviderError(f"{config.where} {says}", kind), again
+    return error(f"{config.where} {says}", kind)
 
 
-def of_transport(exc: Exception, config: ProviderConfig) -> tuple[ProviderError, bool]:
-    """The error of a connection that failed before an answer began; and whether to ask again.
+def of_transport(exc: Exception, config: ProviderConfig, *, local: bool) -> ProviderError:
+    """The error of a connection that failed before an answer began.
 
     :param exc: one of :data:`CONNECTION_ERRORS`; so in :func:`of_cut`.
+    :param local: whether it is to this machine, where a server that is not up will not be in a second.
     """
-    again = True
-    kind = "refused"
     if isinstance(exc, httpcore.ConnectTimeout | httpcore.PoolTimeout):
-        kind = "timeout"
-        says = (
-            f"cannot be reached within {config.connect_timeout_s:g} s; is it up, and is "
-            "llm.base_url right?"
+        return RetryableError(
+            f"{config.where} cannot be reached within {config.connect_timeout_s:g} s; is it up, and "
+            "is llm.base_url right?",
+            "timeout",
         )
-    elif isinstance(exc, httpcore.TimeoutException):
-        return timed_out(config, overdue=OVERDUE in str(exc)), False
-    elif isinstance(exc, httpcore.ConnectError):
-        words = next(
-            (e.verify_message for e in _causes(exc) if isinstance(e, ssl.SSLCertVerificationError)),
-            None,
-        )
-        if words is not None:
-            again = False
-            says = (
-                f"shows a certificate that is not trusted ({words}); nothing was sent. If "
-                "it is yours, name the file of its authority in SSL_CERT_FILE"
+    if isinstance(exc, httpcore.TimeoutException):
+        return timed_out(config, overdue=OVERDUE in str(exc))
+    if isinstance(exc, httpcore.UnsupportedProtocol):
+        return ProviderError(f"{config.url}: no address that can be asked; check llm.base_url")
+    if not isinstance(exc, httpcore.ConnectError):
+        return RetryableError(f"{config.where} broke the connection off ({_reason(exc)})", "server")
+    for cause in _causes(exc):
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return ProviderError(
+                f"{config.where} shows a certificate that is not trusted ({cause.verify_message}); "
+                "nothing was sent. If it is yours, name the file of its authority in SSL_CERT_FILE",
+                "refused",
             )
-        else:
-            start = "is it running, and is llm.base_url right?"
-            if config.provider == "ollama":
-                start = "is Ollama running? Start it with: ollama serve"
-            says = f"takes no connection ({_reason(exc)}); {start}"
-    elif isinstance(exc, httpcore.UnsupportedProtocol):
-        return ProviderError(
-            f"{config.url}: no address that can be asked; check llm.base_url"
-        ), False
-    else:
-        kind, says = "server", f"broke the connection off ({_reason(exc)})"
-    return ProviderError(f"{config.where} {says}", kind), again
+    start = "is it running, and is llm.base_url right?"
+    if config.provider == "ollama":
+        start = "is Ollama running? Start it with: ollama serve"
+    return (ProviderError if local else RetryableError)(
+        f"{config.where} takes no connection ({_reason(exc)}); {start}", "refused"
+    )
 
 
 def of_cut(exc: Exception, config: ProviderConfig) -> ProviderError:
