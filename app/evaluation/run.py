@@ -13,10 +13,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
-from itertools import chain
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,13 +32,7 @@ from notehop.app.evaluation.answer_sets import (
     rows,
 )
 from notehop.app.evaluation.links import reader_without, with_unrelated_links
-from notehop.app.evaluation.metrics import (
-    ANSWERS,
-    MEASURES,
-    drawn,
-    measure_for,
-    strangers,
-)
+from notehop.app.evaluation.metrics import ANSWERS, MEASURES, measure_for
 from notehop.app.evaluation.questions import (
     KnownQuestion,
     QuestionSet,
@@ -76,8 +69,7 @@ CURRENT = "current"
 STOCK = "stock"
 
 
-@dataclass(frozen=True, slots=True)
-class AblatedPart:
+class AblatedPart(NamedTuple):
     """A part of retrieval that can be without: the setting that says so, with its two values."""
 
     name: str
@@ -286,14 +278,18 @@ def evaluate_sets(
         with _snapshot(place) as view:
             notes = view.notes_at(_gold_notes(golden.questions))
             questions = placed(golden.questions, notes, golden.name)
-            others = (one.questions for one in found if one.vault != original)
-            foreign = strangers(list(chain.from_iterable(others)), frozenset(view.paths()))
-        asked = QuestionSet(
-            golden.name,
-            questions,
-            measure_for(questions),
-            foreign=tuple(drawn(foreign, plan.questions, plan.seed)),
-        )
+            paths = frozenset(view.paths())
+        foreign = [
+            question
+            for other in found
+            for question in (other.questions if other.vault != original else ())
+            if question.answers and not question.notes & paths
+        ]
+        if len(foreign) > plan.questions:
+            chance = np.random.default_rng(plan.seed)
+            chosen = chance.choice(len(foreign), plan.questions, replace=False)
+            foreign = [foreign[at] for at in sorted(chosen.tolist())]
+        asked = QuestionSet(golden.name, questions, measure_for(questions), foreign=tuple(foreign))
         yield _evaluated(asked, place, place_for, plan, progress)
 
 
@@ -425,16 +421,10 @@ def _evaluated(
         stage = f"{asked.name}, setting {number} of {len(groups)}: {same[0].name}"
         with open_place(there, read=reader_without(asked.held_out)) as vault:
             vault.warm()
-            foreign = asked.foreign if plan.answers else ()
-            progress.stage(stage, len(asked.questions) + len(foreign), "questions")
+            foreign = len(asked.foreign) if plan.answers else 0
+            progress.stage(stage, len(asked.questions) + foreign, "questions")
             search = MeasuredVault(vault)
-            outcome = ask_all(
-                search,
-                asked.questions,
-                lambda: progress.advance(1),
-                answers=plan.answers,
-                foreign=foreign,
-            )
+            outcome = ask_all(search, asked, progress, answers=plan.answers)
             progress.close()
         warnings += search.warnings
         outcomes |= dict.fromkeys((variant.name for variant in same), outcome)

@@ -68,7 +68,7 @@ _HOMES: dict[str, str] = {
     ),
     "notehop.app.evaluation.metrics": (
         "answer_values Answered ANSWERS context_values MeanEstimate=Estimate holds mean RANKED "
-        "ranked_targets ranking_values refusal"
+        "ranked=ranked_targets ranking_values refusal"
     ),
     "notehop.app.evaluation.questions": (
         "golden_sets GoldenSet KnownQuestion=Question own_questions QuestionSet read_questions Target"
