@@ -233,11 +233,11 @@ def _connected(settings: Settings, log_dir: Path | None) -> _Connected:
         elif llm.provider == "anthropic":
             from notehop.indexing.llm.anthropic_llm import SERVICE_WINDOW, AnthropicChat
 
-            inner, window = AnthropicChat(llm, config, transport), SERVICE_WINDOW
+            inner, window = AnthropicChat(config, transport), SERVICE_WINDOW
         else:
             from notehop.indexing.llm.openai_llm import openai_llm
 
-            inner, window = openai_llm(llm, config, transport)
+            inner, window = openai_llm(config, transport)
     except (ImportError, OSError, RuntimeError) as exc:
         raise ProviderError(
             f"the library of llm.provider = {llm.provider!r} is installed and cannot be loaded "

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from pydantic import SecretStr
 
 from notehop.config.errors import ProviderError
-from notehop.config.secrets import key_variable, provider_key
+from notehop.config.secrets import provider_key
 
 if TYPE_CHECKING:
     from notehop.config import Settings
@@ -32,18 +32,16 @@ PATIENCE_SHARE = 5
 
 @dataclass(frozen=True, slots=True)
 class ProviderConfig:
-    """A provider as its calls and its errors need it; ``url`` is the address it is asked at."""
+    """A provider as its calls and its errors need it; ``url`` is the address it is asked at.
 
-    provider: str
-    model: str
+    ``first_pause``: seconds before the second try, doubled for each one after, where the provider asks
+    for none.
+    """
+
+    llm: LlmSettings
     url: str
-    timeout_s: float
-    connect_timeout_s: float
-    retries: int
     key: SecretStr | None = None
-    max_tokens: int = 1_000
     first_pause: float = 0.5
-    """Seconds before the second try, doubled for each one after, where the provider asks for none."""
 
     @property
     def host(self) -> str:
@@ -53,22 +51,17 @@ class ProviderConfig:
     @property
     def where(self) -> str:
         """Host, port and provider, as a message names them."""
-        return f"{urlsplit(self.url).netloc} ({self.provider})"
+        return f"{urlsplit(self.url).netloc} ({self.llm.provider})"
 
     @property
     def reply_bytes(self) -> int:
         """Bytes that a reply may have: five times what providers need for that many tokens."""
-        return min(1_000_000 + 2_000 * self.max_tokens, MAX_REPLY_BYTES)
+        return min(1_000_000 + 2_000 * self.llm.max_tokens, MAX_REPLY_BYTES)
 
     @property
     def reply_s(self) -> float:
         """Seconds that a reply may take from the request on, and from its head to its end."""
-        return PATIENCE_SHARE * self.timeout_s
-
-    @property
-    def variable(self) -> str:
-        """The environment variable of its key."""
-        return key_variable(self.provider)
+        return PATIENCE_SHARE * self.llm.timeout_s
 
     def hidden(self, text: str) -> str:
         """A text without the key, wherever a provider repeats it."""
@@ -160,16 +153,7 @@ def provider_of(settings: Settings) -> ProviderConfig:
                 f"({library}); run: pip install 'notehop[{llm.provider}]'",
                 "model",
             )
-    return ProviderConfig(
-        provider=llm.provider,
-        model=llm.model,
-        url=url,
-        timeout_s=llm.timeout_s,
-        connect_timeout_s=llm.connect_timeout_s,
-        retries=llm.retries,
-        key=key,
-        max_tokens=llm.max_tokens,
-    )
+    return ProviderConfig(llm, url, key)
 
 
 def address(llm: LlmSettings) -> str:

@@ -108,8 +108,8 @@ class ProviderTransport(httpx.BaseTransport):
             attempt = self._egress.begin(
                 host=host,
                 local=local,
-                provider=self.config.provider,
-                model=self.config.model,
+                provider=self.config.llm.provider,
+                model=self.config.llm.model,
                 purpose=sending.purpose,
                 notes=sending.notes,
                 bytes_out=int(length) if length.isdigit() else 0,
@@ -118,7 +118,7 @@ class ProviderTransport(httpx.BaseTransport):
             try:
                 return self._send(request, attempt, local)
             except RetryableError as error:
-                if tries > self.config.retries or (error.after or 0) > LONGEST_PAUSE:
+                if tries > self.config.llm.retries or (error.after or 0) > LONGEST_PAUSE:
                     raise
                 until = monotonic() + self._pause(error.after, tries)
             while (left := until - monotonic()) > 0:
@@ -147,7 +147,7 @@ class ProviderTransport(httpx.BaseTransport):
                 "https:// in llm.base_url if it can be asked so"
             )
         text = (
-            f"{host} ({self.config.provider}, {self.config.model}) now gets "
+            f"{host} ({self.config.llm.provider}, {self.config.llm.model}) now gets "
             f"{WHAT_GOES[sending.purpose]}, with this call and with those to come{openly}; this is "
             "said once (notehop status --egress lists them)"
         )
@@ -166,7 +166,7 @@ class ProviderTransport(httpx.BaseTransport):
         headers["user-agent"] = "notehop"
         if self.config.key is not None:
             key = self.config.key.get_secret_value()
-            if self.config.provider == "anthropic":
+            if self.config.llm.provider == "anthropic":
                 headers["x-api-key"] = key
             else:
                 headers["authorization"] = f"Bearer {key}"
@@ -208,9 +208,9 @@ class ProviderTransport(httpx.BaseTransport):
 
     def _as_httpcore(self, request: httpx.Request) -> httpcore.Request:
         assert isinstance(request.stream, httpx.SyncByteStream)
-        url, wait = request.url, self.config.timeout_s
+        url, wait = request.url, self.config.llm.timeout_s
         times = {
-            "connect": self.config.connect_timeout_s,
+            "connect": self.config.llm.connect_timeout_s,
             "read": wait,
             "write": wait,
             "pool": wait,
@@ -274,7 +274,7 @@ class ReplyStream(httpx.SyncByteStream):
             raise too_long(self._config, f"{self._config.reply_bytes:,} bytes")
         if b"\n" in piece:
             self._line_ended = monotonic()
-        elif self._in_lines and monotonic() - self._line_ended > self._config.timeout_s:
+        elif self._in_lines and monotonic() - self._line_ended > self._config.llm.timeout_s:
             raise timed_out(self._config)
 
     def _end(self, error: str | None) -> None:
