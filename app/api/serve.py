@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import errno
 import http.client
 import json
@@ -96,7 +95,6 @@ def _who(host: str, port: int) -> str:
 
 HEAD_BYTES = 32_768  # bytes that the head of a request may have: many times what browsers send
 GRACE = 5  # seconds that running requests are given to end
-LAST_WORDS = 1  # seconds of them in which those that have not ended are told so
 
 SWITCH = 0.0001
 """Seconds after which a thread that computes lets another one go on. The event loop waits for that many
@@ -176,9 +174,4 @@ class _Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._workers.close()
-        for listening in self.servers:
-            listening.close()
-        loop = asyncio.get_running_loop()
-        last = loop.call_later(GRACE - LAST_WORDS, self._workers.give_up)
         await super().shutdown(sockets)
-        last.cancel()
