@@ -31,19 +31,20 @@ def listen(host: str, port: int) -> socket.socket:
     """Take a port before anything slow is loaded, so that a taken one is known at once.
 
     :param port: 0 takes any free one.
-    :raises UsageError: if the address is none of this machine.
+    :raises UsageError: if the address is none of this machine, or the port is not allowed.
     :raises PortTaken: if another program has it, with the next port that is free.
-    :raises NotehopError: if the port is not allowed.
     """
     try:
         return _bound(host, port)
-    except (socket.gaierror, UnicodeError) as exc:
+    except (OSError, UnicodeError) as exc:
+        if getattr(exc, "errno", None) == errno.EADDRINUSE:
+            free = _free_after(host, port)
+            way = f"--port {free}" if free is not None else "--port 0, which takes any free one"
+            taken = f"port {port} of {host} is taken by {_who(host, port)}; try {way}"
+            raise PortTaken(taken) from exc
         why = getattr(exc, "strerror", None) or "it is no name"
-        raise UsageError(
-            f"{host}: no address of this machine ({why}); name one with --host"
-        ) from exc
-    except OSError as exc:
-        raise _unbound(host, port, exc) from exc
+        other = "name another address with --host, or a port above 1023 with --port"
+        raise UsageError(f"{host}:{port}: cannot be listened on ({why}); {other}") from exc
 
 
 def url_of(listening: socket.socket, host: str) -> str:
@@ -58,18 +59,6 @@ def _bound(host: str, port: int) -> socket.socket:
     )[0]
     both = family == socket.AF_INET6 and socket.has_dualstack_ipv6()
     return socket.create_server(address, family=family, backlog=128, dualstack_ipv6=both)
-
-
-def _unbound(host: str, port: int, exc: OSError) -> NotehopError:
-    if exc.errno == errno.EADDRINUSE:
-        free = _free_after(host, port)
-        way = f"--port {free}" if free is not None else "--port 0, which takes any free one"
-        return PortTaken(f"port {port} of {host} is taken by {_who(host, port)}; try {way}")
-    if exc.errno == errno.EACCES:
-        return NotehopError(f"port {port} is not allowed to you; name one above 1023 with --port")
-    if exc.errno == errno.EADDRNOTAVAIL:
-        return UsageError(f"{host}: no address of this machine; name one with --host")
-    return NotehopError(f"{host}:{port}: cannot be listened on: {exc.strerror}")
 
 
 def _free_after(host: str, port: int) -> int | None:
