@@ -9,8 +9,6 @@ import logging
 import signal
 import socket
 import sys
-import threading
-from collections.abc import Callable
 from contextlib import closing, suppress
 
 import uvicorn
@@ -92,43 +90,8 @@ times a request: with Python's 0.005, /health waited for a second behind 150 que
 CONNECTIONS = 1_000  # connections that are held at once; more are refused with 503
 
 
-def serve(
-    app: FastAPI,
-    listening: socket.socket,
-    started: Callable[[], None],
-    until: threading.Event,
-) -> None:
-    """Serve an app of :func:`notehop.app.api.app.create_app` until SIGINT or SIGTERM.
-
-    Requests that run then are answered first; streams end with an ``error`` event that says why.
-
-    :param started: called once connections are taken.
-    :param until: set, it ends the serving too.
-    """
-    # What it says at the level "info" is said by the command already.
-    logging.getLogger("uvicorn").setLevel(logging.WARNING)
-    server = server_of(app, started)
-
-    def end() -> None:
-        until.wait()
-        server.should_exit = True
-
-    threading.Thread(target=end, daemon=True).start()
-    # uvicorn raises the signal again once it has shut down; that is no failure.
-    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(SWITCH)
-    try:
-        server.run(sockets=[listening])
-    except KeyboardInterrupt:
-        return
-    finally:
-        sys.setswitchinterval(interval)
-        signal.signal(signal.SIGTERM, before)
-
-
-def server_of(app: FastAPI, started: Callable[[], None] = lambda: None) -> uvicorn.Server:
-    """The server of an app, not running yet."""
+def server_of(app: FastAPI) -> uvicorn.Server:
+    """The server of an app of :func:`notehop.app.api.app.create_app`, not running yet."""
     config = uvicorn.Config(
         app,
         http="h11",
@@ -143,24 +106,36 @@ def server_of(app: FastAPI, started: Callable[[], None] = lambda: None) -> uvico
         limit_concurrency=CONNECTIONS,
         timeout_graceful_shutdown=GRACE,
     )
-    return _Server(config, started, app.state.workers)
+    return _Server(config, app.state.workers)
 
 
 class _Server(uvicorn.Server):
-    """A server that tells when it takes connections, and when it goes."""
+    """A server whose streams end first when it goes."""
 
-    def __init__(
-        self, config: uvicorn.Config, started: Callable[[], None], workers: Workers
-    ) -> None:
+    def __init__(self, config: uvicorn.Config, workers: Workers) -> None:
         super().__init__(config)
-        self._started = started
         self._workers = workers
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        if self.started:
-            self._started()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._workers.close()
         await super().shutdown(sockets)
+
+
+def run(server: uvicorn.Server, listening: socket.socket) -> None:
+    """Serve until ``should_exit`` of the server is set, SIGINT or SIGTERM.
+
+    Requests that run then are answered first; streams end with an ``error`` event that says why.
+    """
+    # What it says at the level "info" is said by the command already.
+    logging.getLogger("uvicorn").setLevel(logging.WARNING)
+    # uvicorn raises the signal again once it has shut down; that is no failure.
+    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(SWITCH)
+    try:
+        server.run(sockets=[listening])
+    except KeyboardInterrupt:
+        return
+    finally:
+        sys.setswitchinterval(interval)
+        signal.signal(signal.SIGTERM, before)
