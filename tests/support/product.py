@@ -40,7 +40,7 @@ _HOMES: dict[str, str] = {
     "notehop.app.api.workers": "Workers",
     "notehop.app.api.logs": "KeyValue",
     "notehop.app.api.middleware": "MAX_BODY HEADERS BodyLimit",
-    "notehop.app.api.guard": "is_loopback Buckets REMEMBERED GUESSES",
+    "notehop.app.api.guard": "is_loopback RequestCounts GUESSES",
     "notehop.app.api.routes": "seen",
     "notehop.app.api.serve": "listen PortTaken server_of",
     "notehop.app.cli.program": "app run",
