@@ -13,7 +13,7 @@ from http import HTTPStatus
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from fastapi import APIRouter, Depends, FastAPI, Response
+from fastapi import APIRouter, FastAPI, Response
 from starlette.types import Scope
 
 from notehop.app.api import errors, middleware, openapi
@@ -21,7 +21,7 @@ from notehop.app.api.errors import error_response
 from notehop.app.api.guard import TRUSTED, Guard, Refuse
 from notehop.app.api.metrics import Metrics
 from notehop.app.api.openapi import EVERYWHERE
-from notehop.app.api.routes import Prove, routes, whole_signs
+from notehop.app.api.routes import Prove, routes
 from notehop.app.api.workers import Workers
 from notehop.app.services.vaults import Vaults
 from notehop.config import load_settings
@@ -119,7 +119,6 @@ def create_app(
         docs_url=None,
         redoc_url=None,
         responses=EVERYWHERE,
-        dependencies=[Depends(whole_signs)],
         # A path with a slash too many is none of ours, and not worth a second request.
         redirect_slashes=False,
     )

@@ -40,7 +40,6 @@ MOST = 10  # things wrong with a request that are told at once
 LONGEST = 200
 """Characters of a name or message that is told back: a name may be as long as a request."""
 
-
 KINDS = {
     HTTPStatus.BAD_REQUEST: "not-json",
     HTTPStatus.NOT_FOUND: "route-missing",
@@ -49,7 +48,6 @@ KINDS = {
     HTTPStatus.UNPROCESSABLE_ENTITY: "invalid",
 }
 """Types of what the framework refuses, apart from what a vault does under the same status."""
-
 
 _JSON = re.compile(r"\s*application/(?:[^;\s]+\+)?json\s*(?:;|$)", re.IGNORECASE)
 """As the framework reads it: what is of another type it takes for no JSON."""
@@ -60,11 +58,8 @@ class ProblemResponse(JSONResponse):
 
     media_type = "application/problem+json"
 
-
-def respond(value: Problem, headers: Mapping[str, str] | None = None) -> ProblemResponse:
-    """The response of a problem."""
-    content = value.model_dump(exclude_none=True)
-    return ProblemResponse(content, status_code=value.status, headers=headers)
+    def __init__(self, told: Problem, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(told.model_dump(exclude_none=True), told.status, headers)
 
 
 def error_response(
@@ -76,8 +71,8 @@ def error_response(
     headers: Mapping[str, str] | None = None,
 ) -> ProblemResponse:
     """The response of :func:`http_problem`; ``kind`` is that of :data:`KINDS` if None."""
-    kind = kind or KINDS.get(status)
-    return respond(http_problem(status, detail, errors, kind=kind), headers)
+    told = http_problem(status, detail, errors, kind=kind or KINDS.get(status))
+    return ProblemResponse(told, headers)
 
 
 def install(app: FastAPI) -> None:
@@ -90,8 +85,8 @@ def install(app: FastAPI) -> None:
 
 async def _refused(_: Request, exc: Exception) -> ProblemResponse:
     if isinstance(exc, Refusal):
-        return respond(exc.problem, exc.headers)
-    return respond(problem(exc))
+        return ProblemResponse(exc.problem, exc.headers)
+    return ProblemResponse(problem(exc))
 
 
 async def _frameworks(request: Request, exc: Exception) -> ProblemResponse:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from http import HTTPStatus
-from typing import Any, get_args
+from typing import Annotated, Any
 
 from fastapi import FastAPI, Request
 from fastapi.openapi.utils import get_openapi
 from fastapi.responses import HTMLResponse
-from pydantic.json_schema import models_json_schema
+from pydantic import Field, TypeAdapter
 
 from notehop.app.api.guard import OPEN
 from notehop.app.api.reference import reference_html
-from notehop.app.models import Problem, StreamEvent
+from notehop.app.models import StreamEvent
 
 
 def _example(summary: str, **value: Any) -> dict[str, Any]:
@@ -177,8 +177,12 @@ def _document(app: FastAPI, needs_token: bool) -> dict[str, Any]:
     )
     components = found.setdefault("components", {})
     schemas = components.setdefault("schemas", {})
-    for name, schema in _named().items():
+    event = TypeAdapter(Annotated[StreamEvent, Field(discriminator="event")])
+    told = event.json_schema(mode="serialization", ref_template=REF)
+    for name, schema in told.pop("$defs").items():
         schemas.setdefault(name, schema)
+    words = {"title": "StreamEvent", "description": "The data of an event, by its name."}
+    schemas["StreamEvent"] = told | words
     components["securitySchemes"] = {_SCHEME: {"type": "http", "scheme": "bearer"}}
     # Where none is asked for, one that is sent does no harm: clients may be written for both.
     found["security"] = [{_SCHEME: []}] if needs_token else [{}, {_SCHEME: []}]
@@ -190,22 +194,3 @@ def _document(app: FastAPI, needs_token: bool) -> dict[str, Any]:
                 for content in response.get("content", {}).values():
                     content.pop("itemSchema", None)
     return found
-
-
-def _named() -> dict[str, Any]:
-    """The schemas of problems and events, by name."""
-    events = get_args(StreamEvent)
-    _, whole = models_json_schema(
-        [(model, "serialization") for model in (Problem, *events)], ref_template=REF
-    )
-    schemas: dict[str, Any] = whole["$defs"]
-    kinds = {
-        event.model_fields["event"].default: REF.format(model=event.__name__) for event in events
-    }
-    schemas["StreamEvent"] = {
-        "title": "StreamEvent",
-        "description": "The data of an event, by its name.",
-        "oneOf": [{"$ref": ref} for ref in kinds.values()],
-        "discriminator": {"propertyName": "event", "mapping": kinds},
-    }
-    return schemas

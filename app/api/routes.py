@@ -1,7 +1,5 @@
 """The routes of the API. What is written below ``routes`` is evaluated as it stands: no lazy annotations."""
 
-import json
-import re
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import aclosing
 from http import HTTPStatus
@@ -13,7 +11,6 @@ from fastapi import APIRouter, Body, Depends, Path, Request, Response
 from fastapi import Query as Parameter
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from pydantic import BaseModel
-from starlette.exceptions import HTTPException
 
 from notehop.app import models
 from notehop.app.api.errors import Refusal, error_response
@@ -55,28 +52,6 @@ Texts = Annotated[models.EmbedQuery, Body(openapi_examples=TEXTS)]
 
 Prove = Callable[[str], str]
 """Answers the challenge of a program that has to know which server this is."""
-
-_HALF = re.compile(rb"\\u[dD][89a-fA-F]")
-"""An escape of half a sign: in pairs they are one, alone nothing that can be written."""
-
-
-async def whole_signs(request: Request) -> None:
-    """Refuse a body with half a sign in it.
-
-    :raises HTTPException: 422.
-    """
-    body = await request.body()
-    if not _HALF.search(body):
-        return
-    try:
-        json.dumps(json.loads(body), ensure_ascii=False).encode()
-    except UnicodeEncodeError as exc:
-        raise HTTPException(
-            HTTPStatus.UNPROCESSABLE_ENTITY,
-            "a text of the body holds half a sign (\\ud800 to \\udfff alone)",
-        ) from exc
-    except ValueError:
-        return  # said where it is read
 
 
 def seen(status: models.IndexStatus, *, from_here: bool) -> models.IndexStatus:

@@ -43,7 +43,7 @@ class ThreadPool:
         self._seconds = settings.timeout_s
         self._limiter = CapacityLimiter(self._most)
         self._taken: set[threading.Event] = set()
-        self._running: dict[CancelScope, bool] = {}
+        self._streams: set[CancelScope] = set()
         self._closed = False
 
     @property
@@ -77,14 +77,15 @@ class ThreadPool:
 
         self._taken.add(gone)
         with anyio.move_on_after(self._seconds) as scope:
-            self._running[scope] = streams
+            if streams:
+                self._streams.add(scope)
             try:
                 return await to_thread.run_sync(
                     in_turn, abandon_on_cancel=True, limiter=self._limiter
                 )
             finally:
                 gone.set()
-                del self._running[scope]
+                self._streams.discard(scope)
                 # Work that goes on unheard has its place until it ends.
                 if not begun.is_set():
                     self._taken.discard(gone)
@@ -96,11 +97,7 @@ class ThreadPool:
     def close(self) -> None:
         """Begin nothing more, and end streams: they would go on for as long as their answer takes."""
         self._closed = True
-        self.give_up(streams=True)
-
-    def give_up(self, *, streams: bool = False) -> None:
-        """Tell all who still wait, or the streams, that the server goes."""
-        for scope in [scope for scope, kind in self._running.items() if kind is streams]:
+        for scope in [*self._streams]:
             scope.cancel()
 
 
@@ -129,11 +126,6 @@ class Workers:
         self.closing.set()
         self.answers.close()
         self.lookups.close()
-
-    def give_up(self) -> None:
-        """Wait for nothing any more, in either."""
-        self.answers.give_up()
-        self.lookups.give_up()
 
 
 async def stream(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
@@ -96,7 +95,9 @@ def evaluate(
     """Measure how well notes are found, and questions answered: on your vault, or golden sets."""
     if ablate and compare is not None:
         raise UsageError("--ablate and --compare are two evaluations; run one after the other")
-    for file in (out, html):
+    # A path of the vault may hold what is no text.
+    write = partial(Path.write_text, encoding="utf-8", errors="backslashreplace")
+    for file in filter(None, (out, html)):
         _check_writable(file)
     import json
     from importlib.metadata import version
@@ -140,16 +141,16 @@ def evaluate(
     for result in results:
         found.append(result)
         if not options.json:
-            show(found[-1])
+            show(result)
     document = {"version": version("notehop"), "sets": [result.as_json() for result in found]}
     if options.json:
         print_json(document)
     if out is not None:
-        _write(out, json.dumps(document, indent=2) + "\n")
+        write(out, json.dumps(document, indent=2) + "\n")
     if html is not None:
         from notehop.app.evaluation.report import report
 
-        _write(html, report(found))
+        write(html, report(found))
 
 
 def _evaluated(
@@ -171,21 +172,10 @@ def _evaluated(
     return evaluate_sets(data, work, plan, progress, config_file=options.config)
 
 
-def _check_writable(file: Path | None) -> None:
+def _check_writable(file: Path) -> None:
     """Refuse a file before the minutes that it takes to have something to write."""
-    if file is None:
-        return
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as exc:
-        raise UsageError(f"{file.parent}: cannot be made: {exc.strerror}") from exc
-    if file.is_dir() or not os.access(file if file.exists() else file.parent, os.W_OK):
-        raise UsageError(f"{file}: cannot be written; name a file in a folder of yours")
-
-
-def _write(file: Path, text: str) -> None:
-    try:
-        # A path of the vault may hold what is no text.
-        file.write_text(text, encoding="utf-8", errors="backslashreplace")
+        file.open("a").close()
     except OSError as exc:
         raise UsageError(f"{file}: cannot be written: {exc.strerror}") from exc

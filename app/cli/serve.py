@@ -106,13 +106,13 @@ def serve(
         for one in announced.values():
             held.enter_context(one)
         if first:
+            say(f"{names} has no index yet; {server.url} says how far it is")
             vaults.follow(say, indexed)
-            begun = f"{names} has no index yet; {server.url} says how far it is"
-            server.open(vaults, announced, lambda: say(begun))
-            return
-        if watch:
-            vaults.follow()
-        server.open(vaults, announced, started)
+        else:
+            if watch:
+                vaults.follow()
+            started()
+        server.open(vaults, announced)
 
 
 def mcp(

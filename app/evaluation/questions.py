@@ -74,6 +74,11 @@ class KnownQuestion:
         """The notes that the answer rests on."""
         return frozenset(target.path for target in self.gold)
 
+    @property
+    def whole_notes(self) -> list[Target]:
+        """The same as targets, by path."""
+        return [Target(path) for path in sorted(self.notes)]
+
 
 @dataclass(frozen=True, slots=True)
 class QuestionSet:

@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING
 import anyio
 from anyio.abc import TaskGroup, TaskStatus
 from fastapi import APIRouter
-from starlette.responses import JSONResponse
+from starlette.exceptions import HTTPException
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from notehop.app.problems import http_problem
 from notehop.app.services.vaults import NAMED, LazyVault
 
 if TYPE_CHECKING:
@@ -68,11 +67,7 @@ class HttpTransport:
         """Answer a request."""
         if self._closing.is_set():
             told = "the server is being stopped; ask again when it is back"
-            problem = http_problem(HTTPStatus.SERVICE_UNAVAILABLE, told, kind="stopping")
-            body = problem.model_dump(exclude_none=True)
-            refusal = JSONResponse(body, problem.status, media_type="application/problem+json")
-            await refusal(scope, receive, send)
-            return
+            raise HTTPException(HTTPStatus.SERVICE_UNAVAILABLE, told)
         name = scope.get(NAMED)
         async with self._starting:
             if name not in self._managers:

@@ -59,13 +59,13 @@ class Parameters(Strict):
 
     model_config = ConfigDict(strict=True, defer_build=False)
 
-    guessed: ClassVar[tuple[tuple[str, str], ...]] = ()
+    guessed: ClassVar[dict[str, str]] = {}
 
     @classmethod
     def by_own_names(cls, fields: Mapping[str, Any]) -> dict[str, Any]:
         """The fields of a request, those with a guessed name by their own."""
         found = dict(fields)
-        for guess, name in cls.guessed:
+        for guess, name in cls.guessed.items():
             if guess in found and name not in found:
                 found[name] = found.pop(guess)
         return found
@@ -153,12 +153,7 @@ SeveralValues = Annotated[
 class FilterFields(Parameters):
     """What notes must have. A field that takes several values takes one as well."""
 
-    guessed = (
-        ("tags", "tag"),
-        ("folder", "path"),
-        ("types", "type"),
-        ("phrase", "phrases"),
-    )
+    guessed: ClassVar = {"tags": "tag", "folder": "path", "types": "type", "phrase": "phrases"}
 
     tag: Several = Field(
         default_factory=list,
@@ -235,11 +230,7 @@ class BaseQuery(Parameters):
     no link leads to; None does so where a language model answers.
     """
 
-    guessed = (
-        ("question", "query"),
-        ("q", "query"),
-        ("limit", "top_k"),
-    )
+    guessed: ClassVar = {"question": "query", "q": "query", "limit": "top_k"}
 
     query: str
     filters: Filters = Field(default_factory=Filters)

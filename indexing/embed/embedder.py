@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,9 @@ from notehop.indexing.embed.tokenizer import TokenOffsets
 
 Vectors = npt.NDArray[np.float32]
 """(n, d) or (d,), float32, each of length 1."""
+
+Kind = Literal["query", "passage"]
+"""What a text is to the model, which may want a prompt of its own before each."""
 
 OnBatch = Callable[[int], None]
 """Called after each batch with the number of passages done so far."""

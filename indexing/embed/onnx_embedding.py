@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
 from weakref import WeakValueDictionary
@@ -36,7 +37,7 @@ class QueryEmbedder(BaseEmbedding):
     """A LlamaIndex embedding for queries, and for the few passages of a small change.
 
     ``source`` says what serves: ``onnx``, ``packed`` for the model of the extra ``multilingual``,
-    which brings its engine, or ``torch`` for the ``reason`` given.
+    which brings its engine, or ``torch`` where there is no export, for the ``reason`` given.
     """
 
     dimensions: int
@@ -48,11 +49,7 @@ class QueryEmbedder(BaseEmbedding):
 
     @classmethod
     def over(
-        cls,
-        engine: Engine,
-        source: Source,
-        identity: dict[str, Any],
-        reason: str | None = None,
+        cls, engine: Engine, source: Source, identity: dict[str, Any], reason: str | None = None
     ) -> Self:
         """An embedding by an engine; ``identity`` names what it embeds with."""
         made = cls(
@@ -138,17 +135,6 @@ _held: WeakValueDictionary[str, Engine] = WeakValueDictionary()
 _opening = threading.Lock()
 
 
-def _opened(key: str | None, make: Callable[[], Engine]) -> Engine:
-    """What goes by a key, for as long as anybody holds it; made anew where nobody does, or for None."""
-    if key is None:
-        return make()
-    with _opening:
-        found = _held.get(key)
-        if found is None:
-            found = _held[key] = make()
-        return found
-
-
 def load_query(folder: Path, settings: EmbeddingSettings, *, shared: bool = False) -> QueryEmbedder:
     """Open the query model of an index.
 
@@ -161,47 +147,38 @@ def load_query(folder: Path, settings: EmbeddingSettings, *, shared: bool = Fals
     manifest = read_manifest(folder)
     if manifest is not None:
         _check_agreement(manifest, settings)
+    source: Source
+    make: Callable[[], Engine]
+    reason = None
+    key = settings.model_dump_json()
     if settings.model == MULTILINGUAL_NAME:
-        return _open_packed(settings, shared)
-    if manifest is not None and manifest.reason is None and manifest.is_sound(folder):
-        # Without checksums two manifests that are alike may be of two models.
-        return open_exported(folder, manifest, shared=shared and bool(manifest.crc))
-    if manifest is None:
-        reason = f"{folder} holds no exported model that can be read"
+        from notehop.indexing.embed.packed import PackedEngine
+
+        description = describe_model(settings)
+        source, identity = "packed", description.identity()
+        make = partial(PackedEngine, description)
+    elif manifest is not None and manifest.reason is None and manifest.is_sound(folder):
+        source, identity, key = "onnx", manifest.identity, manifest.text()
+        make = partial(OnnxModel, folder, manifest)
     else:
-        reason = manifest.reason or f"files of {folder} are missing or damaged"
-    # Files that are damaged are mended by the next run: nobody else shall wait with them.
-    return _open_torch(settings, reason, shared and manifest is not None and bool(manifest.reason))
+        from notehop.indexing.embed.torch_embedding import load_bulk
 
-
-def open_exported(folder: Path, manifest: ModelManifest, *, shared: bool = False) -> QueryEmbedder:
-    """Open the files that a manifest names.
-
-    :param shared: as for :func:`load_query`.
-    :raises ModelError: if they cannot be opened.
-    """
-    key = manifest.text() if shared else None
-    engine = _opened(key, lambda: OnnxModel(folder, manifest))
-    return QueryEmbedder.over(engine, "onnx", manifest.identity)
-
-
-def _open_packed(settings: EmbeddingSettings, shared: bool) -> QueryEmbedder:
-    from notehop.indexing.embed.packed import PackedEngine
-
-    description = describe_model(settings)
-    key = settings.model_dump_json() if shared else None
-    engine = _opened(key, lambda: PackedEngine(description))
-    return QueryEmbedder.over(engine, "packed", description.identity())
-
-
-def _open_torch(settings: EmbeddingSettings, reason: str, shared: bool) -> QueryEmbedder:
-    from notehop.indexing.embed.torch_embedding import load_bulk
-
-    # One query gains nothing from bfloat16, and trying it out would cost a second at each start.
-    settings = settings.model_copy(update={"precision": "float32"})
-    key = settings.model_dump_json() if shared else None
-    engine = _opened(key, lambda: load_bulk(settings))
-    return QueryEmbedder.over(engine, "torch", model_identity(settings), reason)
+        # One query gains nothing from bfloat16, and trying it out would cost a second at each start.
+        settings = settings.model_copy(update={"precision": "float32"})
+        source, identity = "torch", model_identity(settings)
+        make = partial(load_bulk, settings)
+        reason = f"{folder} holds no exported model that can be read"
+        if manifest is not None:
+            reason = manifest.reason or f"files of {folder} are missing or damaged"
+        # Files that are damaged are mended by the next run: nobody else shall wait with them.
+        shared = shared and manifest is not None and manifest.reason is not None
+    if not shared:
+        return QueryEmbedder.over(make(), source, identity, reason)
+    with _opening:
+        engine = _held.get(key)
+        if engine is None:
+            engine = _held[key] = make()
+    return QueryEmbedder.over(engine, source, identity, reason)
 
 
 def _check_agreement(manifest: ModelManifest, settings: EmbeddingSettings) -> None:

@@ -26,6 +26,7 @@ from notehop.indexing.embed.onnx_model import (
     MANIFEST_FILE,
     MANIFEST_VERSION,
     ModelManifest,
+    OnnxModel,
     checksum,
     read_manifest,
 )
@@ -51,16 +52,13 @@ def export_query_model(bulk: TorchEmbedding, folder: Path) -> str | None:
     :returns: None, or why there is no export and torch has to serve queries.
     :raises IndexUnwritable: if the folder cannot be written; what was begun is removed.
     """
-    wanted = ModelManifest(
-        identity=bulk.identity(),
-        dimensions=bulk.dimensions,
-        truncate=bulk.description.truncate,
-        max_tokens=bulk.max_tokens,
-        query_prompt=bulk.description.prompts.query,
-        passage_prompt=bulk.description.prompts.passage,
-        files={},
-        made_with=_made_with(),
+    import torch
+    import transformers
+
+    made_with = (
+        f"torch {torch.__version__}, transformers {transformers.__version__}, opset {_OPSET}"
     )
+    wanted = _manifest(bulk.description, bulk.max_tokens, made_with)
     with _drafting(folder) as draft:
         present = read_manifest(folder)
         if present is not None and present.is_sound(folder) and _is_same(present, wanted):
@@ -78,20 +76,25 @@ def describe_packed(description: ModelDescription, folder: Path) -> None:
     :param folder: as for :func:`export_query_model`.
     :raises IndexUnwritable: if the folder cannot be written.
     """
-    manifest = ModelManifest(
-        identity=description.identity(),
-        dimensions=description.dimensions,
-        truncate=description.truncate,
-        max_tokens=MULTILINGUAL_WINDOW,
-        query_prompt=description.prompts.query,
-        passage_prompt=description.prompts.passage,
-        files={},
-    )
+    manifest = _manifest(description, MULTILINGUAL_WINDOW)
     if read_manifest(folder) == manifest:
         return
     with _drafting(folder) as draft:
         (draft / MANIFEST_FILE).write_text(manifest.text(), encoding="utf-8")
         _install(draft, folder, manifest)
+
+
+def _manifest(description: ModelDescription, window: int, made_with: str = "") -> ModelManifest:
+    return ModelManifest(
+        identity=description.identity(),
+        dimensions=description.dimensions,
+        truncate=description.truncate,
+        max_tokens=window,
+        query_prompt=description.prompts.query,
+        passage_prompt=description.prompts.passage,
+        files={},
+        made_with=made_with,
+    )
 
 
 @contextmanager
@@ -129,21 +132,10 @@ def _install(source: Path, folder: Path, manifest: ModelManifest) -> None:
             file.unlink(missing_ok=True)
 
 
-def _made_with() -> str:
-    import torch
-    import transformers
-
-    return f"torch {torch.__version__}, transformers {transformers.__version__}, opset {_OPSET}"
-
-
 def _is_same(found: ModelManifest, wanted: ModelManifest) -> bool:
     """Whether an export is of the same model, by the same libraries."""
-    return (found.identity, found.made_with, found.max_tokens, found.truncate) == (
-        wanted.identity,
-        wanted.made_with,
-        wanted.max_tokens,
-        wanted.truncate,
-    )
+    names = ("identity", "made_with", "max_tokens", "truncate")
+    return all(getattr(found, name) == getattr(wanted, name) for name in names)
 
 
 def _export(bulk: TorchEmbedding, draft: Path, manifest: ModelManifest) -> ModelManifest:
@@ -224,13 +216,11 @@ def _trace(model: Any, truncate: int | None, file: Path) -> None:
 
 def _agreement(bulk: TorchEmbedding, exact: Any, folder: Path, manifest: ModelManifest) -> float:
     """Return the least cosine between the export and torch."""
-    from notehop.indexing.embed.onnx_embedding import open_exported
-
     texts = list(PROBES)
-    opened = open_exported(folder, manifest)
-    queries = np.stack([opened.embed_query(text) for text in texts])
-    passages = opened.embed(texts)
-    by_query = (queries * exact.embed_queries(texts)).sum(axis=1)
+    opened = OnnxModel(folder, manifest)
+    queries = np.concatenate([opened.vectors([text], "query") for text in texts])
+    passages = np.concatenate([opened.vectors([text], "passage") for text in texts])
+    by_query = (queries * exact.embed_together(texts, "query")).sum(axis=1)
     by_passage = (passages * bulk.embed_together(texts, "text")).sum(axis=1)
     return round(float(min(by_query.min(), by_passage.min())), 6)
 

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -62,8 +62,7 @@ _WHAT = "passages of your notes"
 Device = Literal["auto", "cpu", "cuda", "mps"]
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
+class Address(NamedTuple):
     """Where a cluster is. ``host`` is None for ``auto``: the one that this machine is a node of."""
 
     text: str
@@ -93,8 +92,7 @@ class Address:
         return cls(text, parts.hostname, port)
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(NamedTuple):
     """Room for one worker on a node: a GPU, or some cores."""
 
     node: str
@@ -314,13 +312,12 @@ class _Batch:
 
 @dataclass(slots=True, eq=False)
 class _Worker:
-    """``call`` is what it does: it loads the model, or embeds a batch; None for nothing."""
+    """``call`` is what it does: without a batch it loads the model; None for nothing."""
 
     slot: Slot
     actor: Any
     call: Any
     batch: _Batch | None = None
-    ready: bool = False
 
 
 class _Workers:
@@ -357,17 +354,14 @@ class _Workers:
             ) from exc
         finally:
             # What is under way is of no use any more; its worker begins anew.
-            for slot in [one.slot for one in self._workers.values() if one.batch is not None]:
-                del self._workers[slot]
+            self._workers = {at: one for at, one in self._workers.items() if one.batch is None}
 
     def _embedded(self, texts: Sequence[str]) -> Iterator[tuple[list[int], Vectors, int]]:
         import ray
         from ray.exceptions import RayError, RayTaskError
 
         self._fill()
-        waiting = deque(
-            _Batch(which) for which in batches(texts, BATCHES_EACH * len(self._workers))
-        )
+        waiting = deque(map(_Batch, batches(texts, BATCHES_EACH * len(self._workers))))
         since = time.monotonic()
         while waiting or any(one.batch for one in self._workers.values()):
             if time.monotonic() - self._looked > _LOOK_S:
@@ -387,15 +381,17 @@ class _Workers:
                     said = str(cause) if isinstance(cause, NotehopError) else _first_line(cause)
                     raise self._cluster.error(f"node {worker.slot.host} {said}") from exc
                 except RayError as exc:
-                    waiting.extendleft(self._lost(worker, exc))
+                    self._remove(worker, exc)
+                    if worker.batch is not None:
+                        waiting.appendleft(worker.batch)
                     continue
-                batch, worker.call, worker.batch, worker.ready = worker.batch, None, None, True
+                batch, worker.call, worker.batch = worker.batch, None, None
                 if batch is not None:
                     del self._deaths[worker.slot]
                     batch.end(bytes_in=found[0].nbytes)
                     yield batch.which, *found
-            if any(one.ready for one in self._workers.values()):
-                since = time.monotonic()
+            if any(one.call is None or one.batch for one in self._workers.values()):
+                since = time.monotonic()  # one has its model
             elif time.monotonic() - since > START_S:
                 raise self._cluster.error(
                     f"no worker began within {START_S:.0f} s ({ray.available_resources()} are free of "
@@ -441,10 +437,10 @@ class _Workers:
         batch.attempt = self._begin(worker.slot, size, batch.losses + 1)
         worker.call, worker.batch = worker.actor.embed.remote(given), batch
 
-    def _lost(self, worker: _Worker, exc: Exception) -> list[_Batch]:
-        """Go on without a worker that died; what it was to embed.
+    def _remove(self, worker: _Worker, exc: Exception) -> None:
+        """Go on without a worker that died.
 
-        :raises ModelError: if too many died over that.
+        :raises ModelError: if too many died over its batch.
         """
         import ray
 
@@ -455,9 +451,8 @@ class _Workers:
         ray.kill(worker.actor)
         why = _INSTALL_THERE if "No module named 'notehop" in str(exc) else _first_line(exc)
         self._reason = f"node {worker.slot.host}: {why}"
-        batch = worker.batch
-        if batch is None:
-            return []
+        if (batch := worker.batch) is None:
+            return
         batch.end(error="refused")
         batch.losses += 1
         if batch.losses >= MOST_LOSSES:
@@ -465,7 +460,6 @@ class _Workers:
                 f"{batch.losses} workers died over the same {len(batch.which)} texts, the last on "
                 f"{self._reason}; if its memory ran out, set a smaller embedding.batch_size"
             ) from exc
-        return [batch]
 
 
 def batches(texts: Sequence[str], least: int) -> list[list[int]]:

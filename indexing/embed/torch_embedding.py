@@ -5,9 +5,10 @@ Importing this file imports torch; only functions import it.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -15,17 +16,9 @@ from llama_index.core.bridge.pydantic import Field, PrivateAttr
 from llama_index.embeddings.huggingface import HuggingFaceEmbedding
 
 from notehop.config.errors import ModelError, SettingsError
-from notehop.indexing.embed.embedder import OnBatch, Vectors
+from notehop.indexing.embed.embedder import Kind, OnBatch, Vectors
 from notehop.indexing.embed.identity import ModelDescription, check_dimensions, describe_model
-from notehop.indexing.embed.models import (
-    BUNDLED_NAME,
-    INSTALL,
-    MULTILINGUAL_NAME,
-    MULTILINGUAL_SHA256,
-    multilingual_file,
-    quiet_loading,
-    verify_weights,
-)
+from notehop.indexing.embed.models import quiet_loading, verify_weights
 from notehop.indexing.embed.precision import Precision, settle_precision
 from notehop.indexing.embed.tokenizer import TokenOffsets, read_tokenizer
 
@@ -73,7 +66,7 @@ class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
 
     _description: ModelDescription = PrivateAttr()
     _tokens: TokenOffsets = PrivateAttr()
-    _has_window: bool = PrivateAttr()
+    _window: int = PrivateAttr(default=sys.maxsize)
     _pool: ThreadPoolExecutor | None = PrivateAttr(default=None)
 
     def __init__(self, description: ModelDescription, device: str, batch_size: int) -> None:
@@ -81,14 +74,12 @@ class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
 
         :raises ModelError: if it does not load.
         """
+        source: dict[str, Any]
         if description.is_packed:
-            from notehop.indexing.embed.packed_torch import unpacked_model
+            from notehop.indexing.embed.packed_torch import unpacked_modules
 
             # No name, so that the parent looks for no folder.
-            source: dict[str, Any] = {
-                "model_name": "",
-                "modules": unpacked_model(description, device),
-            }
+            source = {"model_name": "", "modules": unpacked_modules()}
         else:
             source = {
                 "model_name": str(description.folder),
@@ -99,9 +90,8 @@ class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
             try:
                 super().__init__(
                     device=device,
-                    cache_folder=str(
-                        description.folder
-                    ),  # or LlamaIndex makes a folder in the home
+                    # Or LlamaIndex makes a folder in the home.
+                    cache_folder=str(description.folder),
                     embed_batch_size=min(batch_size, LLAMA_MAX_BATCH),
                     truncate_dim=description.truncate,
                     **source,
@@ -117,14 +107,11 @@ class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
         self.model_name = description.name
         self._description = description
         window = self._model.max_seq_length
-        self._has_window = window is not None and 0 < window < 1_000_000
-        if self._has_window:
-            self.max_tokens = int(window)
-        own = (
-            self._model.tokenizer
-            if description.is_packed
-            else own_tokenizer(description.name, self._model)
-        )
+        if window is not None and 0 < window < 1_000_000:
+            self.max_tokens = self._window = int(window)
+        own = self._model.tokenizer
+        if not description.is_packed:
+            own = own_tokenizer(description.name, self._model)
         self._tokens = TokenOffsets(own, description.prompts.passage)
 
     @classmethod
@@ -187,7 +174,9 @@ class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
 
         :raises ModelError: if the model fails.
         """
-        sizes = self._sizes(texts)
+        tokens = self.tokens
+        # One more than the window says that a text may not fit.
+        sizes = [min(tokens.size(text) + tokens.overhead, self._window + 1) for text in texts]
         rows = np.empty((len(texts), self.dimensions), dtype=np.float32)
         done = 0
         plan = passes(sizes, self.embed_batch_size, self._pass_tokens())
@@ -196,19 +185,17 @@ class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
             done += len(which)
             if on_batch is not None:
                 on_batch(done)
-        self._count_cut(texts, sizes)
+        # The sizes may be one too large: texts are counted where it matters.
+        long = [text for text, size in zip(texts, sizes, strict=True) if size > self._window]
+        self.cut += sum(tokens.count(text) > self._window for text in long)
         return rows
 
-    def embed_queries(self, texts: Sequence[str]) -> Vectors:
-        """Embed queries, with the query prompt: (n, d), n > 0, in the order of ``texts``."""
-        return self.embed_together(texts, "query")
-
-    def vectors(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> Vectors:
+    def vectors(self, texts: Sequence[str], kind: Kind) -> Vectors:
         """Embed queries or passages: (n, d), n > 0, in the order of ``texts``.
 
         :raises ModelError: if the model fails.
         """
-        return self.embed_queries(texts) if kind == "query" else self.embed(texts)
+        return self.embed_together(texts, "query") if kind == "query" else self.embed(texts)
 
     def is_cut(self, query: str) -> bool:
         """Whether the window does not hold a query."""
@@ -221,8 +208,8 @@ class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
         :param prompt_name: ``query`` or ``text``.
         :raises ModelError: if the model fails.
         """
-        longest = min(max(map(len, texts)), self._longest())
-        fitting = self._pass_tokens() // max(1, int(longest))
+        longest = min(max(map(len, texts)), self._window)
+        fitting = self._pass_tokens() // max(1, longest)
         return self._encoded(list(texts), prompt_name, max(1, min(fitting, self.embed_batch_size)))
 
     def _embed(self, inputs: list[Any], prompt_name: str | None = None) -> list[list[float]]:
@@ -272,7 +259,7 @@ class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
         if ids is None or ids.ndim != 2 or "attention_mask" not in features:
             return
         width = int(ids.shape[1])
-        more = int(min(even_width(width), max(width, self._longest()))) - width
+        more = min(even_width(width), max(width, self._window)) - width
         fillers = {
             "input_ids": getattr(self.model.tokenizer, "pad_token_id", None) or 0,
             "attention_mask": 0,
@@ -280,23 +267,6 @@ class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
         }
         for name in fillers.keys() & features.keys() if more else ():
             features[name] = torch.nn.functional.pad(features[name], (0, more), value=fillers[name])
-
-    def _longest(self) -> float:
-        return self.max_tokens if self._has_window else np.inf
-
-    def _sizes(self, texts: Sequence[str]) -> list[int]:
-        """Tokens of each text as the model sees it; characters where it has no window."""
-        if not self._has_window:
-            return [len(text) for text in texts]
-        tokens = self.tokens
-        # One more than the window says that a text may not fit.
-        return [min(tokens.size(text) + tokens.overhead, self.max_tokens + 1) for text in texts]
-
-    def _count_cut(self, texts: Sequence[str], sizes: Sequence[int]) -> None:
-        if self._has_window:
-            # The sizes may be one too large: texts are counted where it matters.
-            long = [text for text, size in zip(texts, sizes, strict=True) if size > self.max_tokens]
-            self.cut += sum(self.tokens.count(text) > self.max_tokens for text in long)
 
     def _pass_tokens(self) -> int:
         return PASS_TOKENS.get(self.device, OTHER_PASS_TOKENS)
@@ -311,10 +281,7 @@ def load_bulk(settings: EmbeddingSettings) -> TorchEmbedding:
     :raises SettingsError: if ``embedding.dimensions`` or ``embedding.device`` cannot be had.
     """
     description = describe_model(settings)
-    if description.name == BUNDLED_NAME:
-        verify_weights(description.folder / "model.safetensors")
-    elif description.is_packed:
-        verify_weights(multilingual_file(), MULTILINGUAL_SHA256, MULTILINGUAL_NAME, INSTALL)
+    verify_weights(description.name)
     if settings.threads:
         torch.set_num_threads(settings.threads)
     loaded = TorchEmbedding(description, _device(settings.device), settings.batch_size)

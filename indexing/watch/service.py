@@ -71,7 +71,7 @@ class QueryModelCache:
         :raises ModelError: if the model is missing or does not load.
         """
         manifest = read_manifest(folder)
-        if manifest is None or (manifest.reason is None and not manifest.is_whole(folder)):
+        if manifest is None or (manifest.reason is None and not manifest.is_sound(folder)):
             raise TooMuchToEmbed
         made = (folder / MANIFEST_FILE).stat()
         key = (settings, made.st_ino, made.st_mtime_ns)

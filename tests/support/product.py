@@ -40,7 +40,7 @@ _HOMES: dict[str, str] = {
     "notehop.app.api.workers": "Workers",
     "notehop.app.api.logs": "KeyValue",
     "notehop.app.api.middleware": "MAX_BODY HEADERS BodyLimit",
-    "notehop.app.api.guard": "is_loopback Buckets REMEMBERED GUESSES",
+    "notehop.app.api.guard": "is_loopback RequestCounts GUESSES",
     "notehop.app.api.routes": "seen",
     "notehop.app.api.serve": "listen PortTaken server_of",
     "notehop.app.cli.program": "app run",
@@ -68,7 +68,7 @@ _HOMES: dict[str, str] = {
     ),
     "notehop.app.evaluation.metrics": (
         "answer_values Answered ANSWERS context_values MeanEstimate=Estimate holds mean RANKED "
-        "ranked_targets ranking_values refusal"
+        "ranked=ranked_targets ranking_values refusal"
     ),
     "notehop.app.evaluation.questions": (
         "golden_sets GoldenSet KnownQuestion=Question own_questions QuestionSet read_questions Target"
@@ -167,7 +167,7 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.llm.consent": "Hosts is_loopback=consent_is_loopback Resolve",
     "notehop.indexing.llm.egress": "EgressLog FORMER NAME SENDING sending",
     "notehop.indexing.llm.providers": "load_llm ProviderConfig DEFAULT_CONTEXT_WINDOW",
-    "notehop.indexing.llm.tokens": "Estimate=TokensEstimate",
+    "notehop.indexing.llm.tokens": "TokenCounter=TokensEstimate",
     "notehop.indexing.llm.transport": "ProviderTransport",
     "notehop.indexing.nodes.chunker": "chunk_id ChunkDraft embedded_text split_note",
     "notehop.indexing.nodes.parser": "NoteDocument SectionNodeParser",
