@@ -38,7 +38,7 @@ from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.lock import WriterLock
 from notehop.indexing.stores.model import LIMITS, Limits, NoteStatus
 from notehop.indexing.stores.replacement import finish_replacement, replace_index
-from notehop.indexing.stores.run_record import failed_before, lost_lately, read_run_record, recorded
+from notehop.indexing.stores.run_record import failed_before, recorded
 from notehop.indexing.themes.update import sum_themes_up, update_themes
 from notehop.indexing.tokens import NAMES
 
@@ -261,9 +261,6 @@ class Indexer:
         self, layout: IndexLayout, fingerprint: dict[str, Any], request: Request
     ) -> tuple[Update, str | None]:
         """Run once; also the language of most notes, where the index was made for another."""
-        if not request.again:
-            lost = lost_lately(read_run_record(self.layout), time.time())
-            request = replace(request, deleted_before=lost)
         state = read_catalog_state(layout)
         harmed = state is None or not state.fits(layout)
         run: IndexRun | None = None

@@ -175,7 +175,6 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.pipeline.models": "load_embedder SmallOrBulk TooMuchToEmbed",
     "notehop.indexing.pipeline.indexer": "Indexer",
     "notehop.indexing.pipeline.language": "advice",
-    "notehop.indexing.pipeline.chunking": "embedded_sentence",
     "notehop.indexing.report": "EnrichReport Progress=Silent Report report_lines Update",
     "notehop.indexing.stores.caches": "bring_up_to_date",
     "notehop.indexing.stores.catalog": (
