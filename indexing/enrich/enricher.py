@@ -63,7 +63,7 @@ SPENT_NOW = (
     "or at once with: notehop index"
 )
 
-_DAY = 86_400.0
+_HOUR, _DAY = 3_600.0, 86_400.0
 
 _FRAME_TOKENS = 12  # tokens that a chat takes around two messages
 
@@ -274,7 +274,7 @@ def enrich(
     *,
     load: Callable[[Settings, Path], TextWriter | None] = load_writer,
     cancelled: Callable[[], bool] = lambda: False,
-    most_calls: int | None = None,
+    paced: bool = False,
 ) -> EnrichReport | None:
     """Have written what the settings ask for and the index lacks; None if that is nothing.
 
@@ -282,15 +282,13 @@ def enrich(
 
     :param agree: told the cost before anything is sent.
     :param load: gives the language model.
-    :param most_calls: requests of this run, if fewer than ``enrich.max_calls``.
+    :param paced: it goes on all the time: no more than ``enrich.watch_calls`` requests an hour.
     """
     layout, settings = indexer.layout, indexer.settings.enrich
     wanted = settings.summaries != "off" or settings.headers != "off"
     if not wanted and not layout.enrichment.is_file():
         return None
     done = EnrichReport()
-    calls = settings.max_calls if most_calls is None else min(settings.max_calls, most_calls)
-    spent = SPENT if most_calls is None else SPENT_NOW
     lock = FileLock(layout.enriching_lock, timeout=0, thread_local=False, fallback_to_soft=False)
     try:
         if not layout.marker.is_file():
@@ -298,6 +296,11 @@ def enrich(
             raise IndexMissing("there is no index")
         with lock, EnrichmentStore.open(layout.enrichment) as store:
             if wanted:
+                calls = settings.max_calls
+                if paced:
+                    left = settings.watch_calls - store.made_since(time.time() - _HOUR)
+                    calls = min(calls, max(0, left))
+                spent = SPENT_NOW if paced else SPENT
                 _Enricher(indexer, store, done, agree, load, cancelled, calls, spent).run()
             else:
                 store.retire_all()

@@ -6,7 +6,6 @@ import os
 import signal
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -14,12 +13,11 @@ from pathlib import Path
 from types import FrameType
 
 from notehop.config import load_settings
-from notehop.config.errors import IndexLocked, IndexMissing, NotehopError
+from notehop.config.errors import IndexLocked, NotehopError
 from notehop.config.settings import EmbeddingSettings
 from notehop.indexing.embed.embedder import Embedder
 from notehop.indexing.embed.onnx_model import MANIFEST_FILE, read_manifest
 from notehop.indexing.enrich.enricher import SPENT_NOW, enrich
-from notehop.indexing.enrich.store import EnrichmentStore
 from notehop.indexing.pipeline import Indexer
 from notehop.indexing.pipeline.models import SmallOrBulk, TooMuchToEmbed
 from notehop.indexing.report import Update
@@ -130,8 +128,6 @@ _QUIET = 5.0
 
 _RETRY = 900.0  # seconds until what was left is tried again
 
-_HOUR = 3_600.0
-
 
 class BackgroundEnrichment:
     """Has written about notes what is missing, in a thread of its own while it is entered.
@@ -182,7 +178,7 @@ class BackgroundEnrichment:
                 indexer,
                 lambda _: None,
                 cancelled=self._stop.is_set,
-                most_calls=_calls_left(indexer),
+                paced=True,
             )
         except NotehopError as exc:
             self._warn_once(str(exc))
@@ -199,18 +195,6 @@ class BackgroundEnrichment:
         if warning != self._last_warning:
             self._last_warning = warning
             self._what.notify(warning)
-
-
-def _calls_left(indexer: Indexer) -> int:
-    """Requests that are left of this hour."""
-    settings = indexer.settings.enrich
-    if "llm" not in (settings.summaries, settings.headers):
-        return 0
-    try:
-        with EnrichmentStore.reading(indexer.layout.enrichment) as store:
-            return max(0, settings.watch_calls - store.made_since(time.time() - _HOUR))
-    except IndexMissing:
-        return settings.watch_calls
 
 
 @contextmanager
