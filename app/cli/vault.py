@@ -156,28 +156,26 @@ def _print_graph(place: Place, form: str) -> None:
 
 def _place_and_note(options: Common, where: list[str]) -> tuple[Place, str | None]:
     """Two arguments are a vault and its note; one is a vault if it is a folder, else a note."""
-    if len(where) > 2:
-        raise UsageError(f"links takes a vault and a note, and got {len(where)} arguments")
-    if len(where) == 2:
-        return options.with_vault(given_path(where[0])).place(), where[1]
-    if not where:
-        return options.place(), None
     from notehop.app.services.open_vault import NoVault
     from notehop.config.small_files import is_folder
 
-    given = str(given_path(where[0]))
-    as_vault = options.with_vault(Path(where[0])) if options.vault is None else None
-    if as_vault is not None and is_folder(given):
-        return as_vault.place(), None
+    if len(where) > 2:
+        raise UsageError(f"links takes a vault and a note, and got {len(where)} arguments")
+    first, note = (*where, None, None)[:2]
+    if first is None:
+        return options.place(), None
+    folder = given_path(first)
+    if note is not None or (options.vault is None and is_folder(str(folder))):
+        return options.with_vault(folder).place(), note
     try:
-        return options.place(), where[0]
+        return options.place(), first
     except NoVault:
-        if os.path.isfile(os.path.expanduser(given)):  # noqa: PTH111, PTH113 - never raise
+        if os.path.isfile(os.path.expanduser(first)):  # noqa: PTH111, PTH113 - never raise
             raise UsageError(
-                f"{where[0]}: a file, and no vault is named; run: notehop links VAULT NOTE"
+                f"{first}: a file, and no vault is named; run: notehop links VAULT NOTE"
             ) from None
         # Then it can only have been meant as the vault, and the message should say what is wrong.
-        return options.with_vault(Path(where[0])).place(), None
+        return options.with_vault(folder).place(), None
 
 
 def capture(
@@ -225,21 +223,18 @@ def status(
     egress: bool = option(False, "--egress", "What went to which host for language models."),
 ) -> None:
     """Say what the index holds and whether it is up to date, or what it knows of a note."""
-    if egress:
-        if note is not None:
-            raise UsageError("--egress is of the whole index: leave the note out")
-        from notehop.app.cli.show_status import show_egress
-        from notehop.app.services.status import egress_report
+    from notehop.app.cli.show_status import show_egress, show_status
+    from notehop.app.services.status import egress_report, index_status, note_status
 
-        options.print(egress_report(options.place()), show_egress)
-        return
-    from notehop.app.services.status import index_status, note_status
-
+    if egress and note is not None:
+        raise UsageError("--egress is of the whole index: leave the note out")
     place = options.place()
-    told = index_status(place) if note is None else note_status(place, note)
-    from notehop.app.cli.show_status import show_status
-
-    options.print(told, show_status)
+    if egress:
+        options.print(egress_report(place), show_egress)
+    else:
+        options.print(
+            index_status(place) if note is None else note_status(place, note), show_status
+        )
 
 
 def doctor(
@@ -307,39 +302,35 @@ def plugin(
     from notehop.app.services import plugin as plugins
 
     vault = options.with_vault(folder).place().vault
-    state = plugins.plugin_state(vault)
-    where, version = printable(str(state.folder)), plugins.shipped_version()
+    before = plugins.plugin_state(vault)
+    where = printable(str(before.folder))
     if action == "install":
         size = sum(map(len, plugins.shipped().values()))
-        over = f", over version {printable(state.version)}" if state.version else ""
-        names = ", ".join(plugins.FILES)
-        plan = f"{names} ({size / 1000:.0f} kB, version {version}) will be written to {where}{over}"
+        over = f", over version {printable(before.version)}" if before.version else ""
+        what = f"{', '.join(plugins.FILES)} ({size / 1000:.0f} kB, version"
+        plan = f"{what} {plugins.shipped_version()}) will be written to {where}{over}"
     else:
-        plan = f"{printable(', '.join(state.removable))} will be deleted from {where}"
-    if not yes and (action == "install" or state.removable):
+        plan = f"{printable(', '.join(before.removable))} will be deleted from {where}"
+    if not yes and (action == "install" or before.removable):
         _agree(plan)
-    if action == "install":
-        plugins.install_plugin(vault)
-    else:
-        plugins.remove_plugin(vault)
+    (plugins.install_plugin if action == "install" else plugins.remove_plugin)(vault)
+    state = plugins.plugin_state(vault)
 
-    had, state = state.removable, plugins.plugin_state(vault)
-    if options.json:
-        from notehop.app.cli.output import print_json
-
-        print_json(
-            {"folder": str(state.folder), "version": state.version, "others": [*state.others]}
-        )
-    elif state.version:
-        typer.echo(f"installed version {state.version} in {where}")
-        typer.echo(
-            "next, in Obsidian: Settings > Community plugins > enable notehop (restart the app if it "
-            f"is not listed); and keep running: notehop serve --vault {quote(printable(str(vault)))}"
-        )
-    else:
+    def show(_: object) -> None:
+        if state.version:
+            typer.echo(
+                f"installed version {state.version} in {where}\n"
+                "next, in Obsidian: Settings > Community plugins > enable notehop (restart the app if "
+                "it is not listed); and keep running: notehop serve --vault "
+                f"{quote(printable(str(vault)))}"
+            )
+            return
         left = f"; left there, as not of the plugin: {printable(', '.join(state.others))}"
-        told = "removed from" if had else "no plugin of notehop is in"
+        told = "removed from" if before.removable else "no plugin of notehop is in"
         typer.echo(f"{told} {where}{left if state.others else ''}")
+
+    found = {"folder": str(state.folder), "version": state.version, "others": [*state.others]}
+    options.print(found, show)
 
 
 def _agree(told: str) -> None:
