@@ -193,11 +193,12 @@ def match_communities(
     :param before: name -> its notes, of which some may be gone.
     """
     membership = {path: name for name, notes in sorted(before.items()) for path in notes}
-    pairs: dict[tuple[int, str], int] = {}
-    for at, group in enumerate(groups):
-        for path in group:
-            if path in membership:
-                pairs[at, membership[path]] = pairs.get((at, membership[path]), 0) + 1
+    pairs = Counter(
+        (at, membership[path])
+        for at, group in enumerate(groups)
+        for path in group
+        if path in membership
+    )
     found: dict[int, str] = {}
     taken: set[str] = set()
     for (at, name), both in sorted(pairs.items(), key=lambda item: (-item[1], item[0])):

@@ -73,37 +73,28 @@ def _find_block(outline: Outline, block_id: str) -> FragmentSpan | None:
 
 def _find_section(outline: Outline, parts: list[str]) -> FragmentSpan | None:
     headings = outline.headings
-    keys = [_key(part) for part in parts]
-    # From the last part back: which headings can begin the rest of the chain? One can if a deeper
-    # heading after it can begin the part after; the deepest such after each place settles it.
-    begins: list[list[bool]] = []
-    for part in reversed(keys):
-        able = [part in heading_keys(text) for _, text, _ in headings]
-        if begins:
-            deepest = 0
-            for index in range(len(headings) - 1, -1, -1):
-                level = headings[index][0]
-                able[index] = able[index] and level < deepest
-                if begins[-1][index]:
-                    deepest = max(deepest, level)
-        begins.append(able)
-    index, above = -1, 0
-    for able in reversed(begins):
-        index = _next(able, headings, index + 1, above)
-        if index < 0:
-            return None
-        above = headings[index][0]
-    ends = (line for level, _, line in headings[index + 1 :] if level <= above)
-    return FragmentSpan(headings[index][2], next(ends, outline.line_count + 1) - 1)
-
-
-def _next(
-    able: list[bool], headings: tuple[tuple[int, str, int], ...], start: int, above: int
-) -> int:
-    for index in range(start, len(headings)):
-        if able[index] and headings[index][0] > above:
-            return index
-    return -1
+    # From the last part back: where the first chain ends that begins at each heading, if one does.
+    *first_parts, last_part = map(_key, parts)
+    ends = [
+        at if last_part in heading_keys(text) else None for at, (_, text, _) in enumerate(headings)
+    ]
+    for part in reversed(first_parts):
+        found: list[int | None] = [None] * len(headings)
+        nearest: dict[int, int] = {}  # rank -> the next heading at which the rest can begin
+        for at in range(len(headings) - 1, -1, -1):
+            level, text, _ = headings[at]
+            below = [place for rank, place in nearest.items() if rank > level]
+            if below and part in heading_keys(text):
+                found[at] = ends[min(below)]
+            if ends[at] is not None:
+                nearest[level] = at
+        ends = found
+    last = next((at for at in ends if at is not None), None)
+    if last is None:
+        return None
+    level, _, line = headings[last]
+    after = (line for rank, _, line in headings[last + 1 :] if rank <= level)
+    return FragmentSpan(line, next(after, outline.line_count + 1) - 1)
 
 
 @lru_cache(maxsize=65_536)
