@@ -9,7 +9,6 @@ from functools import lru_cache
 from unicodedata import category
 
 from notehop.indexing.graph.files import fold
-from notehop.indexing.graph.model import FragmentSpan
 from notehop.indexing.vault.model import Note
 
 _ASCII_SYMBOLS = frozenset("$+<=>^`|~")
@@ -30,6 +29,14 @@ class Outline:
     headings: tuple[tuple[int, str, int], ...]
     blocks: tuple[tuple[str, int, int], ...]
     line_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class FragmentSpan:
+    """The lines of a note that a fragment names, both ends included."""
+
+    first_line: int
+    last_line: int
 
 
 def outline_of_note(note: Note) -> Outline:

@@ -6,8 +6,8 @@ import threading
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from notehop.indexing.graph.model import Status
 from notehop.indexing.graph.pagerank import pagerank
+from notehop.indexing.graph.resolve import Status
 from notehop.indexing.stores.catalog import CatalogSnapshot
 from notehop.indexing.stores.model import LinkRow, NoteRow, NoteStatus
 
