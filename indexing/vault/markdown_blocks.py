@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal
 
 from markdown_it import MarkdownIt
@@ -233,14 +234,6 @@ def _block(state: PlacedState, start: int, end: int, silent: bool, mark: str) ->
     return True
 
 
-def _comment(state: PlacedState, start: int, end: int, silent: bool) -> bool:
-    return _block(state, start, end, silent, "%%")
-
-
-def _math(state: PlacedState, start: int, end: int, silent: bool) -> bool:
-    return _block(state, start, end, silent, "$$")
-
-
 _ID = re.compile(r"\^([A-Za-z0-9-]+)[ \t]*$", re.MULTILINE)
 
 
@@ -283,8 +276,8 @@ def _grammar() -> MarkdownIt:
     interrupts = {"alt": ["paragraph", "reference", "blockquote", "list"]}
     ruler.at("reference", _reference)
     ruler.before("table", "too_deep", _too_deep)  # type: ignore[arg-type]
-    ruler.before("fence", "comment", _comment, interrupts)  # type: ignore[arg-type]
-    ruler.before("fence", "math", _math, interrupts)  # type: ignore[arg-type]
+    ruler.before("fence", "comment", partial(_block, mark="%%"), interrupts)  # type: ignore[arg-type]
+    ruler.before("fence", "math", partial(_block, mark="$$"), interrupts)  # type: ignore[arg-type]
     ruler.before("reference", "footnote", footnote_def, {"alt": ["paragraph", "reference"]})
     ruler.before("heading", "block_id", _block_id, interrupts)  # type: ignore[arg-type]
     return md

@@ -206,7 +206,7 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.themes.build": "made_with=themes_made_with read_themes Theme Themes",
     "notehop.indexing.tokens": "FIELDS LANGUAGES",
     "notehop.indexing.tokens.vocabulary": "MOST=COMPOUNDS_MOST PART Vocabulary WITHIN",
-    "notehop.indexing.tokens.words": "fold Phrase joined_words words_in_order MAX_LENGTH",
+    "notehop.indexing.tokens.words": "fold joined_words words_in_order MAX_LENGTH",
     "notehop.indexing.tokens.languages": "detect_language",
     "notehop.indexing.tokens.tokenizer": "field_tokens Tokenizer",
     "notehop.indexing.vault": "parse=note_parser",
