@@ -160,9 +160,11 @@ _HOMES: dict[str, str] = {
         "EdgeWeights edge_weights"
     ),
     "notehop.indexing.graph.files": "VaultFiles is_note",
-    "notehop.indexing.graph.fragments": "find_fragment Outline outline_of_note",
     "notehop.indexing.graph.pagerank": "pagerank=graph_pagerank",
-    "notehop.indexing.graph.resolve": "MAX_CANDIDATES resolve_link resolve_path ResolvedLink Status",
+    "notehop.indexing.graph.resolve": (
+        "find_fragment MAX_CANDIDATES Outline outline_of_note resolve_link resolve_path ResolvedLink "
+        "Status"
+    ),
     "notehop.indexing.llm": "egress",
     "notehop.indexing.llm.consent": "Hosts is_loopback=consent_is_loopback Resolve",
     "notehop.indexing.llm.egress": "EgressLog FORMER NAME SENDING sending",
@@ -212,14 +214,13 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.vault": "parse=note_parser",
     "notehop.indexing.vault.body": "MAX_CHARACTERS",
     "notehop.indexing.vault.dates": "day_in_name",
-    "notehop.indexing.vault.exclusion": "exclusion glob_pattern",
     "notehop.indexing.vault.model": "CommentLinks LinkKind Note",
     "notehop.indexing.vault.opening": "open_below",
     "notehop.indexing.vault.pdf": "read_pdf",
     "notehop.indexing.vault.parse": "parse_note extract_wiki_links",
     "notehop.indexing.vault.plain": "plain_map plain_text without_emphasis words_of",
     "notehop.indexing.vault.sentences": "sentence_spans",
-    "notehop.indexing.vault.walk": "Walk walk",
+    "notehop.indexing.vault.walk": "exclusion glob_pattern Walk walk",
     "notehop.indexing.watch.events": "APP_SETTINGS EVERYTHING ReportedChanges VaultEvents",
     "notehop.indexing.watch.process": "PROGRAM run_program",
     "notehop.indexing.watch.service": "follow=follow_follow Following "
