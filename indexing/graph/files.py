@@ -153,8 +153,6 @@ class VaultFiles(Mapping[str, VaultFile]):
 
 def competing(files: Sequence[VaultFile]) -> Sequence[VaultFile]:
     """The files that are not excluded, or all of them if every one is."""
-    if len(files) == 1:
-        return files
     return [file for file in files if not file.excluded] or files
 
 

@@ -7,12 +7,13 @@ leads elsewhere. An edge that the owner did not make is worse than a missing one
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
-from itertools import chain, islice, takewhile
+from itertools import takewhile
 from unicodedata import category, normalize
 
 from notehop.indexing.graph.files import (
@@ -149,17 +150,13 @@ def resolve_link(
         return ResolvedLink(source, link, _UNRESOLVED)  # ``[[|text]]``: the app finds nothing
     resolution = resolve_path(files, source, link.target)
     path = resolution.path
-    if (
-        not fragment
-        or path is None
-        or not is_readable(path)
-        or resolution.status is Status.EXCLUDED
-    ):
-        return ResolvedLink(source, link, resolution)
-    if is_pdf(path):
-        # ``page=3&rect=…``; without a page it says how it is shown.
-        fragment = fragment.partition("&")[0]
-    outline = outline_of(path) if not is_pdf(path) or fragment.startswith("page=") else None
+    outline = None
+    if fragment and path and is_readable(path) and resolution.status is not Status.EXCLUDED:
+        if is_pdf(path):
+            # ``page=3&rect=…``; without a page it says how it is shown.
+            fragment = fragment.partition("&")[0]
+        if not is_pdf(path) or fragment.startswith("page="):
+            outline = outline_of(path)
     if outline is None:
         return ResolvedLink(source, link, resolution)
     span = find_fragment(outline, fragment)
@@ -194,27 +191,17 @@ def _from_folder(source: str, key: str) -> str | None:
     None, too, for one that ends in ``.`` or ``..``: it names a folder. The note of that folder's
     name would be found, but the link does not say its name, and would not be found by it.
     """
-    parts = fold(source).split("/")[:-1]
-    steps = key.split("/")
-    if steps[-1] in (".", ".."):
+    if "//" in key or key.rpartition("/")[2] in ("", ".", ".."):
         return None
-    for part in steps:
-        if part == "..":
-            if not parts:
-                return None
-            parts.pop()
-        elif part != ".":
-            parts.append(part)
-    return "/".join(parts)
+    place = posixpath.normpath(posixpath.join(posixpath.dirname(fold(source)), key))
+    return None if place.startswith("../") else place
 
 
 def _nearest(source: str, target: str, fitting: Sequence[VaultFile]) -> Resolution:
     """Rule 7: below the linking note's folder first, then the shortest path, then by path."""
     folder = fold(source).rpartition("/")[0] + "/"
-    near = (file for file in fitting if file.key.startswith(folder))
-    far = (file for file in fitting if not file.key.startswith(folder))
-    ranked = [*islice(chain(near, far), MAX_CANDIDATES)]
-    return _resolution(_spelled(ranked, target), len(fitting), Via.NAME)
+    ranked = sorted(fitting, key=lambda file: not file.key.startswith(folder))
+    return _resolution(_spelled(ranked[:MAX_CANDIDATES], target), len(fitting), Via.NAME)
 
 
 def _spelled(ranked: Sequence[VaultFile], target: str) -> Sequence[VaultFile]:
@@ -223,23 +210,17 @@ def _spelled(ranked: Sequence[VaultFile], target: str) -> Sequence[VaultFile]:
     Comparison ignores case, so all of them fit and are reported; but on a disk that has both
     ``note.md`` and ``Note.md`` the writer can choose only by spelling.
     """
-    if len(ranked) == 1:
-        return ranked
-    rank: dict[str, int] = {}
-    for file in ranked:
-        rank.setdefault(file.key, len(rank))
-    if len(rank) == len(ranked):
+    keys = [file.key for file in ranked]
+    if len(set(keys)) == len(keys):
         return ranked
     written = normalize("NFC", target).lstrip("./")
     endings = (written, written + NOTE_SUFFIX)
-    return sorted(
-        ranked,
-        key=lambda file: (
-            rank[file.key],
-            not normalize("NFC", file.path).endswith(endings),
-            file.path,
-        ),
-    )
+
+    def place(file: VaultFile) -> tuple[int, bool, str]:
+        other = not normalize("NFC", file.path).endswith(endings)
+        return keys.index(file.key), other, file.path
+
+    return sorted(ranked, key=place)
 
 
 def _resolution(ranked: Sequence[VaultFile], total: int, via: Via) -> Resolution:

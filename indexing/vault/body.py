@@ -115,13 +115,13 @@ def read_body(
     body = Body()
     edits: list[Edit] = []
     for first, last in parts:
-        layout = state.read(first - 1, last)
-        body.blocks += layout.blocks
-        edits += [Edit(start, end, "") for start, end in layout.hidden]
-        edits += _html_comments(text, layout.html)
-        edits += [_below_title(text, *between) for between in layout.titles]
-        for block in layout.texts:
-            inline = Inline(text, lines, layout.references, comment_links)
+        state.read(first - 1, last)
+        body.blocks += state.blocks
+        edits += [Edit(start, end, "") for start, end in state.hidden]
+        edits += _html_comments(text, state.html)
+        edits += [_below_title(text, *between) for between in state.titles]
+        for block in state.texts:
+            inline = Inline(text, lines, state.references, comment_links)
             edits += _read_block(block, inline, body)
     body.blocks.sort(key=lambda block: (block.first_line, block.last_line, block.id))
     body.edits = _disjoint(edits)
