@@ -1,8 +1,7 @@
 """Communities of the graph of links: notes bound to each other more than to the rest. Pure.
 
-Modularity and its optimisation by Louvain (Blondel et al. 2008), which networkx does; that is
-imported inside the functions, for commands that need no graph start faster without it. What is our
-own is what keeps communities as they are while notes change.
+networkx does Louvain (Blondel et al. 2008); it is imported inside the functions, for commands that
+need no graph start faster without it. Our own is what keeps communities while notes change.
 
 Every note has one vote, which it shares out over its links. A daily note or an index that links to
 fifty notes so binds none of the fifty to another, and a note with a single link is bound where that

@@ -43,9 +43,9 @@ def is_pdf(path: str) -> bool:
 def link_name(target: str) -> str:
     """The name under which a link waits for changes: its folded last segment, without ``.md``.
 
-    Works for the path part of a link, for the path of a file and for an alias, and gives all that
-    could ever meet the same name: every trailing ``.md`` is dropped, for ``[[a.md]]`` may mean
-    ``a.md`` or ``a.md.md``, and so are spaces around it. Empty for a link into the same note.
+    Of the path part of a link, of a file's path or of an alias. What could meet has the same name:
+    every trailing ``.md`` is dropped (``[[a.md]]`` may mean ``a.md.md``), and spaces around it.
+    Empty for a link into the same note.
     """
     name = fold(target).rpartition("/")[2].strip()
     while name.endswith(NOTE_SUFFIX):
@@ -57,8 +57,7 @@ def affected_names(path: str, aliases: Iterable[str] = ()) -> frozenset[str]:
     """The :func:`link_name` of every link to resolve again when a file comes, goes or changes.
 
     Ask for the old and the new path of a file that moved, and for the old and the new aliases of a
-    note (those of a note that becomes excluded or stops being so, too). Links that *stand in* a
-    note that appeared or moved must be resolved in any case: their folder is new.
+    note, also of one that becomes excluded or stops being so.
     """
     return frozenset((link_name(path), *(link_name(alias) for alias in aliases)))
 

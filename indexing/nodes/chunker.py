@@ -34,11 +34,11 @@ CHUNKER = "sections-2"
 class ChunkDraft:
     """A piece of a note, ready to be embedded.
 
-    The drafts of a note's text tile ``Note.text[body_start:]``: ``start`` and ``end`` are offsets
-    of one after the other; those of its properties come behind them. ``first_line`` and
-    ``last_line`` are those of its first and last character that is not blank. ``heading_path`` says
-    where it stands, top_level first; ``headings`` holds (rank, text) of the headings above and
-    inside it, in order. ``body`` is what is shown, ``embedded`` what the model sees.
+    The drafts of a note's text tile ``Note.text[body_start:]``, by the offsets ``start`` and ``end``;
+    those of its properties come behind them. ``first_line`` and ``last_line`` are those of its first
+    and last character that is not blank. ``heading_path`` says where it stands, from the top;
+    ``headings`` holds (rank, text) of the headings above and inside it, in order. ``body`` is what
+    is shown, ``embedded`` what the model sees.
     """
 
     id: ChunkId

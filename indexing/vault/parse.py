@@ -164,12 +164,10 @@ _OF_THE_FILE = (errno.EACCES, errno.EPERM, errno.EISDIR, errno.ELOOP, errno.ENAM
 class Read:
     """What reading a file gave: a note, or the reason why there is none.
 
-    ``content_hash`` is empty where there is a problem that may pass while the file stays as it is.
-
-    ``file`` carries size and time as they were when it was opened. ``note`` is None, without a
-    problem, when the content is what the catalog knows already. ``away`` tells that the disk did
-    not answer, or a process that reads was stopped, so that nothing is known of the file as it is
-    now.
+    ``file`` carries size and time as they were when it was opened. ``content_hash`` is empty where
+    there is a problem that may pass while the file stays as it is. ``note`` is None, without a
+    problem, when the content is what the catalog knows already. ``away``: the disk did not answer,
+    or a process that reads was stopped, and nothing is known of the file as it is now.
     """
 
     file: FileEntry

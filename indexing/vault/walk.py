@@ -78,10 +78,9 @@ def walk(
 ) -> Walk:
     """List the files of a vault, attachments too, since links lead to them.
 
-    Files and folders whose name starts with a dot (``.obsidian``, ``.trash``, ``.git``) are no part
-    of a vault and are passed over. Symbolic links to files inside the vault are files like others;
-    links to folders, and links that leave the vault, are not followed: what a folder link inside
-    the vault shows is listed where it really is, and no loop can arise.
+    What starts with a dot (``.obsidian``, ``.trash``, ``.git``) is no part of a vault. Symbolic links
+    to files inside it are files like others; links to folders, which would show them twice or lead
+    in a circle, and links that leave the vault are not followed.
 
     :param within: look only at what is at these paths, relative to ``root``, and below them; one at
         which nothing stands, or that is no part of the vault, gives nothing. None for everything.
