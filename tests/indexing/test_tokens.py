@@ -162,12 +162,12 @@ def test_english_terms_do_not_hide_chinese() -> None:
 
 @pytest.mark.parametrize(("phrase", "text"), rows(__file__, "it_stands_there"))
 def test_it_stands_there(phrase: str, text: str) -> None:
-    assert product.Phrase(phrase).stands_in(product.joined_words(text))
+    assert product.joined_words(phrase) in product.joined_words(text)
 
 
 @pytest.mark.parametrize(("phrase", "text"), rows(__file__, "it_does_not"))
 def test_it_does_not(phrase: str, text: str) -> None:
-    assert not product.Phrase(phrase).stands_in(product.joined_words(text))
+    assert product.joined_words(phrase) not in product.joined_words(text)
 
 
 texts = st.text(
