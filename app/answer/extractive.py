@@ -103,14 +103,13 @@ def features(
 def _exact(asked: Asked, ranked: Sequence[Candidate], sources: Sequence[Named]) -> dict[str, float]:
     """Of a question for something exact, as a sum: how near what has one is, and how much nearer what
     has none."""
-    wanted = asked.question.expected
-    if not wanted.kind:
+    if not asked.question.exact:
         return {}
     fit = [
         one
         for one in ranked
         if fits(
-            wanted,
+            asked.question,
             one.passage,
             one.passage.heading or sources[one.source].source.heading,
             asked.reading.words,

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from notehop.app.answer.facts import names_of
 from notehop.app.answer.passages import Passage, SentenceSpans, passages
-from notehop.app.answer.question import DIGITS, MEASURES, Question, has_date, has_number
+from notehop.app.answer.question import DIGITS, EXACT, Question, has_date, has_number
 from notehop.app.models import Source
 from notehop.indexing.tokens.words import fold
 
@@ -408,7 +408,7 @@ def _forms(
     if "number" in forms:
         found["number_there" if has_number(told, asked.numbers) else "number_not_there"] = 1.0
     if asked.question.measure:
-        there = MEASURES[asked.question.measure][1].search(fold(text).casefold())
+        there = EXACT[asked.question.measure][1].search(fold(text).casefold())
         found["measure_there" if there else "measure_not_there"] = 1.0
     if "date" in forms:
         found["date_there" if has_date(told) else "date_not_there"] = 1.0
