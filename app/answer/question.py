@@ -296,10 +296,6 @@ _INNER = re.compile(
     r"|between|wer|wann|wo|warum|wenn|und|weil|quand|pourquoi|cuando|quando|wanneer)\b"
 )
 _DOES = re.compile(r"^\w+[^e\W]ed\b|\b(?:to|we|you|i|our|my|your|supposed)\b")
-_ROLES = re.compile(
-    r"\b(?:of|for|in|at|on|to|from|with|by|per|about|von|fur|bei|im|zu|mit|du|des|pour|dans|del"
-    r"|para|con|per|di|van|voor|met|av|pa)\b"
-)
 _ASIDE = re.compile(r" (?:in|for|at|on|within|im|bei|dans|chez|en|in|voor|inom)(?: |$)")
 """What stands behind says where the term is used: "a seed in the seed bank"."""
 
@@ -390,9 +386,7 @@ def _defined(plain: str) -> str:
     words = left.split()
     if not words or len(words) > LONGEST_TERM or _INNER.search(left) or _DOES.search(left):
         return ""
-    left = _ASIDE.split(left)[0].strip(" -") or left
-    # "What is the price of oysters" asks for a price, and "what is a tidal prism" for a sentence.
-    return "" if _ROLES.search(left) and _PARSED["number"].search(plain) else left
+    return _ASIDE.split(left)[0].strip(" -") or left
 
 
 def _sides(text: str) -> tuple[str, ...]:
