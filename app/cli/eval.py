@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from notehop.app.cli.options import Common, given_path, option
+from notehop.app.cli.options import Common, argument, given_path, option
 from notehop.config.errors import UsageError
 
 if TYPE_CHECKING:
@@ -20,77 +18,60 @@ if TYPE_CHECKING:
 
 def evaluate(
     options: Common,
-    data: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="[DATA]",
-            parser=given_path,
-            help="Questions about the vault (a file), or a folder of golden sets with vaults of "
-            "their own. Without it, questions are made out of the vault.",
-        ),
-    ] = None,
-    answers: Annotated[
-        Path | None,
-        option(
-            "--answers",
-            "An answer set about the vault: what answers hold, and which questions are refused "
-            "(docs/evaluation.md).",
-            "FILE",
-        ),
-    ] = None,
-    each: Annotated[
-        bool, option("--each", "With --answers: list the answer to each question, too.")
-    ] = False,
-    suggestions: Annotated[
-        bool,
-        option(
-            "--suggestions",
-            "Take a fifth of the links out of a copy of the vault: are they suggested again?",
-        ),
-    ] = False,
-    ablate: Annotated[
-        bool, option("--ablate", "Turn each part of retrieval off, one by one.")
-    ] = False,
-    compare: Annotated[
-        tuple[str, str] | None,
-        option(
-            "--compare",
-            "Hold setting B to A: each a preset (current, stock, fused, semantic, lexical), "
-            "key=value,key=value or a TOML file.",
-            "A B",
-        ),
-    ] = None,
-    measure: Annotated[
-        str | None,
-        option("--measure", "The measure by which a question counts as helped or hurt.", "NAME"),
-    ] = None,
-    questions: Annotated[
-        int,
-        option("--questions", "Questions of each kind made out of the vault.", min=1, max=10_000),
-    ] = 100,
-    seed: Annotated[
-        int, option("--seed", "Another number makes other questions, or other unrelated links.")
-    ] = 0,
-    unrelated_links: Annotated[
-        int,
-        option(
-            "--unrelated-links",
-            "Write so many links to notes drawn at random into each note of a golden set, in a "
-            "copy: what do poor links cost?",
-            "N",
-            min=0,
-            max=100,
-        ),
-    ] = 0,
-    work: Annotated[
-        Path, option("--work", "Folder for the vaults of golden sets and their indexes.", "PATH")
-    ] = Path("build/eval"),
-    out: Annotated[
-        Path | None, option("--out", "Write the results there, as JSON.", "FILE")
-    ] = None,
-    html: Annotated[
-        Path | None, option("--html", "Write a report with plots there.", "FILE")
-    ] = None,
+    data: Path | None = argument(
+        None,
+        "[DATA]",
+        "Questions about the vault (a file), or a folder of golden sets with vaults of "
+        "their own. Without it, questions are made out of the vault.",
+        parser=given_path,
+    ),
+    answers: Path | None = option(
+        None,
+        "--answers",
+        "An answer set about the vault: what answers hold, and which questions are refused "
+        "(docs/evaluation.md).",
+        "FILE",
+    ),
+    each: bool = option(False, "--each", "With --answers: list the answer to each question, too."),
+    suggestions: bool = option(
+        False,
+        "--suggestions",
+        "Take a fifth of the links out of a copy of the vault: are they suggested again?",
+    ),
+    ablate: bool = option(False, "--ablate", "Turn each part of retrieval off, one by one."),
+    compare: tuple[str, str] | None = option(
+        None,
+        "--compare",
+        "Hold setting B to A: each a preset (current, stock, fused, semantic, lexical), "
+        "key=value,key=value or a TOML file.",
+        "A B",
+    ),
+    measure: str | None = option(
+        None, "--measure", "The measure by which a question counts as helped or hurt.", "NAME"
+    ),
+    questions: int = option(
+        100, "--questions", "Questions of each kind made out of the vault.", min=1, max=10_000
+    ),
+    seed: int = option(
+        0, "--seed", "Another number makes other questions, or other unrelated links."
+    ),
+    unrelated_links: int = option(
+        0,
+        "--unrelated-links",
+        "Write so many links to notes drawn at random into each note of a golden set, in a "
+        "copy: what do poor links cost?",
+        "N",
+        min=0,
+        max=100,
+    ),
+    work: Path = option(
+        Path("build/eval"),
+        "--work",
+        "Folder for the vaults of golden sets and their indexes.",
+        "PATH",
+    ),
+    out: Path | None = option(None, "--out", "Write the results there, as JSON.", "FILE"),
+    html: Path | None = option(None, "--html", "Write a report with plots there.", "FILE"),
 ) -> None:
     """Measure how well notes are found, and questions answered: on your vault, or golden sets."""
     if ablate and compare is not None:
@@ -141,7 +122,7 @@ def evaluate(
     for result in results:
         found.append(result)
         if not options.json:
-            show(result)
+            show(found[-1])
     document = {"version": version("notehop"), "sets": [result.as_json() for result in found]}
     if options.json:
         print_json(document)

@@ -7,7 +7,7 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 from typer.core import TyperGroup
@@ -68,9 +68,9 @@ def _version(wanted: bool) -> None:
 
 def _start(
     options: Common,
-    version: Annotated[  # noqa: ARG001 - the callback has done it
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
-    ] = False,
+    version: bool = typer.Option(  # noqa: ARG001 (the callback has done it)
+        False, "--version", callback=_version, is_eager=True, help="Show the version."
+    ),
 ) -> None:
     """Keep what stands before the command's name."""
     logging.basicConfig(

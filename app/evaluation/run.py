@@ -272,8 +272,7 @@ def evaluate_sets(
         _distinct(settings, plan.variants(settings))
         place = place_for(settings)
         with _snapshot(place) as view:
-            notes = view.notes_at(gold_notes(golden.questions))
-            questions = placed(golden.questions, notes, golden.name)
+            questions = placed(golden.questions, view, golden.name)
             paths = frozenset(view.paths())
         foreign = [
             question
@@ -312,7 +311,7 @@ def evaluate_vault(
             language = reader.catalog.meta().get("fingerprint", {}).get("language")
             sets = _own(view, Tokenizer(str(language or "en")), place, plan)
         else:
-            found = placed(given, view.notes_at(gold_notes(given)), str(questions))
+            found = placed(given, view, str(questions))
             sets = [QuestionSet(str(questions), found, measure_for(found))]
     for asked in sets:
         yield _evaluated(

@@ -20,8 +20,19 @@ OnBatch = Callable[[int], None]
 """Called after each batch with the number of passages done so far."""
 
 
-class Embedder(Protocol):
-    """Embeds passages: torch in bulk, or the exported model where a few do not merit loading torch."""
+class BulkEmbedder(Protocol):
+    """Embeds passages: torch, the exported model, or the workers of a cluster."""
+
+    @property
+    def cut(self) -> int:
+        """Passages so far that were longer than the window."""
+
+    def embed(self, texts: Sequence[str], on_batch: OnBatch | None = None) -> Vectors:
+        """Embed passages: (n, d), in the order of ``texts``; (0, d) for none."""
+
+
+class Embedder(BulkEmbedder, Protocol):
+    """A model that notes are cut for, and embedded by."""
 
     @property
     def dimensions(self) -> int:
@@ -35,12 +46,5 @@ class Embedder(Protocol):
     def tokens(self) -> TokenOffsets:
         """The model's tokenizer; it knows the passage prompt."""
 
-    @property
-    def cut(self) -> int:
-        """Passages so far that were longer than the window."""
-
     def identity(self) -> dict[str, Any]:
         """Return what the fingerprint of an index names."""
-
-    def embed(self, texts: Sequence[str], on_batch: OnBatch | None = None) -> Vectors:
-        """Embed passages: (n, d), in the order of ``texts``; (0, d) for none."""

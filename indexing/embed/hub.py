@@ -95,7 +95,9 @@ def ask(name: str, endpoint: str | None = None) -> RemoteModel:
     with _translated_errors(name, hub):
         info = HfApi(endpoint=hub).model_info(name, files_metadata=True, timeout=30)
     files = [
-        RemoteFile(one.rfilename, one.size or 0, one.lfs and one.lfs.sha256, one.blob_id or "")
+        RemoteFile(
+            one.rfilename, one.size or 0, one.lfs.sha256 if one.lfs else None, one.blob_id or ""
+        )
         for one in info.siblings or ()
         if _is_needed(PurePosixPath(one.rfilename))
     ]

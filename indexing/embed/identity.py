@@ -27,6 +27,29 @@ if TYPE_CHECKING:
     from notehop.config.settings import EmbeddingSettings
 
 
+MIN_COSINE = 0.999
+"""Least agreement of two ways to compute one vector; neighbours of a query then stay the same."""
+
+PROBES: tuple[str, ...] = (
+    "Budget",
+    "What did we decide about the launch date?",
+    "Meeting notes, 2026-03-14: Ana will call the printer; the draft goes out on Friday.",
+    "def total(rows): return sum(row.price * row.count for row in rows)",
+    "Die Brücke über den Fluss wurde im vergangenen Jahr erneuert und trägt nun auch Lastwagen.",
+    "- [ ] milk\n- [x] bread\n- [ ] a present for Jonas, who turns seven on Sunday",
+    "会議の議事録を来週までに共有してください。",
+    (
+        "A note is worth writing when its reader, who is usually its writer a year later, can act "
+        "on it without remembering anything. That asks for a claim in the title, one idea in the "
+        "text, and links that say why they are there. Notes that only collect quotations are "
+        "found again as rarely as they are read, because nobody searches for words they have "
+        "forgotten. The exceptions are lists: of books, of people, of things to try, where the "
+        "order and the date carry the meaning and the prose would only be in the way. "
+    )
+    * 2,
+)
+"""Texts that two ways to compute vectors are compared on: short and long, prose, code, scripts."""
+
 _QUERY_NAMES = ("query", "search_query", "retrieval.query", "Retrieval-query", "s2p_query")
 _PASSAGE_NAMES = (
     "passage",

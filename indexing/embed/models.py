@@ -131,19 +131,9 @@ def model_folder(name: str, *, allow_download: bool = False) -> Path:
     """
     if name in BUNDLED_NAMES:
         return bundled_folder()
-    if is_folder(name):
-        folder = Path(name).expanduser()
-        if not is_complete(folder):
-            raise ModelError(
-                f"embedding.model: {folder} holds no sentence-transformers model "
-                "(no config.json, or no weights)"
-            )
-        return folder.resolve()
-    if not HUB_NAME.fullmatch(name):
-        raise ModelError(f"embedding.model: there is no folder {name}, and a hub name is no path")
     hub_name = canonical_name(name)
-    if (cached := cached_folder(hub_name)) is not None:
-        return cached
+    if (found := folder_on_disk("embedding.model", name, hub_name)) is not None:
+        return found
     if not allow_download:
         raise ModelError(
             f"embedding.model: {hub_name} is not on this machine (no folder of that name, and "
@@ -155,7 +145,22 @@ def model_folder(name: str, *, allow_download: bool = False) -> Path:
     return fetch(ask(hub_name))
 
 
-def is_complete(folder: Path) -> bool:
+def folder_on_disk(setting: str, name: str, hub_name: str) -> Path | None:
+    """Return the folder of a model on this machine: the one named, or the hub's copy; None without.
+
+    :raises ModelError: naming the setting, if there is no such folder, or it holds no model.
+    """
+    if is_folder(name):
+        folder = Path(name).expanduser()
+        if not _is_complete(folder):
+            raise ModelError(f"{setting}: {folder} holds no model (no config.json, or no weights)")
+        return folder.resolve()
+    if not HUB_NAME.fullmatch(name):
+        raise ModelError(f"{setting}: there is no folder {name}, and a hub name is no path")
+    return cached_folder(hub_name)
+
+
+def _is_complete(folder: Path) -> bool:
     """Tell whether a folder holds what makes a model: a description and weights."""
     described = (folder / "modules.json").is_file() or (folder / "config.json").is_file()
     return described and any(weights_files(folder))
@@ -181,7 +186,7 @@ def cached_folder(hub_name: str) -> Path | None:
         folder = Path(snapshot_download(hub_name, local_files_only=True))
     except (HFValidationError, LocalEntryNotFoundError):
         return None
-    return folder if is_complete(folder) else None
+    return folder if _is_complete(folder) else None
 
 
 def languages_read(settings: EmbeddingSettings) -> frozenset[str] | None:

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -47,29 +47,22 @@ class QueryEmbedder(BaseEmbedding):
     _engine: Engine = PrivateAttr()
     _identity: dict[str, Any] = PrivateAttr()
 
-    @classmethod
-    def over(
-        cls, engine: Engine, source: Source, identity: dict[str, Any], reason: str | None = None
-    ) -> Self:
-        """An embedding by an engine; ``identity`` names what it embeds with."""
-        made = cls(
+    def __init__(
+        self, engine: Engine, source: Source, identity: dict[str, Any], reason: str | None = None
+    ) -> None:
+        """:param identity: names what the engine embeds with."""
+        super().__init__(
             model_name=identity["model"],
             dimensions=identity["dimensions"],
             max_tokens=engine.max_tokens,
             source=source,
             reason=reason,
         )
-        made._engine, made._identity = engine, identity
-        return made
+        self._engine, self._identity = engine, identity
 
     @classmethod
     def class_name(cls) -> str:
         return "QueryEmbedder"
-
-    @property
-    def engine(self) -> Engine:
-        """What embeds."""
-        return self._engine
 
     @property
     def tokens(self) -> TokenOffsets:
@@ -127,9 +120,6 @@ class QueryEmbedder(BaseEmbedding):
     def _get_text_embedding(self, text: str) -> list[float]:
         return [float(x) for x in self.embed([text])[0]]
 
-    async def _aget_text_embedding(self, text: str) -> list[float]:
-        return await asyncio.to_thread(self._get_text_embedding, text)
-
 
 _held: WeakValueDictionary[str, Engine] = WeakValueDictionary()
 _opening = threading.Lock()
@@ -173,12 +163,12 @@ def load_query(folder: Path, settings: EmbeddingSettings, *, shared: bool = Fals
         # Files that are damaged are mended by the next run: nobody else shall wait with them.
         shared = shared and manifest is not None and manifest.reason is not None
     if not shared:
-        return QueryEmbedder.over(make(), source, identity, reason)
+        return QueryEmbedder(make(), source, identity, reason)
     with _opening:
         engine = _held.get(key)
         if engine is None:
             engine = _held[key] = make()
-    return QueryEmbedder.over(engine, source, identity, reason)
+    return QueryEmbedder(engine, source, identity, reason)
 
 
 def _check_agreement(manifest: ModelManifest, settings: EmbeddingSettings) -> None:

@@ -49,8 +49,9 @@ class PackedModel:
         """
         try:
             self._bytes = np.memmap(file, dtype=np.uint8, mode="r")
+            self._view = self._bytes.data
             magic, _, *sizes, self.epsilon, block, pieces, start, end, padding, unknown, letters = (
-                _HEADER.unpack_from(self._bytes)
+                _HEADER.unpack_from(self._view)
             )
         except (OSError, ValueError, struct.error) as exc:
             raise ModelError(f"{file}: cannot be read ({exc})") from exc
@@ -77,27 +78,27 @@ class PackedModel:
 
     def spellings(self) -> dict[int, str]:
         """Code point -> what stands for it before the text is cut into pieces; maybe nothing."""
-        (count,) = struct.unpack_from("<i", self._bytes, self._spellings_at)
+        (count,) = struct.unpack_from("<i", self._view, self._spellings_at)
         at = self._spellings_at + 8
         found: dict[int, str] = {}
         for _ in range(count):
-            code, length = struct.unpack_from("<IB", self._bytes, at)
-            letters = struct.unpack_from(f"<{length}I", self._bytes, at + 5)
+            code, length = struct.unpack_from("<IB", self._view, at)
+            letters = struct.unpack_from(f"<{length}I", self._view, at + 5)
             found[code] = "".join(map(chr, letters))
             at += 5 + 4 * length
         return found
 
     def tensors(self) -> Iterator[tuple[str, npt.NDArray[np.float32]]]:
         """Each tensor by the file's name for it, flat, in float32."""
-        _, room = struct.unpack_from("<iI", self._bytes, self._spellings_at)
+        _, room = struct.unpack_from("<iI", self._view, self._spellings_at)
         at = self._spellings_at + 8 + room
-        (count,) = struct.unpack_from("<i", self._bytes, at)
+        (count,) = struct.unpack_from("<i", self._view, at)
         at += 4
         for _ in range(count):
-            (length,) = struct.unpack_from("<H", self._bytes, at)
+            (length,) = struct.unpack_from("<H", self._view, at)
             name = self._bytes[at + 2 : at + 2 + length].tobytes().decode()
             at += 2 + length
-            packed, size, place, room = _ENTRY.unpack_from(self._bytes, at)
+            packed, size, place, room = _ENTRY.unpack_from(self._view, at)
             at += _ENTRY.size
             raw = self._bytes[place : place + room]
             yield name, _unpacked(raw) if packed else np.array(raw.view("<f4")[:size])

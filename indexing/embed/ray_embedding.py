@@ -20,13 +20,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from urllib.parse import urlsplit
 
 import numpy as np
-from llama_index.core.bridge.pydantic import PrivateAttr
 
 from notehop.config.errors import ModelError, NotehopError, ProviderError, UsageError
 from notehop.config.settings import EmbeddingSettings
 from notehop.indexing.embed.embedder import OnBatch, Vectors
 from notehop.indexing.embed.identity import describe_model
-from notehop.indexing.embed.onnx_embedding import QueryEmbedder
 from notehop.indexing.llm.consent import Hosts, refusal
 
 if TYPE_CHECKING:
@@ -254,49 +252,6 @@ class EmbeddingWorker:
         return self._model.embed(texts), self._model.cut - before
 
 
-class RayEmbedding(QueryEmbedder):
-    """A LlamaIndex embedding whose passages are embedded on a Ray cluster, and queries here."""
-
-    _cut_there: int = PrivateAttr(default=0)
-    _workers: _Workers = PrivateAttr()
-
-    @classmethod
-    def on(
-        cls,
-        cluster: RayCluster,
-        local: QueryEmbedder,
-        settings: EmbeddingSettings,
-        begin: Begin = lambda *_: None,
-    ) -> RayEmbedding:
-        """Embed on a cluster with the model that embeds queries here.
-
-        :param begin: told of each batch before it is sent.
-        """
-        made = cls.over(local.engine, local.source, local.identity())
-        made._workers = _Workers(cluster, settings, local.identity(), begin)
-        return made
-
-    @property
-    def cut(self) -> int:
-        """Passages so far that were longer than the window."""
-        return self._cut_there
-
-    def embed(self, texts: Sequence[str], on_batch: OnBatch | None = None) -> Vectors:
-        """Embed passages: (n, d), in the order of ``texts``; (0, d) for none.
-
-        :raises ModelError: if no worker can be had, or the model fails on one.
-        """
-        rows = np.empty((len(texts), self.dimensions), dtype=np.float32)
-        done = 0
-        for which, found, cut in self._workers.embed(texts):
-            rows[which] = found
-            self._cut_there += cut
-            done += len(which)
-            if on_batch is not None:
-                on_batch(done)
-        return rows
-
-
 @dataclass(slots=True, eq=False)
 class _Batch:
     """Places of texts that go to a worker together, and how often one died over them."""
@@ -320,7 +275,7 @@ class _Worker:
     batch: _Batch | None = None
 
 
-class _Workers:
+class RayWorkers:
     """The actors of one run: as many as the cluster has room for, made anew when they die."""
 
     def __init__(
@@ -328,8 +283,13 @@ class _Workers:
         cluster: RayCluster,
         settings: EmbeddingSettings,
         identity: dict[str, Any],
-        begin: Begin,
+        begin: Begin = lambda *_: None,
     ) -> None:
+        """:param identity: of the model that they have to have.
+        :param begin: told of each batch before it is sent.
+        """
+        self.cut = 0
+        """Passages so far that were longer than the window."""
         self._cluster = cluster
         self._settings = settings
         self._identity = identity
@@ -339,14 +299,24 @@ class _Workers:
         self._reason = ""
         self._looked = 0.0
 
-    def embed(self, texts: Sequence[str]) -> Iterator[tuple[list[int], Vectors, int]]:
-        """Each batch as it is done: the places of its texts, their vectors, how many were cut."""
+    def embed(self, texts: Sequence[str], on_batch: OnBatch | None = None) -> Vectors:
+        """Embed passages: (n, d), in the order of ``texts``; (0, d) for none.
+
+        :raises ModelError: if no worker can be had, or the model fails on one.
+        """
+        rows = np.empty((len(texts), self._identity["dimensions"]), dtype=np.float32)
         if not texts:
-            return
+            return rows
         from ray.exceptions import RayError
 
+        done = 0
         try:
-            yield from self._embedded(texts)
+            for which, found, cut in self._embedded(texts):
+                rows[which] = found
+                self.cut += cut
+                done += len(which)
+                if on_batch is not None:
+                    on_batch(done)
         except (RayError, ConnectionError) as exc:
             raise self._cluster.error(
                 f"the cluster is gone ({_first_line(exc)}); what was committed stays: run it again "
@@ -355,8 +325,10 @@ class _Workers:
         finally:
             # What is under way is of no use any more; its worker begins anew.
             self._workers = {at: one for at, one in self._workers.items() if one.batch is None}
+        return rows
 
     def _embedded(self, texts: Sequence[str]) -> Iterator[tuple[list[int], Vectors, int]]:
+        """Each batch as it is done: the places of its texts, their vectors, how many were cut."""
         import ray
         from ray.exceptions import RayError, RayTaskError
 

@@ -137,7 +137,9 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.embed": "onnx_export",
     "notehop.indexing.embed.embedder": "Embedder OnBatch Vectors=EmbedderVectors",
     "notehop.indexing.embed.hub": "ask cached_models fetch",
-    "notehop.indexing.embed.identity": "model_identity native_dimensions describe_model",
+    "notehop.indexing.embed.identity": (
+        "model_identity native_dimensions describe_model MIN_COSINE PROBES"
+    ),
     "notehop.indexing.embed.models": (
         "bundled_folder cached_folder multilingual_file MULTILINGUAL_NAME MULTILINGUAL_SHA256"
     ),
@@ -145,7 +147,6 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.embed.onnx_export": "export_query_model",
     "notehop.indexing.embed.onnx_model": "ModelManifest MANIFEST_FILE read_manifest",
     "notehop.indexing.embed.packed": "PackedModel UnigramTokenizer",
-    "notehop.indexing.embed.precision": "MIN_COSINE PROBES",
     "notehop.indexing.embed.ray_embedding": "Address=RayAddress EmbeddingWorker RayCluster slots_of",
     "notehop.indexing.embed.tokenizer": "read_tokenizer TokenOffsets",
     "notehop.indexing.embed.torch_embedding": ("even_width load_bulk TorchEmbedding"),

@@ -35,15 +35,6 @@ def test_vectors_are_unit_rows_in_the_order_given(tiny: Tiny) -> None:
         assert np.allclose(bulk.embed([text])[0], row, atol=1e-5), "neighbours must not matter"
 
 
-def test_llamaindex_gets_the_same_vectors_from_it(tiny: Tiny) -> None:
-    from llama_index.embeddings.huggingface import HuggingFaceEmbedding
-
-    bulk = load_bulk(tiny(batch_size=2))
-    assert isinstance(bulk, HuggingFaceEmbedding)
-    assert np.allclose(bulk.get_text_embedding_batch(TEXTS), bulk.embed(TEXTS), atol=1e-5)
-    assert bulk.get_query_embedding("plan") == bulk.vectors(["plan"], "query")[0].tolist()
-
-
 def test_passes_side_by_side_give_the_same_vectors(tiny: Tiny) -> None:
     texts = [f"{text} {number}" for number in range(20) for text in TEXTS]
     one = load_bulk(tiny(batch_size=3, threads=1))
