@@ -114,6 +114,13 @@ class IndexMissing(IndexFailure):
     public: ClassVar[str | None] = "no index was built for this vault yet"
 
 
+class BeingIndexed(IndexMissing):
+    """The first index of this vault is being made; ask again in a moment."""
+
+    problem_type = "indexing"
+    public: ClassVar[str | None] = "the vault is being indexed for the first time; ask again soon"
+
+
 class IndexMismatch(IndexFailure):
     """The index was built with other settings than those in force."""
 

@@ -14,10 +14,12 @@ from starlette.exceptions import HTTPException
 
 from notehop.app.models import Problem
 from notehop.app.problems import http_problem, problem
-from notehop.config.errors import NotehopError
+from notehop.config.errors import BeingIndexed, NotehopError
 
 BUSY_FOR = 2
 """Seconds after which a busy server is worth asking again: most requests take a tenth of it."""
+
+INDEXING_FOR = 5  # seconds after which one is that makes its first index
 
 
 class Refusal(Exception):
@@ -86,7 +88,8 @@ def install(app: FastAPI) -> None:
 async def _refused(_: Request, exc: Exception) -> ProblemResponse:
     if isinstance(exc, Refusal):
         return ProblemResponse(exc.problem, exc.headers)
-    return ProblemResponse(problem(exc))
+    again = {"Retry-After": str(INDEXING_FOR)} if isinstance(exc, BeingIndexed) else None
+    return ProblemResponse(problem(exc), again)
 
 
 async def _frameworks(request: Request, exc: Exception) -> ProblemResponse:
