@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, TextIO
+from typing import Any
 
 from notehop.indexing.shown import counted, on_one_line, printable
 
@@ -108,8 +109,8 @@ class EnrichReport:
         return [f"  enrich {', '.join(done)}{cost}"]
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report(Update):
     """What a run did and what the index holds after it.
 
     ``added``, ``changed``, ``moved``, ``deleted`` and ``unchanged`` count notes; a moved note is
@@ -123,27 +124,18 @@ class Report:
 
     vault: str
     index_dir: str
-    generation: int
-    notes: int
     chunks: int
-    added: int = 0
-    changed: int = 0
-    moved: int = 0
-    deleted: int = 0
-    unchanged: int = 0
     skipped: tuple[tuple[str, str], ...] = ()
     failed: tuple[tuple[str, str], ...] = ()
-    warnings: tuple[str, ...] = ()
     links: LinkCounts = field(default_factory=LinkCounts)
-    embedded: int = 0
-    seconds: Mapping[str, float] = field(default_factory=dict)
     languages: Mapping[str, int] = field(default_factory=dict)
     advice: tuple[str, ...] = ()
     enrichment: EnrichReport | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Return the report as plain values, for ``--json`` and the catalog."""
-        values = asdict(self)
+        values = asdict(self) | {"unchanged": self.unchanged}
+        del values["wrote"]
         for name in ("skipped", "failed"):
             values[name] = [{"path": path, "reason": reason} for path, reason in values[name]]
         values["warnings"], values["advice"] = list(self.warnings), list(self.advice)
@@ -166,8 +158,8 @@ def report_lines(report: Report) -> list[str]:
     return [
         f"{counted(report.notes, 'note')} in {counted(report.chunks, 'chunk')}, "
         f"generation {report.generation}, in {seconds:.1f} s",
-        f"  notes  {_all(notes)}",
-        f"  links  {_all(asdict(report.links))}",
+        f"  notes  {_some(notes)}",
+        f"  links  {_some(asdict(report.links))}",
         on_one_line(f"  index  {report.index_dir}"),
         *(() if report.enrichment is None else report.enrichment.lines()),
         *_reasons("skipped", report.skipped),
@@ -182,12 +174,8 @@ def warning_lines(report: Report) -> list[str]:
     return [*shown, *_more(len(report.warnings), "warnings")]
 
 
-def _all(counts: Mapping[str, int]) -> str:
-    return _some(counts) or "none"
-
-
-def _some(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
+def _some(counts: Mapping[str, int], otherwise: str = "none") -> str:
+    return ", ".join(f"{count:,} {name}" for name, count in counts.items() if count) or otherwise
 
 
 def _reasons(name: str, items: Sequence[tuple[str, str]]) -> Iterator[str]:
@@ -202,38 +190,35 @@ def _more(count: int, name: str) -> list[str]:
     return [f"and {left:,} more {name}; --json lists all"] if left > 0 else []
 
 
-def update_line(update: Update) -> str:
-    """``1 changed, 2 moved: 120 notes, generation 7, in 0.12 s``."""
-    did = _some({name: getattr(update, name) for name in _COUNTS})
-    return (
-        f"{did or 'files looked at'}: {update.notes:,} notes, generation {update.generation}, "
-        f"in {update.seconds.get('total', 0.0):.2f} s"
-    )
+def news_writer(*, as_json: bool) -> Callable[[Update | str], None]:
+    """What writes what a follower does, and what is in its way.
 
+    For people to standard error: ``1 changed, 2 moved: 120 notes, generation 7, in 0.12 s``. For
+    programs to standard output, a JSON document a line: ``{"update": {…}}``, ``{"message": "…"}``;
+    and what the run came to that it began with, ``{"report": {…}}``.
+    """
 
-def write_lines(stream: TextIO) -> Callable[[Update | str], None]:
-    """Write what a follower does, and what is in its way, for people."""
+    stream = sys.stdout if as_json else sys.stderr
 
     def write(news: Update | str) -> None:
-        text = update_line(news) if isinstance(news, Update) else news
-        stream.write(f"{time.strftime('%H:%M:%S')} {printable(on_one_line(text))}\n")
-        stream.flush()
-
-    return write
-
-
-def write_json_lines(stream: TextIO) -> Callable[[Update | Report | str], None]:
-    """Write them for programs: ``{"update": {…}}`` or ``{"message": "…"}``; and what the run came to
-    that it began with, ``{"report": {…}}``."""
-
-    def write(news: Update | Report | str) -> None:
-        if isinstance(news, Report):
-            payload: dict[str, Any] = {"report": news.as_json()}
-        elif isinstance(news, Update):
-            payload = {"update": asdict(news)}
+        if not as_json:
+            text = news if isinstance(news, str) else _update_line(news)
+            line = f"{time.strftime('%H:%M:%S')} {printable(on_one_line(text))}"
+        elif isinstance(news, str):
+            line = json.dumps({"message": news}, ensure_ascii=False)
+        elif isinstance(news, Report):
+            line = json.dumps({"report": news.as_json()}, ensure_ascii=False)
         else:
-            payload = {"message": news}
-        stream.write(json.dumps(payload, ensure_ascii=False) + "\n")
+            line = json.dumps({"update": asdict(news)}, ensure_ascii=False)
+        stream.write(f"{line}\n")
         stream.flush()
 
     return write
+
+
+def _update_line(update: Update) -> str:
+    did = _some({name: getattr(update, name) for name in _COUNTS}, "files looked at")
+    return (
+        f"{did}: {update.notes:,} notes, generation {update.generation}, "
+        f"in {update.seconds.get('total', 0.0):.2f} s"
+    )

@@ -13,8 +13,6 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 
-from llama_index.core.llms import MockLLM
-
 from notehop.app.answer.claims import Checker
 from notehop.app.answer.draft import Draft, Quote, of_a_kind, of_tasks, quoted, silent
 from notehop.app.answer.material import Material, as_source, promoted
@@ -240,8 +238,7 @@ class ExtractiveSynthesizer(VaultSynthesizer):
         """:param max_sentences: how many sources are quoted at most.
         :param checker: finds the place of each quote.
         """
-        # The base class would otherwise look for a language model of its own, across the network.
-        super().__init__(vault, MockLLM(), checker)
+        super().__init__(vault, None, checker)
         self._reading = reading
         self._max = max_sentences
 

@@ -60,11 +60,11 @@ def index(
     )
     from notehop.app.cli.output import print_json
     from notehop.app.cli.show_lists import show_report
-    from notehop.indexing.report import write_json_lines
+    from notehop.indexing.report import news_writer
 
     if options.json and watch:
         # A line, as whatever follows is.
-        write_json_lines(sys.stdout)(report)
+        news_writer(as_json=True)(report)
     elif options.json:
         print_json(report.as_json())
     else:
@@ -94,10 +94,10 @@ def _lead_on(place: Place, options: Common) -> None:
 
 
 def _watch(place: Place, options: Common, device: str | None) -> None:
-    from notehop.indexing.report import write_json_lines, write_lines
+    from notehop.indexing.report import news_writer
     from notehop.indexing.watch.service import Following, follow, stopped_by_signals
 
-    told = write_json_lines(sys.stdout) if options.json else write_lines(sys.stderr)
+    told = news_writer(as_json=options.json)
     typer.echo(f"following {place.vault} (Ctrl-C stops it)", err=True)
     with stopped_by_signals() as stop:
         command = "notehop index --watch"

@@ -8,11 +8,10 @@ import logging
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
-
-from llama_index.core.base.response.schema import Response
 
 from notehop.app import models
 from notehop.app.answer.conversation import (
@@ -24,8 +23,7 @@ from notehop.app.answer.conversation import (
     subject_of,
     with_subject,
 )
-from notehop.app.answer.material import material_of
-from notehop.app.answer.query_engine import NotehopQueryEngine, asked_in, with_trace
+from notehop.app.answer.query_engine import NotehopQueryEngine
 from notehop.app.answer.synthesizer import VaultSynthesizer
 from notehop.app.problems import agent_text, problem, unforeseen
 from notehop.app.retrieval.filter_syntax import ParsedQuery, read
@@ -197,32 +195,30 @@ class QuestionRun:
     def answer(self) -> models.Answer:
         """Answer at once."""
         self._read_follow_up()
-        engine = NotehopQueryEngine(self.retriever, self._synthesizer())
-        return self._reply(engine.query(self.query))  # type: ignore[arg-type]
+        response = self._response(self._synthesizer())
+        return self._reply(str(response), response.metadata)
 
     def events(self) -> Iterator[models.StreamEvent]:
         """Yield the sources, the connected notes, the answer in pieces, then the whole of it.
 
         Whatever goes wrong is the last event; nothing is raised. Once cancelled, it ends.
         """
-        query, cancelled = self.query, self.cancelled or (lambda: False)
+        cancelled = self.cancelled or (lambda: False)
         try:
             self._read_follow_up()
             if cancelled():
                 return
-            synthesizer = self._synthesizer()
-            hits = NotehopQueryEngine(self.retriever, synthesizer).retrieve(query)
-            material = material_of(hits, self.engine.place.name)
-            sources = [source.model_dump() for source in material.sources]
-            yield models.SourcesEvent(sources=explained(sources, self.asked))
-            yield models.ConnectedEvent(connected_notes=list(material.connected))
-            if cancelled():
-                return
-            with query.trace.timed("answer"):
-                pieces = synthesizer.streamed(asked_in(query), material, cancelled)
-                response, said = yield from _tokens(pieces)
-            if response is not None and not cancelled():
-                answer = self._reply(with_trace(response, query))
+            response = self._response(self._synthesizer().in_pieces(cancelled))
+            found = response.metadata
+            yield models.SourcesEvent(sources=explained(found["sources"], self.asked))
+            yield models.ConnectedEvent(connected_notes=found["connected_notes"])
+            said = ""
+            with closing(response.response_gen) as pieces:
+                for piece in pieces:
+                    said += piece
+                    yield models.TokenEvent(text=piece)
+            if "answer" in found and not cancelled():
+                answer = self._reply(found["answer"], found)
                 if said.strip() and said.strip() != answer.answer.strip():
                     yield models.ResetEvent(text=answer.answer)
                 yield models.DoneEvent(answer=answer)
@@ -236,14 +232,19 @@ class QuestionRun:
         own = self.engine.synthesizer
         return own if self.carried is None else CarriedSubject(own, self.carried)
 
-    def _reply(self, response: Response) -> models.Answer:
-        found, llm = response.metadata or {}, self.engine.llm
+    def _response(self, synthesizer: VaultSynthesizer) -> Any:
+        """That of LlamaIndex, in pieces where the synthesizer gives them."""
+        return NotehopQueryEngine(self.retriever, synthesizer).query(self.query)
+
+    def _reply(self, text: str, found: Mapping[str, Any]) -> models.Answer:
+        """:param found: the metadata of the response."""
+        llm = self.engine.llm
         model = None
         if llm is not None and found["mode"] == "llm":
             model = llm.metadata.model_name
             model = llm.class_name() if model == "unknown" else model
         answer = models.Answer(
-            answer=str(response),
+            answer=text,
             mode=found["mode"],
             model=model,
             citations=explained(found["citations"], self.asked),
@@ -427,20 +428,3 @@ def reply_fields(
     if THEMES in trace.counts:
         found["intent"] = THEMES
     return found
-
-
-def _tokens(
-    pieces: Generator[str, None, Response | None],
-) -> Generator[models.StreamEvent, None, tuple[Response | None, str]]:
-    """Hand on the pieces; returns the response, and all that was handed on."""
-    said: list[str] = []
-    try:
-        while True:
-            try:
-                piece = next(pieces)
-            except StopIteration as end:
-                return end.value, "".join(said)
-            said.append(piece)
-            yield models.TokenEvent(text=piece)
-    finally:
-        pieces.close()

@@ -157,19 +157,6 @@ def refine(
     return connected_parts(weights, (set().union(*(groups[at] for at in one)) for one in joined))
 
 
-def modularity(
-    weights: EdgeWeights, groups: Iterable[Collection[str]], resolution: float = 1.0
-) -> float:
-    """Modularity of a partition of the notes with links; 0 for a graph without any."""
-    import networkx as nx
-
-    graph = _graph(weights)
-    if not graph:
-        return 0.0
-    found: float = nx.community.modularity(graph, list(groups), resolution=resolution)
-    return found
-
-
 def connected_parts(weights: EdgeWeights, groups: Iterable[Iterable[str]]) -> list[frozenset[str]]:
     """The groups, of each its connected parts; the largest first, then by their first path.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +38,7 @@ from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.lock import WriterLock
 from notehop.indexing.stores.model import LIMITS, Limits, NoteStatus
 from notehop.indexing.stores.replacement import finish_replacement, replace_index
-from notehop.indexing.stores.run_record import failed_before, lost_lately, read_run_record, recorded
+from notehop.indexing.stores.run_record import failed_before, recorded
 from notehop.indexing.themes.update import sum_themes_up, update_themes
 from notehop.indexing.tokens import NAMES
 
@@ -261,9 +261,6 @@ class Indexer:
         self, layout: IndexLayout, fingerprint: dict[str, Any], request: Request
     ) -> tuple[Update, str | None]:
         """Run once; also the language of most notes, where the index was made for another."""
-        if not request.again:
-            lost = lost_lately(read_run_record(self.layout), time.time())
-            request = replace(request, deleted_before=lost)
         state = read_catalog_state(layout)
         harmed = state is None or not state.fits(layout)
         run: IndexRun | None = None
@@ -320,22 +317,13 @@ class Indexer:
                 languages = languages_of(view, view.indexed_paths())
         advised = advice(languages, self.settings.embedding)
         return Report(
+            **asdict(update),
             vault=str(self.vault.resolve()),
             index_dir=str(self.layout.root),
-            generation=update.generation,
-            notes=update.notes,
             chunks=counts.chunks,
-            added=update.added,
-            changed=update.changed,
-            moved=update.moved,
-            deleted=update.deleted,
-            unchanged=update.unchanged,
             skipped=tuple(sorted(reasons[NoteStatus.SKIPPED])),
             failed=tuple(sorted(reasons[NoteStatus.FAILED])),
-            warnings=update.warnings,
             links=LinkCounts(**{status: counts.links.get(status, 0) for status in Status}),
-            embedded=update.embedded,
-            seconds=update.seconds,
             languages=languages,
             advice=() if advised is None else (advised,),
         )

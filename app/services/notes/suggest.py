@@ -18,7 +18,7 @@ from notehop.app.models import Connection, Suggestion, Suggestions
 from notehop.app.retrieval.chain import Wanted
 from notehop.app.retrieval.trace import TracedQuery
 from notehop.app.services.engine import Engine
-from notehop.app.services.notes.current_notes import CurrentNotes, flat, shortened
+from notehop.app.services.notes.current_notes import CurrentNotes, flat
 from notehop.app.services.notes.find_note import note_meant
 from notehop.app.services.notes.read_note import SENTENCE
 from notehop.app.services.notes.unlinked_pairs import Naming, Pair, UnlinkedPairs
@@ -33,7 +33,7 @@ from notehop.indexing.stores.model import ChunkId, LinkRow, Matrix, NoteStatus
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens import Tokenizer
 from notehop.indexing.vault.plain import plain_text, words_of
-from notehop.indexing.vault.sentences import sentence_spans
+from notehop.indexing.vault.sentences import sentence_spans, shortened
 
 COMPARED = 5
 """Pairs of the whole vault whose notes are read for the names of each other, for each that is wanted."""
