@@ -21,6 +21,9 @@ class NotehopError(Exception):
     """What other machines are told in place of a message that may name paths of this one; None for
     what speaks of the question, and of the vault by its own paths."""
 
+    retry_after: ClassVar[int | None] = None
+    """Seconds after which it is worth asking a server again; None for what does not pass by itself."""
+
 
 class UsageError(NotehopError):
     """What was asked for makes no sense: a wrong setting, path, query or argument (exit code 2)."""
@@ -119,6 +122,7 @@ class BeingIndexed(IndexMissing):
 
     problem_type = "indexing"
     public: ClassVar[str | None] = "the vault is being indexed for the first time; ask again soon"
+    retry_after = 5
 
 
 class IndexMismatch(IndexFailure):
@@ -193,3 +197,25 @@ PROVIDER_KINDS = (
 )
 """``consent``: the user did not allow the host; ``key``, ``model``: missing or not taken;
 ``refused``: no connection; ``overflow``: more text than the model's window holds."""
+
+
+class ServerBusy(NotehopError):
+    """A server has no room for a request."""
+
+    status = 503
+    problem_type = "busy"
+    public: ClassVar[str | None] = None
+    # Most requests take a tenth of it.
+    retry_after = 2
+
+
+class ServerStopping(ServerBusy):
+    """A server is being stopped."""
+
+    problem_type = "stopping"
+
+
+class ServerTimeout(ServerBusy):
+    """A request took longer than a server lets it."""
+
+    problem_type = "timeout"
