@@ -167,7 +167,7 @@ _HOMES: dict[str, str] = {
     ),
     "notehop.indexing.llm": "egress",
     "notehop.indexing.llm.consent": "Hosts is_loopback=consent_is_loopback Resolve",
-    "notehop.indexing.llm.egress": "EgressLog FORMER NAME SENDING sending",
+    "notehop.indexing.llm.egress": "EgressLog FORMER NAME SENDING sending UNWANTED",
     "notehop.indexing.llm.providers": "load_llm ProviderConfig DEFAULT_CONTEXT_WINDOW",
     "notehop.indexing.llm.tokens": "TokenCounter=TokensEstimate",
     "notehop.indexing.llm.transport": "ProviderTransport",
