@@ -52,7 +52,7 @@ class Tokenizer:
         self._lock = threading.Lock()
         self._known: dict[str, tuple[str, ...]] = {}
         self._spellings: dict[str, str] = {}
-        for pair in STEMMED.get(latin_language(language), {}).get("spellings", "").split():
+        for pair in STEMMED.get(latin, {}).get("spellings", "").split():
             one, other = map(self._stem, pair.split("/"))
             self._spellings |= {one: other, other: one}
 
