@@ -8,7 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.product import Batch, Catalog, NoteRecord, NoteRow, NoteStatus
+from tests.support.product import (
+    Batch,
+    Catalog,
+    NoteRecord,
+    NoteRow,
+    NoteStatus,
+    pack_tokens,
+    unpack_tokens,
+)
 from tests.support.sample_index import record
 
 PLAN = record("Plan.md", "alpha beta", "gamma", to=["Team", "Missing"])
@@ -38,8 +46,9 @@ def test_a_chunk_keeps_its_generation_until_its_tokens_change(filled: Catalog) -
     again = record("Plan.md", "alpha beta", "new")
     filled.commit(Batch(upsert=(again,)))
     assert [key.generation for key in filled.chunk_keys(["Plan.md"])] == [1, 2]
-    retagged = replace(again.chunks[0], tokens={**again.chunks[0].tokens, "tags": ("x",)})
+    tokens = {**unpack_tokens(again.chunks[0].tokens), "tags": ("x",)}
+    retagged = replace(again.chunks[0], tokens=pack_tokens(tokens))
     filled.commit(Batch(upsert=(replace(again, chunks=(retagged, again.chunks[1])),)))
     assert [key.generation for key in filled.chunk_keys(["Plan.md"])] == [3, 2]
     assert [key.id for key in filled.chunk_keys() if key.generation > 2] == [retagged.id]
-    assert dict(filled.chunk_tokens([retagged.id, "none"])) == {retagged.id: retagged.tokens}
+    assert dict(filled.chunk_tokens([retagged.id, "none"])) == {retagged.id: tokens}
