@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from sqlalchemy import (
-    Boolean,
     Column,
     ColumnElement,
+    Integer,
     Text,
     TypeDecorator,
     bindparam,
@@ -161,9 +161,10 @@ class _TextList(TypeDecorator[list[str]]):
         return [one for one in value or () if not _UNSTORABLE.search(one)]
 
 
-class _Among(FunctionElement[bool]):
+class _Among(FunctionElement[Any]):
     name = "among"
-    type = Boolean()
+    # No Boolean: for SQLite, which has none, that would be compared with 1, and no index be used.
+    type = Integer()
     inherit_cache = True
 
 

@@ -201,6 +201,7 @@ _HOMES: dict[str, str] = {
     ),
     "notehop.indexing.stores.reader": "Reader Snapshot",
     "notehop.indexing.stores.run_record": "LATELY read_run_record RunRecord write_run_record",
+    "notehop.indexing.stores.database": "among",
     "notehop.indexing.stores.schema": "METADATA",
     "notehop.indexing.stores.vector_index": "VectorIndex write_vectors",
     "notehop.indexing.templates": "line_keys read_templates Templates",

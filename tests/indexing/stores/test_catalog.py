@@ -7,13 +7,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from sqlalchemy import select
 
 from tests.support.product import (
+    METADATA,
     Batch,
     Catalog,
     NoteRecord,
     NoteRow,
     NoteStatus,
+    among,
     pack_tokens,
     unpack_tokens,
 )
@@ -52,3 +55,14 @@ def test_a_chunk_keeps_its_generation_until_its_tokens_change(filled: Catalog) -
     assert [key.generation for key in filled.chunk_keys(["Plan.md"])] == [3, 2]
     assert [key.id for key in filled.chunk_keys() if key.generation > 2] == [retagged.id]
     assert dict(filled.chunk_tokens([retagged.id, "none"])) == {retagged.id: tokens}
+
+
+def test_a_question_for_some_rows_reads_no_others(filled: Catalog) -> None:
+    """It uses the index that the table has for it: a table of a large vault takes long to read."""
+    with filled.database.reading() as connection:
+        for table in METADATA.sorted_tables:
+            for index in (table.primary_key, *table.indexes):
+                column = next(iter(index.columns))
+                asked = str(select(table).where(among(column)).compile(connection))
+                plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {asked}", ("[]",)).all()
+                assert f"SEARCH {table.name} " in str(plan), column
