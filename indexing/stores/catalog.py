@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import asdict, dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
@@ -24,13 +25,12 @@ from notehop.indexing.stores.catalog_rows import (
     BadRow,
     chunk_row,
     put_meta,
-    vector_row,
     write_batch,
 )
 from notehop.indexing.stores.database import REBUILD, Database, damaged, open_database
 from notehop.indexing.stores.layout import CatalogAddress, IndexLayout, read_json, replace_file
 from notehop.indexing.stores.model import Batch, Vectored
-from notehop.indexing.stores.schema import CHUNKS, META, METADATA, SCHEMA_VERSION, VECTORS
+from notehop.indexing.stores.schema import CHUNKS, META, METADATA, SCHEMA_VERSION
 
 Result = TypeVar("Result")
 
@@ -314,11 +314,7 @@ class Catalog(CatalogReads):
         self.notes()
         for row in self._pages(select(CHUNKS), (CHUNKS.c.id,)):
             self._made(chunk_row, [row])
-        checked = select(VECTORS.c.id, VECTORS.c.vector, VECTORS.c.checksum)
-        for name in get_args(Vectored):
-            for row in self._pages(checked.where(VECTORS.c.collection == name), (VECTORS.c.id,)):
-                self._made(vector_row, [row])
-        for _ in self.links():
+        for _ in chain(*map(self.all_vectors, get_args(Vectored)), self.links()):
             pass
 
     def open_snapshot(self) -> CatalogSnapshot:

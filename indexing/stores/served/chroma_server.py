@@ -275,7 +275,7 @@ class ChromaServer:
         if self._token:
             headers |= {"authorization": f"Bearer {self._token}", "x-chroma-token": self._token}
         wait = {"connect": _CONNECT_SECONDS, "read": seconds, "write": seconds, "pool": seconds}
-        where = f"{self.origin}: the Chroma server"
+        cause: Exception
         try:
             response = self._pool.request(
                 method, url, headers=headers, content=content, extensions={"timeout": wait}
@@ -283,20 +283,13 @@ class ChromaServer:
             return response.status, response.content
         except (httpcore.ConnectError, httpcore.ConnectTimeout) as exc:
             reason = " ".join(str(exc).split())[:_QUOTED] or f"none in {_CONNECT_SECONDS:g} s"
-            raise _Retryable(
-                f"{where} takes no connection ({reason}); start it (chroma run --path FOLDER), or "
-                "correct chroma.url"
-            ) from exc
+            failed = f"takes no connection ({reason}); start it (chroma run --path FOLDER), or "
+            problem, cause = failed + "correct chroma.url", exc
         except httpcore.TimeoutException as exc:
-            raise _Retryable(
-                f"{where} did not answer within {self._seconds:g} s; see whether it is well"
-            ) from exc
-        except httpcore.UnsupportedProtocol as exc:
-            raise VectorServerError(
-                f"{self.settings.url}: cannot be asked; correct chroma.url"
-            ) from exc
+            problem, cause = f"did not answer within {seconds:g} s; see whether it is well", exc
         except (httpcore.NetworkError, httpcore.ProtocolError) as exc:
-            raise _Retryable(f"{where} broke the connection off; see whether it is well") from exc
+            problem, cause = "broke the connection off; see whether it is well", exc
+        raise _Retryable(f"{self.origin}: the Chroma server {problem}") from cause
 
     def _refusal(self, status: int, reply: bytes, path: str) -> VectorServerError:
         where, quoted = f"{self.origin}: the Chroma server", self._quoted(reply)
