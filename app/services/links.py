@@ -202,7 +202,7 @@ def survey(place: Place) -> Survey:
     :raises VaultError: if the vault cannot be listed.
     """
     vault = _Vault(place)
-    changes = compare(vault.walk, {}, {}, {}, place.settings.vault.max_note_bytes)
+    changes = compare(vault.walk, {}, {}, place.settings.vault.max_note_bytes)
     out = {file.path for file, _ in changes.skip}
     out |= {path for path, excluded in changes.attach.items() if excluded}
     files = vault.targets(out, vault.read)

@@ -174,7 +174,6 @@ class IndexRun:
         changes = compare(
             self._walk,
             stamps,
-            state.reasons,
             files,
             self.settings.vault.max_note_bytes,
             recent_ns=time.time_ns() - TICK_NS,
@@ -201,7 +200,7 @@ class IndexRun:
         failed = self.state.has_status(file.path, NoteStatus.FAILED)
         if read.away and not failed:
             return False
-        before = self.state.reasons.get(file.path) if failed else None
+        before = self.state.stamps[file.path].reason if failed else None
         return read.note is not None or read.problem != before
 
     def _read_all(self, files: Iterable[FileEntry]) -> list[Read]:

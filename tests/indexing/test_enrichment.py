@@ -128,7 +128,7 @@ def test_headers_change_vectors_and_nothing_that_is_shown(bench: EnrichBench) ->
     bench.enrich()
     after = bench.chunks("Atlas.md")
     assert [c.text for c in after] == [c.text for c in before]
-    assert [dict(c.tokens) for c in after] == [dict(c.tokens) for c in before]
+    assert [c.tokens for c in after] == [c.tokens for c in before]
     assert {c.id for c in after}.isdisjoint(c.id for c in before)
     embedded = [text for text in bench.model.asked if "Placed: Atlas" in text]
     assert len(embedded) == 2

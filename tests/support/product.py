@@ -179,6 +179,7 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.pipeline.language": "advice",
     "notehop.indexing.report": "EnrichReport Progress=Silent Report report_lines Update",
     "notehop.indexing.stores.caches": "bring_up_to_date",
+    "notehop.indexing.stores.catalog_rows": "pack_tokens unpack_tokens",
     "notehop.indexing.stores.catalog": (
         "Catalog CatalogState read_catalog_state stamp_of write_catalog_state"
     ),
@@ -201,6 +202,7 @@ _HOMES: dict[str, str] = {
     ),
     "notehop.indexing.stores.reader": "Reader Snapshot",
     "notehop.indexing.stores.run_record": "LATELY read_run_record RunRecord write_run_record",
+    "notehop.indexing.stores.database": "among",
     "notehop.indexing.stores.schema": "METADATA",
     "notehop.indexing.stores.vector_index": "VectorIndex write_vectors",
     "notehop.indexing.templates": "line_keys read_templates Templates",
