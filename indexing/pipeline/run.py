@@ -253,7 +253,7 @@ class IndexRun:
             return
         # Not above: a run that finds nothing to do can do without LlamaIndex.
         from notehop.indexing.pipeline.chunking import not_chunked
-        from notehop.indexing.pipeline.linking import BatchBuilder
+        from notehop.indexing.pipeline.linking import build_batch
 
         # Links that were resolved before a run was cut off may have met files it had seen: what it
         # assumed of them is not known.
@@ -263,7 +263,7 @@ class IndexRun:
             # An empty vault has no language; its first notes will have one.
             fingerprint["language"] = self.fingerprint["language"]
         files = state.files(self.catalog, self._walk, changes)
-        builder = BatchBuilder(self.catalog, files, int(self.fingerprint["dimensions"]))
+        into = self.catalog, files, int(self.fingerprint["dimensions"])
         gone = set(changes.gone)
         parts = [*batches(changes.read, self.limits)] or [()]
         for number, part in enumerate(parts, start=1):
@@ -285,9 +285,8 @@ class IndexRun:
             others = (*changes.attach, *changes.detach) if last else ()
             names = {name for path in others for name in affected_names(path)}
             with self._timed("link"):
-                batch = builder.build(
-                    notes, sentences, leaving, names, every_link=last and every_link
-                )
+                again = last and every_link
+                batch = build_batch(*into, notes, sentences, leaving, names, every_link=again)
             same = [read.file for read in reads if read.note is None and not read.problem]
             touch = {file.path: (file.size, file.mtime_ns) for file in same}
             # Until the last batch, links may lead to files that only this walk has seen.

@@ -239,11 +239,12 @@ class Follower:
 
     def _all_well(self, *, checked: bool = False) -> None:
         """Nothing is in the way, but perhaps that changes are not reported."""
-        reason = self._events and self._events.unreported
-        detail = reason and (
-            f"the system does not report changes of the vault ({reason}), so its files are looked "
-            "at every few seconds"
-        )
+        detail = None
+        if self._events is not None and self._events.unreported is not None:
+            detail = (
+                f"the system does not report changes of the vault ({self._events.unreported}), "
+                "so its files are looked at every few seconds"
+            )
         self._lock.write_state("following", detail, checked=checked)
         if detail != self._trouble:
             self._trouble = detail
