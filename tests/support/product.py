@@ -68,7 +68,7 @@ _HOMES: dict[str, str] = {
     ),
     "notehop.app.evaluation.metrics": (
         "answer_values Answered ANSWERS context_values holds mean RANKED "
-        "ranked=ranked_targets ranking_values refusal"
+        "ranked=ranked_targets ranking_values"
     ),
     "notehop.app.evaluation.questions": (
         "golden_sets GoldenSet KnownQuestion=Question own_questions QuestionSet read_questions Target"
