@@ -67,8 +67,8 @@ _HOMES: dict[str, str] = {
         "AnswerQuestion conclusion measured read_answer_set rows"
     ),
     "notehop.app.evaluation.metrics": (
-        "answer_values Answered ANSWERS context_values MeanEstimate=Estimate holds mean RANKED "
-        "ranked=ranked_targets ranking_values refusal"
+        "answer_values Answered ANSWERS context_values holds mean RANKED "
+        "ranked=ranked_targets ranking_values"
     ),
     "notehop.app.evaluation.questions": (
         "golden_sets GoldenSet KnownQuestion=Question own_questions QuestionSet read_questions Target"
@@ -169,7 +169,7 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.llm.consent": "Hosts is_loopback=consent_is_loopback Resolve",
     "notehop.indexing.llm.egress": "EgressLog FORMER NAME SENDING sending UNWANTED",
     "notehop.indexing.llm.providers": "load_llm ProviderConfig DEFAULT_CONTEXT_WINDOW",
-    "notehop.indexing.llm.tokens": "TokenCounter=TokensEstimate",
+    "notehop.indexing.llm.tokens": "count_tokens",
     "notehop.indexing.llm.transport": "ProviderTransport",
     "notehop.indexing.nodes.chunker": "chunk_id ChunkDraft embedded_text split_note",
     "notehop.indexing.nodes.parser": "NoteDocument SectionNodeParser",
