@@ -27,7 +27,7 @@ from notehop.app.problems import agent_text, unforeseen
 from notehop.config.errors import NotehopError, ProviderError
 from notehop.indexing.llm.egress import sending
 from notehop.indexing.llm.text import AnswerText, answer_of
-from notehop.indexing.llm.tokens import Estimate, TokenCounter
+from notehop.indexing.llm.tokens import TokenCounter
 
 SYSTEM_PROMPT = """\
 You answer questions from the notes of one person's vault.
@@ -96,7 +96,7 @@ class LlmSynthesizer(VaultSynthesizer):
         *,
         prompt: BasePromptTemplate = ANSWER_PROMPT,
         checker: Checker | None = None,
-        counter: Callable[[], TokenCounter] = Estimate,
+        counter: Callable[[], TokenCounter] = TokenCounter,
     ) -> None:
         """:param fallback: answers where the model does not.
         :param checker: as of the base class.

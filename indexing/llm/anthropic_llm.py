@@ -19,7 +19,6 @@ from llama_index.core.base.llms.types import (
 )
 
 from notehop.config.errors import ProviderError
-from notehop.config.settings import LlmSettings
 from notehop.indexing.llm.providers import NO_KEY, ProviderConfig
 from notehop.indexing.llm.transport import ProviderTransport
 
@@ -30,16 +29,15 @@ SERVICE_WINDOW = 200_000
 class AnthropicChat:
     """A model of the service, asked through the transport."""
 
-    def __init__(
-        self, llm: LlmSettings, config: ProviderConfig, transport: ProviderTransport
-    ) -> None:
+    def __init__(self, config: ProviderConfig, transport: ProviderTransport) -> None:
         """Send nothing yet.
 
         :raises ProviderError: if the temperature is more than it takes.
         """
+        llm = config.llm
         if llm.temperature is not None and llm.temperature > 1:
             raise ProviderError(
-                f"llm.temperature = {llm.temperature:g}: {config.provider} takes 0 to 1; lower it"
+                f"llm.temperature = {llm.temperature:g}: {llm.provider} takes 0 to 1; lower it"
             )
         self._settings = llm
         self._client = anthropic.Anthropic(

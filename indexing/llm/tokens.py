@@ -5,10 +5,11 @@ Nothing is ever fetched for it.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import threading
+from contextlib import suppress
 from functools import cache
+from hashlib import sha1
 from math import ceil
 from pathlib import Path
 from string import ascii_letters
@@ -28,9 +29,10 @@ of 730 (prose, tables, code, lists of versions) has more tokens than this says; 
 _LETTERS = [letter.encode() for letter in ascii_letters]
 
 _LOADING = threading.Lock()
+_VARIABLE = "TIKTOKEN_CACHE_DIR"
 
 
-class Estimate:
+class TokenCounter:
     """Counts by a rule that rather counts too many."""
 
     exact = False
@@ -51,8 +53,8 @@ class Estimate:
         )
 
 
-class ByEncoding(Estimate):
-    """Counts by an encoding of OpenAI whose file is on this disk; nothing is loaded before."""
+class EncodingCounter(TokenCounter):
+    """Counts by an encoding of OpenAI that comes with LlamaIndex; nothing is loaded before."""
 
     exact = True
 
@@ -64,27 +66,21 @@ class ByEncoding(Estimate):
         return len(_loaded(self._encoding).encode(text, disallowed_special=()))
 
 
-TokenCounter = Estimate
-
-
 def counter(settings: Settings) -> TokenCounter:
     """What counts for the model that the settings name; nothing is loaded yet."""
-    if settings.llm.provider != "openai":
-        return Estimate()
-    import tiktoken
+    if settings.llm.provider == "openai":
+        import tiktoken
 
-    try:
-        name = tiktoken.encoding_name_for_model(settings.llm.model)
-    except KeyError:
-        return Estimate()
-    # The name that the library gives the file in its cache.
-    address = f"https://openaipublic.blob.core.windows.net/encodings/{name}.tiktoken"
-    file = hashlib.sha1(address.encode(), usedforsecurity=False).hexdigest()
-    return ByEncoding(name) if (_folder() / file).is_file() else Estimate()
+        with suppress(KeyError):
+            name = tiktoken.encoding_name_for_model(settings.llm.model)
+            # The name that the library gives the file in its cache.
+            address = f"https://openaipublic.blob.core.windows.net/encodings/{name}.tiktoken"
+            if (_folder() / sha1(address.encode(), usedforsecurity=False).hexdigest()).is_file():
+                return EncodingCounter(name)
+    return TokenCounter()
 
 
 def _folder() -> Path:
-    """The tokenizers that come with LlamaIndex."""
     from llama_index import core
 
     return Path(core.__path__[0], "_static", "tiktoken_cache")
@@ -95,13 +91,12 @@ def _loaded(name: str) -> Any:
     import tiktoken
 
     # tiktoken knows no other way than a variable to a folder; left to itself it would fetch the file.
-    variable = "TIKTOKEN_CACHE_DIR"
     with _LOADING:
-        before = os.environ.get(variable)
-        os.environ[variable] = os.fspath(_folder())
+        before = os.environ.get(_VARIABLE)
+        os.environ[_VARIABLE] = os.fspath(_folder())
         try:
             return tiktoken.get_encoding(name)
         finally:
-            os.environ.pop(variable)
+            os.environ.pop(_VARIABLE)
             if before is not None:
-                os.environ[variable] = before
+                os.environ[_VARIABLE] = before

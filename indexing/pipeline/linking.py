@@ -10,10 +10,8 @@ from typing import Any
 import numpy as np
 
 from notehop.indexing.graph.files import VaultFiles, affected_names
-from notehop.indexing.graph.fragments import Outline, outline_of_note
-from notehop.indexing.graph.model import ResolvedLink
-from notehop.indexing.graph.resolve import resolve_link
-from notehop.indexing.pipeline.chunking import ChunkedNote, sentence_id, text_around
+from notehop.indexing.graph.resolve import Outline, ResolvedLink, outline_of_note, resolve_link
+from notehop.indexing.pipeline.chunking import ChunkedNote, text_around, text_id
 from notehop.indexing.stores.catalog import Catalog
 from notehop.indexing.stores.model import (
     Batch,
@@ -198,7 +196,7 @@ def _link_rows(
             fragment=link.fragment,
             display=link.display,
             sentence=link.sentence,
-            sentence_id=sentence_id(sentence) if sentence else None,
+            sentence_id=text_id(sentence) if sentence else None,
             property=link.property,
             **where(found, targets),
         )

@@ -23,6 +23,7 @@ from notehop.indexing.stores.catalog import Catalog, check_fingerprint
 from notehop.indexing.stores.chroma import remove_mirror
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.model import Batch, Limits, NoteStatus
+from notehop.indexing.stores.run_record import lost_lately, read_run_record
 from notehop.indexing.themes.update import update_themes
 from notehop.indexing.tokens import Tokenizer
 from notehop.indexing.vault.parse import Read, read_note
@@ -31,7 +32,7 @@ from notehop.indexing.vault.walk import FileEntry
 if TYPE_CHECKING:
     from llama_index.core.schema import TransformComponent
 
-    from notehop.indexing.pipeline.chunking import Chunker, Embedding
+    from notehop.indexing.pipeline.chunking import Chunker
     from notehop.indexing.pipeline.indexer import Indexer
 
 
@@ -47,14 +48,12 @@ class Request:
     ``paths`` are looked at, with what is below them; None is all of the vault, and so is any where a
     run before was cut off. ``again``: the notes at them are made anew even if they are as they were.
     ``follows``: a follower asks, of whose runs one that found nothing leaves no record.
-    ``deleted_before``: notes that the runs just before forgot, which count as deleted in this one.
     """
 
     paths: tuple[str, ...] | None = None
     again: bool = False
     allow_mass_delete: bool = False
     follows: bool = False
-    deleted_before: int = 0
 
 
 @dataclass
@@ -83,7 +82,7 @@ class IndexRun:
         self.progress, self.limits = self.indexer.progress, self.indexer.limits
         self.enrichment = self.indexer.layout.enrichment
         self._before = self.state.generation
-        self._embedding: Embedding | None = None
+        self._chunker: Chunker | None = None
         self._counts: Counter[str] = Counter()
         self._warnings: list[str] = []
         self._seconds: dict[str, float] = {}
@@ -119,15 +118,12 @@ class IndexRun:
             check_fingerprint(stored, self.fingerprint)
         if self.everything:
             self._warnings += remove_damaged(self.layout)
-            attachments = {
-                file.path: bool(file.excluded)
-                for file in self._walk.files
-                if file.kind == "attachment"
-            }
-            if unread := unread_pdfs(attachments, self.settings.vault):
-                self._warnings.append(unread)
         try:
             self._write(self._changes())
+            if self.everything and (
+                unread := unread_pdfs(self.state.attachments, self.settings.vault)
+            ):
+                self._warnings.append(unread)
             self._warnings += delete_orphans(self.enrichment, self.catalog, self.state.stamps)
             if self.everything and self.catalog.has_chunks and lacks_query_model(self.layout):
                 self.progress.stage("Loading the model", 0, "")
@@ -135,11 +131,18 @@ class IndexRun:
             with self._timed("derive"):
                 if self.layout.purge_mark.exists():
                     # While the mark still says that words have to leave every file.
-                    update_themes(self.layout, self.catalog, self.vault, self.settings.themes)
+                    self._update_themes()
                 derive(self.layout, self.catalog, everything=self.everything, limits=self.limits)
+                if self.everything:
+                    # Others leave the themes to readers.
+                    self._update_themes()
         finally:
             self._seconds["total"] = time.perf_counter() - started
         return self.so_far()
+
+    def _update_themes(self) -> None:
+        themes, former = self.settings.themes, self.indexer.layout.themes
+        update_themes(self.layout, self.catalog, self.vault, themes, former=former)
 
     def so_far(self) -> Update:
         """What was done until now; a run that fails has kept that."""
@@ -152,7 +155,7 @@ class IndexRun:
             moved=self._counts["moved"],
             deleted=self._counts["deleted"],
             warnings=tuple(self._warnings),
-            embedded=self._embedding.texts if self._embedding is not None else 0,
+            embedded=self._chunker.texts if self._chunker is not None else 0,
             seconds=self._seconds,
         )
 
@@ -178,8 +181,9 @@ class IndexRun:
             named=frozenset(self.request.paths or ()),
         )
         if not self.request.allow_mass_delete:
-            before = self.request.deleted_before
-            check_deletions(self.vault, changes, state.stamps, self.settings.vault, before)
+            record = None if self.request.again else read_run_record(self.indexer.layout)
+            lately = lost_lately(record, time.time())
+            check_deletions(self.vault, changes, state.stamps, self.settings.vault, lately)
         # What is as it was is not written again: a run without changes writes nothing.
         news = [file for file in changes.retry if self._is_news(file)]
         read = sorted([*changes.read, *news], key=lambda file: file.path)
@@ -261,7 +265,6 @@ class IndexRun:
         files = state.files(self.catalog, self._walk, changes)
         builder = BatchBuilder(self.catalog, files, int(self.fingerprint["dimensions"]))
         gone = set(changes.gone)
-        done = 0
         parts = [*batches(changes.read, self.limits)] or [()]
         for number, part in enumerate(parts, start=1):
             first, last = number == 1, number == len(parts)
@@ -273,7 +276,10 @@ class IndexRun:
             sentences: Mapping[str, Any] = {}
             if any(item.note is not None for item in notes):
                 with self._timed("embed"):
+                    self._chunker = self._chunker or self._make_chunker()
                     sentences = self._chunker.chunk(notes, tokens_of(part))
+            else:
+                self.progress.advance(tokens_of(part))
             moved = self._moved(reads, gone)
             leaving = sorted(gone) if last else sorted(moved)
             others = (*changes.attach, *changes.detach) if last else ()
@@ -290,16 +296,13 @@ class IndexRun:
             if last:
                 # With the files that are no notes.
                 attach, detach = changes.attach, changes.detach
-                batch = replace(batch, attach=attach, detach=detach, meta={**meta, **about})
+                batch = replace(batch, attach=attach, detach=detach, meta=meta | about)
             with self._timed("store"):
                 self._commit(batch, moved)
             gone.difference_update(leaving)
             self._warnings += [w for read in reads if read.note for w in read.note.warnings]
-            done += tokens_of(part)
-            if self._embedding is not None:
-                self._embedding.reached(done)
-        if self._embedding is not None:
-            self._warnings += self._embedding.warnings()
+        if self._chunker is not None:
+            self._warnings += self._chunker.warnings()
 
     def _moved(self, reads: Sequence[Read], gone: Collection[str]) -> list[str]:
         """The vanished notes whose content stands in these; each new note takes one.
@@ -358,25 +361,25 @@ class IndexRun:
         with self._timed("load model"):
             return self.indexer.load(self.settings.embedding, self.layout.model)
 
-    @cached_property
-    def _chunker(self) -> Chunker:
-        """What cuts notes to the measure of the model, which is loaded for it, and embeds them."""
+    def _make_chunker(self) -> Chunker:
         from notehop.indexing.nodes.parser import SectionNodeParser
-        from notehop.indexing.pipeline.chunking import Chunker, Embedding
+        from notehop.indexing.pipeline.chunking import Chunker, PutHeaders
 
-        self._embedding = Embedding(self._embedder, self.progress)
         has_headers = self._additions["headers"] is not None
+        parser = SectionNodeParser.of(
+            self._embedder,
+            self.settings.chunking,
+            self._language,
+            reserve=HEADER_TOKENS if has_headers else 0,
+        )
+        model = model_identity(self.settings)
         return Chunker(
-            SectionNodeParser.of(
-                self._embedder,
-                self.settings.chunking,
-                self._language,
-                reserve=HEADER_TOKENS if has_headers else 0,
-            ),
+            self._embedder,
+            parser,
             Tokenizer(self._language),
             self.catalog,
-            self._embedding,
-            (self.enrichment, model_identity(self.settings)) if has_headers else None,
+            self.progress,
+            PutHeaders(store=self.enrichment, model=model, parser=parser) if has_headers else None,
             self.indexer.transformations,
         )
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -123,13 +123,15 @@ class VaultEvents:
 
         :param new: of the folders, those that were not watched by the watch before.
         """
-        armed = _StopEvent(self._stop, lambda: self._watching(new))
+        began = False
         changes = watch(
             *(self._vault / folder for folder in sorted(folders)),
             watch_filter=None,
             debounce=max(GROUP_MS, self._settle_ms),
             step=self._settle_ms,
-            stop_event=armed,
+            # Nothing, now and then: the watch stands, and may have to end.
+            rust_timeout=max(self._settle_ms, 50),
+            yield_on_timeout=True,
             force_polling=self._polling or None,
             poll_delay_ms=self._timing.poll_ms,
             recursive=not self._each_folder,
@@ -138,11 +140,14 @@ class VaultEvents:
         )
         try:
             for found in changes:
+                if not began:
+                    began = True
+                    self._watching(new)
                 relative = {(kind, self._relative(path)) for kind, path in found}
                 self._report(relative)
-                if self._each_folder and any(
+                if self._stop.is_set() or any(
                     (kind == Change.added or path not in folders) and is_folder(self._vault, path)
-                    for kind, path in relative
+                    for kind, path in (relative if self._each_folder else ())
                 ):
                     break
         except FileNotFoundError:
@@ -151,7 +156,7 @@ class VaultEvents:
                 raise
         except RuntimeError as exc:
             # From then on it reports nothing.
-            if not (armed.called or str(exc).startswith(_UNDECODABLE)):
+            if not (began or str(exc).startswith(_UNDECODABLE)):
                 raise
         finally:
             changes.close()
@@ -185,21 +190,6 @@ class VaultEvents:
     def _relative(self, path: str) -> str:
         relative = Path(path).relative_to(self._vault).as_posix()
         return "" if relative == "." else relative
-
-
-class _StopEvent:
-    """What ``watchfiles`` looks at in each round, from the first round of a watch that stands."""
-
-    def __init__(self, stop: threading.Event, on_first_call: Callable[[], None]) -> None:
-        self._stop = stop
-        self._on_first_call = on_first_call
-        self.called = False
-
-    def is_set(self) -> bool:
-        if not self.called:
-            self.called = True
-            self._on_first_call()
-        return self._stop.is_set()
 
 
 def folders_of(vault: Path) -> frozenset[str]:

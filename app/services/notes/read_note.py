@@ -11,14 +11,15 @@ from posixpath import dirname
 from notehop.app.answer.citations import code_spans, inside
 from notehop.app.models import Mention, NoteLink, NoteView, OutlineEntry
 from notehop.app.services.notes.browse import LEADING, leads
-from notehop.app.services.notes.current_notes import CurrentNotes, flat, own_summary
+from notehop.app.services.notes.current_notes import CurrentNotes, flat
 from notehop.app.services.notes.find_note import LONGEST, address_of, listed, note_meant, shown
 from notehop.app.services.open_vault import Place
 from notehop.config.errors import NoteMissing
 from notehop.indexing.changes import scan
+from notehop.indexing.enrich.prompts import own_summary
 from notehop.indexing.enrich.store import read_summaries
 from notehop.indexing.graph.files import NOTE_SUFFIX, is_pdf, is_readable
-from notehop.indexing.graph.fragments import find_fragment, outline_of_note
+from notehop.indexing.graph.resolve import find_fragment, outline_of_note
 from notehop.indexing.stores.model import ChunkId, LinkRow
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens import Tokenizer

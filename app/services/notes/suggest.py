@@ -18,22 +18,21 @@ from notehop.app.models import Connection, Suggestion, Suggestions
 from notehop.app.retrieval.chain import Wanted
 from notehop.app.retrieval.trace import TracedQuery
 from notehop.app.services.engine import Engine
-from notehop.app.services.notes.current_notes import CurrentNotes, flat, shortened
+from notehop.app.services.notes.current_notes import CurrentNotes, flat
 from notehop.app.services.notes.find_note import note_meant
 from notehop.app.services.notes.read_note import SENTENCE
 from notehop.app.services.notes.unlinked_pairs import Naming, Pair, UnlinkedPairs
 from notehop.indexing.capture import Kept
 from notehop.indexing.embed.onnx_embedding import QueryEmbedder
 from notehop.indexing.graph.files import NOTE_SUFFIX, VaultFiles, link_name
-from notehop.indexing.graph.model import Status
-from notehop.indexing.graph.resolve import resolve_path
+from notehop.indexing.graph.resolve import Status, resolve_path
 from notehop.indexing.report import Progress
 from notehop.indexing.stores.catalog_read import CatalogReads
 from notehop.indexing.stores.model import ChunkId, LinkRow, Matrix, NoteStatus
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens import Tokenizer
 from notehop.indexing.vault.plain import plain_text, words_of
-from notehop.indexing.vault.sentences import sentence_spans
+from notehop.indexing.vault.sentences import sentence_spans, shortened
 
 COMPARED = 5
 """Pairs of the whole vault whose notes are read for the names of each other, for each that is wanted."""
@@ -298,9 +297,8 @@ def _linked(catalog: CatalogReads, kept: Kept) -> set[str]:
     aliases = catalog.aliases()
     for path, names in aliases.items():
         if any(link_name(name) in {link_name(one) for one in targets} for name in names):
-            if path not in files:
-                files.add(path)
-            files.set_aliases(path, names)
+            known = files.get(path)
+            files.add(path, excluded=bool(known and known.excluded), aliases=names)
     found = (resolve_path(files, kept.path, target).path for target in targets)
     return {path for path in found if path is not None}
 

@@ -16,7 +16,6 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import httpcore
-import httpx
 from pydantic import TypeAdapter
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
 
@@ -28,9 +27,9 @@ from notehop.config.errors import (
     VectorServerError,
 )
 from notehop.config.settings import ChromaSettings
-from notehop.indexing.llm.connections import CheckedBackend
 from notehop.indexing.llm.consent import Hosts, refusal
 from notehop.indexing.llm.egress import WHAT_GOES, EgressLog, Purpose
+from notehop.indexing.llm.transport import connection_pool
 from notehop.indexing.stores.chroma import Rows
 from notehop.indexing.stores.model import Matrix
 
@@ -98,11 +97,7 @@ class ChromaServer:
         secure = parts.scheme == "https"
         self._port = parts.port or (443 if secure else 80)
         self._token = _checked_token(self.settings)
-        self._pool = httpcore.ConnectionPool(
-            ssl_context=httpx.create_ssl_context() if secure else None,
-            network_backend=CheckedBackend(self._hosts, seconds),
-            keepalive_expiry=30.0,
-        )
+        self._pool = connection_pool(self._hosts, secure=secure, reply_s=seconds)
 
     def close(self) -> None:
         """Let go of the connections; another request makes new ones."""

@@ -22,13 +22,11 @@ from typing import Any
 from tests.indexing.crashes.jobs import JOBS, Told
 
 PRELOADED = [
-    "tests.indexing.crashes.jobs",
-    "notehop.indexing.graph.pagerank",
+    "tests.indexing.crashes.warm",
     "notehop.indexing.stores.served.postgres_sessions",
     "chromadb.api.rust",
     "chromadb.errors",
-    "networkx",
-    "numpy.ma",
+    "psycopg",
 ]
 """What jobs import, or would import each for itself."""
 
