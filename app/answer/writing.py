@@ -19,7 +19,7 @@ from llama_index.core.prompts.mixin import PromptDictType
 from notehop.app.answer.citations import MarkerFilter
 from notehop.app.answer.claims import Checker
 from notehop.app.answer.context import Fitted, fit
-from notehop.app.answer.draft import Draft, grammar_of, names_of, written
+from notehop.app.answer.draft import Draft, markers_of, written
 from notehop.app.answer.material import Material
 from notehop.app.answer.synthesizer import VaultSynthesizer, pulled, stream_of
 from notehop.app.models import LeftOut
@@ -119,7 +119,7 @@ class LlmSynthesizer(VaultSynthesizer):
         halved = 0
         while True:
             there = fitted.material
-            filtered = MarkerFilter(*names_of(there), grammar_of(there))
+            filtered = MarkerFilter(*markers_of(there))
             answer = AnswerText()
             said: list[str] = []
             failure: Exception | None = None
