@@ -23,7 +23,7 @@ from filelock import FileLock, Timeout
 
 from notehop.config.errors import IndexFailure, IndexLocked, IndexUnwritable
 from notehop.indexing import faults
-from notehop.indexing.stores.layout import IndexLayout, read_json, unwritable, write_private
+from notehop.indexing.stores.layout import IndexLayout, lives, read_json, unwritable, write_private
 from notehop.indexing.stores.model import Holder
 
 if TYPE_CHECKING:
@@ -156,24 +156,10 @@ def _lock_folder(path: Path) -> int | None:
 
 def _who(layout: IndexLayout) -> Holder | str:
     said = read_json(Holder, layout.lock_holder)
-    if said is not None and (said.host != socket.gethostname() or _lives(said.pid)):
+    if said is not None and (said.host != socket.gethostname() or lives(said.pid)):
         return said
     # Not written yet, or half, or left behind by one that was killed: the lock stands.
     return "another process"
-
-
-def _lives(pid: int) -> bool:
-    """Whether there is such a process here, as far as that can be told."""
-    if sys.platform == "win32":
-        return True
-    try:
-        os.kill(pid, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except OSError:
-        # It is another user's.
-        return True
-    return True
 
 
 def read_holder(layout: IndexLayout) -> Holder | None:
