@@ -47,7 +47,7 @@ def unless_indexed(vaults: Vaults) -> Refuse:
     """
 
     def refuse(scope: Scope) -> Response | None:
-        progress = vaults[None].progress
+        progress = vaults.first.progress
         if progress is None or scope["path"] in ("/health", "/health/live"):
             return None
         text = "the vault is being indexed for the first time"
