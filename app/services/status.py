@@ -406,24 +406,20 @@ def _no_note(place: Place, found: Walk, said: str) -> models.NoteStatusReport | 
     there = {file.path: _no_note_but(file.path) for file in found.files}
     there.update(found.problems)
     for path in paths_meant(place.vault, said):
-        if reason := there.get(path) or _out_of_sight(place, found, path):
+        reason = there.get(path)
+        # Why a walk of the vault did not find what is there; a name that no disk takes is none.
+        if reason is None and os.path.exists(place.vault / path):  # noqa: PTH110
+            hidden = [one for one in path.split("/") if one.startswith(".") and one != "."]
+            above = [(at, why) for at, why in found.problems if path.startswith(f"{at}/")]
+            if hidden:
+                reason = f"{hidden[0]}: names that begin with a dot are no part of a vault"
+            elif above:
+                reason = f"below {above[0][0]}: {above[0][1]}"
+            elif (place.vault / path).is_dir():
+                reason = "a folder, not a note"
+        if reason:
             return _without(path, reason)
     return None
-
-
-def _out_of_sight(place: Place, found: Walk, path: str) -> str | None:
-    """Why a walk of the vault did not find what is there; None if nothing is."""
-    if not os.path.exists(place.vault / path):  # noqa: PTH110 - a name that no disk takes is none
-        return None
-    parts = path.split("/")
-    for depth, part in enumerate(parts, start=1):
-        if part.startswith(".") and part != ".":
-            return f"{part}: names that begin with a dot are no part of a vault"
-        above = "/".join(parts[:depth])
-        for problem, reason in found.problems:
-            if problem == above:
-                return f"below {above}: {reason}"
-    return "a folder, not a note" if (place.vault / path).is_dir() else None
 
 
 def _links(rows: Iterable[LinkRow]) -> list[models.StatusLink]:

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import stat
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -314,3 +315,17 @@ def _known_by(vault: Path) -> tuple[str, str]:
     shown = re.sub(r"[^\w.-]+", "-", vault.name).strip("-.")[:_NAME_CHARS] or "vault"
     digest = hashlib.sha256(vault.as_posix().encode("utf-8", "surrogateescape")).hexdigest()
     return shown, digest[:8]
+
+
+def lives(pid: int) -> bool:
+    """Whether there is such a process here, as far as that can be told."""
+    if sys.platform == "win32":
+        return True
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except OSError:
+        # It is another user's.
+        return True
+    return True
