@@ -24,6 +24,9 @@ class NotehopError(Exception):
     """What other machines are told in place of a message that may name paths of this one; None for
     what speaks of the question, and of the vault by its own paths."""
 
+    retry_after: ClassVar[int | None] = None
+    """Seconds after which it is worth asking a server again; None for what does not pass by itself."""
+
     def __init_subclass__(cls, **differs: Any) -> None:
         super().__init_subclass__()
         for name, value in differs.items():
@@ -95,6 +98,15 @@ class IndexMissing(
     """No index was built for this vault yet."""
 
 
+class BeingIndexed(
+    IndexMissing,
+    problem_type="indexing",
+    public="the vault is being indexed for the first time; ask again soon",
+    retry_after=5,
+):
+    """The first index of this vault is being made; ask again in a moment."""
+
+
 class IndexMismatch(IndexFailure, problem_type="index-mismatch"):
     """The index was built with other settings than those in force."""
 
@@ -142,3 +154,16 @@ class ProviderError(ModelError):
 
     def __reduce__(self) -> tuple[type[ProviderError], tuple[str, str]]:
         return type(self), (str(self), self.kind)
+
+
+# Most requests take a tenth of the two seconds.
+class ServerBusy(NotehopError, status=503, problem_type="busy", public=None, retry_after=2):
+    """A server has no room for a request."""
+
+
+class ServerStopping(ServerBusy, problem_type="stopping"):
+    """A server is being stopped."""
+
+
+class ServerTimeout(ServerBusy, problem_type="timeout"):
+    """A request took longer than a server lets it."""

@@ -45,7 +45,7 @@ def index(
         raise UsageError("--ray is for one run: leave --watch out, and follow the vault after it")
     from notehop.indexing.enrich.planner import agreement
     from notehop.indexing.pipeline import index as index_folder
-    from notehop.indexing.terminal import terminal_progress
+    from notehop.indexing.report import terminal_progress
 
     place = options.place({"embedding.device": device})
     report = index_folder(
@@ -127,14 +127,14 @@ def links(
             raise UsageError(f"--json and --format {graph} are two outputs; leave one out")
         _print_graph(place, graph)
         return
-    found = list_links(place, note)
+    found, problems = list_links(place, note)
     from notehop.app.cli.show_lists import as_values, show_links
 
     if options.json:
-        print_json([as_values(link) for link in found.links])
+        print_json([as_values(link) for link in found])
     else:
-        show_links(found.links)
-    warn([f"{path}: {reason}" for path, reason in found.problems])
+        show_links(found)
+    warn([f"{path}: {reason}" for path, reason in problems])
 
 
 def _print_graph(place: Place, form: str) -> None:
@@ -277,7 +277,7 @@ def models(
     from notehop.app.cli.output import err
     from notehop.app.cli.show_lists import show_pulled
     from notehop.app.services.models import pull_model
-    from notehop.indexing.terminal import terminal_progress
+    from notehop.indexing.report import terminal_progress
 
     pulled = pull_model(
         name,

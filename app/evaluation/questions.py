@@ -87,14 +87,13 @@ class QuestionSet:
     """Questions of one kind about one vault.
 
     ``measure`` is the one by which a question counts as helped or hurt. ``held_out`` are links that
-    the search must not see. ``foreign`` are questions that the vault cannot answer.
+    the search must not see.
     """
 
     name: str
     questions: tuple[KnownQuestion, ...]
     measure: str
     held_out: frozenset[LinkPair] = field(default=frozenset())
-    foreign: tuple[KnownQuestion, ...] = ()
 
 
 QUESTIONS = "queries.jsonl"

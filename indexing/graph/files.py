@@ -121,8 +121,9 @@ class VaultFiles(Mapping[str, VaultFile]):
 
     def remove(self, path: str) -> None:
         """Forget a file and its aliases; nothing happens if it is not there."""
-        file = self._files.pop(path, None)
-        for index, key in self._entries(file) if file is not None else ():
+        if (file := self._files.pop(path, None)) is None:
+            return
+        for index, key in self._entries(file):
             index[key].remove(file)
             if not index[key]:
                 del index[key]

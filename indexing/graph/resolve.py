@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -314,39 +314,3 @@ def _key(text: str) -> str:
         " " if char in _ASCII_SYMBOLS or category(char).startswith("P") else char for char in folded
     )
     return " ".join("".join(letters).split()) or folded.strip()
-
-
-@dataclass(frozen=True, slots=True)
-class BrokenLink:
-    """A name that links use and that leads to no file, or to one of several.
-
-    ``target`` is spelled as in the first link, ``count`` the number of links, ``sources`` the
-    (path, line) of each, sorted. ``candidates`` holds every file named for any of the links, by
-    path; empty for an unresolved name.
-    """
-
-    target: str
-    count: int
-    sources: tuple[tuple[str, int], ...]
-    candidates: tuple[str, ...] = ()
-
-
-def broken_links(links: Iterable[ResolvedLink], status: Status) -> list[BrokenLink]:
-    """The links of a status, gathered by what they name, most links first, then by name.
-
-    Gathered are those that would lead to the same new note: case and ``.md`` make no difference.
-    A link that names nothing is told by itself.
-    """
-    groups: dict[str, list[tuple[str, int, str, ResolvedLink]]] = {}
-    for one in links:
-        if one.resolution.status is status:
-            target = one.link.target or one.link.raw
-            name = fold(target).strip().removesuffix(NOTE_SUFFIX)
-            groups.setdefault(name, []).append((one.source, one.link.line, target, one))
-    found = []
-    for group in groups.values():
-        sources = sorted((path, line) for path, line, _, _ in group)
-        first = min(group, key=lambda one: one[:3])
-        candidates = sorted({path for *_, one in group for path in one.resolution.candidates})
-        found.append(BrokenLink(first[2], len(group), tuple(sources), tuple(candidates)))
-    return sorted(found, key=lambda one: (-one.count, one.target))

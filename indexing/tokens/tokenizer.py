@@ -51,6 +51,10 @@ class Tokenizer:
         # A stemmer keeps a buffer of its own and must not be entered twice at once.
         self._lock = threading.Lock()
         self._known: dict[str, tuple[str, ...]] = {}
+        self._spellings: dict[str, str] = {}
+        for pair in STEMMED.get(latin, {}).get("spellings", "").split():
+            one, other = map(self._stem, pair.split("/"))
+            self._spellings |= {one: other, other: one}
 
     @property
     def fingerprint(self) -> str:
@@ -110,12 +114,15 @@ class Tokenizer:
         return word if word[:1] == "." or word[-1:] in "+#" else self._stem(word)
 
     def weights(self, tokens: Iterable[str], words: Words) -> dict[str, float]:
-        """The weights of a query's tokens in a vault, with the compounds that they meet in it.
+        """The weights of a query's tokens in a vault, with the compounds that they meet in it, and
+        the other spelling of a word (`colour`, `color`), which weighs as much.
 
         :param tokens: of :meth:`query`.
         :param words: of the vault.
         """
-        return compound_weights(tokens, self.language, self._stem, words)
+        weights = compound_weights(tokens, self.language, self._stem, words)
+        other = {self._spellings[one]: weights[one] for one in weights if one in self._spellings}
+        return {one: weight for one, weight in other.items() if words.frequency(one)} | weights
 
     def _stem(self, word: str) -> str:
         """The stem of a word in small letters, whose accents were folded before: typed without them,

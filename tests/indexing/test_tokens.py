@@ -224,6 +224,16 @@ def test_what_was_asked_keeps_its_weight() -> None:
     assert [id_ for id_, _ in ranked] == ["000", "001"]
 
 
+def test_the_other_spelling_of_a_word_is_asked_where_the_vault_has_it() -> None:
+    shelf = Shelf("en", "colors", "organization", "harbour")
+    assert shelf.asked("Which colours do the organisations of the harbour have?") == {
+        shelf.stem("color"): 1.0,
+        shelf.stem("organization"): 1.0,
+    }
+    assert Shelf("en", "colour").asked("coloring") == {"colour": 1.0}
+    assert not Shelf("de", "Color").asked("Colour")
+
+
 def test_of_many_compounds_the_commonest_are_asked() -> None:
     shelf = Shelf("de", *(f"{chr(97 + at)}oggenmehl" for at in range(MOST + 4)), "toggenmehl")
     asked = shelf.asked("Mehl")
