@@ -10,7 +10,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -167,25 +167,22 @@ def read_canvas(data: bytes) -> PartsRead:
     return parts, warnings
 
 
-def _read(data: bytes, warnings: list[str]) -> tuple[list[Any], list[Any]]:
+def _read(data: bytes, warnings: list[str]) -> Iterator[list[dict[str, Any]]]:
+    """The nodes, then the edges."""
     try:
         whole = json.loads(data.decode("utf-8-sig")) if data.strip() else {}
+        if not isinstance(whole, dict):
+            raise ValueError("it holds no nodes and edges")
+        for key in ("nodes", "edges"):
+            found = whole.get(key) or []
+            if not isinstance(found, list):
+                raise ValueError(f"its {key} are no list")
+            if len(found) > MOST_CARDS:
+                warnings.append(f"{len(found):,} {key}; the first {MOST_CARDS:,} were read")
+            yield [one for one in found[:MOST_CARDS] if isinstance(one, dict)]
     except (ValueError, RecursionError) as exc:
         reason = "nested too deeply" if isinstance(exc, RecursionError) else exc
         raise Unreadable(f"is no canvas: {reason}; open it in the app and save it") from exc
-    if not isinstance(whole, dict):
-        raise Unreadable(
-            "is no canvas: it holds no nodes and edges; open it in the app and save it"
-        )
-    found: dict[str, list[Any]] = {}
-    for key in ("nodes", "edges"):
-        some = whole.get(key) or []
-        if not isinstance(some, list):
-            raise Unreadable(f"is no canvas: its {key} are no list; open it in the app and save it")
-        if len(some) > MOST_CARDS:
-            warnings.append(f"{len(some):,} {key}; the first {MOST_CARDS:,} were read")
-        found[key] = [one for one in some[:MOST_CARDS] if isinstance(one, dict)]
-    return found["nodes"], found["edges"]
 
 
 def _card(node: Mapping[str, Any]) -> _Card | None:
