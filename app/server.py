@@ -93,18 +93,15 @@ class VaultServer:
         """
         own: dict[str, tuple[str, ...]] = {}
         if self._token is not None:
-            tickets = {name: (one.ticket,) for name, one in announced.items()}
-            own = {
-                name: (*tickets.get(name, ()), *self._of_vaults.get(name, ())) for name in vaults
-            }
+            for name in vaults:
+                tickets = (announced[name].ticket,) if name in announced else ()
+                own[name] = (*tickets, *self._of_vaults.get(name, ()))
         workers = Workers(self._settings)
         agents = HttpTransport(vaults, workers.for_agents, workers.closing)
-        # Of one vault, every route is its own.
-        alone = own.pop(vaults.default, ()) if len(vaults) == 1 else ()
         app = create_app(
             vaults,
             self._settings,
-            tokens=() if self._token is None else (self._token, *alone),
+            tokens=() if self._token is None else (self._token,),
             vault_tokens=own,
             prove={name: one.prove for name, one in announced.items()},
             routers=(routes(workers.lookups.run), agents.router),

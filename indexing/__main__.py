@@ -62,9 +62,8 @@ def _settings(options: argparse.Namespace, vault: Path) -> Settings:
 def _index(options: argparse.Namespace, vault: Path) -> None:
     from notehop.indexing.enrich.planner import agreement
     from notehop.indexing.pipeline import Indexer, index
-    from notehop.indexing.report import news_writer, report_lines, warning_lines
+    from notehop.indexing.report import news_writer, report_lines, terminal_progress, warning_lines
     from notehop.indexing.stores.layout import layout_for
-    from notehop.indexing.terminal import terminal_progress
 
     settings = _settings(options, vault)
     where = vault, settings, layout_for(vault, settings, options.index_dir), terminal_progress()

@@ -153,7 +153,7 @@ _SPELT_OUT = re.compile(r"[^()]+ \([^()]+\)|[^:()]{2,8}(?::| [–—-]) [^:]+")
 _PROPERTY = re.compile(
     r"(?P<key>[^\s:][^:\n]{0,60}):[ \n](?P<value>.+?)(?: ·(?:\n+|$)|$)", re.DOTALL
 )
-"""A property, as :mod:`notehop.indexing.nodes.properties` writes it among others."""
+"""A property, as :mod:`notehop.indexing.vault.properties` writes it among others."""
 
 _ONE_PROPERTY = re.compile(r"\s*[\w-]{1,40}: [^\n]+\s*")
 

@@ -16,25 +16,6 @@ from notehop.app.models import Problem
 from notehop.app.problems import http_problem, problem
 from notehop.config.errors import NotehopError
 
-BUSY_FOR = 2
-"""Seconds after which a busy server is worth asking again: most requests take a tenth of it."""
-
-
-class Refusal(Exception):
-    """Carries the problem that a client is told, and the headers that go with it."""
-
-    def __init__(self, problem: Problem, headers: Mapping[str, str] | None = None) -> None:
-        super().__init__(problem.detail)
-        self.problem = problem
-        self.headers = dict(headers or {})
-
-
-def unavailable(kind: str, detail: str) -> Refusal:
-    """What cannot be done now, and in a moment perhaps can."""
-    told = http_problem(HTTPStatus.SERVICE_UNAVAILABLE, detail, kind=kind)
-    return Refusal(told, {"Retry-After": str(BUSY_FOR)})
-
-
 MOST = 10  # things wrong with a request that are told at once
 
 LONGEST = 200
@@ -78,15 +59,14 @@ def error_response(
 def install(app: FastAPI) -> None:
     """Make the app answer every error with a problem."""
     app.add_exception_handler(NotehopError, _refused)
-    app.add_exception_handler(Refusal, _refused)
     app.add_exception_handler(HTTPException, _frameworks)
     app.add_exception_handler(RequestValidationError, _validation)
 
 
 async def _refused(_: Request, exc: Exception) -> ProblemResponse:
-    if isinstance(exc, Refusal):
-        return ProblemResponse(exc.problem, exc.headers)
-    return ProblemResponse(problem(exc))
+    assert isinstance(exc, NotehopError)
+    again = None if exc.retry_after is None else {"Retry-After": str(exc.retry_after)}
+    return ProblemResponse(problem(exc), again)
 
 
 async def _frameworks(request: Request, exc: Exception) -> ProblemResponse:

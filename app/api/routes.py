@@ -13,7 +13,7 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 from pydantic import BaseModel
 
 from notehop.app import models
-from notehop.app.api.errors import Refusal, error_response
+from notehop.app.api.errors import error_response
 from notehop.app.api.guard import OPENS, TRUSTED, from_here
 from notehop.app.api.metrics import MEDIA_TYPE, Metrics
 from notehop.app.api.openapi import (
@@ -30,6 +30,7 @@ from notehop.app.api.openapi import (
     problems,
 )
 from notehop.app.api.workers import ThreadPool, Workers, stream
+from notehop.app.problems import failure_of
 from notehop.app.services.vault import VaultHandle
 from notehop.app.services.vaults import ASKED, NAMED, LazyVault, Vaults
 
@@ -141,7 +142,7 @@ def routes(
         async with aclosing(made) as events:
             first = await anext(events)
             if isinstance(first, models.ErrorEvent):
-                raise Refusal(first.problem)
+                raise failure_of(first.problem)
             yield first, events
 
     @router.post(

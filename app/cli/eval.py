@@ -91,7 +91,7 @@ def evaluate(
     )
     from notehop.app.evaluation.links import evaluate_suggestions
     from notehop.app.evaluation.run import EvaluationPlan, evaluate_answers
-    from notehop.indexing.terminal import terminal_progress
+    from notehop.indexing.report import terminal_progress
 
     plan = EvaluationPlan(ablate, compare, measure, questions, seed, unrelated_links)
     progress = terminal_progress()

@@ -8,7 +8,7 @@ import inspect
 import logging
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import asdict, dataclass, fields, is_dataclass, replace
 from functools import partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_type_hints
@@ -189,20 +189,12 @@ class QueryOptions:
         """
         from notehop.app.models import as_query
 
-        options = {
-            "top_k": self.top_k,
-            "connected": {
-                "max": self.connected,
-                "order": self.order,
-                "direction": self.direction,
-            },
-            "intent": self.intent,
-            "second_look": self.second_look,
-            "explain": self.explain,
-            "filters": filters.given(),
-            "literal": literal,
-        }
-        return as_query(model, text, {**options, **more})
+        options = asdict(self)
+        connected = {name: options.pop(name) for name in ("order", "direction")}
+        options["connected"] = {"max": options["connected"], **connected}
+        return as_query(
+            model, text, {**options, "filters": filters.given(), "literal": literal, **more}
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -190,7 +190,7 @@ def suggest(
     """Suggest links that a note or the vault lacks, with the sentence that shows each; nothing is written."""
     from notehop.app.models import SuggestQuery, as_query
     from notehop.app.services.notes.find_note import from_here
-    from notehop.indexing.terminal import terminal_progress
+    from notehop.indexing.report import terminal_progress
 
     place = options.place()
     meant = None if note is None else from_here(place.vault, note)

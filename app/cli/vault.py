@@ -45,7 +45,7 @@ def index(
         raise UsageError("--ray is for one run: leave --watch out, and follow the vault after it")
     from notehop.indexing.enrich.planner import agreement
     from notehop.indexing.pipeline import index as index_folder
-    from notehop.indexing.terminal import terminal_progress
+    from notehop.indexing.report import terminal_progress
 
     place = options.place({"embedding.device": device})
     report = index_folder(
@@ -277,7 +277,7 @@ def models(
     from notehop.app.cli.output import err
     from notehop.app.cli.show_lists import show_pulled
     from notehop.app.services.models import pull_model
-    from notehop.indexing.terminal import terminal_progress
+    from notehop.indexing.report import terminal_progress
 
     pulled = pull_model(
         name,

@@ -20,8 +20,8 @@ from notehop.app.services.open_vault import Place, open_place
 from notehop.config.errors import UsageError
 from notehop.indexing.changes import scan
 from notehop.indexing.graph.files import NOTE_SUFFIX, is_note
-from notehop.indexing.graph.model import Status
 from notehop.indexing.graph.pagerank import pagerank
+from notehop.indexing.graph.resolve import Status
 from notehop.indexing.pipeline.indexer import Indexer
 from notehop.indexing.report import Progress
 from notehop.indexing.stores.catalog import CatalogSnapshot

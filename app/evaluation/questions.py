@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from notehop.config.errors import UsageError
 from notehop.indexing.graph.files import NOTE_SUFFIX, fold, link_name
-from notehop.indexing.graph.fragments import Outline, find_fragment
-from notehop.indexing.graph.model import Status
+from notehop.indexing.graph.resolve import Outline, Status, find_fragment
 from notehop.indexing.stores.model import LinkRow, NoteRow
 from notehop.indexing.vault.link_text import LinkText, words
 from notehop.indexing.vault.model import LinkKind

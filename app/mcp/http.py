@@ -10,17 +10,16 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 import anyio
 from anyio.abc import TaskGroup, TaskStatus
 from fastapi import APIRouter
-from starlette.exceptions import HTTPException
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from notehop.app.services.vaults import NAMED, LazyVault
+from notehop.config.errors import ServerStopping
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -67,7 +66,7 @@ class HttpTransport:
         """Answer a request."""
         if self._closing.is_set():
             told = "the server is being stopped; ask again when it is back"
-            raise HTTPException(HTTPStatus.SERVICE_UNAVAILABLE, told)
+            raise ServerStopping(told)
         name = scope.get(NAMED)
         async with self._starting:
             if name not in self._managers:

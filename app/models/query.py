@@ -38,9 +38,9 @@ def at_most(most: int) -> BeforeValidator:
     return BeforeValidator(check)
 
 
-def listed(value: Any) -> Any:
-    """One text where a list of them may stand, as a list."""
-    return [value] if isinstance(value, str) else value
+def listed(value: Any) -> list[Any]:
+    """One value where a list of them may stand, as a list."""
+    return list(value) if isinstance(value, list | tuple) else [value]
 
 
 class Strict(BaseModel):
@@ -126,17 +126,13 @@ DAY = (
 """How days are mostly written, for programs that read the schema; more is taken."""
 
 
-def _listed(value: Any) -> Any:
-    return list(value) if isinstance(value, list | tuple) else [value]
-
-
 Said = Annotated[str, StringConstraints(min_length=1, max_length=1_000, pattern=r"\S")]
 """A value as it would stand in a query; white space alone is none."""
 
 Several = Annotated[
     list[Said],
     at_most(MOST),
-    BeforeValidator(_listed, json_schema_input_type=Said | list[Said]),
+    BeforeValidator(listed, json_schema_input_type=Said | list[Said]),
     Field(max_length=MOST),
 ]
 
@@ -145,7 +141,7 @@ PropertyValue = Said | bool | int | float
 SeveralValues = Annotated[
     list[PropertyValue],
     at_most(MOST),
-    BeforeValidator(_listed, json_schema_input_type=PropertyValue | list[PropertyValue]),
+    BeforeValidator(listed, json_schema_input_type=PropertyValue | list[PropertyValue]),
     Field(max_length=MOST),
 ]
 

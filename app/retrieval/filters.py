@@ -28,7 +28,7 @@ from notehop.indexing.stores.labels import (
 from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens import Tokenizer
-from notehop.indexing.tokens.words import Phrase, joined_words
+from notehop.indexing.tokens.words import joined_words
 
 _AT_ONCE = 200
 """Texts read at a time while one that holds a phrase is looked for."""
@@ -45,7 +45,7 @@ class PhraseTest:
     found out.
     """
 
-    phrase: Phrase
+    phrase: str
     negated: bool
     maybe: frozenset[ChunkId]
     said_in: Callable[[Iterable[ChunkId]], Mapping[ChunkId, tuple[str, ...]]]
@@ -58,7 +58,7 @@ class PhraseTest:
             said = self.said_in(new)
             for one in new:
                 parts = reversed(said.get(one, ()))
-                self.known[one] = any(self.phrase.stands_in(joined_words(part)) for part in parts)
+                self.known[one] = any(self.phrase in joined_words(part) for part in parts)
         return [one for one in ids if self.known.get(one, False) is not self.negated]
 
 
@@ -192,8 +192,8 @@ def chunks_left(
     tests = []
     for condition in conditions:
         if condition.kind == "phrase":
-            phrase = Phrase(condition.value)
-            tokens = [tokenizer.of_phrase_word(word) for word in phrase.words]
+            phrase = joined_words(condition.value)
+            tokens = [tokenizer.of_phrase_word(word) for word in phrase.split()]
             fields = (view.lexical.holding(tokens, field) for field in _SAID)
             # Only chunks that hold all its words have to be read.
             maybe = frozenset[ChunkId]().union(*fields)

@@ -11,9 +11,7 @@ from notehop.app.services.notes.find_note import find_note
 from notehop.app.services.open_vault import Place
 from notehop.indexing.changes import compare, scan
 from notehop.indexing.graph.files import VaultFiles, is_pdf
-from notehop.indexing.graph.fragments import Outline, outline_of_note
-from notehop.indexing.graph.model import ResolvedLink
-from notehop.indexing.graph.resolve import resolve_link
+from notehop.indexing.graph.resolve import Outline, ResolvedLink, outline_of_note, resolve_link
 from notehop.indexing.vault.front_matter import read_front_matter
 from notehop.indexing.vault.model import Link
 from notehop.indexing.vault.parse import decode, read_note

@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from notehop.app.services.open_vault import Place, locate, open_place
 from notehop.config import load_settings
-from notehop.config.errors import IndexFailure, IndexMissing, NotehopError, UsageError
+from notehop.config.errors import BeingIndexed, IndexFailure, IndexMissing, NotehopError, UsageError
 from notehop.config.small_files import is_folder
 
 if TYPE_CHECKING:
@@ -84,8 +84,8 @@ class LazyVault:
     def open(self) -> VaultHandle:
         """The vault, opened.
 
-        :raises IndexMissing: if there is no index, saying how far the making of it is, or what
-            makes it.
+        :raises BeingIndexed: while there is no index yet, saying how far the making of it is.
+        :raises IndexMissing: if there is none, saying what makes it.
         :raises NotehopError: as :func:`open_place`.
         """
         if self.opened is not None:
@@ -95,7 +95,7 @@ class LazyVault:
             if self.opened is None:
                 first, progress = self._first, self.progress
                 if progress is not None:
-                    raise IndexMissing(
+                    raise BeingIndexed(
                         f"{self.place.name} is being indexed for the first time ({progress}); "
                         "ask again in a minute"
                     )

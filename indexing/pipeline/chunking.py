@@ -17,7 +17,7 @@ from notehop.config.errors import IndexFailure, UsageError
 from notehop.indexing.embed.embedder import Embedder, Vectors
 from notehop.indexing.enrich.prompts import Passage, header_requests
 from notehop.indexing.enrich.store import EnrichmentStore
-from notehop.indexing.graph.fragments import outline_of_note
+from notehop.indexing.graph.resolve import outline_of_note
 from notehop.indexing.nodes.parser import NoteDocument, SectionNodeParser
 from notehop.indexing.report import Progress
 from notehop.indexing.stores.catalog import Catalog

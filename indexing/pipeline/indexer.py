@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
@@ -13,7 +12,7 @@ from notehop.config import Settings
 from notehop.config.errors import IndexFailure, VectorServerError
 from notehop.indexing.changes import refuse_deletions, scan
 from notehop.indexing.fingerprint import expected_fingerprint
-from notehop.indexing.graph.model import Status
+from notehop.indexing.graph.resolve import Status
 from notehop.indexing.pipeline.language import advice, languages_of
 from notehop.indexing.pipeline.models import LoadEmbedder, embedding_by, load_embedder
 from notehop.indexing.pipeline.run import IndexRun, Request
@@ -39,7 +38,7 @@ from notehop.indexing.stores.lock import WriterLock
 from notehop.indexing.stores.model import LIMITS, Limits, NoteStatus
 from notehop.indexing.stores.replacement import finish_replacement, replace_index
 from notehop.indexing.stores.run_record import failed_before, recorded
-from notehop.indexing.themes.update import sum_themes_up, update_themes
+from notehop.indexing.themes.update import sum_themes_up
 from notehop.indexing.tokens import NAMES
 
 if TYPE_CHECKING:
@@ -285,14 +284,6 @@ class Indexer:
             check_vault(self._state.meta, self.vault, layout.root)
             run = IndexRun(self, layout, catalog, self._state, request, fingerprint, harmed)
             update = run.execute()
-            if run.everything:
-                # Others leave the themes to readers.
-                started = time.perf_counter()
-                themes, former = self.settings.themes, self.layout.themes
-                update_themes(layout, catalog, self.vault, themes, former=former)
-                if themes.enabled:
-                    took = time.perf_counter() - started
-                    update = replace(update, seconds={**update.seconds, "themes": took})
             if not request.again and (
                 update.wrote or not request.follows or failed_before(self.layout)
             ):

@@ -10,9 +10,7 @@ from typing import Any
 import numpy as np
 
 from notehop.indexing.graph.files import VaultFiles, affected_names
-from notehop.indexing.graph.fragments import Outline, outline_of_note
-from notehop.indexing.graph.model import ResolvedLink
-from notehop.indexing.graph.resolve import resolve_link
+from notehop.indexing.graph.resolve import Outline, ResolvedLink, outline_of_note, resolve_link
 from notehop.indexing.pipeline.chunking import ChunkedNote, text_around, text_id
 from notehop.indexing.stores.catalog import Catalog
 from notehop.indexing.stores.model import (

@@ -118,15 +118,12 @@ class IndexRun:
             check_fingerprint(stored, self.fingerprint)
         if self.everything:
             self._warnings += remove_damaged(self.layout)
-            attachments = {
-                file.path: bool(file.excluded)
-                for file in self._walk.files
-                if file.kind == "attachment"
-            }
-            if unread := unread_pdfs(attachments, self.settings.vault):
-                self._warnings.append(unread)
         try:
             self._write(self._changes())
+            if self.everything and (
+                unread := unread_pdfs(self.state.attachments, self.settings.vault)
+            ):
+                self._warnings.append(unread)
             self._warnings += delete_orphans(self.enrichment, self.catalog, self.state.stamps)
             if self.everything and self.catalog.has_chunks and lacks_query_model(self.layout):
                 self.progress.stage("Loading the model", 0, "")
@@ -134,11 +131,18 @@ class IndexRun:
             with self._timed("derive"):
                 if self.layout.purge_mark.exists():
                     # While the mark still says that words have to leave every file.
-                    update_themes(self.layout, self.catalog, self.vault, self.settings.themes)
+                    self._update_themes()
                 derive(self.layout, self.catalog, everything=self.everything, limits=self.limits)
+                if self.everything:
+                    # Others leave the themes to readers.
+                    self._update_themes()
         finally:
             self._seconds["total"] = time.perf_counter() - started
         return self.so_far()
+
+    def _update_themes(self) -> None:
+        themes, former = self.settings.themes, self.indexer.layout.themes
+        update_themes(self.layout, self.catalog, self.vault, themes, former=former)
 
     def so_far(self) -> Update:
         """What was done until now; a run that fails has kept that."""
@@ -291,7 +295,7 @@ class IndexRun:
             if last:
                 # With the files that are no notes.
                 attach, detach = changes.attach, changes.detach
-                batch = replace(batch, attach=attach, detach=detach, meta={**meta, **about})
+                batch = replace(batch, attach=attach, detach=detach, meta=meta | about)
             with self._timed("store"):
                 self._commit(batch, moved)
             gone.difference_update(leaving)

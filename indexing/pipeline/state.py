@@ -63,8 +63,9 @@ class IndexState:
         for file in found.files:
             out = bool(file.excluded) or file.path in skip
             out = out or self.has_status(file.path, NoteStatus.SKIPPED)
-            if file.path not in files or files.is_excluded(file.path) is not out:
-                files.add(file.path, excluded=out, aliases=files.aliases_of(file.path))
+            known = files.get(file.path)
+            if known is None or known.excluded is not out:
+                files.add(file.path, excluded=out, aliases=known.aliases if known else ())
         there = {file.path for file in found.files}
         for path in {*changes.gone, *changes.detach} - there:
             files.remove(path)

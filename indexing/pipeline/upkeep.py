@@ -41,9 +41,6 @@ def remove_damaged(layout: IndexLayout) -> Iterator[str]:
 
     :raises IndexUnwritable: if the disk refuses.
     """
-    for folder in (layout.vectors, layout.lexical):
-        if folder.exists() and not folder.is_dir():
-            _remove(layout, folder)
     parts: tuple[tuple[Path, Callable[[Path], object], str], ...] = (
         (layout.chunk_vectors, VectorIndex.read, "the vectors were damaged and are"),
         (layout.lexical, read_segments, "the lexical index was damaged and is"),
@@ -62,8 +59,6 @@ def lacks_query_model(layout: IndexLayout) -> bool:
 
     :raises IndexUnwritable: if the disk refuses.
     """
-    if layout.model.exists() and not layout.model.is_dir():
-        _remove(layout, layout.model)
     manifest = read_manifest(layout.model)
     if manifest is not None and manifest.is_sound(layout.model):
         return False

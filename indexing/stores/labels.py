@@ -16,7 +16,7 @@ from notehop.indexing.stores.database import storable
 from notehop.indexing.stores.model import ChunkId, NoteRow, NoteStatus
 from notehop.indexing.stores.schema import LABELS
 from notehop.indexing.vault.dates import day_in_name
-from notehop.indexing.vault.exclusion import glob_pattern
+from notehop.indexing.vault.walk import glob_pattern
 
 if TYPE_CHECKING:
     from notehop.indexing.stores.caches import BoundedCache

@@ -10,9 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from notehop.indexing.vault.base import read_base
 from notehop.indexing.vault.body import read_body
-from notehop.indexing.vault.canvas import read_canvas
 from notehop.indexing.vault.front_matter import FrontMatter, read_front_matter
 from notehop.indexing.vault.markdown_inline import Inline
 from notehop.indexing.vault.model import (
@@ -25,7 +23,13 @@ from notehop.indexing.vault.model import (
     each_once,
 )
 from notehop.indexing.vault.opening import open_below
-from notehop.indexing.vault.parts import PartsRead, Unreadable, assemble
+from notehop.indexing.vault.parts import (
+    PartsRead,
+    Unreadable,
+    assemble,
+    read_base,
+    read_canvas,
+)
 from notehop.indexing.vault.pdf import read_pdf
 from notehop.indexing.vault.plain import OffsetMap
 from notehop.indexing.vault.properties import property_values, read_properties
@@ -160,12 +164,10 @@ _OF_THE_FILE = (errno.EACCES, errno.EPERM, errno.EISDIR, errno.ELOOP, errno.ENAM
 class Read:
     """What reading a file gave: a note, or the reason why there is none.
 
-    ``content_hash`` is empty where there is a problem that may pass while the file stays as it is.
-
-    ``file`` carries size and time as they were when it was opened. ``note`` is None, without a
-    problem, when the content is what the catalog knows already. ``away`` tells that the disk did
-    not answer, or a process that reads was stopped, so that nothing is known of the file as it is
-    now.
+    ``file`` carries size and time as they were when it was opened. ``content_hash`` is empty where
+    there is a problem that may pass while the file stays as it is. ``note`` is None, without a
+    problem, when the content is what the catalog knows already. ``away``: the disk did not answer,
+    or a process that reads was stopped, and nothing is known of the file as it is now.
     """
 
     file: FileEntry

@@ -19,8 +19,7 @@ from notehop.app.services.links import ReadNote, Survey, survey
 from notehop.app.services.notes.find_note import Name, Near, NearNames
 from notehop.app.services.open_vault import Place
 from notehop.indexing.graph.files import alias_key, fold, link_name
-from notehop.indexing.graph.model import ResolvedLink, Status
-from notehop.indexing.graph.resolve import broken_links
+from notehop.indexing.graph.resolve import ResolvedLink, Status, broken_links
 
 
 class LinkPlace(Strict):

@@ -22,7 +22,7 @@ from notehop.app.services.notes.current_notes import CurrentNotes
 from notehop.app.services.notes.find_note import seeds_meant
 from notehop.config.errors import QueryError
 from notehop.indexing.enrich.store import Summary
-from notehop.indexing.graph.model import Status
+from notehop.indexing.graph.resolve import Status
 from notehop.indexing.stores.labels import (
     DATE,
     LENGTH,

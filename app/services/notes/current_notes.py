@@ -13,7 +13,7 @@ from notehop.app.services.index_process import remedy
 from notehop.app.services.open_vault import Place
 from notehop.indexing.enrich.prompts import own_summary
 from notehop.indexing.enrich.store import Summary, read_summaries
-from notehop.indexing.graph.model import Status
+from notehop.indexing.graph.resolve import Status
 from notehop.indexing.stores.model import ChunkRow, LinkRow, NoteRow
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.vault.sentences import shortened

@@ -18,8 +18,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from notehop.config.errors import NoteMissing, UsageError
 from notehop.indexing.graph.files import NOTE_SUFFIX, VaultFiles, fold, is_readable, link_name
-from notehop.indexing.graph.model import Status
-from notehop.indexing.graph.resolve import resolve_path
+from notehop.indexing.graph.resolve import Status, resolve_path
 from notehop.indexing.shown import on_one_line, printable
 from notehop.indexing.vault.link_text import read_wikilink
 
@@ -198,7 +197,7 @@ def find_note(files: VaultFiles, vault: Path, said: str) -> str:
             return path
     found = resolve_path(files, "", said)
     if found.path is None or not is_readable(found.path):
-        notes = {path: files.aliases_of(path) for path in files if is_readable(path)}
+        notes = {path: files[path].aliases for path in files if is_readable(path)}
         near = _near([*notes], notes, said)
         close = f"did you mean {listed(near)}?" if near else "name it by its path in the vault"
         raise UsageError(f"{said}: no note of {vault}; {close}")

@@ -19,7 +19,7 @@ from notehop.indexing.changes import scan
 from notehop.indexing.enrich.prompts import own_summary
 from notehop.indexing.enrich.store import read_summaries
 from notehop.indexing.graph.files import NOTE_SUFFIX, is_pdf, is_readable
-from notehop.indexing.graph.fragments import find_fragment, outline_of_note
+from notehop.indexing.graph.resolve import find_fragment, outline_of_note
 from notehop.indexing.stores.model import ChunkId, LinkRow
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens import Tokenizer

@@ -25,8 +25,7 @@ from notehop.app.services.notes.unlinked_pairs import Naming, Pair, UnlinkedPair
 from notehop.indexing.capture import Kept
 from notehop.indexing.embed.onnx_embedding import QueryEmbedder
 from notehop.indexing.graph.files import NOTE_SUFFIX, VaultFiles, link_name
-from notehop.indexing.graph.model import Status
-from notehop.indexing.graph.resolve import resolve_path
+from notehop.indexing.graph.resolve import Status, resolve_path
 from notehop.indexing.report import Progress
 from notehop.indexing.stores.catalog_read import CatalogReads
 from notehop.indexing.stores.model import ChunkId, LinkRow, Matrix, NoteStatus
@@ -298,9 +297,8 @@ def _linked(catalog: CatalogReads, kept: Kept) -> set[str]:
     aliases = catalog.aliases()
     for path, names in aliases.items():
         if any(link_name(name) in {link_name(one) for one in targets} for name in names):
-            if path not in files:
-                files.add(path)
-            files.set_aliases(path, names)
+            known = files.get(path)
+            files.add(path, excluded=bool(known and known.excluded), aliases=names)
     found = (resolve_path(files, kept.path, target).path for target in targets)
     return {path for path in found if path is not None}
 
