@@ -61,7 +61,7 @@ _PATH = re.compile(r"(?<![\w.])[/~\\]|\b[A-Za-z]:[/\\]")
 
 
 def error_of(told: Any) -> NotehopError | None:
-    """The error that a problem detail was made of; None if it was none of ours, or is no problem.
+    """The error that a problem detail was made of; None if it was none of ours, or one that passes.
 
     :param told: the JSON of a reply, whatever it holds.
     """
@@ -69,7 +69,7 @@ def error_of(told: Any) -> NotehopError | None:
         return None
     kinds = {f"{_URN}{kind.problem_type}": kind for kind in _own_types(NotehopError)}
     kind = kinds.get(str(told.get("type")))
-    return None if kind is None else kind(told["detail"])
+    return None if kind is None or kind.retry_after else kind(told["detail"])
 
 
 def failure_of(told: Problem) -> NotehopError:

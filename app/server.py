@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from notehop.app.api.app import create_app
 from notehop.app.api.guard import is_loopback
-from notehop.app.api.serve import PortTaken, listen, serve, url_of
+from notehop.app.api.serve import PortTaken, listen, run, server_of, url_of
 from notehop.app.api.workers import Workers
 from notehop.app.mcp.http import HttpTransport
 from notehop.app.services.open_vault import Place
@@ -17,6 +17,9 @@ from notehop.app.services.vaults import Vaults, below
 from notehop.app.web.routes import routes
 from notehop.config.errors import IndexFailure, UsageError
 from notehop.config.secrets import server_token, token_variable, vault_tokens
+
+if TYPE_CHECKING:
+    import uvicorn
 
 
 class AlreadyServed(Exception):
@@ -40,7 +43,7 @@ class VaultServer:
 
     def __init__(self, places: Mapping[str, Place]) -> None:
         self._names = [*places]
-        self._over = threading.Event()
+        self._server: uvicorn.Server | None = None
         self._failure: str | None = None
         self._settings = places[self._names[0]].settings.server
         self._token = server_token(self._settings)
@@ -82,45 +85,39 @@ class VaultServer:
         """Whether clients need one."""
         return self._token is not None
 
-    def open(
-        self,
-        vaults: Vaults,
-        announced: Mapping[str, Announcement],
-        started: Callable[[], None],
-    ) -> None:
-        """Serve vaults until SIGINT or SIGTERM.
+    def open(self, vaults: Vaults, announced: Mapping[str, Announcement]) -> None:
+        """Serve vaults until SIGINT or SIGTERM; who connects before waits.
 
         :param announced: by name, says where the vault is, and lets the programs of its user in.
-        :param started: called once connections are taken.
         :raises IndexFailure: what :meth:`fail` was told.
         """
         own: dict[str, tuple[str, ...]] = {}
         if self._token is not None:
-            tickets = {name: (one.ticket,) for name, one in announced.items()}
-            own = {
-                name: (*tickets.get(name, ()), *self._of_vaults.get(name, ())) for name in vaults
-            }
+            for name in vaults:
+                tickets = (announced[name].ticket,) if name in announced else ()
+                own[name] = (*tickets, *self._of_vaults.get(name, ()))
         workers = Workers(self._settings)
         agents = HttpTransport(vaults, workers.for_agents, workers.closing)
-        # Of one vault, every route is its own.
-        alone = own.pop(vaults.default, ()) if len(vaults) == 1 else ()
         app = create_app(
             vaults,
             self._settings,
-            tokens=() if self._token is None else (self._token, *alone),
+            tokens=() if self._token is None else (self._token,),
             vault_tokens=own,
             prove={name: one.prove for name, one in announced.items()},
             routers=(routes(workers.lookups.run), agents.router),
             workers=workers,
         )
-        serve(app, self._listening, started, self._over)
+        self._server = server_of(app)
+        if self._failure is None:
+            run(self._server, self._listening)
         if self._failure is not None:
             raise IndexFailure(self._failure)
 
     def fail(self, why: str) -> None:
         """End the serving, and have :meth:`open` raise why."""
         self._failure = why
-        self._over.set()
+        if self._server is not None:
+            self._server.should_exit = True
 
     def __enter__(self) -> VaultServer:
         return self

@@ -6,7 +6,7 @@ import difflib
 import json
 import logging
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, get_origin
@@ -41,10 +41,10 @@ _SERVER = "a GGUF file is run by its own server, which takes it (docs/language-m
 FORMER = {"llm.gpu_layers": _SERVER, "llm.threads": _SERVER}
 """Keys of releases before, and where they went; they are passed over with a warning."""
 
-_ARGUMENT = "argument"
+ARGUMENT = "argument"
 
-Layer = tuple[str, dict[str, Any]]
-"""Where values were set, and the values, by section."""
+Layer = tuple[str, Mapping[str, Any]]
+"""Where values were set, and the values, by dotted key."""
 
 
 def user_config_file() -> Path:
@@ -70,53 +70,40 @@ def load_settings(
         raise SettingsError(f"{config_file}: no such settings file; check --config")
     own = config_file or user_config_file()
     if own.exists():
-        layers.append((str(own), _read_toml(own)))
+        layers.append((str(own), read_overrides(own)))
     if vault is not None and (shared := vault / FILE_NAME).exists():
-        values = _read_toml(shared)
+        values = read_overrides(shared)
         _refuse_user_only(str(shared), values)
         layers.append((str(shared), values))
     layers += _environment()
-    layers.append((_ARGUMENT, _nested(overrides or {})))
-    return _validated(Settings(), layers)
-
-
-def apply_overrides(settings: Settings, overrides: Mapping[str, Any]) -> Settings:
-    """Return ``settings`` with dotted keys replaced.
-
-    :raises SettingsError: as :func:`load_settings`.
-    """
-    return _validated(settings, [(_ARGUMENT, _nested(overrides))])
+    return merged_settings(Settings(), [*layers, (ARGUMENT, overrides or {})])
 
 
 def read_overrides(file: Path) -> dict[str, Any]:
-    """The settings that a file holds, by dotted key, not checked yet: for :func:`apply_overrides`.
+    """The settings that a file holds, by dotted key, not checked yet.
 
-    :raises SettingsError: if it is not there or no TOML.
+    :raises SettingsError: if it is not there or no TOML, or holds a secret.
     """
-    return dict(_flat(_read_toml(file)))
+    try:
+        values = dict(_flat(read_toml_file(file)))
+    except ValueError as exc:
+        raise SettingsError(f"{file}: not valid TOML: {exc}; correct the file") from exc
+    except OSError as exc:
+        raise SettingsError(
+            f"{file}: cannot be read: {exc.strerror}; correct it or move it away"
+        ) from exc
+    for key, value in values.items():
+        if (secret := _secret(key)) is not None and value != "":
+            raise SettingsError(
+                f"{file}: {secret} may stand in no settings file; set "
+                f"{_variable_of(secret)}{SECRET[secret]}"
+            )
+    return values
 
 
 def vault_may_set(key: str) -> bool:
     """Whether a vault's own file may set a key."""
     return _is_declared(key, "vault")
-
-
-def _read_toml(path: Path) -> dict[str, Any]:
-    try:
-        values = read_toml_file(path)
-    except ValueError as exc:
-        raise SettingsError(f"{path}: not valid TOML: {exc}; correct the file") from exc
-    except OSError as exc:
-        raise SettingsError(
-            f"{path}: cannot be read: {exc.strerror}; correct it or move it away"
-        ) from exc
-    for key, value in _flat(values):
-        if (secret := _secret(key)) is not None and value != "":
-            raise SettingsError(
-                f"{path}: {secret} may stand in no settings file; set "
-                f"{_variable_of(secret.split('.'))}{SECRET[secret]}"
-            )
-    return values
 
 
 def _secret(key: str) -> str | None:
@@ -125,8 +112,8 @@ def _secret(key: str) -> str | None:
 
 
 def _refuse_user_only(origin: str, values: Mapping[str, Any]) -> None:
-    for key, value in _flat(values):
-        if _field_at(key.split(".")) is None:
+    for key, value in values.items():
+        if key not in _fields():
             continue  # said of it later, with the nearest key that there is
         if (key in MODELS and is_folder(str(value))) or not vault_may_set(key):
             raise SettingsError(
@@ -142,15 +129,15 @@ def _environment() -> list[Layer]:
     """
     layers: list[Layer] = []
     unknown: list[str] = []
-    for name in sorted(os.environ):
+    for name, value in sorted(os.environ.items()):
         if not name.lower().startswith(ENV_PREFIX) or name.startswith(VAULT_TOKEN):
             continue
-        parts = name.lower().removeprefix(ENV_PREFIX).split("__")
-        key = ".".join(parts)
-        if len(parts) > 1 and (_field_at(parts) is not None or key in FORMER):
-            layers.append((f"environment variable {name}", _nested({key: _value_of(name, parts)})))
+        key = name.lower().removeprefix(ENV_PREFIX).replace("__", ".")
+        if "." in key and (key in _fields() or key in FORMER):
+            layers.append((f"environment variable {name}", {key: _value_of(name, key, value)}))
         else:
-            unknown.append(name + _near_miss(parts))
+            close = _nearest(key) if "." in key else ""
+            unknown.append(name + (f" (did you mean {_variable_of(close)}?)" if close else ""))
     if unknown:
         warn_once(
             f"environment variables that name no setting are passed over: {', '.join(unknown)}; "
@@ -160,10 +147,10 @@ def _environment() -> list[Layer]:
     return layers
 
 
-def _value_of(name: str, parts: Sequence[str]) -> Any:
+def _value_of(name: str, key: str, value: str) -> Any:
     """The value of a variable: text, which its setting reads, or JSON for a list or a table."""
-    value, field = os.environ[name], _field_at(parts)
-    if field is None or not (get_origin(field.annotation) is tuple or _section_of(field)):
+    field = _fields().get(key)
+    if field is None or not (get_origin(field.annotation) is tuple or _names_below(key)):
         return value
     try:
         return json.loads(value)
@@ -174,14 +161,8 @@ def _value_of(name: str, parts: Sequence[str]) -> Any:
         ) from exc
 
 
-def _near_miss(parts: Sequence[str]) -> str:
-    *parents, leaf = parts
-    close = difflib.get_close_matches(leaf, _fields_at(parents), n=1) if parents else ()
-    return f" (did you mean {_variable_of([*parents, *close])}?)" if close else ""
-
-
-def _variable_of(parts: Sequence[str]) -> str:
-    return f"{ENV_PREFIX}{'__'.join(parts)}".upper()
+def _variable_of(key: str) -> str:
+    return f"{ENV_PREFIX}{key.replace('.', '__')}".upper()
 
 
 @cache
@@ -190,57 +171,50 @@ def warn_once(text: str) -> None:
     _log.warning("%s", text)
 
 
-def _nested(dotted: Mapping[str, Any]) -> dict[str, Any]:
-    tree: dict[str, Any] = {}
-    for key, value in dotted.items():
-        if value is None:
-            continue
-        *parents, leaf = key.split(".")
-        node = tree
-        for parent in parents:
-            node = node.setdefault(parent, {})
-        node[leaf] = value
-    return tree
-
-
 def _flat(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     for name, value in tree.items():
-        if isinstance(value, Mapping):
+        if isinstance(value, Mapping) and value:
             yield from _flat(value, f"{prefix}{name}.")
         else:
             yield f"{prefix}{name}", value
 
 
-def _merge(into: dict[str, Any], layer: Mapping[str, Any]) -> None:
-    for name, value in layer.items():
-        if isinstance(value, Mapping):
-            if not isinstance(into.get(name), dict):
-                into[name] = {}
-            _merge(into[name], value)
-        else:
-            into[name] = value
+def _nested(dotted: Mapping[str, Any]) -> dict[str, Any]:
+    tree: dict[str, Any] = {}
+    for key, value in dotted.items():
+        *parents, leaf = key.split(".")
+        node = tree
+        for parent in parents:
+            if not isinstance(node.get(parent), dict):
+                node[parent] = {}
+            node = node[parent]
+        if value != {} or leaf not in node:
+            node[leaf] = value
+    return tree
 
 
-def _validated(base: Settings, layers: Sequence[Layer]) -> Settings:
-    merged = base.model_dump()
+def merged_settings(base: Settings, layers: list[Layer]) -> Settings:
+    """Settings with those of layers over them, the last one on top; checked.
+
+    :raises SettingsError: as :func:`load_settings`.
+    """
+    merged = dict(_flat(base.model_dump()))
     origins: dict[str, str] = {}
-    for origin, values in layers:
-        _merge(merged, values)
-        origins.update((key, origin) for key, _ in _flat(values))
+    for origin, layer in layers:
+        values = {key: value for key, value in _flat(layer) if value is not None}
+        merged |= values
+        origins |= dict.fromkeys(values, origin)
     for key, origin in origins.items():
-        section, _, name = key.partition(".")
         if key in FORMER:
-            if isinstance(found := merged.get(section), dict):
-                found.pop(name, None)
-            merged.pop(key, None)
+            del merged[key]
             warn_once(f"{origin}: {key} is passed over: {FORMER[key]}")
-        elif origin != _ARGUMENT and _is_declared(key, "constant"):
+        elif origin != ARGUMENT and _is_declared(key, "constant"):
             warn_once(
                 f"{origin}: {key} is a constant by now, measured and no setting; it is heeded in this "
                 "release and refused in the next. To compare values of it: notehop eval --compare"
             )
     try:
-        return Settings(**merged)
+        return Settings(**_nested(merged))
     except ValidationError as exc:
         problems = [_explain(dict(error), origins) for error in exc.errors()]
         raise SettingsError("\n".join(problems)) from exc
@@ -254,19 +228,19 @@ def _explain(error: Mapping[str, Any], origins: Mapping[str, str]) -> str:
         key = key.rpartition(".")[0]
     origin = origins[below[0]] if below else "settings"
     if error["type"] == "extra_forbidden":
-        *parents, leaf = location
-        known = sorted(_fields_at(parents))
-        close = difflib.get_close_matches(leaf, known, n=1)
-        hint = f"did you mean {close[0]}? " if close else ""
-        place = f"[{'.'.join(parents)}]" if parents else "the top level"
+        parent = ".".join(location[:-1])
+        close = _nearest(".".join(location)).rpartition(".")[2]
+        hint = f"did you mean {close}? " if close else ""
+        place = f"[{parent}]" if parent else "the top level"
         # A secret under a name that is not quite right must not be shown either.
         secret = any(word in key.lower() for word in ("token", "key", "secret", "password"))
         bare = secret or isinstance(error["input"], Mapping | list)
         value = "" if bare else f" = {error['input']!r}"
-        return f"{origin}: unknown setting {key}{value}; {hint}keys of {place}: {', '.join(known)}"
+        known = ", ".join(sorted(_names_below(parent)))
+        return f"{origin}: unknown setting {key}{value}; {hint}keys of {place}: {known}"
     rule = error["msg"].replace("Input should be", "must be")
     if error["type"].startswith("model_"):
-        rule = f"must be a table with keys of: {', '.join(_fields_at(location))}"
+        rule = f"must be a table with keys of: {', '.join(_names_below('.'.join(location)))}"
     return f"{origin}: {key} = {_shown(key, error['input'])}: {rule}"
 
 
@@ -276,28 +250,33 @@ def _shown(key: str, value: object) -> str:
     return "(not shown)" if _secret(key) or address else repr(value)
 
 
+@cache
+def _fields(section: type[Section] = Settings, prefix: str = "") -> Mapping[str, FieldInfo]:
+    """The settings, and the tables that they are in, by dotted key."""
+    found: dict[str, FieldInfo] = {}
+    for name, field in section.model_fields.items():
+        found[prefix + name] = field
+        if isinstance(field.annotation, type) and issubclass(field.annotation, Section):
+            found |= _fields(field.annotation, f"{prefix}{name}.")
+    return found
+
+
+def _names_below(table: str) -> list[str]:
+    """What may stand in a table, the empty one being the top level; nothing in a setting."""
+    keys = [key.rpartition(".") for key in _fields()]
+    return [name for parent, _, name in keys if parent == table]
+
+
+def _nearest(key: str) -> str:
+    """The key of the same table that a wrong one is most like, or nothing."""
+    table, dot, name = key.rpartition(".")
+    close = difflib.get_close_matches(name, sorted(_names_below(table)), n=1)
+    return f"{table}{dot}{close[0]}" if close else ""
+
+
 def _is_declared(key: str, what: str) -> bool:
     """Whether a key, or a table that it is in, is declared as ``vault`` or ``constant``."""
-    parts = key.split(".")
-    fields = [_field_at(parts[: at + 1]) for at in range(len(parts))]
-    extras = [field.json_schema_extra for field in fields if field is not None]
+    extras = [
+        field.json_schema_extra for at, field in _fields().items() if f"{key}.".startswith(f"{at}.")
+    ]
     return any(isinstance(extra, dict) and bool(extra.get(what)) for extra in extras)
-
-
-def _field_at(parts: Sequence[str]) -> FieldInfo | None:
-    *parents, leaf = parts
-    return _fields_at(parents).get(leaf)
-
-
-def _fields_at(parents: Sequence[str]) -> Mapping[str, FieldInfo]:
-    """The settings of a section; none where there is no such section."""
-    model: type[Section] | None = Settings
-    for parent in parents:
-        field = model.model_fields.get(parent) if model else None
-        model = _section_of(field) if field else None
-    return model.model_fields if model else {}
-
-
-def _section_of(field: FieldInfo) -> type[Section] | None:
-    kind = field.annotation
-    return kind if isinstance(kind, type) and issubclass(kind, Section) else None

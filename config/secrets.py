@@ -43,21 +43,17 @@ def vault_tokens(names: Iterable[str]) -> dict[str, tuple[str]]:
 
     :raises SettingsError: if one is no token, or of two vaults.
     """
-    found: dict[str, tuple[str]] = {}
     of: dict[str, str] = {}
     for name in names:
         variable = token_variable(name)
-        token = os.environ.get(variable, "")
-        if not token:
-            continue
         if variable in of:
             raise SettingsError(
                 f"{variable} is the token of two vaults, {of[variable]} and {name}; give one another "
                 "name: --vault name=folder"
             )
-        of[variable] = name
-        found[name] = (_checked(token, variable),)
-    return found
+        if os.environ.get(variable):
+            of[variable] = name
+    return {name: (_checked(os.environ[one], one),) for one, name in of.items()}
 
 
 def _private(path: Path) -> str:
@@ -83,13 +79,16 @@ def _checked(token: str, origin: str) -> str:
 
     :raises SettingsError: without showing it.
     """
-    fits = SHORTEST <= len(token) <= _LONGEST
-    if not fits or not token.isascii() or not token.isprintable() or " " in token:
+    if not (SHORTEST <= len(token) <= _LONGEST and _can_be_sent(token)):
         raise SettingsError(
             f"{origin}: a token has {SHORTEST} to {_LONGEST:,} visible ASCII characters and no "
             "space; make one with: openssl rand -hex 32"
         )
     return token
+
+
+def _can_be_sent(text: str) -> bool:
+    return text.isascii() and text.isprintable() and " " not in text
 
 
 VARIABLES = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
@@ -120,10 +119,7 @@ def provider_key(settings: LlmSettings) -> SecretStr | None:
                 f"{variable} (keys are read from no file)",
                 "key",
             )
-    if key is None:
-        return None
-    value = key.get_secret_value()
-    if not value.isascii() or not value.isprintable() or " " in value:
+    if key is not None and not _can_be_sent(key.get_secret_value()):
         raise ProviderError(
             f"{named}: the key holds a space or a sign that cannot be sent; set it again", "key"
         )

@@ -385,8 +385,7 @@ class ServerSettings(Section):
     """Seconds that a request may take; one that takes longer is refused with 503."""
 
     rate_per_minute: int = setting(600, ge=0)
-    """Requests a minute that one address beside this machine may make, on average; 0: any
-    number."""
+    """Requests a minute that one address beside this machine may make; 0: any number."""
 
     idle_minutes: float = setting(30, ge=0)
     """Minutes without a question after which models and index leave memory, of an MCP server, too;
@@ -425,6 +424,6 @@ class Settings(Section):
 
         :raises SettingsError: naming the key, the value and what is allowed.
         """
-        from notehop.config.layers import apply_overrides
+        from notehop.config.layers import ARGUMENT, merged_settings
 
-        return apply_overrides(self, overrides)
+        return merged_settings(self, [(ARGUMENT, overrides)])

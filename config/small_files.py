@@ -47,36 +47,32 @@ def is_folder(name: str) -> bool:
     return os.path.isdir(os.path.expanduser(name))  # noqa: PTH111, PTH112 - these never raise
 
 
-def read_small_file(path: str | Path, max_bytes: int = MAX_BYTES) -> bytes:
-    """The content of a regular file.
-
-    :raises OSError: as :func:`open_plain_file`, or if it has more than ``max_bytes``.
-    """
-    with open_plain_file(path) as stream:
-        content = stream.read(max_bytes + 1)
-    if len(content) > max_bytes:
-        raise OSError(errno.EFBIG, f"larger than {max_bytes:,} bytes", str(path))
-    return content
-
-
-def read_json_file(path: str | Path, max_bytes: int = MAX_BYTES) -> Any:
+def read_json_file(path: str | Path) -> Any:
     """The value that a JSON file holds.
 
-    :raises OSError: as :func:`read_small_file`.
+    :raises OSError: as :func:`open_plain_file`, or if it has more than ``MAX_BYTES``.
     :raises ValueError: if it is no JSON, or nested too deeply.
     """
-    content = read_small_file(path, max_bytes)
+    content = _read(path)
     return _shallow(lambda: json.loads(content))
 
 
-def read_toml_file(path: str | Path, max_bytes: int = MAX_BYTES) -> dict[str, Any]:
+def read_toml_file(path: str | Path) -> dict[str, Any]:
     """The table that a TOML file holds.
 
-    :raises OSError: as :func:`read_small_file`.
+    :raises OSError: as :func:`read_json_file`.
     :raises ValueError: if it is no TOML in UTF-8, or nested too deeply.
     """
-    text = read_small_file(path, max_bytes).decode("utf-8-sig")
+    text = _read(path).decode("utf-8-sig")
     return _shallow(lambda: tomllib.loads(text))
+
+
+def _read(path: str | Path) -> bytes:
+    with open_plain_file(path) as stream:
+        content = stream.read(MAX_BYTES + 1)
+    if len(content) > MAX_BYTES:
+        raise OSError(errno.EFBIG, f"larger than {MAX_BYTES:,} bytes", str(path))
+    return content
 
 
 def _check_regular(mode: int, path: str | Path) -> None:

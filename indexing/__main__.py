@@ -21,26 +21,19 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("vault", type=Path, metavar="VAULT", help="folder of the vault")
     parser.add_argument("--index-dir", type=Path, metavar="PATH", help="folder of its index")
     parser.add_argument("--config", type=Path, metavar="FILE", help="settings file")
-    parser.add_argument("--rebuild", action="store_true", help="forget the index and start afresh")
-    parser.add_argument(
-        "--allow-mass-delete", action="store_true", help="forget notes even if most are gone"
-    )
-    parser.add_argument(
-        "--yes",
-        action="store_true",
-        help="agree beforehand to what enrichment costs, as far as its budget",
-    )
     parser.add_argument("--device", help="where to embed: auto, cpu, cuda or mps")
-    parser.add_argument("--watch", action="store_true", help="then follow the vault as it changes")
     # For a process that runs this one: follow at once, and end when standard input ends.
     parser.add_argument("--supervised", metavar="COMMAND", help=argparse.SUPPRESS)
     # And one that does a part of what another command is for goes by the name of that.
     parser.add_argument("--part-of", metavar="COMMAND", help=argparse.SUPPRESS)
-    parser.add_argument(
-        "--json",
-        action="store_true",
-        help="print one JSON document; with --watch one on each line, for each change",
-    )
+    for switch, told in (
+        ("--rebuild", "forget the index and start afresh"),
+        ("--allow-mass-delete", "forget notes even if most are gone"),
+        ("--yes", "agree beforehand to what enrichment costs, as far as its budget"),
+        ("--watch", "then follow the vault as it changes"),
+        ("--json", "print one JSON document; with --watch one on each line, for each change"),
+    ):
+        parser.add_argument(switch, action="store_true", help=told)
     options = parser.parse_args(arguments)
     for stream in (sys.stdout, sys.stderr):
         # A name of the vault may hold what the terminal's encoding cannot show.
@@ -69,9 +62,8 @@ def _settings(options: argparse.Namespace, vault: Path) -> Settings:
 def _index(options: argparse.Namespace, vault: Path) -> None:
     from notehop.indexing.enrich.planner import agreement
     from notehop.indexing.pipeline import Indexer, index
-    from notehop.indexing.report import report_lines, warning_lines, write_json_lines
+    from notehop.indexing.report import news_writer, report_lines, terminal_progress, warning_lines
     from notehop.indexing.stores.layout import layout_for
-    from notehop.indexing.terminal import terminal_progress
 
     settings = _settings(options, vault)
     where = vault, settings, layout_for(vault, settings, options.index_dir), terminal_progress()
@@ -83,7 +75,7 @@ def _index(options: argparse.Namespace, vault: Path) -> None:
         # The process that this one does a part for has written about the notes what is missing.
         report = Indexer(*where, command=options.part_of).run(**how)
     if options.json and options.watch:
-        write_json_lines(sys.stdout)(report)
+        news_writer(as_json=True)(report)
     elif options.json:
         sys.stdout.write(json.dumps(report.as_json(), ensure_ascii=False, indent=2) + "\n")
         return
@@ -92,7 +84,7 @@ def _index(options: argparse.Namespace, vault: Path) -> None:
 
 
 def _follow(options: argparse.Namespace, vault: Path) -> None:
-    from notehop.indexing.report import Update, write_json_lines, write_lines
+    from notehop.indexing.report import Update, news_writer
     from notehop.indexing.stores.layout import layout_for
     from notehop.indexing.watch.service import (
         Following,
@@ -102,7 +94,7 @@ def _follow(options: argparse.Namespace, vault: Path) -> None:
     )
 
     layout = layout_for(vault, _settings(options, vault), options.index_dir)
-    write = write_json_lines(sys.stdout) if options.json else write_lines(sys.stderr)
+    write = news_writer(as_json=options.json)
 
     def notify(news: Update | str) -> None:
         # Where a server runs, only what is in the way is worth a line.

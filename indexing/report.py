@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from notehop.indexing.shown import counted, on_one_line, printable
+
+if TYPE_CHECKING:
+    from rich.progress import TaskID
 
 
 class Progress:
@@ -26,6 +30,92 @@ class Progress:
 
     def close(self) -> None:
         """End the last stage."""
+
+
+EVERY = 5.0  # seconds between two plain lines of one stage: a log should not fill with them
+
+
+def terminal_progress() -> Progress:
+    """Progress for standard error: bars on a terminal, plain lines otherwise."""
+    stream = sys.stderr
+    return TerminalProgress(stream) if stream.isatty() else PlainProgress(stream)
+
+
+class TerminalProgress(Progress):
+    """A bar with rate and remaining time, which goes when its stage is done."""
+
+    def __init__(self, stream: TextIO) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bars
+
+        self._bars = Bars(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(bar_width=30),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[unit]}", markup=False),
+            TextColumn("{task.fields[rate]}", markup=False),
+            TimeRemainingColumn(),
+            console=Console(file=stream, highlight=False, markup=False, emoji=False),
+            transient=True,
+        )
+        self._task: TaskID | None = None
+
+    def stage(self, name: str, total: int, unit: str) -> None:
+        self.close()
+        self._bars.start()
+        self._task = self._bars.add_task(name, total=total or None, unit=unit, rate="")
+
+    def advance(self, count: int) -> None:
+        if self._task is not None:
+            self._bars.advance(self._task, count)
+            if speed := self._bars.tasks[-1].speed:
+                self._bars.update(self._task, rate=f"{speed:,.0f}/s")
+
+    def message(self, text: str) -> None:
+        self._bars.console.print(text, soft_wrap=True)
+
+    def close(self) -> None:
+        if self._task is not None:
+            self._bars.remove_task(self._task)
+            self._task = None
+            self._bars.stop()
+
+
+class PlainProgress(Progress):
+    """A line when a stage begins, one now and then while it runs, and one at its end."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._name = self._unit = ""
+        self._total = self._done = 0
+        self._began = self._last = 0.0
+
+    def stage(self, name: str, total: int, unit: str) -> None:
+        self.close()
+        self._name, self._total, self._unit, self._done = name, total, unit, 0
+        self._began = self._last = time.monotonic()
+        self.message(f"{name}: {total:,} {unit}" if total else name)
+
+    def advance(self, count: int) -> None:
+        self._done += count
+        now = time.monotonic()
+        if self._name and now - self._last >= EVERY:
+            self._last = now
+            rate = self._done / max(now - self._began, 1e-9)
+            left = self._total - self._done
+            pace = f", {rate:,.1f}/s, {left / rate:,.0f} s left" if rate > 0 and left > 0 else ""
+            self.message(f"{self._name}: {self._done:,} of {self._total:,} {self._unit}{pace}")
+
+    def message(self, text: str) -> None:
+        self._stream.write(f"{text}\n")
+        self._stream.flush()
+
+    def close(self) -> None:
+        took = time.monotonic() - self._began
+        if self._name and took >= EVERY:
+            self.message(f"{self._name} took {took:.0f} s")
+        self._name = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +198,8 @@ class EnrichReport:
         return [f"  enrich {', '.join(done)}{cost}"]
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report(Update):
     """What a run did and what the index holds after it.
 
     ``added``, ``changed``, ``moved``, ``deleted`` and ``unchanged`` count notes; a moved note is
@@ -123,27 +213,18 @@ class Report:
 
     vault: str
     index_dir: str
-    generation: int
-    notes: int
     chunks: int
-    added: int = 0
-    changed: int = 0
-    moved: int = 0
-    deleted: int = 0
-    unchanged: int = 0
     skipped: tuple[tuple[str, str], ...] = ()
     failed: tuple[tuple[str, str], ...] = ()
-    warnings: tuple[str, ...] = ()
     links: LinkCounts = field(default_factory=LinkCounts)
-    embedded: int = 0
-    seconds: Mapping[str, float] = field(default_factory=dict)
     languages: Mapping[str, int] = field(default_factory=dict)
     advice: tuple[str, ...] = ()
     enrichment: EnrichReport | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Return the report as plain values, for ``--json`` and the catalog."""
-        values = asdict(self)
+        values = asdict(self) | {"unchanged": self.unchanged}
+        del values["wrote"]
         for name in ("skipped", "failed"):
             values[name] = [{"path": path, "reason": reason} for path, reason in values[name]]
         values["warnings"], values["advice"] = list(self.warnings), list(self.advice)
@@ -166,8 +247,8 @@ def report_lines(report: Report) -> list[str]:
     return [
         f"{counted(report.notes, 'note')} in {counted(report.chunks, 'chunk')}, "
         f"generation {report.generation}, in {seconds:.1f} s",
-        f"  notes  {_all(notes)}",
-        f"  links  {_all(asdict(report.links))}",
+        f"  notes  {_some(notes)}",
+        f"  links  {_some(asdict(report.links))}",
         on_one_line(f"  index  {report.index_dir}"),
         *(() if report.enrichment is None else report.enrichment.lines()),
         *_reasons("skipped", report.skipped),
@@ -182,12 +263,8 @@ def warning_lines(report: Report) -> list[str]:
     return [*shown, *_more(len(report.warnings), "warnings")]
 
 
-def _all(counts: Mapping[str, int]) -> str:
-    return _some(counts) or "none"
-
-
-def _some(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
+def _some(counts: Mapping[str, int], otherwise: str = "none") -> str:
+    return ", ".join(f"{count:,} {name}" for name, count in counts.items() if count) or otherwise
 
 
 def _reasons(name: str, items: Sequence[tuple[str, str]]) -> Iterator[str]:
@@ -202,38 +279,35 @@ def _more(count: int, name: str) -> list[str]:
     return [f"and {left:,} more {name}; --json lists all"] if left > 0 else []
 
 
-def update_line(update: Update) -> str:
-    """``1 changed, 2 moved: 120 notes, generation 7, in 0.12 s``."""
-    did = _some({name: getattr(update, name) for name in _COUNTS})
-    return (
-        f"{did or 'files looked at'}: {update.notes:,} notes, generation {update.generation}, "
-        f"in {update.seconds.get('total', 0.0):.2f} s"
-    )
+def news_writer(*, as_json: bool) -> Callable[[Update | str], None]:
+    """What writes what a follower does, and what is in its way.
 
+    For people to standard error: ``1 changed, 2 moved: 120 notes, generation 7, in 0.12 s``. For
+    programs to standard output, a JSON document a line: ``{"update": {…}}``, ``{"message": "…"}``;
+    and what the run came to that it began with, ``{"report": {…}}``.
+    """
 
-def write_lines(stream: TextIO) -> Callable[[Update | str], None]:
-    """Write what a follower does, and what is in its way, for people."""
+    stream = sys.stdout if as_json else sys.stderr
 
     def write(news: Update | str) -> None:
-        text = update_line(news) if isinstance(news, Update) else news
-        stream.write(f"{time.strftime('%H:%M:%S')} {printable(on_one_line(text))}\n")
-        stream.flush()
-
-    return write
-
-
-def write_json_lines(stream: TextIO) -> Callable[[Update | Report | str], None]:
-    """Write them for programs: ``{"update": {…}}`` or ``{"message": "…"}``; and what the run came to
-    that it began with, ``{"report": {…}}``."""
-
-    def write(news: Update | Report | str) -> None:
-        if isinstance(news, Report):
-            payload: dict[str, Any] = {"report": news.as_json()}
-        elif isinstance(news, Update):
-            payload = {"update": asdict(news)}
+        if not as_json:
+            text = news if isinstance(news, str) else _update_line(news)
+            line = f"{time.strftime('%H:%M:%S')} {printable(on_one_line(text))}"
+        elif isinstance(news, str):
+            line = json.dumps({"message": news}, ensure_ascii=False)
+        elif isinstance(news, Report):
+            line = json.dumps({"report": news.as_json()}, ensure_ascii=False)
         else:
-            payload = {"message": news}
-        stream.write(json.dumps(payload, ensure_ascii=False) + "\n")
+            line = json.dumps({"update": asdict(news)}, ensure_ascii=False)
+        stream.write(f"{line}\n")
         stream.flush()
 
     return write
+
+
+def _update_line(update: Update) -> str:
+    did = _some({name: getattr(update, name) for name in _COUNTS}, "files looked at")
+    return (
+        f"{did}: {update.notes:,} notes, generation {update.generation}, "
+        f"in {update.seconds.get('total', 0.0):.2f} s"
+    )

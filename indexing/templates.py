@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 from notehop.config.small_files import open_plain_file, read_json_file
 from notehop.indexing.graph.files import NOTE_SUFFIX, fold, is_note
 
-_FOLDERS = (
-    ("templates.json", "folder"),
-    ("plugins/templater-obsidian/data.json", "templates_folder"),
-)
-_NOTES = (("daily-notes.json", "template"), ("zk-prefixer.json", "template"))
+_FOLDERS = {
+    "templates.json": "folder",
+    "plugins/templater-obsidian/data.json": "templates_folder",
+}
+_NOTES = {"daily-notes.json": "template", "zk-prefixer.json": "template"}
 """Files below ``.obsidian`` with the key that names a folder of templates, or one template."""
 
-_USUAL = ("Templates", "templates")  # the folder at the vault's root where nothing is set
+_USUAL = frozenset({"Templates", "templates"})
+"""The folder at the vault's root where nothing is set."""
+
 _File = tuple[str, int, int, int]
 """A file with its size and the times at which its content and its rights changed: what was read of
 it is kept for as long as it is that."""
@@ -63,18 +66,13 @@ def read_templates(root: Path) -> Templates:
     size or time changes; a vault without any costs six looks at its disk.
     """
     vault = str(root)
-
-    def named(places: Iterable[tuple[str, str]]) -> set[str]:
-        files = [(_now(f"{vault}/.obsidian/{file}"), key) for file, key in places]
-        return {_setting(file, key) for file, key in files if file is not None} - {""}
-
-    folders = named(_FOLDERS) or set(_USUAL)
-    notes = {note.removesuffix(NOTE_SUFFIX) for note in named(_NOTES)}
+    folders = _named(vault, _FOLDERS) or _USUAL
+    notes = frozenset(note.removesuffix(NOTE_SUFFIX) for note in _named(vault, _NOTES))
     files = tuple(islice(_files(vault, folders, notes), _MOST + 1))
     if len(files) > _MOST:
         # No folder of templates: nothing of it is held back.
         return Templates()
-    return _templates(frozenset(folders), frozenset(notes), files)
+    return _templates(folders, notes, files)
 
 
 def line_keys(text: str) -> list[str]:
@@ -87,29 +85,20 @@ def line_keys(text: str) -> list[str]:
 def _templates(
     folders: frozenset[str], notes: frozenset[str], files: tuple[_File, ...]
 ) -> Templates:
-    return Templates(
-        frozenset(map(fold, folders)),
-        frozenset(map(fold, notes)),
-        frozenset().union(*(_lines_of(file) for file in files)),
-    )
+    lines: set[str] = set()
+    for path, *_ in files:
+        with suppress(OSError), open_plain_file(path) as stream:
+            lines.update(line_keys(stream.read(_MOST_BYTES).decode("utf-8", "replace")))
+    return Templates(frozenset(map(fold, folders)), frozenset(map(fold, notes)), frozenset(lines))
 
 
-def _files(vault: str, folders: set[str], notes: set[str]) -> Iterator[_File]:
+def _files(vault: str, folders: Iterable[str], notes: Iterable[str]) -> Iterator[_File]:
     """Each template, as it is now."""
-    pending = [f"{vault}/{folder}" for folder in sorted(folders)]
-    while pending:
-        try:
-            with os.scandir(pending.pop()) as entries:
-                found = sorted(entries, key=lambda entry: entry.name)
-                pending += [one.path for one in found if one.is_dir(follow_symlinks=False)]
-                for one in found:
-                    if is_note(one.name) and one.is_file(follow_symlinks=False):
-                        stat = one.stat(follow_symlinks=False)
-                        yield one.path, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns
-        except OSError:
-            continue
-    for note in sorted(notes):
-        if (file := _now(f"{vault}/{note}{NOTE_SUFFIX}")) is not None:
+    paths = [f"{vault}/{note}{NOTE_SUFFIX}" for note in sorted(notes)]
+    found = (one for folder in sorted(folders) for one in os.walk(f"{vault}/{folder}"))
+    below = (f"{where}/{name}" for where, _, names in found for name in sorted(names))
+    for path in chain(paths, (one for one in below if is_note(one) and not Path(one).is_symlink())):
+        if (file := _now(path)) is not None:
             yield file
 
 
@@ -122,18 +111,15 @@ def _now(path: str) -> _File | None:
     return path, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns
 
 
-@lru_cache(maxsize=2 * _MOST)
-def _lines_of(file: _File) -> frozenset[str]:
-    try:
-        with open_plain_file(file[0]) as stream:
-            return frozenset(line_keys(stream.read(_MOST_BYTES).decode("utf-8", "replace")))
-    except OSError:
-        return frozenset()
+def _named(vault: str, places: Mapping[str, str]) -> frozenset[str]:
+    """What files of settings name, relative to the vault."""
+    files = [(_now(f"{vault}/.obsidian/{file}"), key) for file, key in places.items()]
+    return frozenset(_setting(file, key) for file, key in files if file is not None) - {""}
 
 
 @lru_cache(maxsize=32)
 def _setting(file: _File, key: str) -> str:
-    """What a file of settings names under a key, relative to the vault; nothing if it is none."""
+    """What a file of settings names under a key; nothing if it is none."""
     try:
         settings = read_json_file(file[0])
     except (OSError, ValueError):

@@ -82,13 +82,13 @@ note is there and does not say."""
 RISES = (
     "likeness", "chunk_", "text_share", "lead_share", "heading_share", "with_title", "beside_title",
     "title_share", "name_share", "rank", "top_three", "number_there", "date_there",
-    "name_there", "measure_there", "reason_there", "place_there", "of_its", "in_its", "term_",
-    "spelt", "below_its", "pointed", "link_", "item_for", "code_for", "row_for", "fresh", "step",
+    "name_there", "measure_there", "place_there", "of_its", "in_its", "term_",
+    "spelt", "below_its", "pointed", "link_", "item_for", "code_for", "fresh", "step",
 )  # fmt: skip
 """Beginnings of the names of what can only speak for a passage, or against it: a few hundred
 questions are too few to tell by. What is neither weighs little."""
 FALLS = (
-    "number_not", "date_not", "name_not", "measure_not", "bare", "label", "echo", "says_where",
+    "number_not", "date_not", "name_not", "measure_not", "bare", "label", "says_where",
     "asks", "task",
 )  # fmt: skip
 SPEAKS_FOR = (

@@ -9,7 +9,6 @@ from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
-from os.path import commonprefix
 
 from notehop.indexing.vault.sentences import sentence_spans
 
@@ -316,19 +315,18 @@ class MarkerFilter:
             return line
         if fence_after(None, line) or _LINE_BEGUN.fullmatch(line):
             return ""
+        # Code that is begun, a marker that is, and at the end one to remove: it may become a link.
         line = line.rstrip("`")
-        spans = list(_inline(line, 0, len(line)))
-        ends = [
-            one.start() for one in self._grammar.written.finditer(line) if one.end() == len(line)
+        code = list(_inline(line, 0, len(line)))
+        unsure = [one.start() for one in _TICKS.finditer(line) if not inside(code, one.start())]
+        unsure += [one.start() for one in self._grammar.begun.finditer(line)]
+        unsure += [
+            one.start()
+            for one in self._grammar.written.finditer(line)
+            if one.end() == len(line) and kept_of(one, self._markers, self._labels) != one[0]
         ]
-        begun = self._grammar.begun.search(line)
-        if begun is not None and not inside(spans, begun.start()) and not ends:
-            line = line[: begun.start()]
-        runs = (one.start() for one in _TICKS.finditer(line) if not inside(spans, one.start()))
-        # From there on it is code, or none.
-        other = [*spans, (min([*runs, *ends, len(line)]), len(line))]
-        both = [self._marked(line, spans), self._marked(line, other)]
-        return commonprefix(both)  # noqa: RUF071 (texts)
+        sure = line[: min((at for at in unsure if not inside(code, at)), default=len(line))]
+        return self._marked(sure, code)
 
     def _checked(self, line: str) -> str:
         """What is left of a whole line."""

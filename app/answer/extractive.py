@@ -13,8 +13,6 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 
-from llama_index.core.llms import MockLLM
-
 from notehop.app.answer.claims import Checker
 from notehop.app.answer.draft import Draft, Quote, of_a_kind, of_tasks, quoted, silent
 from notehop.app.answer.material import Material, as_source, promoted
@@ -68,7 +66,7 @@ def features(
         # Whoever uses an abbreviation does not say what it stands for.
         return {"nothing": 1.0}
     best = ranked[:LOOKED_AT]
-    covered = max(map(_covered, best))
+    covered = max(one.covered for one in best)
     if covered <= 0.0 and asked.reading.vectors is None:
         return {"nothing": 1.0}
     top = ranked[0]
@@ -84,7 +82,7 @@ def features(
         "uncovered_rarity": max(lacking, default=0.0) / 10,
         "names_lack": 1.0 - max(one.features["name_share"] for one in best),
         "number_lacks": float(any(_lacks(number, best, sources) for number in asked.numbers)),
-        "unknown_name": float(bool(asked.unknown) and not asked.question.sides),
+        "unknown_name": float(asked.has_unknown_name and not asked.question.sides),
         "weak": float(weak),
         "defined": max(
             max(one.features.get(name, 0.0) for name in ("of_its_note", "term_is", "spelt_out"))
@@ -105,14 +103,13 @@ def features(
 def _exact(asked: Asked, ranked: Sequence[Candidate], sources: Sequence[Named]) -> dict[str, float]:
     """Of a question for something exact, as a sum: how near what has one is, and how much nearer what
     has none."""
-    wanted = asked.question.expected
-    if not wanted.kind:
+    if not asked.question.exact:
         return {}
     fit = [
         one
         for one in ranked
         if fits(
-            wanted,
+            asked.question,
             one.passage,
             one.passage.heading or sources[one.source].source.heading,
             asked.reading.words,
@@ -120,13 +117,13 @@ def _exact(asked: Asked, ranked: Sequence[Candidate], sources: Sequence[Named]) 
         )
     ]
     near = max((one.likeness for one in fit), default=0.0)
-    share = max(map(_covered, fit), default=0.0)
+    share = max((one.covered for one in fit), default=0.0)
     return {
         "asks_exactly": 1.0,
         "exact_likeness": near,
         "exact_farther": max(0.0, max(one.likeness for one in ranked[:HELD_AGAINST]) - near),
         "exact_covered": share,
-        "exact_covers_less": max(0.0, max(map(_covered, ranked[:HELD_AGAINST])) - share),
+        "exact_covers_less": max(0.0, max(one.covered for one in ranked[:HELD_AGAINST]) - share),
     }
 
 
@@ -174,11 +171,6 @@ def unmentioned(asked: Asked, sources: Sequence[Named]) -> list[str]:
         if own and (own & nowhere or not own & held):
             found.append(side)
     return found
-
-
-def _covered(one: Candidate) -> float:
-    names = ("text_share", "lead_share", "heading_share", "with_title_share", "beside_share")
-    return sum(one.features[name] for name in names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,8 +232,7 @@ class ExtractiveSynthesizer(VaultSynthesizer):
         """:param max_sentences: how many sources are quoted at most.
         :param checker: finds the place of each quote.
         """
-        # The base class would otherwise look for a language model of its own, across the network.
-        super().__init__(vault, MockLLM(), checker)
+        super().__init__(vault, None, checker)
         self._reading = reading
         self._max = max_sentences
 

@@ -1,4 +1,4 @@
-"""What form of answer a question asks for: a definition, a list, steps, a number. Pure.
+"""What a question asks for: a definition, a list, steps, a number; and whether a text has it. Pure.
 
 Told by the words that questions begin with, in the languages that the tokenizer stems and that have
 them; what is not recognised is *open*, and answered by likeness alone.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from notehop.app.answer.passages import Passage
@@ -17,8 +17,10 @@ from notehop.indexing.tokens.words import fold
 from notehop.indexing.vault.dates import month_named
 
 DIGITS = re.compile(r"\d+(?:[.,:/-]\d+)*")
-_YEAR = re.compile(r"\b(?:1[5-9]|20|21)\d\d\b")
-_DATE = re.compile(r"\b\d{4}-\d\d(?:-\d\d)?\b|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b|\b\d{1,2}:\d\d\b")
+_DATE = re.compile(
+    r"\b(?:1[5-9]|20|21)\d\d\b|\b\d{4}-\d\d(?:-\d\d)?\b|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b"
+    r"|\b\d{1,2}:\d\d\b"
+)
 _WORD = re.compile(r"[^\W\d_]+")
 _DAYS = frozenset(
     """
@@ -48,8 +50,9 @@ NUMBER_WORDS = frozenset(
 """Numbers that answer "how many" in words, folded; the index tells no numbers from other words, and
 to read them all takes longer than an answer may."""
 
-MEASURES: Mapping[str, tuple[re.Pattern[str], re.Pattern[str]]] = {
-    name: (re.compile(rf"\b(?:{asked})\b"), re.compile(found))
+MEASURES = ("money", "duration", "age", "size", "weight", "share", "contact")
+EXACT: Mapping[str, tuple[re.Pattern[str], re.Pattern[str]]] = {
+    name: (re.compile(rf"\b(?:{asked})\b" if name in MEASURES else asked), re.compile(found))
     for name, asked, found in (
         ("money",
          r"price|costs?|pay|pays|paid|earns?|salary|wage|charges?|fees?|expensive|preis|kosten|kostet"
@@ -82,17 +85,6 @@ MEASURES: Mapping[str, tuple[re.Pattern[str], re.Pattern[str]]] = {
         ("contact",
          r"(?:tele)?phone number|telephone|phone|e-?mail(?: address)?|telefonnummer|numero de telephone",
          r"(?<![\d-])\+?\d[\d ()/]{5,}\d(?![\d-])|\w@\w"),
-    )
-}  # fmt: skip
-"""What is measured -> how questions ask for it, and what a text has that says it."""
-
-_COUNTS = re.compile(
-    r"\b(?:how many|wie ?viele|combien d[e']?|cuant[oa]s|quant[ei]|quantos|hoeveel)\s?"
-    r"(?:of |the |our |my |more )*(?P<what>[^\W\d_]+(?: (?!does|is|was|has)[^\W\d_]+s\b)?)"
-)
-_KINDS: Mapping[str, tuple[re.Pattern[str], re.Pattern[str]]] = {
-    name: (re.compile(asked), re.compile(found))
-    for name, asked, found in (
         ("colour",
          r"\b(?:(?:which|what)(?: is| was|s)?(?: the)? colou?r|welche farbe|quelle couleur|(?:que|de que)"
          r" color|che colore|que cor|welke kleur)\b",
@@ -120,10 +112,12 @@ _KINDS: Mapping[str, tuple[re.Pattern[str], re.Pattern[str]]] = {
          ""),
     )
 }  # fmt: skip
-"""What is asked for -> how, and what a text has that says it; a date is read by :func:`has_date`."""
+"""What is asked for to the letter -> how, and what a text has that says it: the measures, in their
+order, then the other kinds; a date is read by :func:`has_date`."""
 
-_STEPS = re.compile(
-    r"^(?:and |so )?(?:how (?:do|does|did|can|to|should)|why|wie \w+ (?:ich|man|wir)|comment)\b"
+_COUNTS = re.compile(
+    r"\b(?:how many|wie ?viele|combien d[e']?|cuant[oa]s|quant[ei]|quantos|hoeveel)\s?"
+    r"(?:of |the |our |my |more )*(?P<what>[^\W\d_]+(?: (?!does|is|was|has)[^\W\d_]+s\b)?)"
 )
 _TWICE = re.compile(
     r"(?:,| and| or| und| et| y| e| en) (?:and )?(?:by |at |in )?"
@@ -134,97 +128,6 @@ _TWICE = re.compile(
 _MADE = re.compile(r"\b(?:created|updated|modified): \d\S*", re.IGNORECASE)
 
 CLOSE = 4  # words between a number and what it counts, at most
-
-
-@dataclass(frozen=True, slots=True)
-class Expected:
-    """``kind``: a measure, ``count``, ``colour``, ``version``, ``secret``, ``date`` or ``number``; empty for
-    nothing exact. ``counted`` is what is counted, in the words of the question."""
-
-    kind: str = ""
-    counted: str = ""
-
-
-def expected(plain: str, forms: Sequence[str], measure: str) -> Expected:
-    """Tell what the answer to a question must have in it.
-
-    :param plain: the question, folded, in small letters and without marks.
-    :param measure: one of :data:`MEASURES`, or empty.
-    """
-    if _STEPS.search(plain) or _TWICE.search(plain):
-        return Expected()
-    if measure == "contact":
-        return Expected(measure if re.search(r"number|nummer|numero|address|mail\b", plain) else "")
-    if measure:
-        return Expected(measure)
-    counts = _COUNTS.search(plain)
-    if counts is not None:
-        return Expected("count", counts["what"])
-    for kind, (asks, _) in _KINDS.items():
-        if asks.search(plain) and (
-            kind != "secret" or forms[0] in ("open", "definition", "person")
-        ):
-            return Expected(kind)
-    return Expected("number" if forms[0] == "number" else "")
-
-
-def fits(
-    wanted: Expected,
-    passage: Passage,
-    heading: str,
-    words: Callable[[str], Sequence[str]],
-    known: Collection[str] = (),
-) -> bool:
-    """Whether a passage has what an answer must have in it.
-
-    :param heading: what the passage stands under.
-    :param words: text -> its words, folded and stemmed.
-    :param known: numbers of the question, which are no answer to it.
-    """
-    text = f"{passage.lead} {passage.text}"
-    plain = fold(text).casefold()
-    if wanted.kind == "count":
-        counted = frozenset(words(wanted.counted))
-        if passage.kind in ("item", "row") and counted & {*words(f"{passage.lead} {heading}")}:
-            return True  # Who lists them lets them be counted.
-        return any(counted & {*words(near)} for near in _behind_numbers(plain))
-    if wanted.kind == "date":
-        # When a note was made is no date of what it is about.
-        return has_date(_MADE.sub("", text))
-    if wanted.kind == "number":
-        return has_number(text, frozenset(known))
-    pattern = MEASURES[wanted.kind][1] if wanted.kind in MEASURES else _KINDS[wanted.kind][1]
-    return pattern.search(plain) is not None
-
-
-def _behind_numbers(plain: str) -> list[str]:
-    tokens = re.findall(r"[^\W_]+", plain)
-    return [
-        " ".join(tokens[at + 1 : at + 1 + CLOSE])
-        for at, token in enumerate(tokens)
-        if token[0].isdigit()
-        or token in NUMBER_WORDS
-        or token in ("one", "no", "ein", "eine", "un", "une")
-    ]
-
-
-def has_number(text: str, known: frozenset[str] = frozenset()) -> bool:
-    """Whether a text has a number, in digits or words, that is not among the known ones."""
-    digits = [one for one in DIGITS.findall(text) if one not in known]
-    if digits:
-        return True
-    return any(word in NUMBER_WORDS for word in _WORD.findall(fold(text).casefold()))
-
-
-def has_date(text: str) -> bool:
-    """Whether a text names a day, month, year or time of day."""
-    if _DATE.search(text) or _YEAR.search(text):
-        return True
-    return any(
-        word in _DAYS or (month_named(word) is not None and len(word) > 3)
-        for word in _WORD.findall(fold(text).casefold())
-    )
-
 
 Form = Literal[
     "open",
@@ -246,9 +149,10 @@ class Question:
     """A question, its language, and the forms that its answer may have, the likeliest first.
 
     ``about`` is what is to be defined, in the words of the question; ``sides`` are what is to be
-    compared, ``measure`` is one of :data:`MEASURES`. Empty where nothing
-    of the kind is asked. ``expected`` is what an answer must have in it. ``abbreviated`` tells that
-    the long form of an abbreviation is asked for, and not what it is.
+    compared; ``measure`` is one of :data:`MEASURES`, ``exact`` a key of :data:`EXACT`, ``count`` or
+    ``number``: what an answer must have in it; ``counted`` is what is counted. Empty where nothing
+    of the kind is asked. ``abbreviated`` tells that the long form of an abbreviation is asked for,
+    and not what it is.
     """
 
     text: str
@@ -257,13 +161,67 @@ class Question:
     sides: tuple[str, ...] = ()
     measure: str = ""
     language: str = "en"
-    expected: Expected = field(default_factory=Expected)
+    exact: str = ""
+    counted: str = ""
     abbreviated: bool = False
 
     @property
     def form(self) -> Form:
         """The likeliest."""
         return self.forms[0]
+
+
+def fits(
+    question: Question,
+    passage: Passage,
+    heading: str,
+    words: Callable[[str], Sequence[str]],
+    known: Collection[str] = (),
+) -> bool:
+    """Whether a passage has what an answer must have in it.
+
+    :param heading: what the passage stands under.
+    :param words: text -> its words, folded and stemmed.
+    :param known: numbers of the question, which are no answer to it.
+    """
+    text = f"{passage.lead} {passage.text}"
+    plain = fold(text).casefold()
+    if question.exact == "count":
+        counted = frozenset(words(question.counted))
+        if passage.kind in ("item", "row") and counted & {*words(f"{passage.lead} {heading}")}:
+            return True  # Who lists them lets them be counted.
+        return any(counted & {*words(near)} for near in _behind_numbers(plain))
+    if question.exact == "date":
+        # When a note was made is no date of what it is about.
+        return has_date(_MADE.sub("", text))
+    if question.exact == "number":
+        return has_number(text, known)
+    return EXACT[question.exact][1].search(plain) is not None
+
+
+def _behind_numbers(plain: str) -> list[str]:
+    tokens = re.findall(r"[^\W_]+", plain)
+    numbers = NUMBER_WORDS | {"one", "no", "ein", "eine", "un", "une"}
+    return [
+        " ".join(tokens[at + 1 : at + 1 + CLOSE])
+        for at, token in enumerate(tokens)
+        if token[0].isdigit() or token in numbers
+    ]
+
+
+def has_number(text: str, known: Collection[str] = ()) -> bool:
+    """Whether a text has a number, in digits or words, that is not among the known ones."""
+    if any(one not in known for one in DIGITS.findall(text)):
+        return True
+    return not NUMBER_WORDS.isdisjoint(_WORD.findall(fold(text).casefold()))
+
+
+def has_date(text: str) -> bool:
+    """Whether a text names a day, month, year or time of day."""
+    return _DATE.search(text) is not None or any(
+        word in _DAYS or (month_named(word) is not None and len(word) > 3)
+        for word in _WORD.findall(fold(text).casefold())
+    )
 
 
 _PATTERNS: Mapping[Form, str] = {
@@ -338,10 +296,6 @@ _INNER = re.compile(
     r"|between|wer|wann|wo|warum|wenn|und|weil|quand|pourquoi|cuando|quando|wanneer)\b"
 )
 _DOES = re.compile(r"^\w+[^e\W]ed\b|\b(?:to|we|you|i|our|my|your|supposed)\b")
-_ROLES = re.compile(
-    r"\b(?:of|for|in|at|on|to|from|with|by|per|about|von|fur|bei|im|zu|mit|du|des|pour|dans|del"
-    r"|para|con|per|di|van|voor|met|av|pa)\b"
-)
 _ASIDE = re.compile(r" (?:in|for|at|on|within|im|bei|dans|chez|en|in|voor|inom)(?: |$)")
 """What stands behind says where the term is used: "a seed in the seed bank"."""
 
@@ -372,33 +326,50 @@ def read(text: str) -> Question:
     """Tell what a question asks for."""
     plain = " ".join(re.sub(r"[^\w'\-]+", " ", fold(text).casefold()).split())
     plain = plain.replace("what's", "whats").replace("who's", "whos")
-    forms: list[Form] = []
     about = _defined(plain)
-    if about:
-        forms.append("definition")
+    language = detect_language([text])
+    forms: list[Form] = ["definition"] if about else []
     forms += [form for form, pattern in _PARSED.items() if pattern.search(plain)]
     if about and "list" in forms:
         forms.remove("list")
-    if (
-        "howto" in forms
-        and "number" in forms
-        and re.match(r"how (?:much|many|old|long|high)", plain)
-    ):
+    if {"howto", "number"} <= {*forms} and re.match(r"how (?:much|many|old|long|high)", plain):
         forms.remove("howto")
-    language = detect_language([text])
     if plain.startswith("was ") and language == "de" and "yesno" in forms:
         forms.remove("yesno")
-    sides = _sides(text) if "comparison" in forms else ()
-    measure = next((name for name, (asks, _) in MEASURES.items() if asks.search(plain)), "")
-    if measure and "number" not in forms:
-        measure = measure if measure == "contact" else ""
-    found = tuple(forms) or ("open",)
+    measure = next((name for name in MEASURES if EXACT[name][0].search(plain)), "")
+    if "number" not in forms and measure != "contact":
+        measure = ""
+    exact, counted = _exact(plain, forms, measure)
+    return Question(
+        text,
+        tuple(forms) or ("open",),
+        about,
+        _sides(text) if "comparison" in forms else (),
+        measure,
+        language,
+        exact,
+        counted,
+        bool(about) and _ABBREVIATED.search(plain) is not None,
+    )
+
+
+def _exact(plain: str, forms: Sequence[Form], measure: str) -> tuple[str, str]:
+    """What an answer must have in it, and what is counted."""
+    if _TWICE.search(plain):
+        return "", ""
+    if measure:
+        asked = measure != "contact" or re.search(r"number|nummer|numero|address|mail\b", plain)
+        return (measure if asked else ""), ""
+    if (counts := _COUNTS.search(plain)) is not None:
+        return "count", counts["what"]
     # "After the update it still shows the wrong number" asks for none.
     early = _PARSED["number"].search(" ".join(plain.split()[:BEGINS])) is not None
-    exact = tuple(form for form in found if early or form != "number") or ("open",)
-    wanted = expected(plain, exact, measure)
-    abbreviated = bool(about) and _ABBREVIATED.search(plain) is not None
-    return Question(text, found, about, sides, measure, language, wanted, abbreviated)
+    form = next((one for one in forms if early or one != "number"), "open")
+    for kind, (asks, _) in EXACT.items():
+        may = kind != "secret" or form in ("open", "definition", "person")
+        if kind not in MEASURES and may and asks.search(plain):
+            return kind, ""
+    return ("number" if form == "number" else ""), ""
 
 
 def says_form(word: str) -> bool:
@@ -415,9 +386,7 @@ def _defined(plain: str) -> str:
     words = left.split()
     if not words or len(words) > LONGEST_TERM or _INNER.search(left) or _DOES.search(left):
         return ""
-    left = _ASIDE.split(left)[0].strip(" -") or left
-    # "What is the price of oysters" asks for a price, and "what is a tidal prism" for a sentence.
-    return "" if _ROLES.search(left) and _PARSED["number"].search(plain) else left
+    return _ASIDE.split(left)[0].strip(" -") or left
 
 
 def _sides(text: str) -> tuple[str, ...]:

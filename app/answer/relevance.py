@@ -16,17 +16,13 @@ from numpy.typing import NDArray
 
 from notehop.app.answer.facts import names_of
 from notehop.app.answer.passages import Passage, SentenceSpans, passages
-from notehop.app.answer.question import DIGITS, MEASURES, Question, has_date, has_number
+from notehop.app.answer.question import DIGITS, EXACT, Question, has_date, has_number
 from notehop.app.models import Source
 from notehop.indexing.tokens.words import fold
 
 COMPARED = 20
 """Passages whose vectors are compared, the best by words: vectors are most of the time that an
 answer takes."""
-
-EACH_LINKED = 2
-"""Passages of each connected note among them, however few words they share with the question: what
-a question asks for in a second note shares few words with it."""
 
 LONGEST = 300
 """Characters of a passage that its vector is made of: what a longer sentence is about is said."""
@@ -100,9 +96,10 @@ class Named:
 class Candidate:
     """A passage with its place, which counts from 0, its words, its features and its score.
 
-    Scores of one query compare. ``likeness`` is the cosine to the query, ``vector`` the passage's
-    own; 0 and None without a model. ``fresh`` counts the words that the query does not have, and
-    ``held`` are those of the whole chunk, with its title and headings.
+    Scores of one query compare. ``likeness`` is the cosine to the query, 0 without a model. ``fresh``
+    counts the words that the query does not have, and ``held`` are those of the whole chunk, with its
+    title and headings. ``covered`` is the weighted share of the query's words that stand in it, beside
+    it and above it.
     """
 
     source: int
@@ -112,8 +109,8 @@ class Candidate:
     features: Mapping[str, float]
     score: float = 0.0
     likeness: float = 0.0
-    vector: Vectors | None = None
     fresh: int = 0
+    covered: float = 0.0
     held: frozenset[str] = frozenset()
 
 
@@ -137,16 +134,14 @@ class Asked:
         self.names = frozenset(word for name in said for word in reading.words(name)) & self.words
 
     @cached_property
-    def unknown(self) -> tuple[str, ...]:
-        """The names in the question that stand in no note, as they are written."""
-        names = (
-            term.written
-            for term in self.terms
-            if term.missing
+    def has_unknown_name(self) -> bool:
+        """Whether a name in the question stands in no note."""
+        return any(
+            term.missing
             and (term.word in self.names or any(letter.isupper() for letter in term.written[1:]))
             and term.written.casefold() not in _SAYINGS
+            for term in self.terms
         )
-        return tuple(dict.fromkeys(names))
 
     @cached_property
     def about(self) -> frozenset[str]:
@@ -174,10 +169,6 @@ class Asked:
 
 
 _WORD = re.compile(r"[^\W\d_]+")
-_REASONS = re.compile(
-    r"\b(?:because|since|so that|in order to|due to|thanks to|otherwise|therefore|the reason|reasons?"
-    r"|weil|denn|damit|deshalb|daher|parce que|car|afin|porque|ya que|perche|poiche|omdat|eftersom)\b"
-)
 _SAYS_WHERE = re.compile(
     r"^(?:see|siehe|voir|ver|vedi|zie|read|cf|more (?:in|on|at|about)|for more|refer to)\b"
     r"|\b(?:is|are|was|were) (?:\w+ )?(?:described|explained|listed|documented|kept|written|found|"
@@ -201,33 +192,24 @@ def score(
     if vectors is None or not found:
         return found
     best = found[:COMPARED]
-    for at, named in enumerate(sources):
-        if named.linked:
-            of_it = [one for one in found if one.source == at][:EACH_LINKED]
-            best += [one for one in of_it if one not in best]
-    texts = [as_read(one, sources[one.source]) for one in best]
-    query, rows = vectors(asked.question.text, texts)
-    compared = [
-        replace(
-            one,
-            likeness=like,
-            vector=row,
-            features={
-                **one.features,
-                "likeness": like,
-                "likeness_squared": like * like,
-                "likeness_when_fresh": like * min(1.0, one.fresh / 5),
-            },
-        )
-        for one, row, like in zip(best, rows, (rows @ query).tolist(), strict=True)
-    ]
+    query, rows = vectors(asked.question.text, [as_read(one, sources[one.source]) for one in best])
+    compared = []
+    for one, like in zip(best, (rows @ query).tolist(), strict=True):
+        meaning = {
+            "likeness": like,
+            "likeness_squared": like * like,
+            "likeness_when_fresh": like * min(1.0, one.fresh / 5),
+        }
+        compared.append(replace(one, likeness=like, features={**one.features, **meaning}))
     return _weighed(compared, weights["meaning"])
 
 
 def candidates(asked: Asked, sources: Sequence[Named]) -> list[Candidate]:
     """All passages in their order, with the features that need no model, unweighed."""
-    news = _News(asked, sources)
-    return [one for at, named in enumerate(sources) for one in _by_words(at, named, asked, news)]
+    together = _Sources(asked, sources)
+    return [
+        one for at, named in enumerate(sources) for one in _by_words(at, named, asked, together)
+    ]
 
 
 def as_read(candidate: Candidate, named: Named) -> str:
@@ -240,73 +222,81 @@ def as_read(candidate: Candidate, named: Named) -> str:
 
 def _weighed(found: Iterable[Candidate], weights: Mapping[str, float]) -> list[Candidate]:
     scored = [
-        replace(
-            one,
-            score=sum(weights.get(name, 0.0) * value for name, value in one.features.items()),
-        )
+        replace(one, score=sum(weights.get(name, 0.0) * has for name, has in one.features.items()))
         for one in found
     ]
     return sorted(scored, key=lambda one: (-one.score, one.source, one.order))
 
 
-class _News:
-    """What questions for news are about, and what connected notes hang on."""
+class _Sources:
+    """What the sources say together: which sentences lead to which, and what news are of."""
 
     def __init__(self, asked: Asked, sources: Sequence[Named]) -> None:
-        words = asked.reading.words
-        self.about = [
-            frozenset(words(name))
+        self.subjects = [
+            frozenset(asked.reading.words(name))
             for named in sources
             if named.subject
             for name in (named.source.title, *named.names)
         ]
-        self.titles = {named.source.title: named.source.path for named in sources}
-        self.pointed_at: dict[str, float] = {}
+        self._titles = {named.source.title: named.source.path for named in sources}
+        self.shares: dict[str, float] = {}
+        """Path -> the largest share of the question that such a sentence has."""
         for named in sources:
-            if named.linked and _tells_where(named.linked):
-                self._point(named.source.path, asked.share(words(named.linked)))
-            for passage in passages(named.source.text, asked.reading.sentences):
-                there = _points(passage.text, named.source.path, self)
-                if there is not None:
-                    self._point(there, asked.share(words(passage.text)))
+            own = named.source.path
+            leads = [(own, named.linked)] if _tells_where(named.linked) else []
+            leads += [
+                (there, passage.text)
+                for passage in passages(named.source.text, asked.reading.sentences)
+                if (there := self.path(passage.text, own)) is not None
+            ]
+            for path, text in leads:
+                share = asked.share(asked.reading.words(text))
+                self.shares[path] = max(share, self.shares.get(path, 0.0))
 
-    def _point(self, path: str, share: float) -> None:
-        self.pointed_at[path] = max(share, self.pointed_at.get(path, 0.0))
+    def path(self, text: str, own: str) -> str | None:
+        """The note in which, a sentence says, the answer stands; None if it says no such."""
+        if not _tells_where(text):
+            return None
+        for title, path in self._titles.items():
+            if path != own and len(title) > 3 and title in text:
+                return path
+        return None
 
 
-def _by_words(at: int, named: Named, asked: Asked, news: _News) -> list[Candidate]:
+def _tells_where(text: str) -> bool:
+    return _SAYS_WHERE.search(fold(text).casefold()) is not None
+
+
+def _by_words(at: int, named: Named, asked: Asked, together: _Sources) -> list[Candidate]:
     """The passages of a source with all features but those of meaning."""
-    source, words = named.source, asked.reading.words
-    title = frozenset(words(" ".join((source.title, *named.names))))
+    source, words, small = named.source, asked.reading.words, asked.reading.small
+    names = [frozenset(words(name)) for name in (source.title, *named.names)]
+    title = frozenset[str]().union(*names)
     heading = frozenset(words(source.heading))
     held = frozenset(words(source.text)) | title | heading
     read = passages(source.text, asked.reading.sentences)
     own = [frozenset(words(one.text)) for one in read]
     bare = [is_bare(one, asked.reading) for one in read]
-    begin = next((at for at, one in enumerate(bare) if not one), 0)
+    begin = bare.index(False) if False in bare else 0
     base = {
         "rank": 0.0 if named.linked else 1.0 / (at + 1),
         "top_three": float(at < 3 and not named.linked),
         "linked": float(bool(named.linked)),
         "link_likeness": named.link_likeness if named.linked else 0.0,
         "link_share": asked.share(words(named.linked)) if named.linked else 0.0,
-        "pointed_at": news.pointed_at.get(source.path, 0.0),
+        "pointed_at": together.shares.get(source.path, 0.0),
         "chunk_likeness": named.likeness or 0.0,
         "title_share": asked.share(title),
         "chunk_share": asked.share(held),
     }
-    about = asked.about
-    by_name = bool(about) and any(
-        about == frozenset(words(name)) - asked.reading.small
-        for name in (source.title, *named.names)
-    )
+    by_name = bool(asked.about) and any(asked.about == name - small for name in names)
     found: list[Candidate] = []
     for order, passage in enumerate(read):
         if passage.kind == "heading" and not spells(asked.question.about, passage.text):
             continue
-        lead = frozenset(words(passage.lead)) if passage.lead else frozenset[str]()
-        near = frozenset(words(passage.heading)) if passage.heading else frozenset[str]()
+        near = frozenset(words(passage.heading))
         above = heading | near
+        with_lead = own[order] | frozenset(words(passage.lead))
         beside = frozenset[str]().union(
             *(
                 own[other]
@@ -314,14 +304,11 @@ def _by_words(at: int, named: Named, asked: Asked, news: _News) -> list[Candidat
                 if 0 <= other < len(read) and read[other].group == passage.group
             )
         )
-        content = own[order] - asked.reading.small
-        fresh = len(content - asked.all_words - title)
-        in_text = asked.share(own[order])
-        apart = own[order] | lead | above
-        in_lead = asked.share(own[order] | lead)
-        in_heading = asked.share(own[order] | lead | above)
-        in_title = asked.share(own[order] | lead | above | title)
-        in_beside = asked.share(own[order] | lead | above | title | beside)
+        fresh = len(own[order] - small - asked.all_words - title)
+        in_text, in_lead = asked.share(own[order]), asked.share(with_lead)
+        apart = with_lead | above
+        in_heading, in_title = asked.share(apart), asked.share(apart | title)
+        in_beside = asked.share(apart | title | beside)
         features = {
             **base,
             "opens_note": float(order == begin and named.opens),
@@ -336,13 +323,15 @@ def _by_words(at: int, named: Named, asked: Asked, news: _News) -> list[Candidat
             **_shape(order, passage, read, fresh),
             "bare": float(bare[order]),
             **_forms(asked, passage, named, by_name, near or heading, order - begin),
+            "says_where": float(together.path(passage.text, source.path) is not None),
         }
-        features["says_where"] = float(_points(passage.text, source.path, news) is not None)
-        if named.news and any(name and name <= own[order] | lead for name in news.about):
+        if named.news and any(name and name <= with_lead for name in together.subjects):
             features["news"] = 1.0 / named.news
-        if fresh == 0 and asked.question.form not in ("list", "comparison"):
-            features["echo"] = 1.0
-        found.append(Candidate(at, order, passage, own[order], features, fresh=fresh, held=held))
+        found.append(
+            Candidate(
+                at, order, passage, own[order], features, fresh=fresh, held=held, covered=in_beside
+            )
+        )
     return found
 
 
@@ -408,7 +397,7 @@ def _forms(
     if "number" in forms:
         found["number_there" if has_number(told, asked.numbers) else "number_not_there"] = 1.0
     if asked.question.measure:
-        there = MEASURES[asked.question.measure][1].search(fold(text).casefold())
+        there = EXACT[asked.question.measure][1].search(fold(text).casefold())
         found["measure_there" if there else "measure_not_there"] = 1.0
     if "date" in forms:
         found["date_there" if has_date(told) else "date_not_there"] = 1.0
@@ -416,10 +405,7 @@ def _forms(
         names = [one for one in names_of(text) if fold(one).casefold() not in asked.all_words]
         found["name_there" if names else "name_not_there"] = 1.0
     if "place" in forms:
-        names = names_of(text)
-        found["place_there"] = float(bool(names) or "/" in text)
-    if "reason" in forms:
-        found["reason_there"] = float(_REASONS.search(fold(text).casefold()) is not None)
+        found["place_there"] = float(bool(names_of(text)) or "/" in text)
     if "howto" in forms:
         found["step"] = float(passage.kind == "item" and passage.mark[:1].isdigit())
         found["code_for_howto"] = float(
@@ -427,9 +413,6 @@ def _forms(
         )
     if "list" in forms:
         found["item_for_list"] = float(passage.kind == "item")
-        found["enumerates"] = float(text.count(",") >= 2)
-    if "comparison" in forms:
-        found["row_for_comparison"] = float(passage.kind == "row")
     if asked.about:
         found |= _defines(asked, passage, named, by_name, heading, order)
     return found
@@ -482,17 +465,3 @@ def spells(about: str, text: str) -> bool:
     words = [word for word in _WORD.findall(plain) if word != letters]
     long = [word for word in words if word not in _JOINING]
     return any(letters in "".join(word[0] for word in some) for some in (words, long))
-
-
-def _tells_where(text: str) -> bool:
-    return _SAYS_WHERE.search(fold(text).casefold()) is not None
-
-
-def _points(text: str, path: str, news: _News) -> str | None:
-    """The path of the note in which, a sentence says, the answer stands; None if it says no such."""
-    if not _tells_where(text):
-        return None
-    for title, other in news.titles.items():
-        if other != path and len(title) > 3 and title in text:
-            return other
-    return None

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import queue
 import threading
-from abc import abstractmethod
+import time
 from collections.abc import AsyncGenerator, Callable, Generator, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from contextvars import copy_context
 from copy import copy
 from typing import Any, Self, TypeVar
@@ -22,73 +22,63 @@ from llama_index.core.instrumentation.events.synthesis import (
     SynthesizeEndEvent,
     SynthesizeStartEvent,
 )
-from llama_index.core.llms import LLM
+from llama_index.core.llms import LLM, MockLLM
 from llama_index.core.prompts import BasePromptTemplate
 from llama_index.core.prompts.mixin import PromptDictType
 from llama_index.core.response_synthesizers import BaseSynthesizer
-from llama_index.core.schema import NodeWithScore, QueryType
+from llama_index.core.schema import NodeWithScore, QueryType, TextNode
 from llama_index_instrumentation import get_dispatcher
 
-from notehop.app.answer.citations import sentences_of, source_marker
+from notehop.app.answer.citations import sentences_of
 from notehop.app.answer.claims import Checked, Checker
 from notehop.app.answer.draft import UNCITED, Draft, listed, silent
 from notehop.app.answer.material import Material, material_of
 from notehop.app.models import Citation, Evidence, Source
 from notehop.app.models.reply import doubts
 
-Item = TypeVar("Item")
+Made = TypeVar("Made", Draft, Response)
 
-PATIENCE = 0.1  # seconds between two looks at whether the items are still wanted
-AHEAD = 64  # items that wait to be taken: a source that is faster than its reader waits, too
+PATIENCE = 0.1  # seconds between two looks at whether the pieces are still wanted
 
-
-Pulled = Callable[[Callable[[], bool]], Generator[Item, None, None]]
-"""Makes the items; what it is given says that nobody wants them any more."""
+Pieces = Callable[[Callable[[], bool]], Generator[str, None, None]]
+"""Makes the pieces; what it is given says that nobody wants them any more."""
 
 
-def pulled(source: Pulled[Item], cancelled: Callable[[], bool]) -> Generator[Item, None, None]:
+def pulled(source: Pieces, cancelled: Callable[[], bool]) -> Generator[str, None, None]:
     """Yield what a source yields, until it ends or is cancelled.
 
     Once cancelled, or closed, this ends at once. The source is told where it asks, else when it
-    gives its next item, and is closed.
+    gives its next piece, and is closed.
 
     :raises Exception: what the source raises.
     """
-    items: queue.Queue[tuple[Item] | None] = queue.Queue(AHEAD)
+    pieces: queue.SimpleQueue[str | BaseException | None] = queue.SimpleQueue()
     unwanted = threading.Event()
-    failures: list[BaseException] = []
-
-    def put(item: tuple[Item] | None) -> bool:
-        """Hand an item over; False if it is not wanted any more."""
-        while not unwanted.is_set():
-            with suppress(queue.Full):
-                items.put(item, timeout=PATIENCE)
-                return True
-        return False
 
     def run() -> None:
         try:
             with closing(source(lambda: unwanted.is_set() or cancelled())) as made:
-                for item in made:
-                    if not put((item,)):
+                for piece in made:
+                    pieces.put(piece)
+                    if unwanted.is_set():
                         return
-        except BaseException as exc:  # noqa: BLE001 (raised where the items are taken)
-            failures.append(exc)
-        put(None)
+            pieces.put(None)
+        except BaseException as exc:  # noqa: BLE001 (raised where the pieces are taken)
+            pieces.put(exc)
 
     context = copy_context()
     threading.Thread(target=context.run, args=(run,), name="notehop-answer", daemon=True).start()
     try:
         while not cancelled():
             try:
-                taken = items.get(timeout=PATIENCE)
+                piece = pieces.get(timeout=PATIENCE)
             except queue.Empty:
                 continue
-            if taken is None:
-                if failures:
-                    raise failures[0]
+            if piece is None:
                 return
-            yield taken[0]
+            if isinstance(piece, BaseException):
+                raise piece
+            yield piece
     finally:
         unwanted.set()
 
@@ -101,14 +91,14 @@ def stream_of(llm: LLM, prompt: BasePromptTemplate, **given: str) -> Generator[s
         yield llm.predict(prompt, **given)
 
 
-def drained(pieces: Generator[str, None, Draft | None]) -> Draft:
-    """The draft that pieces come to where nobody cancels them."""
+def drained(pieces: Generator[str, None, Made | None]) -> Made:
+    """What pieces come to where nobody cancels them."""
     while True:
         try:
             next(pieces)
         except StopIteration as end:
-            draft: Draft = end.value
-            return draft
+            made: Made = end.value
+            return made
 
 
 _dispatcher = get_dispatcher(__name__)
@@ -117,32 +107,39 @@ CHECK = "check"  # the stage of an answer in which its sentences are held agains
 
 
 class VaultSynthesizer(BaseSynthesizer):
-    """What both ways of answering share: sources may be cited, connected notes may not.
+    """What all ways of answering share: sources may be cited, connected notes may not.
 
     The response's ``source_nodes`` are the sources; its ``metadata`` holds, beside the metadata of
     each node by its id, ``mode``, ``sources``, ``citations``, ``claims``, ``doubts`` (the sentences
     that are not borne out, in words), ``left_out``, ``connected_notes``, ``mentioned``, ``likelihood``,
     ``warnings`` and ``timings_ms`` as plain values (see :mod:`notehop.app.models`).
+
+    A subclass has :meth:`draft` of its own, or :meth:`stream_draft`.
     """
 
-    def __init__(self, vault: str, llm: LLM, checker: Checker | None = None) -> None:
+    def __init__(self, vault: str, llm: LLM | None = None, checker: Checker | None = None) -> None:
         """:param vault: name of the vault, for the links that open a note.
+        :param llm: None where no language model is asked.
         :param checker: holds what is answered against the sources; None checks nothing.
         """
-        # The helpers of the base class are not used, and would load a tokenizer.
+        # The base class would look for a language model of its own, across the network, and load
+        # a tokenizer.
         super().__init__(
-            llm=llm,
+            llm=llm or MockLLM(),
             prompt_helper=PromptHelper(tokenizer=str.split),
             chat_prompt_helper=ChatPromptHelper(tokenizer=str.split),
         )
         self._vault = vault
         self._checker = checker
-        self._in_pieces = False
+        self._cancelled: Callable[[], bool] = lambda: False
 
-    def in_pieces(self) -> Self:
-        """Return one whose :meth:`synthesize` gives a ``StreamingResponse``."""
+    def in_pieces(self, cancelled: Callable[[], bool] = lambda: False) -> Self:
+        """Return one whose :meth:`synthesize` gives a ``StreamingResponse``.
+
+        :param cancelled: says whether nobody waits for the answer any more.
+        """
         twin = self.with_own_prompts()
-        twin._in_pieces = True
+        twin._streaming, twin._cancelled = True, cancelled
         return twin
 
     def with_own_prompts(self) -> Self:
@@ -153,13 +150,9 @@ class VaultSynthesizer(BaseSynthesizer):
         # The models are loaded once: a copy answers by the same.
         return self.with_own_prompts()
 
-    @abstractmethod
     def draft(self, query: str, material: Material) -> Draft:
         """Answer from the material, which has at least one source; there is a question."""
-
-    def answers(self, query: str, material: Material) -> bool:  # noqa: ARG002 (for those that can tell)
-        """Whether anything in the material seems to answer; True where that cannot be told."""
-        return True
+        return drained(self.stream_draft(query, material, lambda: False))
 
     def stream_draft(
         self,
@@ -176,16 +169,9 @@ class VaultSynthesizer(BaseSynthesizer):
         yield from sentences_of(draft.text)
         return draft
 
-    def streamed(
-        self, query: str, material: Material, cancelled: Callable[[], bool]
-    ) -> Generator[str, None, Response | None]:
-        """Do as :meth:`synthesize`, yielding the text piece by piece; None if it was cancelled."""
-        draft = _without_thought(query, material)
-        if draft is None:
-            draft = yield from self.stream_draft(query, material, cancelled)
-        else:
-            yield from sentences_of(draft.text)
-        return None if draft is None else respond(draft, material, self._checker)
+    def answers(self, query: str, material: Material) -> bool:  # noqa: ARG002 (for those that can tell)
+        """Whether anything in the material seems to answer; True where that cannot be told."""
+        return True
 
     @_dispatcher.span
     def synthesize(
@@ -195,18 +181,21 @@ class VaultSynthesizer(BaseSynthesizer):
         additional_source_nodes: Sequence[NodeWithScore] | None = None,
         **response_kwargs: Any,
     ) -> Response | StreamingResponse:
-        """Answer from the nodes: those with the role ``connected`` are context only."""
+        """Answer from the nodes: those with the role ``connected`` are context only.
+
+        The metadata of a ``StreamingResponse`` has the sources at once; when its text ends, the rest,
+        with the text that holds as ``answer``, unless it was cancelled.
+        """
         _dispatcher.event(SynthesizeStartEvent(query=query))
         _refuse(response_kwargs)
         material = material_of([*nodes, *(additional_source_nodes or ())], self._vault)
-        words = query if isinstance(query, str) else query.query_str
-        if self._in_pieces:
-            pieces, about = self._pieces(words, material)
-            streaming = StreamingResponse(pieces, list(material.source_nodes), about)
-            _dispatcher.event(SynthesizeEndEvent(query=query, response=streaming))
-            return streaming
-        draft = _without_thought(words, material) or self.draft(words, material)
-        response = respond(draft, material, self._checker)
+        pieces = self._answered(query if isinstance(query, str) else query.query_str, material)
+        response: Response | StreamingResponse
+        if self._streaming:
+            about = _about(material)
+            response = StreamingResponse(_told(pieces, about), list(material.source_nodes), about)
+        else:
+            response = drained(pieces)
         _dispatcher.event(SynthesizeEndEvent(query=query, response=response))
         return response
 
@@ -224,33 +213,33 @@ class VaultSynthesizer(BaseSynthesizer):
             )
         )
 
-    def _pieces(
-        self, words: str, material: Material
-    ) -> tuple[Generator[str, None, None], dict[str, Any]]:
-        """The pieces of an answer, and its metadata: the sources at once, the rest when it ends,
-        with the text that holds as ``answer``."""
-        about: dict[str, Any] = {
-            **{hit.node.node_id: hit.node.metadata for hit in material.source_nodes},
-            "sources": [source.model_dump() for source in material.sources],
-            "connected_notes": [note.model_dump() for note in material.connected],
+    def _answered(self, words: str, material: Material) -> Generator[str, None, Response | None]:
+        """The answer piece by piece; None if it was cancelled."""
+        started = time.perf_counter()
+        draft: Draft | None
+        if material.sources and words.strip():
+            draft = yield from self.stream_draft(words, material, self._cancelled)
+        else:
+            # There is nothing to answer from, or nothing was asked.
+            draft = listed(material.sources) if material.sources else silent(material)
+            yield draft.text
+        if draft is None or self._cancelled():
+            return None
+        response = respond(draft, material, self._checker)
+        timings = response.metadata["timings_ms"]  # type: ignore[index]
+        response.metadata["timings_ms"] = {  # type: ignore[index]
+            "answer": (time.perf_counter() - started) * 1000,
+            **timings,
         }
-
-        def pieces() -> Generator[str, None, None]:
-            response = yield from self.streamed(words, material, lambda: False)
-            if response is not None:
-                found = dict(response.metadata or {})
-                found["warnings"] = [*about.get("warnings", []), *found["warnings"]]
-                found["timings_ms"] = {**about.get("timings_ms", {}), **found["timings_ms"]}
-                about.update(found, answer=str(response))
-
-        return pieces(), about
+        return response
 
     def get_response(
         self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any
     ) -> str:
         """Answer from bare texts, numbered as sources in their order."""
         _refuse(response_kwargs)
-        return self.draft(query_str, _bare(text_chunks)).text
+        nodes = [NodeWithScore(node=TextNode(text=text)) for text in text_chunks]
+        return self.draft(query_str, material_of(nodes, self._vault)).text
 
     async def aget_response(
         self, query_str: str, text_chunks: Sequence[str], **response_kwargs: Any
@@ -263,6 +252,27 @@ class VaultSynthesizer(BaseSynthesizer):
 
     def _update_prompts(self, prompts: PromptDictType) -> None:
         """There are none to update."""
+
+
+def _about(material: Material) -> dict[str, Any]:
+    """What is known of an answer before its text."""
+    return {
+        **{hit.node.node_id: hit.node.metadata for hit in material.source_nodes},
+        "sources": [source.model_dump() for source in material.sources],
+        "connected_notes": [note.model_dump() for note in material.connected],
+    }
+
+
+def _told(
+    pieces: Generator[str, None, Response | None], about: dict[str, Any]
+) -> Generator[str, None, None]:
+    """The pieces; at their end, the metadata are completed."""
+    response = yield from pieces
+    if response is not None:
+        found = response.metadata or {}
+        found["warnings"] = [*about.get("warnings", []), *found["warnings"]]
+        found["timings_ms"] = {**about.get("timings_ms", {}), **found["timings_ms"]}
+        about.update(found, answer=str(response))
 
 
 def in_async(response: Response | StreamingResponse) -> Response | AsyncStreamingResponse:
@@ -278,13 +288,6 @@ def in_async(response: Response | StreamingResponse) -> Response | AsyncStreamin
     return AsyncStreamingResponse(pieces(), response.source_nodes, response.metadata)
 
 
-def _without_thought(words: str, material: Material) -> Draft | None:
-    """The answer where there is nothing to answer from, or nothing was asked."""
-    if not material.sources:
-        return silent(material)
-    return None if words.strip() else listed(material.sources)
-
-
 def respond(draft: Draft, material: Material, checker: Checker | None = None) -> Response:
     """Dress a draft as a LlamaIndex response, its sentences held against the sources."""
     material = draft.material or material
@@ -295,15 +298,13 @@ def respond(draft: Draft, material: Material, checker: Checker | None = None) ->
         draft.text,
         source_nodes=list(material.source_nodes),
         metadata={
-            **{hit.node.node_id: hit.node.metadata for hit in material.source_nodes},
+            **_about(material),
             "mode": draft.mode,
             "likelihood": draft.likelihood,
-            "sources": [source.model_dump() for source in material.sources],
             "citations": [citation.model_dump() for citation in citations],
             "claims": [claim.model_dump() for claim in checked.claims],
             "doubts": doubts(checked.claims),
             "left_out": [one.model_dump() for one in draft.left_out],
-            "connected_notes": [note.model_dump() for note in material.connected],
             "mentioned": list(draft.mentioned),
             "warnings": [*_fitting(draft.warnings, checked), *checked.warnings],
             "timings_ms": {} if checker is None else {CHECK: checked.elapsed_ms},
@@ -328,24 +329,6 @@ def _citation(source: Source, best: Evidence | None) -> Citation:
         quote_lines=best.lines if quoted else None,
         quote_uri=best.uri if quoted else "",
     )
-
-
-def _bare(texts: Sequence[str]) -> Material:
-    sources = tuple(
-        Source(
-            marker=source_marker(number),
-            id="",
-            path="",
-            title="",
-            heading="",
-            lines=(1, 1),
-            text=text,
-            score=0.0,
-            uri="",
-        )
-        for number, text in enumerate(texts, start=1)
-    )
-    return Material(sources=sources)
 
 
 def _refuse(unknown: dict[str, Any]) -> None:

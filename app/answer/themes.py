@@ -19,8 +19,8 @@ from llama_index.core.prompts.mixin import PromptDictType
 
 from notehop.app.answer.citations import check_citations
 from notehop.app.answer.claims import Checker
-from notehop.app.answer.context import body, build_context, one_line
-from notehop.app.answer.draft import QUOTED, Draft, Quote, Said, quoted, silent
+from notehop.app.answer.context import body, fit, one_line
+from notehop.app.answer.draft import Draft, Quote, Said, quoted, silent
 from notehop.app.answer.extractive import EVEN, look
 from notehop.app.answer.material import Material
 from notehop.app.answer.relevance import Named, Reading
@@ -174,13 +174,12 @@ class ThemeQuotes(VaultSynthesizer):
         said: list[Said] = []
         cited: dict[str, None] = {}
         for group, found in told:
-            text += f"\n\n### {_title(group)}"
-            inner = quoted(found)
-            moved = len(text) - len(QUOTED)
-            text += inner.text.removeprefix(QUOTED)
+            inner = quoted(found, opening=f"\n\n### {_title(group)}")
             said += [
-                replace(one, start=one.start + moved, end=one.end + moved) for one in inner.said
+                replace(one, start=one.start + len(text), end=one.end + len(text))
+                for one in inner.said
             ]
+            text += inner.text
             cited |= dict.fromkeys(inner.cited)
         return Draft(text, "extractive", tuple(cited), said=tuple(said))
 
@@ -190,20 +189,15 @@ class ThemeQuotes(VaultSynthesizer):
             found_about = look(group.about, sources, self._reading, EACH)
             # The theme was found by what is asked already: half of an answer is worth a quote.
             return list(found_about.quotes) if found_about.likelihood >= EVEN / 2 else []
-        found = (self._telling(group, source) for source in group.sources[:EACH])
-        return [quote for quote in found if quote is not None]
-
-    def _telling(self, group: Group, source: Source) -> Quote | None:
-        """A sentence with the words of the theme, else how the note begins.
-
-        By words alone: a list of words has no meaning that a sentence could be near to.
-        """
+        # By words alone: a list of words has no meaning that a sentence could be near to.
         reading = replace(self._reading, vectors=None)
-        named = [Named(source)]
-        for asked in (" ".join(group.words), source.title):
-            if asked.strip() and (found := look(asked, named, reading, 1).quotes):
-                return found[0]
-        return None
+        quotes: list[Quote] = []
+        for source in group.sources[:EACH]:
+            # A sentence with the words of the theme, else how the note begins.
+            texts = (text for text in (" ".join(group.words), source.title) if text.strip())
+            looks = (look(text, [Named(source)], reading, 1).quotes for text in texts)
+            quotes += next(filter(None, looks), [])
+        return quotes
 
 
 def _title(group: Group) -> str:
@@ -219,7 +213,6 @@ ANSWER = "theme_answer_prompt"
 
 RESERVE = 800  # tokens of the window kept for the rules, the question and the points
 LONGEST = 1_500  # characters of the points of a theme: four sentences, and room
-_BYTES = 3  # bytes a token has at least, but for odd texts: enough to stay below a window by
 
 _HOPELESS = frozenset({"consent", "key", "model", "cancelled"})
 """Kinds of failure that the next call would meet as well."""
@@ -343,13 +336,14 @@ class ThemeSynthesizer(VaultSynthesizer):
     def _said(
         self, query: str, group: Group, notices: list[str], cancelled: Callable[[], bool]
     ) -> str:
-        group = self._fitting(group)
+        window = max(self._llm.metadata.context_window - RESERVE, 1)
+        shown = fit(Material(sources=group.sources), window)
         variables = {
             "theme_str": _theme(group),
-            "context_str": build_context(Material(sources=group.sources)),
+            "context_str": shown.context,
             "query_str": query,
         }
-        notes = [source.path for source in group.sources]
+        notes = [source.path for source in shown.material.sources]
 
         def tokens(unwanted: Callable[[], bool]) -> Generator[str, None, None]:
             with sending(notes, purpose="themes", cancelled=unwanted) as sent:
@@ -361,15 +355,6 @@ class ThemeSynthesizer(VaultSynthesizer):
         with closing(pulled(tokens, cancelled)) as said:
             return answer_of("".join(said))
 
-    def _fitting(self, group: Group) -> Group:
-        """A theme with as many of its sources, the first first, as the model's window takes."""
-        window = max(self._llm.metadata.context_window - RESERVE, 1)
-        while len(group.sources) > 1:
-            if len(build_context(Material(sources=group.sources)).encode()) <= window * _BYTES:
-                break
-            group = replace(group, sources=group.sources[:-1])
-        return group
-
     def _get_prompts(self) -> PromptDictType:
         own = {POINTS: self._points_prompt, ANSWER: self._answer_prompt}
         return {**self._otherwise.get_prompts(), **own}
@@ -380,16 +365,6 @@ class ThemeSynthesizer(VaultSynthesizer):
         self._otherwise.update_prompts(prompts)
 
 
-def _points(groups: list[Group], read: _Read) -> str:
-    return without_control(
-        "\n\n".join(
-            f"{one_line(group.name)} ({counted(group.count, 'note')}):\n{read.points[group.id]}"
-            for group in groups
-            if group.id in read.points
-        )
-    )
-
-
 def _theme(group: Group) -> str:
     """What is known of a theme, in text that cannot pass for a source."""
     told = [f"{one_line(group.name)}, {counted(group.count, 'note')}"]
@@ -398,6 +373,16 @@ def _theme(group: Group) -> str:
     if group.summary:
         told.append(f"about (no source): {body(group.summary)}")
     return without_control("\n".join(told))
+
+
+def _points(groups: list[Group], read: _Read) -> str:
+    return without_control(
+        "\n\n".join(
+            f"{one_line(group.name)} ({counted(group.count, 'note')}):\n{read.points[group.id]}"
+            for group in groups
+            if group.id in read.points
+        )
+    )
 
 
 def _failures(read: _Read, groups: list[Group]) -> list[str]:

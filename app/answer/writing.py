@@ -6,10 +6,10 @@ Touches: the language model that is handed in, which may be across the network.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.llms import LLM
@@ -19,15 +19,15 @@ from llama_index.core.prompts.mixin import PromptDictType
 from notehop.app.answer.citations import MarkerFilter
 from notehop.app.answer.claims import Checker
 from notehop.app.answer.context import Fitted, fit
-from notehop.app.answer.draft import Draft, grammar_of, names_of, written
+from notehop.app.answer.draft import Draft, markers_of, written
 from notehop.app.answer.material import Material
-from notehop.app.answer.synthesizer import Pulled, VaultSynthesizer, drained, pulled, stream_of
+from notehop.app.answer.synthesizer import VaultSynthesizer, pulled, stream_of
 from notehop.app.models import LeftOut
 from notehop.app.problems import agent_text, unforeseen
 from notehop.config.errors import NotehopError, ProviderError
 from notehop.indexing.llm.egress import sending
 from notehop.indexing.llm.text import AnswerText, answer_of
-from notehop.indexing.llm.tokens import Estimate, TokenCounter
+from notehop.indexing.llm.tokens import count_tokens
 
 SYSTEM_PROMPT = """\
 You answer questions from the notes of one person's vault.
@@ -96,21 +96,13 @@ class LlmSynthesizer(VaultSynthesizer):
         *,
         prompt: BasePromptTemplate = ANSWER_PROMPT,
         checker: Checker | None = None,
-        counter: Callable[[], TokenCounter] = Estimate,
     ) -> None:
         """:param fallback: answers where the model does not.
         :param checker: as of the base class.
-        :param counter: makes what counts tokens; called when the context could be too long.
         """
         super().__init__(vault, llm, checker)
-        self._counter = cache(counter)
         self._fallback = fallback
         self._prompt = prompt
-
-    def draft(self, query: str, material: Material) -> Draft:
-        """Do as :meth:`stream_draft`, in this thread: whoever ends it ends the call."""
-        never = lambda: False  # noqa: E731
-        return drained(self._drafted(query, material, never, lambda source: source(never)))
 
     def stream_draft(
         self, query: str, material: Material, cancelled: Callable[[], bool]
@@ -121,61 +113,73 @@ class LlmSynthesizer(VaultSynthesizer):
         If it fails in the middle, the draft is that of the fallback, whatever was handed on; it is
         not handed on after the half answer, as if it belonged to it.
         """
-        return self._drafted(query, material, cancelled, lambda source: pulled(source, cancelled))
-
-    def _drafted(
-        self,
-        query: str,
-        material: Material,
-        cancelled: Callable[[], bool],
-        taken: Callable[[Pulled[str]], Generator[str, None, None]],
-    ) -> Generator[str, None, Draft | None]:
-        asking = self._asking(query, material)
+        fitted = self._fit(query, material)
+        doubt = "" if self._fallback.answers(query, material) else f"\n\n{DOUBT}"
+        notices: list[str] = []
+        halved = 0
         while True:
-            there = asking.fitted.material
-            filtered = MarkerFilter(*names_of(there), grammar_of(there))
+            there = fitted.material
+            filtered = MarkerFilter(*markers_of(there))
             answer = AnswerText()
             said: list[str] = []
+            failure: Exception | None = None
+            asking = partial(self._tokens, query, fitted, doubt, notices)
             try:
-                with closing(taken(partial(self._tokens, query, asking))) as tokens:
+                with closing(pulled(asking, cancelled)) as tokens:
                     for token in tokens:
                         said.append(token)
                         if piece := filtered.feed(answer.feed(token)):
                             yield piece
             except Exception as exc:  # noqa: BLE001 - any provider's error; the reply carries it
-                if said:
-                    return asking.instead(self._fallback.draft(query, material), exc)
-                if self._with_less(asking, material, exc):
+                smaller = None if said or halved == HALVED else self._smaller(fitted, material, exc)
+                if smaller is not None:
+                    fitted, halved = smaller, halved + 1
                     continue
-                return (yield from self._stand_in(query, material, asking, exc, cancelled))
+                failure = exc
             if cancelled():
                 return None
             text = "".join(said)
-            if failure := _says_nothing(text, asking):
-                return (yield from self._stand_in(query, material, asking, failure, cancelled))
-            if piece := filtered.feed(answer.close()) + filtered.close():
-                yield piece
-            return self._checked(asking, text)
-
-    def _stand_in(
-        self,
-        query: str,
-        material: Material,
-        asking: _Asking,
-        failure: Exception,
-        cancelled: Callable[[], bool],
-    ) -> Generator[str, None, Draft | None]:
-        draft = yield from self._fallback.stream_draft(query, material, cancelled)
-        return None if draft is None else asking.instead(draft, failure)
+            if failure is None and (failure := _says_nothing(text, answer, there)) is None:
+                break
+            _log.debug("the language model failed", exc_info=failure)
+            draft: Draft | None
+            if text.strip():
+                draft = self._fallback.draft(query, material)
+            else:
+                draft = yield from self._fallback.stream_draft(query, material, cancelled)
+            reason = reason_of(failure)
+            warning = f"the language model gave no answer: {reason}; the notes are quoted instead"
+            if draft is not None:
+                draft = replace(draft, warnings=(*draft.warnings, *notices, warning))
+            return draft
+        if piece := filtered.feed(answer.close()) + filtered.close():
+            yield piece
+        draft = written(answer_of(text), there)
+        warnings = [*draft.warnings, *notices]
+        if fitted.left_out:
+            warnings.append(self._what_was_left_out(fitted, halved > 0))
+        return replace(draft, warnings=tuple(warnings), left_out=fitted.left_out)
 
     def _tokens(
-        self, query: str, asking: _Asking, unwanted: Callable[[], bool]
+        self,
+        query: str,
+        fitted: Fitted,
+        doubt: str,
+        notices: list[str],
+        unwanted: Callable[[], bool],
     ) -> Generator[str, None, None]:
-        """What the model says, as it comes; closing it closes the model's connection."""
-        with asking.sending(unwanted):
-            yield from stream_of(
-                self._llm, self._prompt, context_str=asking.context, query_str=query
-            )
+        """What the model says, as it comes; closing it closes the model's connection.
+
+        :param notices: takes what is told of the call.
+        """
+        there = fitted.material
+        notes = [source.path for source in there.sources] + [note.path for note in there.connected]
+        with sending(notes, purpose="answer", cancelled=unwanted) as sent:
+            try:
+                context = fitted.context + doubt
+                yield from stream_of(self._llm, self._prompt, context_str=context, query_str=query)
+            finally:
+                notices += sent.notices
 
     def _get_prompts(self) -> PromptDictType:
         return {PROMPT: self._prompt}
@@ -183,98 +187,45 @@ class LlmSynthesizer(VaultSynthesizer):
     def _update_prompts(self, prompts: PromptDictType) -> None:
         self._prompt = prompts.get(PROMPT, self._prompt)
 
-    def _asking(self, query: str, material: Material) -> _Asking:
-        return _Asking(
-            self._fit(query, material), doubtful=not self._fallback.answers(query, material)
-        )
-
     def _fit(self, query: str, material: Material) -> Fitted:
         metadata = self._llm.metadata
         told = self._prompt.format(llm=self._llm, context_str="", query_str=query)
         answer = max(ANSWER, metadata.num_output)
         # What a provider puts around each message is not seen here.
         window = metadata.context_window - answer - MESSAGES
-        if len(told.encode()) + len(query.encode()) > window // 4:
-            window -= self._counter().count(told)
-        else:
-            # No tokenizer makes more tokens than there are bytes.
-            window -= len(told.encode())
-        return fit(material, max(window, 1), self._counter)
+        # No tokenizer makes more tokens than there are bytes.
+        size = len(told.encode())
+        window -= count_tokens(told) if size > window // 4 else size
+        return fit(material, max(window, 1))
 
-    def _with_less(self, asking: _Asking, material: Material, failure: Exception) -> bool:
-        """Whether there is a smaller context to ask with, now that this one was too long."""
-        too_long = isinstance(failure, ProviderError) and failure.kind == "overflow"
-        if not too_long or asking.halved == HALVED:
-            return False
-        half = self._counter().count(asking.fitted.context) // 2
-        smaller = fit(material, half, self._counter)
-        if not smaller.left_out or len(smaller.context) >= len(asking.fitted.context):
-            return False
-        asking.fitted = smaller
-        asking.halved += 1
-        return True
+    def _smaller(self, fitted: Fitted, material: Material, failure: Exception) -> Fitted | None:
+        """A smaller context to ask with, if this one was too long and there is one."""
+        if not isinstance(failure, ProviderError) or failure.kind != "overflow":
+            return None
+        smaller = fit(material, count_tokens(fitted.context) // 2)
+        return smaller if len(smaller.context) < len(fitted.context) else None
 
-    def _checked(self, asking: _Asking, text: str) -> Draft:
-        fitted = asking.fitted
-        draft = written(answer_of(text), fitted.material)
-        warnings = [*draft.warnings, *asking.notices]
+    def _what_was_left_out(self, fitted: Fitted, halved: bool) -> str:
         window = f"{self._llm.metadata.context_window:,} tokens"
-        if asking.halved:
-            warnings.append(
+        shown = _shown(fitted.left_out)
+        if halved:
+            return (
                 f"the language model takes less than the {window} that its window is taken to "
-                f"have, so {_shown(fitted.left_out)} of the notes below were left out; set "
+                f"have, so {shown} of the notes below were left out; set "
                 "llm.context_window to what it takes"
             )
-        elif fitted.left_out:
-            warnings.append(
-                f"{_shown(fitted.left_out)} of the notes below did not fit the language model's "
-                f"window of {window}; lower connected.context_chunks or take a model with a larger "
-                "one"
-            )
-        return replace(draft, warnings=tuple(warnings), left_out=fitted.left_out)
+        return (
+            f"{shown} of the notes below did not fit the language model's "
+            f"window of {window}; lower connected.context_chunks or take a model with a larger "
+            "one"
+        )
 
 
-class _Asking:
-    """What a model is asked with, how often that was halved, and what is told of the calls."""
-
-    def __init__(self, fitted: Fitted, *, doubtful: bool = False) -> None:
-        """:param doubtful: whether nothing in the context seems to answer."""
-        self.fitted = fitted
-        self._doubtful = doubtful
-        self.halved = 0
-        self.notices: list[str] = []
-
-    @property
-    def context(self) -> str:
-        """What the model is shown, with what is doubted of it."""
-        return f"{self.fitted.context}\n\n{DOUBT}" if self._doubtful else self.fitted.context
-
-    @contextmanager
-    def sending(self, cancelled: Callable[[], bool] | None = None) -> Iterator[None]:
-        """Name the notes that a call carries, and keep what is told of it."""
-        there = self.fitted.material
-        notes = [source.path for source in there.sources] + [note.path for note in there.connected]
-        with sending(notes, purpose="answer", cancelled=cancelled) as sent:
-            try:
-                yield
-            finally:
-                self.notices += sent.notices
-
-    def instead(self, draft: Draft, failure: Exception) -> Draft:
-        """The fallback's draft with the reason why it stands in."""
-        _log.debug("the language model failed", exc_info=failure)
-        reason = reason_of(failure)
-        warning = f"the language model gave no answer: {reason}; the notes are quoted instead"
-        return replace(draft, warnings=(*draft.warnings, *self.notices, warning))
-
-
-def _says_nothing(text: str, asking: _Asking) -> NotehopError | None:
+def _says_nothing(text: str, answer: AnswerText, material: Material) -> NotehopError | None:
     """Why a text is no answer: blank, without thoughts and markers that name nothing; else None."""
-    said = AnswerText()
-    said.feed(text)
-    if said.thinks:
+    if answer.thinks:
         return NotehopError("it was still thinking when it ended; raise llm.max_tokens")
-    if not written(answer_of(text), asking.fitted.material).text.strip():
+    if not written(answer_of(text), material).text.strip():
         return NotehopError("it said nothing")
     return None
 

@@ -8,20 +8,16 @@ import logging
 import threading
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager
-from html import escape
-from http import HTTPStatus
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from fastapi import APIRouter, Depends, FastAPI, Response
-from starlette.types import Scope
+from fastapi import APIRouter, FastAPI
 
 from notehop.app.api import errors, middleware, openapi
-from notehop.app.api.errors import error_response
-from notehop.app.api.guard import TRUSTED, Guard, Refuse
+from notehop.app.api.guard import Guard
 from notehop.app.api.metrics import Metrics
 from notehop.app.api.openapi import EVERYWHERE
-from notehop.app.api.routes import Prove, routes, whole_signs
+from notehop.app.api.routes import Prove, routes
 from notehop.app.api.workers import Workers
 from notehop.app.services.vaults import Vaults
 from notehop.config import load_settings
@@ -30,38 +26,6 @@ from notehop.config.settings import ServerSettings
 
 if TYPE_CHECKING:
     from notehop.app.services.vault import VaultHandle
-
-AGAIN = 5  # seconds after which it is worth asking again
-
-_PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta http-equiv="refresh" content="{again}">
-<title>notehop</title><link rel="icon" href="data:,"></head>
-<body><h1>notehop</h1><p>{text}</p><p>This page looks again every {again} seconds.</p></body></html>
-"""
-
-
-def unless_indexed(vaults: Vaults) -> Refuse:
-    """Refuse requests for the default vault while its first index is being made, and say how far it is.
-
-    What is told of the vault is for those only who may ask everything else.
-    """
-
-    def refuse(scope: Scope) -> Response | None:
-        progress = vaults[None].progress
-        if progress is None or scope["path"] in ("/health", "/health/live"):
-            return None
-        text = "the vault is being indexed for the first time"
-        if scope.get(TRUSTED, True):
-            text = f"{vaults.default} is being indexed for the first time: {progress}"
-        again, status = {"Retry-After": str(AGAIN)}, HTTPStatus.SERVICE_UNAVAILABLE
-        if scope["path"] == "/" and scope["method"] == "GET":
-            page = _PAGE.format(again=AGAIN, text=escape(f"{text}."))
-            return Response(page, status, again, "text/html")
-        detail = f"{text}; ask again in {AGAIN} s"
-        return error_response(status, detail, kind="indexing", headers=again)
-
-    return refuse
-
 
 _log = logging.getLogger(__name__)
 
@@ -119,7 +83,6 @@ def create_app(
         docs_url=None,
         redoc_url=None,
         responses=EVERYWHERE,
-        dependencies=[Depends(whole_signs)],
         # A path with a slash too many is none of ours, and not worth a second request.
         redirect_slashes=False,
     )
@@ -127,8 +90,6 @@ def create_app(
     if not tokens and vault_tokens:
         raise ValueError("tokens of vaults open nothing where no token is asked for")
     guard = Guard(settings, tokens, vault_tokens, vaults.default)
-    if len(vaults) == 1:
-        app.add_middleware(middleware.Refusing, refuse=unless_indexed(vaults))
     middleware.install(app, settings, guard, vaults, metrics.request if metrics else None)
     errors.install(app)
     openapi.install(app, needs_token=bool(tokens))

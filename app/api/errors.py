@@ -16,30 +16,10 @@ from notehop.app.models import Problem
 from notehop.app.problems import http_problem, problem
 from notehop.config.errors import NotehopError
 
-BUSY_FOR = 2
-"""Seconds after which a busy server is worth asking again: most requests take a tenth of it."""
-
-
-class Refusal(Exception):
-    """Carries the problem that a client is told, and the headers that go with it."""
-
-    def __init__(self, problem: Problem, headers: Mapping[str, str] | None = None) -> None:
-        super().__init__(problem.detail)
-        self.problem = problem
-        self.headers = dict(headers or {})
-
-
-def unavailable(kind: str, detail: str) -> Refusal:
-    """What cannot be done now, and in a moment perhaps can."""
-    told = http_problem(HTTPStatus.SERVICE_UNAVAILABLE, detail, kind=kind)
-    return Refusal(told, {"Retry-After": str(BUSY_FOR)})
-
-
 MOST = 10  # things wrong with a request that are told at once
 
 LONGEST = 200
 """Characters of a name or message that is told back: a name may be as long as a request."""
-
 
 KINDS = {
     HTTPStatus.BAD_REQUEST: "not-json",
@@ -50,7 +30,6 @@ KINDS = {
 }
 """Types of what the framework refuses, apart from what a vault does under the same status."""
 
-
 _JSON = re.compile(r"\s*application/(?:[^;\s]+\+)?json\s*(?:;|$)", re.IGNORECASE)
 """As the framework reads it: what is of another type it takes for no JSON."""
 
@@ -60,11 +39,8 @@ class ProblemResponse(JSONResponse):
 
     media_type = "application/problem+json"
 
-
-def respond(value: Problem, headers: Mapping[str, str] | None = None) -> ProblemResponse:
-    """The response of a problem."""
-    content = value.model_dump(exclude_none=True)
-    return ProblemResponse(content, status_code=value.status, headers=headers)
+    def __init__(self, told: Problem, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(told.model_dump(exclude_none=True), told.status, headers)
 
 
 def error_response(
@@ -76,22 +52,21 @@ def error_response(
     headers: Mapping[str, str] | None = None,
 ) -> ProblemResponse:
     """The response of :func:`http_problem`; ``kind`` is that of :data:`KINDS` if None."""
-    kind = kind or KINDS.get(status)
-    return respond(http_problem(status, detail, errors, kind=kind), headers)
+    told = http_problem(status, detail, errors, kind=kind or KINDS.get(status))
+    return ProblemResponse(told, headers)
 
 
 def install(app: FastAPI) -> None:
     """Make the app answer every error with a problem."""
     app.add_exception_handler(NotehopError, _refused)
-    app.add_exception_handler(Refusal, _refused)
     app.add_exception_handler(HTTPException, _frameworks)
     app.add_exception_handler(RequestValidationError, _validation)
 
 
 async def _refused(_: Request, exc: Exception) -> ProblemResponse:
-    if isinstance(exc, Refusal):
-        return respond(exc.problem, exc.headers)
-    return respond(problem(exc))
+    assert isinstance(exc, NotehopError)
+    again = None if exc.retry_after is None else {"Retry-After": str(exc.retry_after)}
+    return ProblemResponse(problem(exc), again)
 
 
 async def _frameworks(request: Request, exc: Exception) -> ProblemResponse:

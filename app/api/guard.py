@@ -15,7 +15,7 @@ import ipaddress
 import math
 import re
 import time
-from collections import OrderedDict
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
 from urllib.parse import urlsplit
@@ -39,23 +39,19 @@ def host_name(header: str) -> str:
     return (found["six"] or found["name"]) if found else ""
 
 
-def is_address(name: str) -> bool:
-    """Whether ``name`` is an IP address: no name server has a say in those."""
+def _address(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """The IP address that a name is: no name server has a say in those."""
     try:
-        ipaddress.ip_address(name)
+        return ipaddress.ip_address(name)
     except ValueError:
-        return False
-    return True
+        return None
 
 
 def is_loopback(host: str) -> bool:
     """Whether only this machine can reach, or be, ``host``: a name or an address."""
-    name = host.lower().strip("[]")
-    if not is_address(name):
-        return name == LOOPBACK[0]
-    address = ipaddress.ip_address(name)
-    mapped = getattr(address, "ipv4_mapped", None)
-    return (mapped or address).is_loopback
+    address = _address(host.lower().strip("[]"))
+    mapped = getattr(address, "ipv4_mapped", None) or address
+    return host.lower() == LOOPBACK[0] if mapped is None else mapped.is_loopback
 
 
 def from_here(scope: Scope) -> bool:
@@ -98,15 +94,13 @@ METRICS = "/metrics"
 OF_ALL = frozenset({METRICS, "/mcp"})
 """Paths that are of all vaults of a server, where none is named: no token of a vault opens them."""
 
-GUESSES = 30  # wrong tokens a minute that a client may show, and at once
+GUESSES = 30  # wrong tokens a minute that a client may show
 
 TRUSTED = "notehop.trusted"
 """Key of the scope: whether its token opens what is asked for, or none is wanted."""
 
 OPENS = "notehop.opens"
 """Key of the scope: the names of the vaults that its token opens; None for all."""
-
-BURST = 10.0  # seconds' worth of requests that may come at once
 
 
 class Guard:
@@ -127,19 +121,19 @@ class Guard:
         # A server that others may reach answers to any IP address, too.
         self._any_address = not is_loopback(settings.host)
         self._origins = settings.allow_origins
-        self._per_minute = per_minute = settings.rate_per_minute
-        self._rates = Buckets(per_minute, per_minute / 60 * BURST)
+        self._per_minute = settings.rate_per_minute
+        self._rates = RequestCounts(settings.rate_per_minute)
         self._tokens: list[tuple[bytes, str | None]] = [(token.encode(), None) for token in tokens]
         for name, own in (of_vaults or {}).items():
             self._tokens += [(token.encode(), name) for token in own]
         self._default = default
-        self._guesses = Buckets(GUESSES, GUESSES)
+        self._guesses = RequestCounts(GUESSES)
 
     def host(self, scope: Scope) -> ProblemResponse | None:
         """Refuse requests under a name that is not this server's."""
         headers = [value for name, value in scope["headers"] if name == b"host"]
         name = host_name(headers[0].decode("latin-1")) if len(headers) == 1 else ""
-        if name in self._hosts or (self._any_address and is_address(name)):
+        if name in self._hosts or (self._any_address and _address(name) is not None):
             return None
         detail = (
             f"this server does not answer for the host {name!r}; use {LOOPBACK[1]}, or name the "
@@ -245,49 +239,40 @@ def _reads(scope: Scope, *paths: str) -> bool:
 
 
 def _too_often(what: str, wait: float) -> ProblemResponse:
-    detail, after = f"{what}; ask again in {wait:.0f} s", {"Retry-After": f"{wait:.0f}"}
-    return error_response(HTTPStatus.TOO_MANY_REQUESTS, detail, headers=after)
+    after = str(math.ceil(wait))
+    detail = f"{what}; ask again in {after} s"
+    return error_response(HTTPStatus.TOO_MANY_REQUESTS, detail, headers={"Retry-After": after})
 
 
-REMEMBERED = 10_000
-"""Addresses that are counted at most; the one that was silent for longest is forgotten first."""
+REMEMBERED = 10_000  # clients that are counted at most: with more, counting begins anew
 
 
-class Buckets:
-    """A bucket for each client, filled at a steady rate.
+class RequestCounts:
+    """How often each client came in this minute.
 
-    :param per_minute: how often a client may on average, over 0.
-    :param burst: how often at once.
+    :param most: how often a client may.
     :param clock: seconds.
     """
 
-    def __init__(
-        self, per_minute: float, burst: float, clock: Callable[[], float] = time.monotonic
-    ) -> None:
-        self._rate = per_minute / 60
-        self._most = max(1.0, burst)
+    def __init__(self, most: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._most = most
         self._clock = clock
-        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self._ends = 0.0
+        self._counts: Counter[str] = Counter()
 
     def wait(self, client: str, *, count: bool = True) -> float:
-        """Whole seconds until a client may go on; 0 lets it.
+        """Seconds until a client may go on; 0 lets it.
 
         :param count: whether its going on is counted.
         """
         now = self._clock()
-        left, since = self._buckets.get(client, (self._most, now))
-        left = min(self._most, left + (now - since) * self._rate)
-        let_in = left >= 1
-        if count:
-            self._buckets[client] = (left - let_in, now)
-            self._buckets.move_to_end(client)
-            if len(self._buckets) > REMEMBERED:
-                self._buckets.popitem(last=False)
-        return 0.0 if let_in else math.ceil((1 - left) / self._rate)
-
-    def __len__(self) -> int:
-        """How many clients are remembered."""
-        return len(self._buckets)
+        if now >= self._ends or len(self._counts) > REMEMBERED:
+            self._ends = now + 60
+            self._counts.clear()
+        if self._counts[client] >= self._most:
+            return self._ends - now
+        self._counts[client] += count
+        return 0.0
 
 
 def client_of(scope: Scope) -> str:
@@ -301,17 +286,14 @@ def client_of(scope: Scope) -> str:
         return _network(address)
     said = [value for name, value in scope["headers"] if name == b"x-forwarded-for"]
     last = said[-1].decode("latin-1").rpartition(",")[2].strip() if said else ""
-    if is_loopback(address) and is_address(last):
+    if is_loopback(address) and _address(last) is not None:
         return f"by proxy {_network(last)}"
     return f"by proxy {_network(address)}"
 
 
 def _network(client: str) -> str:
     """What one client has: an address, and of version 6 the whole network that it is given."""
-    try:
-        address = ipaddress.ip_address(client)
-    except ValueError:
-        return client
-    if address.version == 4:
+    address = _address(client)
+    if address is None or address.version == 4:
         return client
     return str(ipaddress.ip_network((int(address) >> 64 << 64, 64)))

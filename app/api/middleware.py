@@ -19,7 +19,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from notehop.app.api.errors import error_response, respond
+from notehop.app.api.errors import ProblemResponse, error_response
 from notehop.app.api.guard import APP, OPEN_BELOW, PANE, VAULTS, Guard, Refuse, from_here
 from notehop.app.api.logs import request_id
 from notehop.app.problems import elsewhere, problem
@@ -110,7 +110,7 @@ class Outermost:
                 raise
             # By its route: the path of a note says what it is about.
             _log.error("%s %s failed", scope["method"], _route(scope, "a route"), exc_info=exc)
-            await respond(problem(exc))(scope, receive, reply)
+            await ProblemResponse(problem(exc))(scope, receive, reply)
         finally:
             self._tell(scope, status, time.perf_counter() - started)
             request_id.reset(marks[0])
@@ -120,7 +120,7 @@ class Outermost:
         name, slash, rest = scope["path"].removeprefix(f"{VAULTS}/").partition("/")
         named = slash and scope["path"].startswith(f"{VAULTS}/") and name in self._vaults
         if not named or f"/{rest}".startswith(f"{VAULTS}/"):
-            return {**scope, ASKED: self._vaults[None]}
+            return {**scope, ASKED: self._vaults.first}
         inner = {"path": f"/{rest}", "root_path": below(name)}
         return {**scope, **inner, ASKED: self._vaults[name], NAMED: name}
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
+from html import escape
 from http import HTTPStatus
-from typing import Any, get_args
+from typing import Annotated, Any
 
 from fastapi import FastAPI, Request
 from fastapi.openapi.utils import get_openapi
 from fastapi.responses import HTMLResponse
-from pydantic.json_schema import models_json_schema
+from pydantic import Field, TypeAdapter
 
 from notehop.app.api.guard import OPEN
-from notehop.app.api.reference import reference_html
-from notehop.app.models import Problem, StreamEvent
+from notehop.app.models import StreamEvent
 
 
 def _example(summary: str, **value: Any) -> dict[str, Any]:
@@ -168,7 +170,7 @@ def install(app: FastAPI, *, needs_token: bool) -> None:
 
     @app.get("/docs", include_in_schema=False)
     def docs(request: Request) -> HTMLResponse:
-        return HTMLResponse(reference_html(openapi(), str(request.base_url).rstrip("/")))
+        return HTMLResponse(_reference_html(openapi(), str(request.base_url).rstrip("/")))
 
 
 def _document(app: FastAPI, needs_token: bool) -> dict[str, Any]:
@@ -177,8 +179,12 @@ def _document(app: FastAPI, needs_token: bool) -> dict[str, Any]:
     )
     components = found.setdefault("components", {})
     schemas = components.setdefault("schemas", {})
-    for name, schema in _named().items():
+    event = TypeAdapter(Annotated[StreamEvent, Field(discriminator="event")])
+    told = event.json_schema(mode="serialization", ref_template=REF)
+    for name, schema in told.pop("$defs").items():
         schemas.setdefault(name, schema)
+    words = {"title": "StreamEvent", "description": "The data of an event, by its name."}
+    schemas["StreamEvent"] = told | words
     components["securitySchemes"] = {_SCHEME: {"type": "http", "scheme": "bearer"}}
     # Where none is asked for, one that is sent does no harm: clients may be written for both.
     found["security"] = [{_SCHEME: []}] if needs_token else [{}, {_SCHEME: []}]
@@ -192,20 +198,81 @@ def _document(app: FastAPI, needs_token: bool) -> dict[str, Any]:
     return found
 
 
-def _named() -> dict[str, Any]:
-    """The schemas of problems and events, by name."""
-    events = get_args(StreamEvent)
-    _, whole = models_json_schema(
-        [(model, "serialization") for model in (Problem, *events)], ref_template=REF
+Json = Mapping[str, Any]
+
+
+def _reference_html(document: Json, base_url: str) -> str:
+    """The document as a page to read, without a script and without a file from elsewhere.
+
+    :param document: an OpenAPI document.
+    :param base_url: where its examples ask, without a ``/`` at the end.
+    """
+    operations = [
+        (method, path, operation)
+        for path, methods in document["paths"].items()
+        for method, operation in methods.items()
+    ]
+    tags = dict.fromkeys(operation["tags"][0] for _, _, operation in operations)
+    parts = [
+        f'<h3 id="{escape(tag)}">{escape(tag.capitalize())}</h3>'
+        + "".join(_operation(*one, base_url) for one in operations if one[2]["tags"][0] == tag)
+        for tag in tags
+    ]
+    schemas = "".join(
+        f'<details id="schema-{escape(name)}"><summary><code>{escape(name)}</code></summary>'
+        f"{_pre(json.dumps(schema, indent=2, ensure_ascii=False))}</details>"
+        for name, schema in sorted(document["components"]["schemas"].items())
     )
-    schemas: dict[str, Any] = whole["$defs"]
-    kinds = {
-        event.model_fields["event"].default: REF.format(model=event.__name__) for event in events
-    }
-    schemas["StreamEvent"] = {
-        "title": "StreamEvent",
-        "description": "The data of an event, by its name.",
-        "oneOf": [{"$ref": ref} for ref in kinds.values()],
-        "discriminator": {"propertyName": "event", "mapping": kinds},
-    }
-    return schemas
+    info = document["info"]
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        '<meta name="color-scheme" content="light dark"><title>notehop: the HTTP API</title>'
+        '<link rel="icon" href="/static/icon.svg" type="image/svg+xml">'
+        + "".join(
+            f'<link rel="stylesheet" href="/static/css/{name}.css">'
+            for name in ("tokens", "page", "prose")
+        )
+        + '</head><body><main class="prose">'
+        f"<h1>{escape(info['title'])} {escape(info['version'])}: the HTTP API</h1>"
+        f"<p>{escape(info.get('summary', ''))} For programs: "
+        '<a href="/openapi.json">openapi.json</a>. The page for people is at <a href="/">/</a>.</p>'
+        f'{"".join(parts)}<h3 id="schemas">Schemas</h3>{schemas}</main></body></html>'
+    )
+
+
+def _operation(method: str, path: str, operation: Json, base_url: str) -> str:
+    parts = [
+        f'<h4 id="{escape(operation["operationId"])}"><code>{method.upper()} {escape(path)}</code>'
+        f"</h4><p>{escape(operation['summary'])}.</p>"
+    ]
+    if "description" in operation:
+        parts.append(f"<p>{escape(operation['description'])}</p>")
+    parts += [
+        f"<p><code>{escape(one['name'])}</code> {escape(one.get('description', ''))}</p>"
+        for one in operation.get("parameters", ())
+    ]
+    body = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
+    if body:
+        parts.append(f"<p>Takes {_named(body['schema'])}.</p>")
+    for example in body.get("examples", {}).values():
+        sent = json.dumps(example["value"], ensure_ascii=False).replace("'", r"'\''")
+        call = f"curl -s {base_url}{path} -H 'Content-Type: application/json' \\\n  -d '{sent}'"
+        parts.append(f"<p>{escape(example['summary'])}:</p>{_pre(call)}")
+    replies: list[str] = []
+    for status, reply in operation["responses"].items():
+        contents = reply.get("content", {}).values()
+        named = ", ".join(_named(one["schema"]) for one in contents if "schema" in one)
+        replies.append(f"{status} {named or escape(reply['description'])}")
+    return f"<section>{''.join(parts)}<p>Replies: {'; '.join(replies)}.</p></section>"
+
+
+def _named(schema: Json) -> str:
+    name = str(schema.get("$ref", "")).rpartition("/")[2]
+    if not name:
+        return escape(str(schema.get("title") or schema.get("type", "")))
+    return f'<a href="#schema-{escape(name)}">{escape(name)}</a>'
+
+
+def _pre(text: str) -> str:
+    return f"<pre><code>{escape(text, quote=False)}</code></pre>"

@@ -1,7 +1,5 @@
 """The routes of the API. What is written below ``routes`` is evaluated as it stands: no lazy annotations."""
 
-import json
-import re
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import aclosing
 from http import HTTPStatus
@@ -13,10 +11,9 @@ from fastapi import APIRouter, Body, Depends, Path, Request, Response
 from fastapi import Query as Parameter
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from pydantic import BaseModel
-from starlette.exceptions import HTTPException
 
 from notehop.app import models
-from notehop.app.api.errors import Refusal, error_response
+from notehop.app.api.errors import error_response
 from notehop.app.api.guard import OPENS, TRUSTED, from_here
 from notehop.app.api.metrics import MEDIA_TYPE, Metrics
 from notehop.app.api.openapi import (
@@ -33,6 +30,7 @@ from notehop.app.api.openapi import (
     problems,
 )
 from notehop.app.api.workers import ThreadPool, Workers, stream
+from notehop.app.problems import failure_of
 from notehop.app.services.vault import VaultHandle
 from notehop.app.services.vaults import ASKED, NAMED, LazyVault, Vaults
 
@@ -55,28 +53,6 @@ Texts = Annotated[models.EmbedQuery, Body(openapi_examples=TEXTS)]
 
 Prove = Callable[[str], str]
 """Answers the challenge of a program that has to know which server this is."""
-
-_HALF = re.compile(rb"\\u[dD][89a-fA-F]")
-"""An escape of half a sign: in pairs they are one, alone nothing that can be written."""
-
-
-async def whole_signs(request: Request) -> None:
-    """Refuse a body with half a sign in it.
-
-    :raises HTTPException: 422.
-    """
-    body = await request.body()
-    if not _HALF.search(body):
-        return
-    try:
-        json.dumps(json.loads(body), ensure_ascii=False).encode()
-    except UnicodeEncodeError as exc:
-        raise HTTPException(
-            HTTPStatus.UNPROCESSABLE_ENTITY,
-            "a text of the body holds half a sign (\\ud800 to \\udfff alone)",
-        ) from exc
-    except ValueError:
-        return  # said where it is read
 
 
 def seen(status: models.IndexStatus, *, from_here: bool) -> models.IndexStatus:
@@ -166,7 +142,7 @@ def routes(
         async with aclosing(made) as events:
             first = await anext(events)
             if isinstance(first, models.ErrorEvent):
-                raise Refusal(first.problem)
+                raise failure_of(first.problem)
             yield first, events
 
     @router.post(

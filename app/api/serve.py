@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import errno
 import http.client
 import json
@@ -10,8 +9,6 @@ import logging
 import signal
 import socket
 import sys
-import threading
-from collections.abc import Callable
 from contextlib import closing, suppress
 
 import uvicorn
@@ -32,19 +29,20 @@ def listen(host: str, port: int) -> socket.socket:
     """Take a port before anything slow is loaded, so that a taken one is known at once.
 
     :param port: 0 takes any free one.
-    :raises UsageError: if the address is none of this machine.
+    :raises UsageError: if the address is none of this machine, or the port is not allowed.
     :raises PortTaken: if another program has it, with the next port that is free.
-    :raises NotehopError: if the port is not allowed.
     """
     try:
         return _bound(host, port)
-    except (socket.gaierror, UnicodeError) as exc:
+    except (OSError, UnicodeError) as exc:
+        if getattr(exc, "errno", None) == errno.EADDRINUSE:
+            free = _free_after(host, port)
+            way = f"--port {free}" if free is not None else "--port 0, which takes any free one"
+            taken = f"port {port} of {host} is taken by {_who(host, port)}; try {way}"
+            raise PortTaken(taken) from exc
         why = getattr(exc, "strerror", None) or "it is no name"
-        raise UsageError(
-            f"{host}: no address of this machine ({why}); name one with --host"
-        ) from exc
-    except OSError as exc:
-        raise _unbound(host, port, exc) from exc
+        other = "name another address with --host, or a port above 1023 with --port"
+        raise UsageError(f"{host}:{port}: cannot be listened on ({why}); {other}") from exc
 
 
 def url_of(listening: socket.socket, host: str) -> str:
@@ -59,18 +57,6 @@ def _bound(host: str, port: int) -> socket.socket:
     )[0]
     both = family == socket.AF_INET6 and socket.has_dualstack_ipv6()
     return socket.create_server(address, family=family, backlog=128, dualstack_ipv6=both)
-
-
-def _unbound(host: str, port: int, exc: OSError) -> NotehopError:
-    if exc.errno == errno.EADDRINUSE:
-        free = _free_after(host, port)
-        way = f"--port {free}" if free is not None else "--port 0, which takes any free one"
-        return PortTaken(f"port {port} of {host} is taken by {_who(host, port)}; try {way}")
-    if exc.errno == errno.EACCES:
-        return NotehopError(f"port {port} is not allowed to you; name one above 1023 with --port")
-    if exc.errno == errno.EADDRNOTAVAIL:
-        return UsageError(f"{host}: no address of this machine; name one with --host")
-    return NotehopError(f"{host}:{port}: cannot be listened on: {exc.strerror}")
 
 
 def _free_after(host: str, port: int) -> int | None:
@@ -96,7 +82,6 @@ def _who(host: str, port: int) -> str:
 
 HEAD_BYTES = 32_768  # bytes that the head of a request may have: many times what browsers send
 GRACE = 5  # seconds that running requests are given to end
-LAST_WORDS = 1  # seconds of them in which those that have not ended are told so
 
 SWITCH = 0.0001
 """Seconds after which a thread that computes lets another one go on. The event loop waits for that many
@@ -105,43 +90,8 @@ times a request: with Python's 0.005, /health waited for a second behind 150 que
 CONNECTIONS = 1_000  # connections that are held at once; more are refused with 503
 
 
-def serve(
-    app: FastAPI,
-    listening: socket.socket,
-    started: Callable[[], None],
-    until: threading.Event,
-) -> None:
-    """Serve an app of :func:`notehop.app.api.app.create_app` until SIGINT or SIGTERM.
-
-    Requests that run then are answered first; streams end with an ``error`` event that says why.
-
-    :param started: called once connections are taken.
-    :param until: set, it ends the serving too.
-    """
-    # What it says at the level "info" is said by the command already.
-    logging.getLogger("uvicorn").setLevel(logging.WARNING)
-    server = server_of(app, started)
-
-    def end() -> None:
-        until.wait()
-        server.should_exit = True
-
-    threading.Thread(target=end, daemon=True).start()
-    # uvicorn raises the signal again once it has shut down; that is no failure.
-    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(SWITCH)
-    try:
-        server.run(sockets=[listening])
-    except KeyboardInterrupt:
-        return
-    finally:
-        sys.setswitchinterval(interval)
-        signal.signal(signal.SIGTERM, before)
-
-
-def server_of(app: FastAPI, started: Callable[[], None] = lambda: None) -> uvicorn.Server:
-    """The server of an app, not running yet."""
+def server_of(app: FastAPI) -> uvicorn.Server:
+    """The server of an app of :func:`notehop.app.api.app.create_app`, not running yet."""
     config = uvicorn.Config(
         app,
         http="h11",
@@ -156,29 +106,36 @@ def server_of(app: FastAPI, started: Callable[[], None] = lambda: None) -> uvico
         limit_concurrency=CONNECTIONS,
         timeout_graceful_shutdown=GRACE,
     )
-    return _Server(config, started, app.state.workers)
+    return _Server(config, app.state.workers)
 
 
 class _Server(uvicorn.Server):
-    """A server that tells when it takes connections, and when it goes."""
+    """A server whose streams end first when it goes."""
 
-    def __init__(
-        self, config: uvicorn.Config, started: Callable[[], None], workers: Workers
-    ) -> None:
+    def __init__(self, config: uvicorn.Config, workers: Workers) -> None:
         super().__init__(config)
-        self._started = started
         self._workers = workers
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        if self.started:
-            self._started()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._workers.close()
-        for listening in self.servers:
-            listening.close()
-        loop = asyncio.get_running_loop()
-        last = loop.call_later(GRACE - LAST_WORDS, self._workers.give_up)
         await super().shutdown(sockets)
-        last.cancel()
+
+
+def run(server: uvicorn.Server, listening: socket.socket) -> None:
+    """Serve until ``should_exit`` of the server is set, SIGINT or SIGTERM.
+
+    Requests that run then are answered first; streams end with an ``error`` event that says why.
+    """
+    # What it says at the level "info" is said by the command already.
+    logging.getLogger("uvicorn").setLevel(logging.WARNING)
+    # uvicorn raises the signal again once it has shut down; that is no failure.
+    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(SWITCH)
+    try:
+        server.run(sockets=[listening])
+    except KeyboardInterrupt:
+        return
+    finally:
+        sys.setswitchinterval(interval)
+        signal.signal(signal.SIGTERM, before)

@@ -18,10 +18,9 @@ from typing import TypeVar
 import anyio
 from anyio import CancelScope, CapacityLimiter, from_thread, to_thread
 
-from notehop.app.api.errors import Refusal, unavailable
 from notehop.app.models import DoneEvent, ErrorEvent, StreamEvent
 from notehop.app.problems import problem
-from notehop.config.errors import NotehopError
+from notehop.config.errors import NotehopError, ServerBusy, ServerStopping, ServerTimeout
 from notehop.config.settings import ServerSettings
 from notehop.indexing.llm.egress import UNWANTED
 
@@ -29,7 +28,7 @@ T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
 
-STOPPING = "stopping", "the server is being stopped; ask again when it is back"
+STOPPING = "the server is being stopped; ask again when it is back"
 
 AHEAD = 32  # events that wait for the client at most
 
@@ -43,7 +42,7 @@ class ThreadPool:
         self._seconds = settings.timeout_s
         self._limiter = CapacityLimiter(self._most)
         self._taken: set[threading.Event] = set()
-        self._running: dict[CancelScope, bool] = {}
+        self._streams: set[CancelScope] = set()
         self._closed = False
 
     @property
@@ -55,21 +54,21 @@ class ThreadPool:
         """Have work done in a thread, in its turn and in this context, and wait for it.
 
         :param streams: whether it ends as soon as ``UNWANTED`` says that nobody waits for it.
-        :raises Refusal: if too much waits already, the server stops, or it takes too long: then it
-            is not begun any more, or ends unheard; a language model that it asks is not asked on.
+        :raises ServerBusy: if too much waits already, the server stops, or it takes too long: then
+            it is not begun any more, or ends unheard; a language model that it asks is not asked on.
         """
         if self._closed:
-            raise unavailable(*STOPPING)
+            raise ServerStopping(STOPPING)
         if self.taken >= self._room:
             waiting = f"{self.taken - self._most} requests wait already"
-            raise unavailable("busy", f"the server is busy and {waiting}; ask again in a moment")
+            raise ServerBusy(f"the server is busy and {waiting}; ask again in a moment")
         gone, begun = threading.Event(), threading.Event()
 
         def in_turn() -> T:
             begun.set()
             try:
                 if self._closed or gone.is_set():
-                    raise unavailable(*STOPPING)
+                    raise ServerStopping(STOPPING)
                 UNWANTED.set(gone.is_set)
                 return work()
             finally:
@@ -77,30 +76,27 @@ class ThreadPool:
 
         self._taken.add(gone)
         with anyio.move_on_after(self._seconds) as scope:
-            self._running[scope] = streams
+            if streams:
+                self._streams.add(scope)
             try:
                 return await to_thread.run_sync(
                     in_turn, abandon_on_cancel=True, limiter=self._limiter
                 )
             finally:
                 gone.set()
-                del self._running[scope]
+                self._streams.discard(scope)
                 # Work that goes on unheard has its place until it ends.
                 if not begun.is_set():
                     self._taken.discard(gone)
         if self._closed:
-            raise unavailable(*STOPPING)
+            raise ServerStopping(STOPPING)
         late = f"no reply within {self._seconds:g} s; ask for less, or raise server.timeout_s"
-        raise unavailable("timeout", late)
+        raise ServerTimeout(late)
 
     def close(self) -> None:
         """Begin nothing more, and end streams: they would go on for as long as their answer takes."""
         self._closed = True
-        self.give_up(streams=True)
-
-    def give_up(self, *, streams: bool = False) -> None:
-        """Tell all who still wait, or the streams, that the server goes."""
-        for scope in [scope for scope, kind in self._running.items() if kind is streams]:
+        for scope in [*self._streams]:
             scope.cancel()
 
 
@@ -119,21 +115,13 @@ class Workers:
 
         :raises NotehopError: what the work raises, or that there is no room for it.
         """
-        try:
-            return await (self.answers if slow else self.lookups).run(work)
-        except Refusal as exc:
-            raise NotehopError(exc.problem.detail) from exc
+        return await (self.answers if slow else self.lookups).run(work)
 
     def close(self) -> None:
         """Close both."""
         self.closing.set()
         self.answers.close()
         self.lookups.close()
-
-    def give_up(self) -> None:
-        """Wait for nothing any more, in either."""
-        self.answers.give_up()
-        self.lookups.give_up()
 
 
 async def stream(
@@ -142,7 +130,7 @@ async def stream(
     """The events of an answer, the last of which is ``done`` or ``error``.
 
     :param make: makes them, until what it is given says that nobody listens.
-    :raises Refusal: before the first event: if there is no place in the pool.
+    :raises ServerBusy: before the first event: if there is no place in the pool.
     :raises NotehopError: before the first event: what is wrong with the question or the index.
     """
     given, taken = anyio.create_memory_object_stream[StreamEvent](AHEAD)
@@ -162,7 +150,7 @@ async def stream(
             except anyio.BrokenResourceError:
                 return None  # nobody listens
             except Exception as exc:  # noqa: BLE001 (whoever listens is told, and the log)
-                if not isinstance(exc, NotehopError | Refusal):
+                if not isinstance(exc, NotehopError):
                     _log.error("an answer failed", exc_info=exc)
                 return exc
         return None
@@ -179,9 +167,7 @@ async def stream(
         if failure is not None and not begun:
             raise failure
         if failure is not None:
-            yield ErrorEvent(
-                problem=failure.problem if isinstance(failure, Refusal) else problem(failure)
-            )
+            yield ErrorEvent(problem=problem(failure))
     finally:
         taken.close()
         task.cancel()

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from notehop.app.cli.options import Common, given_path, option
+from notehop.app.cli.options import Common, argument, given_path, option
 from notehop.config.errors import UsageError
 
 if TYPE_CHECKING:
@@ -21,82 +18,67 @@ if TYPE_CHECKING:
 
 def evaluate(
     options: Common,
-    data: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="[DATA]",
-            parser=given_path,
-            help="Questions about the vault (a file), or a folder of golden sets with vaults of "
-            "their own. Without it, questions are made out of the vault.",
-        ),
-    ] = None,
-    answers: Annotated[
-        Path | None,
-        option(
-            "--answers",
-            "An answer set about the vault: what answers hold, and which questions are refused "
-            "(docs/evaluation.md).",
-            "FILE",
-        ),
-    ] = None,
-    each: Annotated[
-        bool, option("--each", "With --answers: list the answer to each question, too.")
-    ] = False,
-    suggestions: Annotated[
-        bool,
-        option(
-            "--suggestions",
-            "Take a fifth of the links out of a copy of the vault: are they suggested again?",
-        ),
-    ] = False,
-    ablate: Annotated[
-        bool, option("--ablate", "Turn each part of retrieval off, one by one.")
-    ] = False,
-    compare: Annotated[
-        tuple[str, str] | None,
-        option(
-            "--compare",
-            "Hold setting B to A: each a preset (current, stock, fused, semantic, lexical), "
-            "key=value,key=value or a TOML file.",
-            "A B",
-        ),
-    ] = None,
-    measure: Annotated[
-        str | None,
-        option("--measure", "The measure by which a question counts as helped or hurt.", "NAME"),
-    ] = None,
-    questions: Annotated[
-        int,
-        option("--questions", "Questions of each kind made out of the vault.", min=1, max=10_000),
-    ] = 100,
-    seed: Annotated[
-        int, option("--seed", "Another number makes other questions, or other unrelated links.")
-    ] = 0,
-    unrelated_links: Annotated[
-        int,
-        option(
-            "--unrelated-links",
-            "Write so many links to notes drawn at random into each note of a golden set, in a "
-            "copy: what do poor links cost?",
-            "N",
-            min=0,
-            max=100,
-        ),
-    ] = 0,
-    work: Annotated[
-        Path, option("--work", "Folder for the vaults of golden sets and their indexes.", "PATH")
-    ] = Path("build/eval"),
-    out: Annotated[
-        Path | None, option("--out", "Write the results there, as JSON.", "FILE")
-    ] = None,
-    html: Annotated[
-        Path | None, option("--html", "Write a report with plots there.", "FILE")
-    ] = None,
+    data: Path | None = argument(
+        None,
+        "[DATA]",
+        "Questions about the vault (a file), or a folder of golden sets with vaults of "
+        "their own. Without it, questions are made out of the vault.",
+        parser=given_path,
+    ),
+    answers: Path | None = option(
+        None,
+        "--answers",
+        "An answer set about the vault: what answers hold, and which questions are refused "
+        "(docs/evaluation.md).",
+        "FILE",
+    ),
+    each: bool = option(False, "--each", "With --answers: list the answer to each question, too."),
+    suggestions: bool = option(
+        False,
+        "--suggestions",
+        "Take a fifth of the links out of a copy of the vault: are they suggested again?",
+    ),
+    ablate: bool = option(False, "--ablate", "Turn each part of retrieval off, one by one."),
+    compare: tuple[str, str] | None = option(
+        None,
+        "--compare",
+        "Hold setting B to A: each a preset (current, stock, fused, semantic, lexical), "
+        "key=value,key=value or a TOML file.",
+        "A B",
+    ),
+    measure: str | None = option(
+        None, "--measure", "The measure by which a question counts as helped or hurt.", "NAME"
+    ),
+    questions: int = option(
+        100, "--questions", "Questions of each kind made out of the vault.", min=1, max=10_000
+    ),
+    seed: int = option(
+        0, "--seed", "Another number makes other questions, or other unrelated links."
+    ),
+    unrelated_links: int = option(
+        0,
+        "--unrelated-links",
+        "Write so many links to notes drawn at random into each note of a golden set, in a "
+        "copy: what do poor links cost?",
+        "N",
+        min=0,
+        max=100,
+    ),
+    work: Path = option(
+        Path("build/eval"),
+        "--work",
+        "Folder for the vaults of golden sets and their indexes.",
+        "PATH",
+    ),
+    out: Path | None = option(None, "--out", "Write the results there, as JSON.", "FILE"),
+    html: Path | None = option(None, "--html", "Write a report with plots there.", "FILE"),
 ) -> None:
     """Measure how well notes are found, and questions answered: on your vault, or golden sets."""
     if ablate and compare is not None:
         raise UsageError("--ablate and --compare are two evaluations; run one after the other")
-    for file in (out, html):
+    # A path of the vault may hold what is no text.
+    write = partial(Path.write_text, encoding="utf-8", errors="backslashreplace")
+    for file in filter(None, (out, html)):
         _check_writable(file)
     import json
     from importlib.metadata import version
@@ -109,7 +91,7 @@ def evaluate(
     )
     from notehop.app.evaluation.links import evaluate_suggestions
     from notehop.app.evaluation.run import EvaluationPlan, evaluate_answers
-    from notehop.indexing.terminal import terminal_progress
+    from notehop.indexing.report import terminal_progress
 
     plan = EvaluationPlan(ablate, compare, measure, questions, seed, unrelated_links)
     progress = terminal_progress()
@@ -145,11 +127,11 @@ def evaluate(
     if options.json:
         print_json(document)
     if out is not None:
-        _write(out, json.dumps(document, indent=2) + "\n")
+        write(out, json.dumps(document, indent=2) + "\n")
     if html is not None:
         from notehop.app.evaluation.report import report
 
-        _write(html, report(found))
+        write(html, report(found))
 
 
 def _evaluated(
@@ -171,21 +153,10 @@ def _evaluated(
     return evaluate_sets(data, work, plan, progress, config_file=options.config)
 
 
-def _check_writable(file: Path | None) -> None:
+def _check_writable(file: Path) -> None:
     """Refuse a file before the minutes that it takes to have something to write."""
-    if file is None:
-        return
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as exc:
-        raise UsageError(f"{file.parent}: cannot be made: {exc.strerror}") from exc
-    if file.is_dir() or not os.access(file if file.exists() else file.parent, os.W_OK):
-        raise UsageError(f"{file}: cannot be written; name a file in a folder of yours")
-
-
-def _write(file: Path, text: str) -> None:
-    try:
-        # A path of the vault may hold what is no text.
-        file.write_text(text, encoding="utf-8", errors="backslashreplace")
+        file.open("a").close()
     except OSError as exc:
         raise UsageError(f"{file}: cannot be written: {exc.strerror}") from exc

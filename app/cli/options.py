@@ -1,15 +1,17 @@
 """The options that commands share: a dataclass a group, a field an option."""
 
+# ruff: noqa: RUF009 (the defaults of fields are read by typer)
+
 from __future__ import annotations
 
 import inspect
 import logging
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import asdict, dataclass, fields, is_dataclass, replace
 from functools import partial, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_type_hints
 
 import typer
 from typer.core import TyperCommand
@@ -35,49 +37,53 @@ def given_path(text: str) -> Path:
     return Path(text)
 
 
-VaultArgument = Annotated[
-    Path | None,
-    typer.Argument(metavar="[VAULT]", help="Folder of the vault.", parser=given_path),
-]
-
-
 def option(
-    names: str, told: str, metavar: str | None = None, *, panel: str | None = None, **more: Any
+    default: Any,
+    names: str,
+    told: str,
+    metavar: str | None = None,
+    *,
+    panel: str | None = None,
+    **more: Any,
 ) -> Any:
     """An option of a command, by its names; what a ``FILE`` or ``PATH`` names may not be empty."""
-    parser = given_path if metavar in ("FILE", "PATH") else None
+    if metavar in ("FILE", "PATH"):
+        more = {"parser": given_path, **more}
     return typer.Option(
-        *names.split(), help=told, metavar=metavar, parser=parser, rich_help_panel=panel, **more
+        default, *names.split(), help=told, metavar=metavar, rich_help_panel=panel, **more
     )
 
 
-COMMON_PANEL = "Options of every command"
+def argument(default: Any, metavar: str, told: str, **more: Any) -> Any:
+    """An argument of a command."""
+    return typer.Argument(default, metavar=metavar, help=told, **more)
 
-common_option = partial(option, panel=COMMON_PANEL)
+
+def vault_argument() -> Any:
+    """The folder of a vault."""
+    return argument(None, "[VAULT]", "Folder of the vault.", parser=given_path)
+
+
+common_option = partial(option, panel="Options of every command")
 query_option = partial(option, panel="How to search")
 filter_option = partial(
     option, panel="What to search (or written into the query: tag:fish after:2w -path:Archive)"
 )
+
+Direction = Literal["forward", "backward", "both"]
 
 
 @dataclass(frozen=True, slots=True)
 class Common:
     """The options of every command, before or after its name; None or False where not given."""
 
-    vault: Annotated[Path | None, common_option("--vault", "Folder of the vault.", "PATH")] = None
-    index_dir: Annotated[
-        Path | None, common_option("--index-dir", "Folder of its index.", "PATH")
-    ] = None
-    config: Annotated[
-        Path | None, common_option("--config", "Settings file, read in place of yours.", "FILE")
-    ] = None
-    json: Annotated[bool, common_option("--json", "Print one JSON document.")] = False
-    debug: Annotated[bool, common_option("--debug", "Show tracebacks of errors.")] = False
-
-    def over(self, outer: Common) -> Common:
-        """These options where they were given after the command, else those given before it."""
-        given = {f.name: value for f in fields(self) if (value := getattr(self, f.name))}
-        return replace(outer, **given)
+    vault: Path | None = common_option(None, "--vault", "Folder of the vault.", "PATH")
+    index_dir: Path | None = common_option(None, "--index-dir", "Folder of its index.", "PATH")
+    config: Path | None = common_option(
+        None, "--config", "Settings file, read in place of yours.", "FILE"
+    )
+    json: bool = common_option(False, "--json", "Print one JSON document.")
+    debug: bool = common_option(False, "--debug", "Show tracebacks of errors.")
 
     def with_vault(self, folder: Path | None) -> Common:
         """These options with the vault that an argument names.
@@ -142,42 +148,31 @@ class Common:
 class QueryOptions:
     """How a question or a search is to be run."""
 
-    top_k: Annotated[
-        int | None,
-        query_option(
-            "--top-k -k", "Hits of a search; sources an answer has for sure.", min=1, max=100
-        ),
-    ] = None
-    connected: Annotated[
-        int | None, query_option("--connected", "Connected notes at most.", min=0, max=20)
-    ] = None
-    order: Annotated[
-        Literal["context", "rank"] | None,
-        query_option(
-            "--order", "Connected notes by likeness to the query, or by order of the sources."
-        ),
-    ] = None
-    direction: Annotated[
-        Literal["forward", "backward", "both"] | None,
-        query_option("--direction", "Which links are followed."),
-    ] = None
-    intent: Annotated[
-        Literal["auto", "none", "status", "discovery", "concept", "person", "timeline"] | None,
-        query_option(
-            "--intent",
-            "What you are after, where the query does not say it; auto reads it from the query.",
-        ),
-    ] = None
-    second_look: Annotated[
-        bool | None,
-        query_option(
-            "--second-look/--no-second-look",
-            "Ask again with what was found; by itself where a language model answers.",
-        ),
-    ] = None
-    explain: Annotated[
-        bool, query_option("--explain", "Show how each signal ranked each source, and why.")
-    ] = False
+    top_k: int | None = query_option(
+        None, "--top-k -k", "Hits of a search; sources an answer has for sure.", min=1, max=100
+    )
+    connected: int | None = query_option(
+        None, "--connected", "Connected notes at most.", min=0, max=20
+    )
+    order: Literal["context", "rank"] | None = query_option(
+        None, "--order", "Connected notes by likeness to the query, or by order of the sources."
+    )
+    direction: Direction | None = query_option(None, "--direction", "Which links are followed.")
+    intent: (
+        Literal["auto", "none", "status", "discovery", "concept", "person", "timeline"] | None
+    ) = query_option(
+        None,
+        "--intent",
+        "What you are after, where the query does not say it; auto reads it from the query.",
+    )
+    second_look: bool | None = query_option(
+        None,
+        "--second-look/--no-second-look",
+        "Ask again with what was found; by itself where a language model answers.",
+    )
+    explain: bool = query_option(
+        False, "--explain", "Show how each signal ranked each source, and why."
+    )
 
     def query(
         self,
@@ -194,63 +189,48 @@ class QueryOptions:
         """
         from notehop.app.models import as_query
 
-        options = {
-            "top_k": self.top_k,
-            "connected": {
-                "max": self.connected,
-                "order": self.order,
-                "direction": self.direction,
-            },
-            "intent": self.intent,
-            "second_look": self.second_look,
-            "explain": self.explain,
-            "filters": filters.given(),
-            "literal": literal,
-        }
-        return as_query(model, text, {**options, **more})
+        options = asdict(self)
+        connected = {name: options.pop(name) for name in ("order", "direction")}
+        options["connected"] = {"max": options["connected"], **connected}
+        return as_query(
+            model, text, {**options, "filters": filters.given(), "literal": literal, **more}
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class FilterOptions:
     """What notes must have."""
 
-    tag: Annotated[
-        list[str] | None,
-        filter_option("--tag", "Notes with this tag, or one nested in it; may be repeated.", "TAG"),
-    ] = None
-    path: Annotated[
-        list[str] | None,
-        filter_option(
-            "--path",
-            "Notes in this folder, or that a glob takes; repeated: in any of them.",
-            "FOLDER",
-        ),
-    ] = None
-    after: Annotated[
-        str | None,
-        filter_option(
-            "--after",
-            "Notes from this day on: 2026-10-07, 2026-10, today, 7d, 2w, 3m, 1y.",
-            "DATE",
-        ),
-    ] = None
-    before: Annotated[
-        str | None, filter_option("--before", "Notes from before this day.", "DATE")
-    ] = None
-    type: Annotated[
-        list[str] | None,
-        filter_option("--type", "Notes of this page type; repeated: of any of them.", "TYPE"),
-    ] = None
+    tag: list[str] | None = filter_option(
+        None, "--tag", "Notes with this tag, or one nested in it; may be repeated.", "TAG"
+    )
+    path: list[str] | None = filter_option(
+        None,
+        "--path",
+        "Notes in this folder, or that a glob takes; repeated: in any of them.",
+        "FOLDER",
+    )
+    after: str | None = filter_option(
+        None,
+        "--after",
+        "Notes from this day on: 2026-10-07, 2026-10, today, 7d, 2w, 3m, 1y.",
+        "DATE",
+    )
+    before: str | None = filter_option(None, "--before", "Notes from before this day.", "DATE")
+    type: list[str] | None = filter_option(
+        None, "--type", "Notes of this page type; repeated: of any of them.", "TYPE"
+    )
 
     def given(self) -> dict[str, Any]:
         """Those that were given, as fields of :class:`notehop.app.models.Filters`."""
         return {one.name: value for one in fields(self) if (value := getattr(self, one.name))}
 
 
-LiteralOption = Annotated[
-    bool,
-    filter_option("--literal", "Take the query as it stands: no filters and no phrases in it."),
-]
+def literal_option() -> Any:
+    """Whether a query holds no filters."""
+    told = "Take the query as it stands: no filters and no phrases in it."
+    return filter_option(False, "--literal", told)
+
 
 _NEGATED = re.compile(r"-(?:[\"“]|[^\W\d_][\w.-]+:.)")
 _UNQUOTED = re.compile(r"(-?[^\W\d_][\w.-]+:)([^\s\"“][^\"“]*\s[^\"“]*)")
@@ -286,25 +266,24 @@ def with_options(
     """
     keyword = partial(inspect.Parameter, kind=inspect.Parameter.KEYWORD_ONLY)
     spread = [keyword("ctx", annotation=typer.Context)]
-    groups: dict[str, tuple[type[Any], list[str]]] = {}
+    groups: dict[str, type[Any]] = {}
     for name, one in inspect.signature(run, eval_str=True).parameters.items():
-        kind = one.annotation
-        if not is_dataclass(kind):
+        if not is_dataclass(one.annotation):
             spread.append(one.replace(kind=inspect.Parameter.KEYWORD_ONLY))
             continue
-        assert isinstance(kind, type)
-        hints = get_type_hints(kind, include_extras=True)
-        members = [field for field in fields(kind) if field.name not in leave_out]
-        groups[name] = kind, [field.name for field in members]
+        assert isinstance(one.annotation, type)
+        groups[name], hints = one.annotation, get_type_hints(one.annotation)
         spread += [
             keyword(field.name, default=field.default, annotation=hints[field.name])
-            for field in members
+            for field in fields(one.annotation)
+            if field.name not in leave_out
         ]
 
     @wraps(run)
     def command(ctx: typer.Context, **given: Any) -> None:
-        for name, (kind, members) in groups.items():
-            group = kind(**{member: given.pop(member) for member in members})
+        for name, kind in groups.items():
+            names = (field.name for field in fields(kind))
+            group = kind(**{one: None if one in leave_out else given.pop(one) for one in names})
             given[name] = _merged(ctx, group) if isinstance(group, Common) else group
         run(**given)
 
@@ -314,12 +293,13 @@ def with_options(
     return command
 
 
-def _merged(ctx: typer.Context, given: Common) -> Common:
-    """The options of this call, from both sides of the command's name."""
-    outer = ctx.obj if isinstance(ctx.obj, Common) else Common()
-    merged = given.over(outer)
-    ctx.obj = ctx.find_root().obj = merged
-    if merged.debug:
-        # Parameters for behind the name of the command, after the log was set up.
+def _merged(ctx: typer.Context, options: Common) -> Common:
+    """The options of this call: those given after the command's name, else those before it."""
+    if isinstance(ctx.obj, Common):
+        given = {f.name: value for f in fields(options) if (value := getattr(options, f.name))}
+        options = replace(ctx.obj, **given)
+    ctx.obj = ctx.find_root().obj = options
+    if options.debug:
+        # Given behind the name of the command, after the log was set up.
         logging.getLogger().setLevel(logging.DEBUG)
-    return merged
+    return options

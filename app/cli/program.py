@@ -7,7 +7,7 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 from typer.core import TyperGroup
@@ -15,7 +15,7 @@ from typer.core import TyperGroup
 from notehop.app.cli import queries, serve, vault
 from notehop.app.cli.eval import evaluate
 from notehop.app.cli.options import Common, QueryCommand, with_options
-from notehop.app.problems import FAILED, INTERRUPTED, exit_code
+from notehop.app.problems import INTERRUPTED, exit_code
 from notehop.config.errors import NotehopError
 from notehop.indexing.shown import printable
 
@@ -32,9 +32,6 @@ class NotehopGroup(TyperGroup):
             sys.stdout.flush()
         except (typer.Exit, typer.Abort, typer.TyperException):
             raise
-        except NotehopError as exc:
-            _tell(exc, ctx)
-            raise typer.Exit(exit_code(exc)) from exc
         except KeyboardInterrupt as exc:
             typer.echo("\nstopped", err=True)
             raise typer.Exit(INTERRUPTED) from exc
@@ -44,7 +41,7 @@ class NotehopGroup(TyperGroup):
             raise typer.Exit(0) from exc
         except Exception as exc:
             _tell(exc, ctx)
-            raise typer.Exit(FAILED) from exc
+            raise typer.Exit(exit_code(exc)) from exc
         return result
 
 
@@ -71,9 +68,9 @@ def _version(wanted: bool) -> None:
 
 def _start(
     options: Common,
-    version: Annotated[  # noqa: ARG001 - the callback has done it
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
-    ] = False,
+    version: bool = typer.Option(  # noqa: ARG001 (the callback has done it)
+        False, "--version", callback=_version, is_eager=True, help="Show the version."
+    ),
 ) -> None:
     """Keep what stands before the command's name."""
     logging.basicConfig(
@@ -129,10 +126,8 @@ def _tell(error: Exception, ctx: Any) -> None:
     debug = isinstance(options, Common) and options.debug
     if debug:
         typer.echo("".join(traceback.format_exception(error)).rstrip(), err=True)
-    if isinstance(error, NotehopError):
-        typer.echo(f"error: {printable(str(error))}", err=True)
-        return
-    lines = str(error).strip().splitlines()
-    told = f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
-    hint = "" if debug else "; --debug shows the traceback"
-    typer.echo(f"error: unexpected {printable(told)}{hint}", err=True)
+    told = str(error)
+    if not isinstance(error, NotehopError):
+        first = ": ".join([type(error).__name__, *told.strip().splitlines()[:1]])
+        told = f"unexpected {first}" + ("" if debug else "; --debug shows the traceback")
+    typer.echo(f"error: {printable(told)}", err=True)

@@ -9,15 +9,15 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, suppress
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
-
-import typer
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from notehop.app.cli.options import (
     Common,
+    Direction,
     FilterOptions,
-    LiteralOption,
     QueryOptions,
+    argument,
+    literal_option,
     option,
     query_option,
     words,
@@ -42,17 +42,13 @@ READING = "Reading your notes …"
 
 
 def ask(
-    question: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="QUESTION",
-            help='The question, quoted or not; filters may stand in it, and "phrases".',
-        ),
-    ],
     how: QueryOptions,
     filters: FilterOptions,
     options: Common,
-    literal: LiteralOption = False,
+    question: list[str] = argument(
+        ..., "QUESTION", 'The question, quoted or not; filters may stand in it, and "phrases".'
+    ),
+    literal: bool = literal_option(),
 ) -> None:
     """Answer a question from the vault, with citations and connected notes."""
     from notehop.app.cli.output import out
@@ -74,7 +70,7 @@ def ask(
 
 def chat(
     options: Common,
-    top_k: Annotated[int | None, option("--top-k", "Sources an answer may cite.", "N")] = None,
+    top_k: int | None = option(None, "--top-k", "Sources an answer may cite.", "N"),
 ) -> None:
     """Ask, and ask on: a follow-up is understood after what was said before it.
 
@@ -120,27 +116,22 @@ def chat(
 
 
 def search(
-    query: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="QUERY",
-            help='What to look for, quoted or not; filters may stand in it, and "phrases".',
-        ),
-    ],
     how: QueryOptions,
     filters: FilterOptions,
     options: Common,
-    notes: Annotated[bool, option("--notes", "One hit a note.")] = False,
-    scores: Annotated[
-        bool, query_option("--scores", "Show how relevant each hit is, 0 to 1.")
-    ] = False,
-    min_score: Annotated[
-        float | None,
-        query_option(
-            "--min-score", "Leave out hits of less relevance; 0 shows weak ones, too.", min=0, max=1
-        ),
-    ] = None,
-    literal: LiteralOption = False,
+    query: list[str] = argument(
+        ..., "QUERY", 'What to look for, quoted or not; filters may stand in it, and "phrases".'
+    ),
+    notes: bool = option(False, "--notes", "One hit a note."),
+    scores: bool = query_option(False, "--scores", "Show how relevant each hit is, 0 to 1."),
+    min_score: float | None = query_option(
+        None,
+        "--min-score",
+        "Leave out hits of less relevance; 0 shows weak ones, too.",
+        min=0,
+        max=1,
+    ),
+    literal: bool = literal_option(),
 ) -> None:
     """List the passages that match, with the notes they are linked with."""
     from notehop.app.models import SearchQuery
@@ -157,25 +148,18 @@ def search(
 
 
 def browse(
-    notes: Annotated[
-        list[str],
-        typer.Argument(metavar="NOTE", help="Notes to start from: paths, titles or aliases."),
-    ],
     filters: FilterOptions,
     options: Common,
-    depth: Annotated[int, option("--depth", "Links away.", min=1, max=2)] = 1,
-    direction: Annotated[
-        Literal["forward", "backward", "both"],
-        option("--direction", "Links that notes hold, links to them, or both."),
-    ] = "both",
-    rank: Annotated[
-        Literal["pagerank", "recency", "edges"],
-        option("--rank", "By PageRank, by last change, or by number of links."),
-    ] = "pagerank",
-    chunks: Annotated[
-        bool, option("--chunks", "The passages that the links lead to or stand in.")
-    ] = False,
-    most: Annotated[int, option("--max", "Notes at most.", min=1, max=100)] = 20,
+    notes: list[str] = argument(..., "NOTE", "Notes to start from: paths, titles or aliases."),
+    depth: int = option(1, "--depth", "Links away.", min=1, max=2),
+    direction: Direction = option(
+        "both", "--direction", "Links that notes hold, links to them, or both."
+    ),
+    rank: Literal["pagerank", "recency", "edges"] = option(
+        "pagerank", "--rank", "By PageRank, by last change, or by number of links."
+    ),
+    chunks: bool = option(False, "--chunks", "The passages that the links lead to or stand in."),
+    most: int = option(20, "--max", "Notes at most.", min=1, max=100),
 ) -> None:
     """List the notes that are linked with a note, best first."""
     from notehop.app.models import BrowseQuery, as_query
@@ -200,16 +184,13 @@ def browse(
 
 def suggest(
     options: Common,
-    note: Annotated[
-        str | None,
-        typer.Argument(metavar="[NOTE]", help="A path, title or alias; none: the whole vault."),
-    ] = None,
-    limit: Annotated[int, option("--limit", "Links at most.", min=1, max=100)] = 10,
+    note: str | None = argument(None, "[NOTE]", "A path, title or alias; none: the whole vault."),
+    limit: int = option(10, "--limit", "Links at most.", min=1, max=100),
 ) -> None:
     """Suggest links that a note or the vault lacks, with the sentence that shows each; nothing is written."""
     from notehop.app.models import SuggestQuery, as_query
     from notehop.app.services.notes.find_note import from_here
-    from notehop.indexing.terminal import terminal_progress
+    from notehop.indexing.report import terminal_progress
 
     place = options.place()
     meant = None if note is None else from_here(place.vault, note)
@@ -229,20 +210,12 @@ def suggest(
 def themes(
     filters: FilterOptions,
     options: Common,
-    question: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="QUESTION",
-            help="A question about the whole vault, or what to find the themes of.",
-        ),
-    ] = None,
-    listed: Annotated[
-        bool, option("--list", "List the themes of QUESTION, and answer nothing.")
-    ] = False,
-    most: Annotated[
-        int | None, option("--max", "Themes that are listed at most.", min=1, max=50)
-    ] = None,
-    literal: LiteralOption = False,
+    question: list[str] | None = argument(
+        None, "QUESTION", "A question about the whole vault, or what to find the themes of."
+    ),
+    listed: bool = option(False, "--list", "List the themes of QUESTION, and answer nothing."),
+    most: int | None = option(None, "--max", "Themes that are listed at most.", min=1, max=50),
+    literal: bool = literal_option(),
 ) -> None:
     """List the themes of the vault, or answer a question from them."""
     from notehop.app.models import Query, ThemesQuery, as_query

@@ -5,46 +5,39 @@ from __future__ import annotations
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
-from typing import Annotated, Literal
+from pathlib import Path
+from typing import Any, Literal
 
 import typer
 
-from notehop.app.cli.options import COMMON_PANEL, Common, VaultArgument, given_path, option
+from notehop.app.cli.options import Common, common_option, given_path, option, vault_argument
 from notehop.config.errors import UsageError
 
 LogLevel = Literal["debug", "info", "warning", "error"]
 
-VaultOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--vault",
-        help="Folder of the vault; repeated, of several; name=FOLDER names one.",
-        metavar="PATH",
-        rich_help_panel=COMMON_PANEL,
-    ),
-]
+
+def vaults_option() -> Any:
+    """Several vaults, in place of the one of every command."""
+    told = "Folder of the vault; repeated, of several; name=FOLDER names one."
+    return common_option(None, "--vault", told, "PATH", parser=None)
 
 
 def serve(
     options: Common,
-    vault: VaultOption = None,
-    host: Annotated[str | None, option("--host", "Address to listen on.", "ADDRESS")] = None,
-    port: Annotated[
-        int | None,
-        option("--port", "Port to listen on; 0 takes a free one.", min=0, max=65535),
-    ] = None,
-    watch: Annotated[bool, option("--watch/--no-watch", "Keep the index up to the vault.")] = True,
-    read_only: Annotated[
-        bool,
-        option(
-            "--read-only",
-            "Write nothing: serve an index that another process makes and keeps up.",
-        ),
-    ] = False,
-    log_level: Annotated[
-        LogLevel,
-        option("--log-level", "What is logged to standard error; info: every request."),
-    ] = "warning",
+    vault: list[str] | None = vaults_option(),
+    host: str | None = option(None, "--host", "Address to listen on.", "ADDRESS"),
+    port: int | None = option(
+        None, "--port", "Port to listen on; 0 takes a free one.", min=0, max=65535
+    ),
+    watch: bool = option(True, "--watch/--no-watch", "Keep the index up to the vault."),
+    read_only: bool = option(
+        False,
+        "--read-only",
+        "Write nothing: serve an index that another process makes and keeps up.",
+    ),
+    log_level: LogLevel = option(
+        "warning", "--log-level", "What is logged to standard error; info: every request."
+    ),
 ) -> None:
     """Answer over HTTP on this machine."""
     from notehop.app.api.app import warm
@@ -102,24 +95,24 @@ def serve(
         held.callback(vaults.close)
         first = watch and len(vaults) == 1 and not has_index(first_place)
         if len(vaults) == 1 and not first:
-            vaults[None].open()
+            vaults.first.open()
         for one in announced.values():
             held.enter_context(one)
         if first:
+            say(f"{names} has no index yet; {server.url} says how far it is")
             vaults.follow(say, indexed)
-            begun = f"{names} has no index yet; {server.url} says how far it is"
-            server.open(vaults, announced, lambda: say(begun))
-            return
-        if watch:
-            vaults.follow()
-        server.open(vaults, announced, started)
+        else:
+            if watch:
+                vaults.follow()
+            started()
+        server.open(vaults, announced)
 
 
 def mcp(
     options: Common,
-    folder: VaultArgument = None,
-    vault: VaultOption = None,
-    watch: Annotated[bool, option("--watch/--no-watch", "Keep the index up to the vault.")] = True,
+    folder: Path | None = vault_argument(),
+    vault: list[str] | None = vaults_option(),
+    watch: bool = option(True, "--watch/--no-watch", "Keep the index up to the vault."),
 ) -> None:
     """Be the MCP server of a vault for an agent, which starts this command itself."""
     if folder is not None and len(vault or ()) > 1:

@@ -5,7 +5,7 @@ sources do not support, and on demand how it all came about.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from notehop.app import models
 from notehop.app.cli.output import (
@@ -104,7 +104,7 @@ def _marked(answer: models.Answer) -> list[Part]:
     parts: list[Part] = []
     at = 0
     for claim in answer.claims:
-        if _doubt(claim):
+        if claim.doubt:
             end = claim.span[1]
             parts += [answer.answer[at:end], (UNSURE, "bold yellow")]
             at = end
@@ -112,26 +112,12 @@ def _marked(answer: models.Answer) -> list[Part]:
 
 
 def _show_doubts(claims: Iterable[models.Claim]) -> None:
-    doubts = [(claim, why) for claim in claims if (why := _doubt(claim))]
+    doubts = [claim for claim in claims if claim.doubt]
     if doubts:
         headline("Check these sentences", "the notes do not bear them out")
-    for claim, why in doubts:
+    for claim in doubts:
         show(("[?] ", "bold yellow"), _cut(claim.text, QUOTED))
-        show_line((why, "dim"), indent=4)
-
-
-def _doubt(claim: models.Claim) -> str:
-    """Why a sentence is not to be taken on trust; empty if it can be."""
-    lacks, named = ", ".join(claim.lacks), "".join(claim.markers)
-    several = len(claim.markers) > 1
-    if claim.flag == "uncited":
-        return "names no source"
-    if claim.flag == "context":
-        names = ", ".join(f"[{label}]" for label in claim.mentioned)
-        return f"rests on {names} alone: context, not evidence"
-    if claim.flag == "unsupported":
-        return f"{named} {'do' if several else 'does'} not say {lacks or 'this'}"
-    return f"{named} {'lack' if several else 'lacks'} {lacks}" if lacks else ""
+        show_line((claim.doubt, "dim"), indent=4)
 
 
 def _show_support(citation: models.Citation, word: str, style: str) -> None:
@@ -190,107 +176,67 @@ def _close(reply: models.Reply, sources: Sequence[models.Source]) -> None:
 
 WIDEST = 160  # columns that a table may take where another program reads
 
-NONE = "-"
-
 
 def _show_explanation(
     reply: models.Reply, told: models.Explanation, sources: Sequence[models.Source]
 ) -> None:
     """Print how a reply came about: the intent, the votes of each signal, why notes are connected."""
     headline("How this was found")
-    for name, value in _facts(told, searched=isinstance(reply, models.SearchResult)):
-        show_line((f"{name}: ", "dim"), value)
-    reranks = [source.rerank or {} for source in sources]
+    _show_facts(
+        {
+            "intent": told.intent + (f" (rule: {told.rule})" if told.rule else ""),
+            "about": told.about if told.intent != "none" else "",
+            "subject": ", ".join(told.subject),
+            "weights": _pairs({name: weight for name, weight in told.weights.items() if weight}),
+            "fused": f"the sum of weight / ({told.rrf_k} + rank)" if told.rrf_k else "",
+            "because": "; ".join(told.reasons),
+        }
+    )
     if sources:
-        _show_votes(told, sources, reranked=any(reranks))
-    if any(reranks):
-        scores = [(_number(one.get("score")), _rank(one.get("rank_before"))) for one in reranks]
-        rows = ((source.marker, *score) for source, score in zip(sources, scores, strict=True))
-        _show_table(("", "rerank", "rank before"), rows)
-    # Hits of the recall expansion: the link that brought each.
-    if links := {one.marker: one.expanded_from for one in sources if one.expanded_from}:
-        keys = ("path", "line", "way", "depth", "edges")
-        _show_table(
-            ("", "by a link in", "line", "way", "links away", "links"),
-            ((marker, *(_text(link.get(key)) for key in keys)) for marker, link in links.items()),
-        )
-    kept = "" if told.template_share is None else f"; it keeps {told.template_share:g} of its score"
-    for source in sources:
-        if source.held_back:
-            show_line((f"{source.marker} held back: {source.held_back}{kept}", "dim"))
-    if reply.connected_notes:
-        _show_connected(reply.connected_notes)
-    for stage, counts in told.counts.items():
-        if stage not in ("index", "fusion"):
-            said = ", ".join(f"{name} {value}" for name, value in counts.items())
-            show_line((f"{stage}: {said}", "dim"))
-    times = ", ".join(f"{stage} {taken:.1f}" for stage, taken in reply.timings_ms.items())
-    show((f"milliseconds: {times}", "dim"))
+        _show_votes(told, sources)
+    facts: dict[str, str] = {}
+    for one in sources:
+        facts[f"{one.marker} reranked"] = _pairs(one.rerank)
+        facts[f"{one.marker} by a link"] = _pairs(one.expanded_from)
+        facts[f"{one.marker} held back"] = one.held_back or ""
+    facts |= {note.label: _pairs(note.evidence) for note in reply.connected_notes}
+    counts = {stage: counted for stage, counted in told.counts.items() if stage != "index"}
+    facts |= {stage: _pairs(counted) for stage, counted in counts.items()}
+    _show_facts({**facts, "milliseconds": _pairs(reply.timings_ms)})
 
 
-def _facts(told: models.Explanation, *, searched: bool) -> list[tuple[str, str]]:
-    facts = [("intent", told.intent + (f" (rule: {told.rule})" if told.rule else ""))]
-    if told.intent != "none":
-        facts.append(("about", told.about))
-    if told.subject:
-        facts.append(("subject", ", ".join(told.subject)))
-    weights = ", ".join(f"{name} {weight:g}" for name, weight in told.weights.items() if weight)
-    if weights:
-        facts.append(("weights", weights))
-    if told.rrf_k is not None:
-        by_relevance = searched and told.intent == "none"
-        added = "; of the first ten with their relevance" if by_relevance else ""
-        facts.append(("fused", f"the sum of weight / ({told.rrf_k} + rank){added}"))
-    return [*facts, *(("because", reason) for reason in told.reasons)]
+def _show_facts(facts: Mapping[str, str]) -> None:
+    for name, value in facts.items():
+        if value:
+            show_line((f"{name}: ", "dim"), value)
 
 
-def _show_votes(
-    told: models.Explanation, sources: Sequence[models.Source], *, reranked: bool
-) -> None:
+def _pairs(values: Mapping[str, float | str | None] | None) -> str:
+    """``score 0.312, rank before 3``."""
+    return ", ".join(
+        f"{name.replace('_', ' ')} {value if isinstance(value, str) else f'{value:.4g}'}"
+        for name, value in (values or {}).items()
+        if value is not None
+    )
+
+
+def _show_votes(told: models.Explanation, sources: Sequence[models.Source]) -> None:
     """A row a source, a column a signal: rank, and score where the signal has one."""
-    there = dict.fromkeys(name for source in sources for name in source.signals or ())
-    names = list(dict.fromkeys([*(name for name in told.weights if name in there), *there]))
+    there = {name for source in sources for name in source.signals or ()}
+    names = [*(name for name in told.weights if name in there), *sorted(there - {*told.weights})]
     rows: list[list[str]] = []
     for source in sources:
         votes = source.signals or {}
         # The score that the fusion gave: the rerank puts its own in its place, and keeps that.
-        fused = (source.rerank or {}).get("score_before") if reranked else source.score
+        fused = source.rerank["score_before"] if source.rerank else source.score
         place = f"{source.path} > {source.heading}" if source.heading else source.path
-        row = [source.marker, on_one_line(place), NONE if fused is None else f"{fused:.4f}"]
+        row = [source.marker, on_one_line(place), "-" if fused is None else f"{fused:.4f}"]
         rows.append([*row, *(_vote(votes.get(name) or {}) for name in names)])
-    _show_table(("", "note", "score" if told.rrf_k is None else "fused", *names), rows)
-
-
-def _vote(vote: dict[str, float | None]) -> str:
-    score = vote.get("score")
-    return _rank(vote.get("rank")) + ("" if score is None else f" ({score:.2f})")
-
-
-def _show_connected(notes: Sequence[models.ConnectedNote]) -> None:
-    rows: list[list[str]] = []
-    for note in notes:
-        evidence = note.evidence or {}
-        keys = ("sentence_similarity", "target_similarity", "bar", "score")
-        place = f"{note.linked_from.path}:{note.linked_from.line}"
-        row = [note.label, on_one_line(place), str(evidence.get("direction", NONE))]
-        row.append(f"[{evidence.get('hit_rank', NONE)}]")
-        rows.append([*row, *(_number(evidence.get(key)) for key in keys)])
-    head = ("", "connected by", "way", "from source", "sentence", "note", "to reach", "score")
-    _show_table(head, rows)
-
-
-def _rank(value: float | None) -> str:
-    return NONE if value is None else f"{value:.0f}."
-
-
-def _number(value: object) -> str:
-    return f"{value:.3f}" if isinstance(value, float | int) else NONE
-
-
-def _text(value: object) -> str:
-    return NONE if value is None else on_one_line(str(value))
-
-
-def _show_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    head = ("", "note", "score" if told.rrf_k is None else "fused", *names)
     width = out().width if out().is_terminal else WIDEST
     show_table(head, rows, read=(0, 1), width=width, folded=1)
+
+
+def _vote(vote: Mapping[str, float | None]) -> str:
+    rank, score = vote.get("rank"), vote.get("score")
+    return ("-" if rank is None else f"{rank:.0f}.") + ("" if score is None else f" ({score:.2f})")

@@ -4,45 +4,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import TypeAlias
 
 from notehop.app.cli.output import headline, show, show_line
 from notehop.app.models import Kept
 from notehop.app.services.doctor import Kind
 from notehop.app.services.doctor.index import IndexCheck
-from notehop.app.services.doctor.vault import (
-    AmbiguousTarget,
-    BrokenFragment,
-    DoctorReport,
-    LinkPlace,
-    UnresolvedTarget,
-)
+from notehop.app.services.doctor.vault import BrokenLinks, DoctorReport, LinkPlace
 from notehop.app.services.notes.find_note import Near
 from notehop.indexing.shown import counted
 
 LISTED = 5  # findings of each kind that are shown; `notehop doctor KIND` lists all of one
 _NAMED = 3  # files that a finding names
 
+Row: TypeAlias = tuple[str, str, str]
+"""One finding: what it is about, what it may mean, and what more is told of it."""
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """One finding: what it is about, what it may mean, and where it stands."""
-
-    name: str
-    meant: str = ""
-    told: str = ""
-    places: Sequence[LinkPlace] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class _FindingsOfKind:
-    """A kind of findings. ``few`` are the rows that stand for all of them; None: the first."""
-
-    kind: Kind
-    title: str
-    rows: Sequence[_Row]
-    note: str = ""
-    few: Sequence[_Row] | None = None
+Part: TypeAlias = tuple[Kind, str, str, Sequence[Row]]
+"""Findings of a kind: their title, what is said beside it, and each of them."""
 
 
 def show_doctor(report: DoctorReport, *, everything: bool) -> None:
@@ -56,9 +35,20 @@ def show_doctor(report: DoctorReport, *, everything: bool) -> None:
     show_line((report.name, "bold"), counts)
     if report.index is not None:
         _show_index(report.index)
-    parts = [part for part in _parts(report) if part.rows]
-    for part in parts:
-        _show_part(part, everything)
+    parts = [part for part in _parts(report, everything) if part[3]]
+    for kind, title, note, rows in parts:
+        headline(title, f"{len(rows):,}" + (f"  {note}" if note else ""))
+        # Five paths of hundreds say nothing.
+        by_folder = kind is Kind.ORPHANS and len(rows) > LISTED and not everything
+        shown = _folders(rows) if by_folder else rows
+        for name, meant, told in shown if everything else shown[:LISTED]:
+            show_line(
+                name, (meant and f" {meant}", "green"), (told and f"  {told}", "dim"), indent=2
+            )
+        left = 0 if everything else max(0, len(shown) - LISTED)
+        if left or by_folder:
+            more = f"and {left:,} more; " if left else ""
+            show((f"{more}all of them: notehop doctor {kind}", "dim"), indent=2)
     if counts and not parts:
         headline("Links, names and notes", "nothing to mend")
     # A rebuild repairs what a run does too.
@@ -86,87 +76,76 @@ def _show_index(check: IndexCheck) -> None:
         show_line(("not checked  ", "yellow"), said, indent=2)
 
 
-def _parts(report: DoctorReport) -> Iterator[_FindingsOfKind]:
-    targets = report.unresolved or ()
-    slips = [one for one in targets if one.near]
-    others = [one for one in targets if not one.near]
-    note, looked = _links(others), report.near_misses_for or 0
-    if looked < len(targets):
-        note += f"; near names were looked for of the {looked:,} most linked"
-    for title, found, said in (
-        ("Links that lead nowhere, and what they may mean", slips, _links(slips)),
-        ("Links to notes that are not there", others, note),
-    ):
-        rows = [_Row(one.target, _meant(one.near), places=one.places) for one in found]
-        yield _FindingsOfKind(Kind.UNRESOLVED, title, rows, said)
-    broken = report.fragments or ()
-    title = "Links to headings or blocks that their note does not have"
-    rows = [_Row(f"{one.path}#{one.fragment}", _meant(one.near), "", one.places) for one in broken]
-    yield _FindingsOfKind(Kind.FRAGMENTS, title, rows, _links(broken))
-    several = report.ambiguous or ()
-    title = "Links to a name that several files have"
-    rows = [_Row(one.target, f"-> {_few(one.candidates)}", "", one.places) for one in several]
-    yield _FindingsOfKind(Kind.AMBIGUOUS, title, rows, _links(several))
-    title = "Copies that sync tools made of two versions"
+def _parts(report: DoctorReport, everything: bool) -> Iterator[Part]:
+    def of_links(
+        kind: Kind,
+        title: str,
+        found: Sequence[tuple[str, str, BrokenLinks]],
+        note: str = "",
+    ) -> Part:
+        rows = [(name, meant, _where(one.places, everything)) for name, meant, one in found]
+        links = counted(sum(one.count for _, _, one in found), "link")
+        return kind, title, links + note, rows
+
+    targets = [(one.target, _meant(one.near), one) for one in report.unresolved or ()]
+    slips = [row for row in targets if row[1]]
+    yield of_links(Kind.UNRESOLVED, "Links that lead nowhere, and what they may mean", slips)
+    looked = report.near_misses_for or 0
+    note = f"; near names were looked for of the {looked:,} most linked"
+    yield of_links(
+        Kind.UNRESOLVED,
+        "Links to notes that are not there",
+        [row for row in targets if not row[1]],
+        note if looked < len(targets) else "",
+    )
+    yield of_links(
+        Kind.FRAGMENTS,
+        "Links to headings or blocks that their note does not have",
+        [(f"{one.path}#{one.fragment}", _meant(one.near), one) for one in report.fragments or ()],
+    )
+    yield of_links(
+        Kind.AMBIGUOUS,
+        "Links to a name that several files have",
+        [(one.target, f"-> {_few(one.candidates)}", one) for one in report.ambiguous or ()],
+    )
     rows = [
-        _Row(one.path, told=f"by {one.tool}, of {one.of or 'a file that is not there'}")
+        (one.path, "", f"by {one.tool}, of {one.of or 'a file that is not there'}")
         for one in report.conflicts or ()
     ]
-    yield _FindingsOfKind(Kind.CONFLICTS, title, rows, "merge each into its note and delete it")
+    title = "Copies that sync tools made of two versions"
+    yield Kind.CONFLICTS, title, "merge each into its note and delete it", rows
     warnings = [warning.partition(": ") for warning in report.warnings or ()]
     title = "Notes that say something that cannot be read as meant"
-    yield _FindingsOfKind(Kind.WARNINGS, title, [_Row(at, told=what) for at, _, what in warnings])
+    yield Kind.WARNINGS, title, "", [(at, "", what) for at, _, what in warnings]
     yield _kept("Notes that cannot be read", report.failed)
     duplicates = report.duplicates or ()
     kinds = Counter(one.kind for one in duplicates)
     plural = {"name": "names", "title": "titles", "alias": "aliases"}
-    rows = [_Row(f"{one.kind} {one.name}", told=_few(one.paths)) for one in duplicates]
     note = ", ".join(f"{n:,} {kind if n == 1 else plural[kind]}" for kind, n in kinds.items())
-    yield _FindingsOfKind(Kind.DUPLICATES, "Names that several notes have", rows, note)
+    rows = [(f"{one.kind} {one.name}", "", _few(one.paths)) for one in duplicates]
+    yield Kind.DUPLICATES, "Names that several notes have", note, rows
     yield _kept("Notes that are kept out", report.skipped)
     yield _kept("Files that are no part of the vault", report.passed_over)
-    orphans = report.orphans or ()
-    folders = Counter(path.rpartition("/")[0] for path in orphans)
-    largest = sorted(folders.items(), key=lambda item: (-item[1], item[0]))
-    yield _FindingsOfKind(
-        Kind.ORPHANS,
-        "Notes that no link joins with another",
-        [_Row(path) for path in orphans],
-        f"in {counted(len(folders), 'folder')}",
-        # Five paths of hundreds say nothing.
-        [_Row(f"{folder or '.'}/", told=counted(count, "note")) for folder, count in largest]
-        if len(orphans) > LISTED
-        else None,
-    )
+    orphans = [(path, "", "") for path in report.orphans or ()]
+    note = f"in {counted(len(_folders(orphans)), 'folder')}"
+    yield Kind.ORPHANS, "Notes that no link joins with another", note, orphans
 
 
-def _kept(title: str, kept: Sequence[Kept] | None) -> _FindingsOfKind:
-    rows = [_Row(one.path, told=one.reason) for one in kept or ()]
-    return _FindingsOfKind(Kind.LEFT_OUT, title, rows)
+def _kept(title: str, kept: Sequence[Kept] | None) -> Part:
+    return Kind.LEFT_OUT, title, "", [(one.path, "", one.reason) for one in kept or ()]
 
 
-def _show_part(part: _FindingsOfKind, everything: bool) -> None:
-    headline(part.title, f"{len(part.rows):,}" + (f"  {part.note}" if part.note else ""))
-    rows = part.rows if everything or part.few is None else part.few
-    for row in rows if everything else rows[:LISTED]:
-        meant = f" {row.meant}" if row.meant else ""
-        told = (row.told, _where(row.places, everything))
-        tail = "".join(f"  {one}" for one in told if one)
-        show_line(row.name, (meant, "green"), (tail, "dim"), indent=2)
-    left = len(rows) - LISTED
-    if not everything and (left > 0 or rows is not part.rows):
-        more = f"and {left:,} more; " if left > 0 else ""
-        show((f"{more}all of them: notehop doctor {part.kind}", "dim"), indent=2)
+def _folders(notes: Sequence[Row]) -> list[Row]:
+    """The folders of notes, those with most of them first."""
+    counts = Counter(path.rpartition("/")[0] for path, _, _ in notes)
+    largest = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return [(f"{folder or '.'}/", "", counted(count, "note")) for folder, count in largest]
 
 
 def _where(places: Sequence[LinkPlace], everything: bool) -> str:
     """The first place and how many there are, or all of them."""
     named = [f"{one.path}:{one.line}" for one in (places if everything else places[:1])]
     return ", ".join(named) + (f" and {len(places) - 1:,} more" if len(places) > len(named) else "")
-
-
-def _links(found: Sequence[UnresolvedTarget | BrokenFragment | AmbiguousTarget]) -> str:
-    return counted(sum(one.count for one in found), "link")
 
 
 def _meant(near: Sequence[Near]) -> str:

@@ -9,7 +9,6 @@ from notehop.app.evaluation.answer_sets import HELD, REFUSED, AnswerRow, Answers
 from notehop.app.evaluation.answer_sets import MEASURES as ANSWER_MEASURES
 from notehop.app.evaluation.links import SuggestionsEvaluated
 from notehop.app.evaluation.metrics import (
-    ANSWERS,
     CHUNKS,
     CONTAINS,
     CONTEXT,
@@ -24,17 +23,8 @@ from notehop.indexing.shown import counted, on_one_line
 
 WIDTH = 160  # columns that a table may take
 
-_SHORT = {
-    CONTEXT: "context",
-    LINKED: "by link",
-    **{name: name.removeprefix("answer.") for name in ANSWERS},
-    "answer.by_alias": "alias",
-    "answer.cites_all": "cites",
-    "answer.yes_no": "y/n",
-    **{f"{unit}.precision@10": "p@10" for unit in (NOTES, CHUNKS)},
-    **{f"{unit}.recall@{depth}": f"r@{depth}" for unit in (NOTES, CHUNKS) for depth in (5, 10, 20)},
-}
-"""Measures as the head of a narrow column."""
+_SHORT = {LINKED: "by link", CONTEXT: "context", "answer.context": "shown"}
+"""Measures as the head of a column, where that is not the last part of their name."""
 
 CHANGES = 10  # questions that are listed as helped, and as hurt
 LONGEST = 70  # characters of a question that are shown
@@ -50,17 +40,9 @@ def show_evaluation(found: Evaluated, *, changes: bool) -> None:
     _show_gains(found, found.measure)
     if found.measure != CONTAINS and CONTAINS in found.rows[0].measures:
         _show_gains(found, CONTAINS)
-    # The rankings of notes and of passages, with what the context holds beside the first.
-    for unit, beside in ((NOTES, (CONTEXT, LINKED)), (CHUNKS, ())):
-        names = [*beside, *(name for name in MEASURES if name.startswith(f"{unit}."))]
-        short = [_SHORT.get(name, name.removeprefix(f"{unit}.")) for name in names]
-        rows = (
-            [str(number), row.setting, *(percent(row.measures[name].value) for name in names)]
-            for number, row in enumerate(found.rows, start=1)
-        )
-        _show_table(("", f"{unit}, %", *short), rows)
-    if any(row.words is not None for row in found.rows):
-        _show_answer_measures(found)
+    # What the context holds stands beside the ranking of notes.
+    for unit, beside in ((NOTES, (CONTEXT, LINKED)), (CHUNKS, ()), ("answer", ())):
+        _show_measures(found, unit, [*beside, *(m for m in MEASURES if m.startswith(f"{unit}."))])
     if changes:
         _show_changes(found, found.rows[-1])
     warn([f"{message} ({counted(count, 'search')})" for message, count in found.warnings.items()])
@@ -115,33 +97,34 @@ def _narrow(estimate: MeanEstimate | None, sign: str) -> str:
 def _show_gains(found: Evaluated, measure: str) -> None:
     """One measure of each setting, and what it gains; changes and time are of the set's measure."""
     usual = measure == found.measure
-    numbers = {row.setting: number for number, row in enumerate(found.rows, start=1)}
+    numbers = {row.setting: str(number) for number, row in enumerate(found.rows, start=1)}
     rows: list[list[str]] = []
     for row in found.rows:
-        value, gain = row.measures[measure], row.gains.get(measure)
-        told = [str(numbers[row.setting]), row.setting]
-        told.append(f"{percent(value.value)} ({_bounds(value)})")
-        if row.against is not None and gain is not None:
-            told += [str(numbers[row.against]), f"{percent(gain.value, '+')} ({_bounds(gain)})"]
-            told += [str(len(row.helped)), str(len(row.hurt))] * usual
+        gain = row.gains.get(measure)
+        cells = [numbers[row.setting], row.setting, _bounded(row.measures[measure])]
+        if row.against is None or gain is None:
+            cells += [""] * (4 if usual else 2)
         else:
-            told += [""] * (4 if usual else 2)
-        rows.append([*told, *([f"{row.milliseconds:.1f}"] * usual)])
+            changes = [str(len(row.helped)), str(len(row.hurt))] * usual
+            cells += [numbers[row.against], _bounded(gain, "+"), *changes]
+        rows.append([*cells, *([f"{row.milliseconds:.1f}"] * usual)])
     more = ["+", "-", "ms"] * usual
     _show_table(("", "setting", f"{measure}, %", "over", "gain", *more), rows)
 
 
-def _show_answer_measures(found: Evaluated) -> None:
-    """What the answers hold, in percent; a measure that applies to no question is an empty cell."""
-    names = [name for name in ANSWERS if any(name in row.measures for row in found.rows)]
+def _show_measures(found: Evaluated, title: str, names: Sequence[str]) -> None:
+    """Some measures in percent; one that applies to no question is an empty cell, or not there."""
+    names = [name for name in names if any(name in row.measures for row in found.rows)]
+    answers = title == "answer" and any(row.words is not None for row in found.rows)
     rows: list[list[str]] = []
     for number, row in enumerate(found.rows, start=1):
-        values = [row.measures.get(name) for name in names]
-        shown = ["" if one is None else percent(one.value) for one in (*values, row.refused)]
-        words = "" if row.words is None else f"{row.words:.0f}"
-        rows.append([str(number), row.setting, *shown, words])
-    head = ("", "answer, %", *(_SHORT[name] for name in names), "refused", "words")
-    _show_table(head, rows)
+        values = map(row.measures.get, names)
+        shown = ["" if one is None else percent(one.value) for one in values]
+        words = [] if not answers else ["" if row.words is None else f"{row.words:.0f}"]
+        rows.append([str(number), row.setting, *shown, *words])
+    short = (_SHORT.get(name, name.partition(".")[2]) for name in names)
+    if names:
+        _show_table(("", f"{title}, %", *short, *(["words"] * answers)), rows)
 
 
 def _show_table(head: Sequence[str], rows: Iterable[Sequence[str]], *, named: int = 1) -> None:
@@ -162,6 +145,7 @@ def _show_changes(found: Evaluated, row: Row) -> None:
             show(f"and {len(changes) - CHANGES:,} more (--json has all)", indent=2)
 
 
-def _bounds(estimate: MeanEstimate) -> str:
-    """The interval of an estimate, in percent."""
-    return f"{percent(estimate.low)} to {percent(estimate.high)}"
+def _bounded(estimate: MeanEstimate, sign: str = "") -> str:
+    """An estimate with its interval, in percent."""
+    value, low, high = percent(estimate.value, sign), percent(estimate.low), percent(estimate.high)
+    return f"{value} ({low} to {high})"

@@ -10,7 +10,7 @@ from typing import Any
 from notehop.app import models
 from notehop.app.cli.output import headline, show, show_line, title_of, warn, written_by
 from notehop.app.cli.show_answer import snippet
-from notehop.indexing.graph.model import ResolvedLink, Status
+from notehop.indexing.graph.resolve import ResolvedLink, Status
 from notehop.indexing.report import Report, report_lines, warning_lines
 from notehop.indexing.shown import counted, location, on_one_line, shown_time
 

@@ -9,11 +9,11 @@ import re
 import sys
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
 import typer
 
-from notehop.app.cli.options import Common, VaultArgument, given_path, option
+from notehop.app.cli.options import Common, argument, given_path, option, vault_argument
 from notehop.app.services.doctor import Kind
 from notehop.config.errors import UsageError
 from notehop.indexing.shown import printable
@@ -25,27 +25,19 @@ if TYPE_CHECKING:
 
 def index(
     options: Common,
-    folder: VaultArgument = None,
-    rebuild: Annotated[bool, option("--rebuild", "Forget the index and start afresh.")] = False,
-    allow_mass_delete: Annotated[
-        bool,
-        option("--allow-mass-delete", "Forget notes even if most of them are gone."),
-    ] = False,
-    yes: Annotated[
-        bool,
-        option("--yes", "Agree beforehand to what enrichment costs, up to its budget."),
-    ] = False,
-    watch: Annotated[
-        bool, option("--watch", "Then follow the vault as it changes, until Ctrl-C.")
-    ] = False,
-    device: Annotated[
-        str | None,
-        option("--device", "Embed on: auto, cpu, cuda or mps.", "DEVICE"),
-    ] = None,
-    ray: Annotated[
-        str | None,
-        option("--ray", "Embed on a Ray cluster: HOST:PORT, ray://HOST:PORT or auto.", "ADDRESS"),
-    ] = None,
+    folder: Path | None = vault_argument(),
+    rebuild: bool = option(False, "--rebuild", "Forget the index and start afresh."),
+    allow_mass_delete: bool = option(
+        False, "--allow-mass-delete", "Forget notes even if most of them are gone."
+    ),
+    yes: bool = option(
+        False, "--yes", "Agree beforehand to what enrichment costs, up to its budget."
+    ),
+    watch: bool = option(False, "--watch", "Then follow the vault as it changes, until Ctrl-C."),
+    device: str | None = option(None, "--device", "Embed on: auto, cpu, cuda or mps.", "DEVICE"),
+    ray: str | None = option(
+        None, "--ray", "Embed on a Ray cluster: HOST:PORT, ray://HOST:PORT or auto.", "ADDRESS"
+    ),
 ) -> None:
     """Build the index of a vault, or bring it up to date."""
     options = options.with_vault(folder)
@@ -53,7 +45,7 @@ def index(
         raise UsageError("--ray is for one run: leave --watch out, and follow the vault after it")
     from notehop.indexing.enrich.planner import agreement
     from notehop.indexing.pipeline import index as index_folder
-    from notehop.indexing.terminal import terminal_progress
+    from notehop.indexing.report import terminal_progress
 
     place = options.place({"embedding.device": device})
     report = index_folder(
@@ -68,11 +60,11 @@ def index(
     )
     from notehop.app.cli.output import print_json
     from notehop.app.cli.show_lists import show_report
-    from notehop.indexing.report import write_json_lines
+    from notehop.indexing.report import news_writer
 
     if options.json and watch:
         # A line, as whatever follows is.
-        write_json_lines(sys.stdout)(report)
+        news_writer(as_json=True)(report)
     elif options.json:
         print_json(report.as_json())
     else:
@@ -102,10 +94,10 @@ def _lead_on(place: Place, options: Common) -> None:
 
 
 def _watch(place: Place, options: Common, device: str | None) -> None:
-    from notehop.indexing.report import write_json_lines, write_lines
+    from notehop.indexing.report import news_writer
     from notehop.indexing.watch.service import Following, follow, stopped_by_signals
 
-    told = write_json_lines(sys.stdout) if options.json else write_lines(sys.stderr)
+    told = news_writer(as_json=options.json)
     typer.echo(f"following {place.vault} (Ctrl-C stops it)", err=True)
     with stopped_by_signals() as stop:
         command = "notehop index --watch"
@@ -118,17 +110,10 @@ _NOT_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]|&#6553[45];")
 
 def links(
     options: Common,
-    where: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[VAULT] [NOTE]", help="A vault, a note of it, or both."),
-    ] = None,
-    graph: Annotated[
-        Literal["graphml", "json"] | None,
-        option(
-            "--format",
-            "Print the graph of the vault's notes and links instead, for graph tools.",
-        ),
-    ] = None,
+    where: list[str] | None = argument(None, "[VAULT] [NOTE]", "A vault, a note of it, or both."),
+    graph: Literal["graphml", "json"] | None = option(
+        None, "--format", "Print the graph of the vault's notes and links instead, for graph tools."
+    ),
 ) -> None:
     """List every link with its line, kind and target; needs neither index nor model."""
     from notehop.app.cli.output import print_json, warn
@@ -142,14 +127,14 @@ def links(
             raise UsageError(f"--json and --format {graph} are two outputs; leave one out")
         _print_graph(place, graph)
         return
-    found = list_links(place, note)
+    found, problems = list_links(place, note)
     from notehop.app.cli.show_lists import as_values, show_links
 
     if options.json:
-        print_json([as_values(link) for link in found.links])
+        print_json([as_values(link) for link in found])
     else:
-        show_links(found.links)
-    warn([f"{path}: {reason}" for path, reason in found.problems])
+        show_links(found)
+    warn([f"{path}: {reason}" for path, reason in problems])
 
 
 def _print_graph(place: Place, form: str) -> None:
@@ -171,40 +156,35 @@ def _print_graph(place: Place, form: str) -> None:
 
 def _place_and_note(options: Common, where: list[str]) -> tuple[Place, str | None]:
     """Two arguments are a vault and its note; one is a vault if it is a folder, else a note."""
-    if len(where) > 2:
-        raise UsageError(f"links takes a vault and a note, and got {len(where)} arguments")
-    if len(where) == 2:
-        return options.with_vault(given_path(where[0])).place(), where[1]
-    if not where:
-        return options.place(), None
     from notehop.app.services.open_vault import NoVault
     from notehop.config.small_files import is_folder
 
-    given = str(given_path(where[0]))
-    as_vault = options.with_vault(Path(where[0])) if options.vault is None else None
-    if as_vault is not None and is_folder(given):
-        return as_vault.place(), None
+    if len(where) > 2:
+        raise UsageError(f"links takes a vault and a note, and got {len(where)} arguments")
+    first, note = (*where, None, None)[:2]
+    if first is None:
+        return options.place(), None
+    folder = given_path(first)
+    if note is not None or (options.vault is None and is_folder(str(folder))):
+        return options.with_vault(folder).place(), note
     try:
-        return options.place(), where[0]
+        return options.place(), first
     except NoVault:
-        if os.path.isfile(os.path.expanduser(given)):  # noqa: PTH111, PTH113 - never raise
+        if os.path.isfile(os.path.expanduser(first)):  # noqa: PTH111, PTH113 - never raise
             raise UsageError(
-                f"{where[0]}: a file, and no vault is named; run: notehop links VAULT NOTE"
+                f"{first}: a file, and no vault is named; run: notehop links VAULT NOTE"
             ) from None
         # Then it can only have been meant as the vault, and the message should say what is wrong.
-        return options.with_vault(Path(where[0])).place(), None
+        return options.with_vault(folder).place(), None
 
 
 def capture(
     options: Common,
-    text: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="TEXT", help="What to keep, quoted or not; without it, standard input is read."
-        ),
-    ] = None,
-    title: Annotated[str | None, option("--title -t", "Its title; else its first line.")] = None,
-    tag: Annotated[list[str] | None, option("--tag", "A tag; may be repeated.", "TAG")] = None,
+    text: list[str] | None = argument(
+        None, "TEXT", "What to keep, quoted or not; without it, standard input is read."
+    ),
+    title: str | None = option(None, "--title -t", "Its title; else its first line."),
+    tag: list[str] | None = option(None, "--tag", "A tag; may be repeated.", "TAG"),
 ) -> None:
     """Keep a text as a new note in the inbox, and name the notes it has to do with."""
     place = options.place()
@@ -239,37 +219,27 @@ def _text(given: list[str]) -> str:
 
 def status(
     options: Common,
-    note: Annotated[
-        str | None, typer.Argument(metavar="[NOTE]", help="A note of the vault.")
-    ] = None,
-    egress: Annotated[
-        bool,
-        option("--egress", "What went to which host for language models."),
-    ] = False,
+    note: str | None = argument(None, "[NOTE]", "A note of the vault."),
+    egress: bool = option(False, "--egress", "What went to which host for language models."),
 ) -> None:
     """Say what the index holds and whether it is up to date, or what it knows of a note."""
-    if egress:
-        if note is not None:
-            raise UsageError("--egress is of the whole index: leave the note out")
-        from notehop.app.cli.show_status import show_egress
-        from notehop.app.services.status import egress_report
+    from notehop.app.cli.show_status import show_egress, show_status
+    from notehop.app.services.status import egress_report, index_status, note_status
 
-        options.print(egress_report(options.place()), show_egress)
-        return
-    from notehop.app.services.status import index_status, note_status
-
+    if egress and note is not None:
+        raise UsageError("--egress is of the whole index: leave the note out")
     place = options.place()
-    told = index_status(place) if note is None else note_status(place, note)
-    from notehop.app.cli.show_status import show_status
-
-    options.print(told, show_status)
+    if egress:
+        options.print(egress_report(place), show_egress)
+    else:
+        options.print(
+            index_status(place) if note is None else note_status(place, note), show_status
+        )
 
 
 def doctor(
     options: Common,
-    kind: Annotated[
-        Kind | None, typer.Argument(metavar="[KIND]", help="List all of one kind.")
-    ] = None,
+    kind: Kind | None = argument(None, "[KIND]", "List all of one kind."),
 ) -> None:
     """Say which links, names and notes need mending, and whether the index is sound."""
     from notehop.app.services.doctor.vault import examine
@@ -285,18 +255,13 @@ def doctor(
 
 def models(
     options: Common,
-    action: Annotated[
-        Literal["pull"] | None,
-        typer.Argument(metavar="[pull]", help="Fetch a model from its hub.", show_default=False),
-    ] = None,
-    name: Annotated[
-        str | None,
-        typer.Argument(metavar="[NAME]", help="Its name there: org/model.", show_default=False),
-    ] = None,
-    dry_run: Annotated[
-        bool,
-        option("--dry-run", "Only say what would be fetched, from where, how large."),
-    ] = False,
+    action: Literal["pull"] | None = argument(
+        None, "[pull]", "Fetch a model from its hub.", show_default=False
+    ),
+    name: str | None = argument(None, "[NAME]", "Its name there: org/model.", show_default=False),
+    dry_run: bool = option(
+        False, "--dry-run", "Only say what would be fetched, from where, how large."
+    ),
 ) -> None:
     """List the models on this machine and which are in use, or fetch one from its hub."""
     if action is None:
@@ -312,7 +277,7 @@ def models(
     from notehop.app.cli.output import err
     from notehop.app.cli.show_lists import show_pulled
     from notehop.app.services.models import pull_model
-    from notehop.indexing.terminal import terminal_progress
+    from notehop.indexing.report import terminal_progress
 
     pulled = pull_model(
         name,
@@ -325,12 +290,11 @@ def models(
 
 def plugin(
     options: Common,
-    action: Annotated[
-        Literal["install", "remove"],
-        typer.Argument(metavar="install|remove", help="Put it there, or take it away."),
-    ],
-    folder: VaultArgument = None,
-    yes: Annotated[bool, option("--yes", "Do not ask before.")] = False,
+    action: Literal["install", "remove"] = argument(
+        ..., "install|remove", "Put it there, or take it away."
+    ),
+    folder: Path | None = vault_argument(),
+    yes: bool = option(False, "--yes", "Do not ask before."),
 ) -> None:
     """Put the side pane for Obsidian into a vault, below .obsidian/plugins/notehop, or take it away."""
     from shlex import quote
@@ -338,39 +302,35 @@ def plugin(
     from notehop.app.services import plugin as plugins
 
     vault = options.with_vault(folder).place().vault
-    state = plugins.plugin_state(vault)
-    where, version = printable(str(state.folder)), plugins.shipped_version()
+    before = plugins.plugin_state(vault)
+    where = printable(str(before.folder))
     if action == "install":
         size = sum(map(len, plugins.shipped().values()))
-        over = f", over version {printable(state.version)}" if state.version else ""
-        names = ", ".join(plugins.FILES)
-        plan = f"{names} ({size / 1000:.0f} kB, version {version}) will be written to {where}{over}"
+        over = f", over version {printable(before.version)}" if before.version else ""
+        what = f"{', '.join(plugins.FILES)} ({size / 1000:.0f} kB, version"
+        plan = f"{what} {plugins.shipped_version()}) will be written to {where}{over}"
     else:
-        plan = f"{printable(', '.join(state.removable))} will be deleted from {where}"
-    if not yes and (action == "install" or state.removable):
+        plan = f"{printable(', '.join(before.removable))} will be deleted from {where}"
+    if not yes and (action == "install" or before.removable):
         _agree(plan)
-    if action == "install":
-        plugins.install_plugin(vault)
-    else:
-        plugins.remove_plugin(vault)
+    (plugins.install_plugin if action == "install" else plugins.remove_plugin)(vault)
+    state = plugins.plugin_state(vault)
 
-    had, state = state.removable, plugins.plugin_state(vault)
-    if options.json:
-        from notehop.app.cli.output import print_json
-
-        print_json(
-            {"folder": str(state.folder), "version": state.version, "others": [*state.others]}
-        )
-    elif state.version:
-        typer.echo(f"installed version {state.version} in {where}")
-        typer.echo(
-            "next, in Obsidian: Settings > Community plugins > enable notehop (restart the app if it "
-            f"is not listed); and keep running: notehop serve --vault {quote(printable(str(vault)))}"
-        )
-    else:
+    def show(_: object) -> None:
+        if state.version:
+            typer.echo(
+                f"installed version {state.version} in {where}\n"
+                "next, in Obsidian: Settings > Community plugins > enable notehop (restart the app if "
+                "it is not listed); and keep running: notehop serve --vault "
+                f"{quote(printable(str(vault)))}"
+            )
+            return
         left = f"; left there, as not of the plugin: {printable(', '.join(state.others))}"
-        told = "removed from" if had else "no plugin of notehop is in"
+        told = "removed from" if before.removable else "no plugin of notehop is in"
         typer.echo(f"{told} {where}{left if state.others else ''}")
+
+    found = {"folder": str(state.folder), "version": state.version, "others": [*state.others]}
+    options.print(found, show)
 
 
 def _agree(told: str) -> None:

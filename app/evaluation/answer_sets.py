@@ -36,12 +36,8 @@ WHYS = ("near", "off", "gibberish")
 """Why a question has no answer: its topic stands in the vault, or does not, or it means nothing."""
 
 HELD = ("sources", "context", "contains", "first", "contains of held", "first of held")
-"""Measures of questions that have an answer: what is held to all regular expressions of a question.
-
-``sources``: the text of the sources. ``context``: that of sources or connected notes. ``contains``:
-the answer. ``first``: its first sentence, or first :data:`OPENING` words where that is more. The
-last two are over questions whose context holds it.
-"""
+"""Measures of questions that have an answer (docs/evaluation.md says of what); the last two are over
+questions whose context holds it."""
 
 REFUSED = "refused"
 MEASURES = (*HELD, REFUSED)
@@ -180,17 +176,12 @@ def rows(
 def conclusion(found: Sequence[AnswerRow]) -> str:
     """What the numbers come to, in a sentence that names what falls short of :data:`GOALS`."""
     has = {(row.group, name): one.value for row in found for name, one in row.measures.items()}
-    reached = {
-        name: has.get((name.split()[0], REFUSED), nan)
-        if name.endswith(REFUSED)
-        else has.get(("answerable", name), nan)
-        for name in GOALS
-    }
-    short = [
-        f"{name} {percent(reached[name])} % (wanted {percent(goal)})"
-        for name, goal in GOALS.items()
-        if reached[name] < goal
-    ]
+    short: list[str] = []
+    for name, goal in GOALS.items():
+        refused = name.endswith(REFUSED)
+        reached = has.get((name.split()[0], REFUSED) if refused else ("answerable", name), nan)
+        if reached < goal:
+            short.append(f"{name} {percent(reached)} % (wanted {percent(goal)})")
     lost = has.get(("answerable", REFUSED), nan)
     if lost > LOST:
         short.append(f"answerable refused {percent(lost)} % (at most {percent(LOST)})")

@@ -6,7 +6,7 @@ from __future__ import annotations
 import random
 import re
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,8 +20,8 @@ from notehop.app.services.open_vault import Place, open_place
 from notehop.config.errors import UsageError
 from notehop.indexing.changes import scan
 from notehop.indexing.graph.files import NOTE_SUFFIX, is_note
-from notehop.indexing.graph.model import Status
 from notehop.indexing.graph.pagerank import pagerank
+from notehop.indexing.graph.resolve import Status
 from notehop.indexing.pipeline.indexer import Indexer
 from notehop.indexing.report import Progress
 from notehop.indexing.stores.catalog import CatalogSnapshot
@@ -142,19 +142,14 @@ def _sentence_ends(text: str) -> list[int]:
     for number, line in enumerate(text.splitlines(keepends=True)):
         if matter and number and line.strip() in ("---", "..."):
             matter = False
-        elif matter:
-            pass
-        elif _FENCE.match(line):
+        elif not matter and _FENCE.match(line):
             fenced = not fenced
-        elif not fenced and not _NO_PROSE.match(line):
-            ends += [at + start + _stop(line[start:end]) for start, end in sentence_spans(line)]
+        elif not matter and not fenced and not _NO_PROSE.match(line):
+            for start, end in sentence_spans(line):
+                stop = _END.search(line[start:end])
+                ends.append(at + (start + stop.start() if stop else end))
         at += len(line)
     return ends
-
-
-def _stop(sentence: str) -> int:
-    found = _END.search(sentence)
-    return found.start() if found else len(sentence)
 
 
 SHARE = 0.2
@@ -256,21 +251,19 @@ def _measured(
     place: Place, pairs: frozenset[Pair], progress: Progress
 ) -> tuple[MeanEstimate, MeanEstimate]:
     asked = sorted({path for pair in pairs for path in pair})
-    found: list[float] = []
-    right: list[float] = []
+    found: list[bool] = []
+    right: list[bool] = []
     with open_place(place) as vault:
         progress.stage("suggestions", len(asked), "notes")
         for path in asked:
-            shown = set(_suggested(vault.suggest(path, FIRST).suggestions))
+            shown = {
+                frozenset((one.source, one.target))
+                for one in vault.suggest(path, FIRST).suggestions
+                if one.kind != "dangling"
+            }
             wanted = {pair for pair in pairs if path in pair}
-            found += [float(pair in shown) for pair in wanted]
-            right += [float(pair in wanted) for pair in shown]
+            found += [pair in shown for pair in wanted]
+            right += [pair in wanted for pair in shown]
             progress.advance(1)
         progress.close()
-    return mean(np.asarray(found)), mean(np.asarray(right or [0.0]))
-
-
-def _suggested(suggestions: Any) -> Iterator[Pair]:
-    for one in suggestions:
-        if one.kind != "dangling":
-            yield frozenset((one.source, one.target))
+    return mean(np.asarray(found, float)), mean(np.asarray(right or [False], float))

@@ -116,12 +116,7 @@ def normalised(text: str) -> str:
 
 def holds(text: str, answers: Sequence[str]) -> bool:
     """Whether a text holds one of the answers, as whole words; an answer without words is none."""
-    return held_in(normalised(text), answers)
-
-
-def held_in(words: str, answers: Sequence[str]) -> bool:
-    """Do as :func:`holds` for a text that is normalised already."""
-    padded = f" {words} "
+    padded = f" {normalised(text)} "
     return any(f" {answer} " in padded for answer in map(normalised, answers) if answer)
 
 
@@ -158,14 +153,8 @@ ANSWERS = (
     "answer.sources",
     "answer.context",
 )
-"""Measures of answers, each from 0 to 1, over questions whose answer is known.
-
-``contains`` and its budgets, ``sources`` (its ceiling) and ``context`` (what a language model would
-be shown: connected notes, too) are over the questions of the kind ``open``; ``choice`` is
-``contains`` over those of that kind. ``by_alias``: over those with several answers, whether it is
-not the first that is held. ``cites_all``: every gold note is cited; ``yes_no``: the same over the
-questions of that kind. ``silent``: it says that the vault does not say.
-"""
+"""Measures of answers, each from 0 to 1, over questions whose answer is known: docs/evaluation.md
+says what each is, and over which of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,54 +173,24 @@ class Answered:
 
 def answer_values(question: KnownQuestion, answered: Answered) -> list[float]:
     """Measure an answer: the values of :data:`ANSWERS`, NaN for what does not apply."""
-    kind = kind_of(question.text, question.answers)
-    text, sources = normalised(answered.text), normalised(answered.sources)
-    found = float(held_in(text, question.answers))
-    held = float(held_in(sources, question.answers))
-    linked = held or float(held_in(normalised(answered.connected), question.answers))
-    budgets = [
-        float(held_in(normalised(" ".join(answered.text.split()[:most])), question.answers))
-        for most in BUDGETS
-    ]
-    is_open = kind == "open"
-    alias = len(question.answers) > 1 and kind != "yes_no"
-    other = float(found > 0 and not held_in(text, question.answers[:1]))
-    cites_all = float(question.notes <= answered.cited)
-    return [
-        found if is_open else nan,
-        *(value if is_open else nan for value in budgets),
-        found if kind == "choice" else nan,
-        other if alias else nan,
-        cites_all if kind == "yes_no" else nan,
-        cites_all,
-        float(not answered.text),
-        held if is_open else nan,
-        linked if is_open else nan,
-    ]
-
-
-def refusal(question: KnownQuestion, answered: Answered) -> float:
-    """Whether a question that the vault cannot answer was left unanswered.
-
-    :returns: 1 or 0; NaN where the sources hold the answer all the same.
-    """
-    open_kind = kind_of(question.text, question.answers) == "open"
-    if open_kind and held_in(normalised(answered.sources), question.answers):
-        return nan
-    return float(not answered.text)
-
-
-def drawn(questions: Sequence[KnownQuestion], most: int, seed: int) -> list[KnownQuestion]:
-    """At most so many of some questions, in their order; the same ones for the same seed."""
-    if len(questions) <= most:
-        return list(questions)
-    places = np.random.default_rng(seed).choice(len(questions), most, replace=False)
-    return [questions[at] for at in sorted(places.tolist())]
-
-
-def strangers(questions: Sequence[KnownQuestion], notes: frozenset[str]) -> list[KnownQuestion]:
-    """The questions whose answer is known and none of whose gold notes is among ``notes``."""
-    return [one for one in questions if one.answers and not one.notes & notes]
+    answers = question.answers
+    kind = kind_of(question.text, answers)
+    held = holds(answered.text, answers)
+    cites_all = question.notes <= answered.cited
+    found = {"cites_all": cites_all, "silent": not answered.text}
+    if kind == "open":
+        in_sources = holds(answered.sources, answers)
+        words = answered.text.split()
+        found |= {f"in{most}": holds(" ".join(words[:most]), answers) for most in BUDGETS}
+        found |= {"contains": held, "sources": in_sources}
+        found["context"] = in_sources or holds(answered.connected, answers)
+    elif kind == "choice":
+        found["choice"] = held
+    else:
+        found["yes_no"] = cites_all
+    if len(answers) > 1 and kind != "yes_no":
+        found["by_alias"] = held and not holds(answered.text, answers[:1])
+    return [float(found.get(name.removeprefix("answer."), nan)) for name in ANSWERS]
 
 
 TOP = 20
@@ -281,7 +240,7 @@ def measure_for(questions: Iterable[KnownQuestion]) -> str:
     return f"{CHUNKS if parts else NOTES}.ndcg@10"
 
 
-def ranked_targets(hits: Sequence[tuple[str, Lines]], gold: Sequence[Target]) -> list[int | None]:
+def ranked(hits: Sequence[tuple[str, Lines]], gold: Sequence[Target]) -> list[int | None]:
     """Say of each passage which target it is the first to meet; None for one that meets no new one.
 
     A second passage of a note that was found already helps no more than a wrong one.
@@ -294,12 +253,6 @@ def ranked_targets(hits: Sequence[tuple[str, Lines]], gold: Sequence[Target]) ->
             del open_targets[met]
         found.append(met)
     return found
-
-
-def ranked_notes(hits: Sequence[str], gold: Sequence[str]) -> list[int | None]:
-    """Say of each note of a ranking which gold note it is; None for others."""
-    places = {path: at for at, path in enumerate(gold)}
-    return [places.get(path) for path in hits]
 
 
 def ranking_values(

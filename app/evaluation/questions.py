@@ -15,15 +15,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from notehop.config.errors import UsageError
 from notehop.indexing.graph.files import NOTE_SUFFIX, fold, link_name
-from notehop.indexing.graph.fragments import Outline, find_fragment
-from notehop.indexing.graph.model import Status
+from notehop.indexing.graph.resolve import Outline, Status, find_fragment
 from notehop.indexing.stores.model import LinkRow, NoteRow
 from notehop.indexing.vault.link_text import LinkText, words
 from notehop.indexing.vault.model import LinkKind
+
+if TYPE_CHECKING:
+    from notehop.indexing.stores.reader import Snapshot
 
 Lines = tuple[int, int]
 """First and last line of a passage, from 1, both included."""
@@ -74,20 +76,24 @@ class KnownQuestion:
         """The notes that the answer rests on."""
         return frozenset(target.path for target in self.gold)
 
+    @property
+    def whole_notes(self) -> list[Target]:
+        """The same as targets, by path."""
+        return [Target(path) for path in sorted(self.notes)]
+
 
 @dataclass(frozen=True, slots=True)
 class QuestionSet:
     """Questions of one kind about one vault.
 
     ``measure`` is the one by which a question counts as helped or hurt. ``held_out`` are links that
-    the search must not see. ``foreign`` are questions that the vault cannot answer.
+    the search must not see.
     """
 
     name: str
     questions: tuple[KnownQuestion, ...]
     measure: str
     held_out: frozenset[LinkPair] = field(default=frozenset())
-    foreign: tuple[KnownQuestion, ...] = ()
 
 
 QUESTIONS = "queries.jsonl"
@@ -163,25 +169,25 @@ def read_lines(
 
 
 def placed(
-    questions: Iterable[KnownQuestion], notes: Mapping[str, NoteRow], origin: str
+    questions: Sequence[KnownQuestion], view: Snapshot, origin: str
 ) -> tuple[KnownQuestion, ...]:
     """Return the questions with the lines of the headings and blocks that they ask for.
 
-    :param notes: the indexed notes among those that the questions name, by path.
     :param origin: where the questions are from, for the message.
     :raises UsageError: if the index lacks a note or a note the place, naming the first few.
     """
+    notes = view.notes_at(sorted({path for question in questions for path in question.notes}))
     found: list[KnownQuestion] = []
     lacking: dict[str, None] = {}
     for question in questions:
-        targets = [_placed(target, notes.get(target.path)) for target in question.gold]
-        lacking.update(
-            (str(asked), None)
-            for asked, there in zip(question.gold, targets, strict=True)
-            if there is None
-        )
-        gold = tuple(dict.fromkeys(target for target in targets if target is not None))
-        found.append(replace(question, gold=gold))
+        gold: dict[Target, None] = {}
+        for target in question.gold:
+            there = _placed(target, notes.get(target.path))
+            if there is None:
+                lacking[str(target)] = None
+            else:
+                gold[there] = None
+        found.append(replace(question, gold=tuple(gold)))
     if lacking:
         more = f" and {len(lacking) - _SHOWN:,} more" if len(lacking) > _SHOWN else ""
         raise UsageError(
@@ -189,6 +195,13 @@ def placed(
             "correct the paths, or index the vault anew"
         )
     return tuple(found)
+
+
+def _placed(target: Target, note: NoteRow | None) -> Target | None:
+    if note is None or target.fragment is None:
+        return None if note is None else target
+    span = find_fragment(Outline(note.outline, note.blocks, note.line_count), target.fragment)
+    return None if span is None else replace(target, lines=(span.first_line, span.last_line))
 
 
 def _question(row: Any) -> KnownQuestion:
@@ -203,36 +216,25 @@ def _question(row: Any) -> KnownQuestion:
 
 def _answers(row: Any) -> tuple[str, ...]:
     """The answer with its other names, each once; a number or a truth value as it is said."""
-    named = [row["answer"]] if row.get("answer") is not None else []
+    named = [] if row.get("answer") is None else [row["answer"]]
     for key in ("answers", "answer_aliases"):
-        more = row.get(key)
-        if more is not None and not isinstance(more, list):
+        more = row.get(key) or []
+        if not isinstance(more, list):
             raise ValueError(f"{key} is no list")
-        named += more or []
-    return tuple(dict.fromkeys(said for said in map(_text_of, named) if said))
-
-
-def _text_of(answer: Any) -> str:
-    if isinstance(answer, bool):
-        return "yes" if answer else "no"
-    if not isinstance(answer, str | int | float):
-        raise ValueError("an answer is neither text nor number")
-    return str(answer).strip()
+        named += more
+    said: dict[str, None] = {}
+    for answer in named:
+        if not isinstance(answer, str | int | float):
+            raise ValueError("an answer is neither text nor number")
+        text = str(answer).strip()
+        said[{"True": "yes", "False": "no"}[text] if isinstance(answer, bool) else text] = None
+    return tuple(filter(None, said))
 
 
 def _target(written: str) -> Target:
     """A path, or a path with a fragment: the name of a note may hold ``#`` itself."""
     path, suffix, fragment = written.partition(f"{NOTE_SUFFIX}#")
     return Target(path + NOTE_SUFFIX, fragment) if suffix else Target(written)
-
-
-def _placed(target: Target, note: NoteRow | None) -> Target | None:
-    if note is None:
-        return None
-    if target.fragment is None:
-        return target
-    span = find_fragment(Outline(note.outline, note.blocks, note.line_count), target.fragment)
-    return None if span is None else replace(target, lines=(span.first_line, span.last_line))
 
 
 def _text(file: Path) -> str:
@@ -296,17 +298,40 @@ def own_questions(
     :param links: the links that they hold.
     :param seed: another seed, other questions.
     """
-    cited, total = _cited(links, terms)
-    by_hash = _one_a_note(
-        seed, "link", ((link.path, link.line, (link, text)) for link, text in cited)
+    leading = [
+        link
+        for link in links
+        if link.target_chunk_id is not None and link.target_path not in (None, link.path)
+    ]
+    texts = ((link, _without_link(link)) for link in leading)
+    cited = _one_a_note(
+        seed,
+        "link",
+        (
+            (link.path, link.line, (link, text))
+            for link, text in texts
+            if text is not None and len(set(terms(text))) >= SENTENCE_TERMS
+        ),
     )
     # A filter by the path of the others would take other notes, too.
-    anchors = [one for one in by_hash if not set("*?").intersection(one[0].path)][:most]
-    rest = [one for one in by_hash if one not in anchors] or by_hash
-    held_out = rest[: min(most, total // HELD_OUT_SHARE)]
+    anchors = [one for one in cited if not set("*?").intersection(one[0].path)][:most]
+    rest = [one for one in cited if one not in anchors] or cited
+    held_out = rest[: min(most, len(leading) // HELD_OUT_SHARE)]
+    # Each title, alias and file name -> how many notes go by it.
+    names: Counter[str] = Counter()
+    for note in notes:
+        names.update({fold(note.title), link_name(note.path), *map(fold, note.aliases)})
+    aliases = _one_a_note(seed, "alias", _aliases(notes, names))
     sets = [
-        QuestionSet("headings", _headings(notes, terms, most, seed), "chunks.ndcg@10"),
-        QuestionSet("aliases", _aliases(notes, most, seed), "notes.ndcg@10"),
+        QuestionSet("headings", _headings(notes, names, terms, most, seed), "chunks.ndcg@10"),
+        QuestionSet(
+            "aliases",
+            tuple(
+                KnownQuestion(f"alias {path}: {alias}", alias, (Target(path),))
+                for path, alias in aliases[:most]
+            ),
+            "notes.ndcg@10",
+        ),
         QuestionSet(
             "anchors",
             tuple(_of_link("anchor", *one, without=one[0].path) for one in anchors),
@@ -343,21 +368,20 @@ def _one_a_note(seed: int, kind: str, found: Iterable[tuple[str, object, One]]) 
 
 
 def _headings(
-    notes: Sequence[NoteRow], terms: Terms, most: int, seed: int
+    notes: Sequence[NoteRow], names: Mapping[str, int], terms: Terms, most: int, seed: int
 ) -> tuple[KnownQuestion, ...]:
     """Headings that stand once in the vault and name no note."""
-    names = _names(notes)
     said = Counter(fold(text) for note in notes for _, text, _ in note.outline)
-
-    def found() -> Iterator[tuple[str, str, tuple[NoteRow, str, int]]]:
-        for note in notes:
-            for _, text, line in note.outline:
-                plain = not re.search(r"[\[\]^#|<>*`]", text)
-                if plain and said[fold(text)] == 1 and fold(text) not in names:
-                    yield note.path, text, (note, text, line)
-
+    found = (
+        (note.path, text, (note, text, line))
+        for note in notes
+        for _, text, line in note.outline
+        if not re.search(r"[\[\]^#|<>*`]", text)
+        and said[fold(text)] == 1
+        and fold(text) not in names
+    )
     asked: list[KnownQuestion] = []
-    for note, text, line in _one_a_note(seed, "heading", found()):
+    for note, text, line in _one_a_note(seed, "heading", found):
         if len(asked) == most:
             break
         span = find_fragment(Outline(note.outline, note.blocks, note.line_count), text)
@@ -368,44 +392,15 @@ def _headings(
     return tuple(asked)
 
 
-def _aliases(notes: Sequence[NoteRow], most: int, seed: int) -> tuple[KnownQuestion, ...]:
+def _aliases(
+    notes: Sequence[NoteRow], names: Mapping[str, int]
+) -> Iterator[tuple[str, str, tuple[str, str]]]:
     """Aliases that no other note goes by, and that are not the name of their own."""
-    names = _names(notes)
-    found = (
-        (note.path, alias, (note, alias))
-        for note in notes
-        for alias in note.aliases
-        if alias.strip()
-        and names[fold(alias)] == 1
-        and fold(alias) not in (fold(note.title), link_name(note.path))
-    )
-    chosen = _one_a_note(seed, "alias", found)
-    return tuple(
-        KnownQuestion(f"alias {note.path}: {alias}", alias, (Target(note.path),))
-        for note, alias in chosen[:most]
-    )
-
-
-def _names(notes: Sequence[NoteRow]) -> Counter[str]:
-    """Each title, alias and file name -> how many notes go by it."""
-    names: Counter[str] = Counter()
     for note in notes:
-        names.update({fold(note.title), link_name(note.path), *map(fold, note.aliases)})
-    return names
-
-
-def _cited(links: Iterable[LinkRow], terms: Terms) -> tuple[list[tuple[LinkRow, str]], int]:
-    """The links whose sentence still says something without them, and how many links lead on."""
-    found: list[tuple[LinkRow, str]] = []
-    total = 0
-    for link in links:
-        if link.target_chunk_id is None or link.target_path in (None, link.path):
-            continue
-        total += 1
-        text = _without_link(link)
-        if text is not None and len(set(terms(text))) >= SENTENCE_TERMS:
-            found.append((link, text))
-    return found, total
+        own = (fold(note.title), link_name(note.path))
+        for alias in note.aliases:
+            if alias.strip() and names[fold(alias)] == 1 and fold(alias) not in own:
+                yield note.path, alias, (note.path, alias)
 
 
 def _without_link(link: LinkRow) -> str | None:

@@ -1,7 +1,7 @@
 """The report of an evaluation: one page of HTML that needs nothing beside itself. Pure.
 
 It is built as a tree of elements, so that no text of a note can be taken for markup; a plotting
-library would bring tens of megabytes for three plain plots.
+library would bring tens of megabytes for two plain plots.
 """
 
 from __future__ import annotations
@@ -9,15 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-from notehop.app.evaluation.metrics import ANSWERS, CONTAINS, MEASURES, MeanEstimate, percent
+from notehop.app.evaluation.metrics import MEASURES, MeanEstimate, percent
 from notehop.app.evaluation.run import CURRENT, STOCK
 from notehop.app.evaluation.runner import Evaluated, Row
 from notehop.indexing.shown import counted, on_one_line, printable
 
 CURVES = (STOCK, "bare semantic", "bare lexical", "fused", CURRENT)
-"""Settings whose recall is drawn, where there are more than :data:`FEW`."""
-
-FEW = 5
+"""Settings whose recall is drawn, where there are more than these five."""
 
 CHANGES = 50
 """Questions that are listed as helped, and as hurt, by a setting."""
@@ -76,7 +74,7 @@ def _set(body: Element, found: Evaluated) -> None:
         _paragraph(body, f"Warning of {counted(count, 'search')}: {message}")
     _gains(body, found)
     rows = found.rows
-    if len(rows) > FEW:
+    if len(rows) > len(CURVES):
         rows = tuple(row for row in rows if row.setting in CURVES)
     if rows:
         _curves(_figure(body, "Recall of notes, %"), rows)
@@ -84,19 +82,22 @@ def _set(body: Element, found: Evaluated) -> None:
     if gains:
         title = f"What each setting gains over the one it is held to, {found.measure}, points"
         _bars(_figure(body, title), gains)
-    _answers(body, found)
     names = [name for name in MEASURES if any(name in row.measures for row in found.rows)]
     lines = [
-        [row.setting, *(_estimate(row.measures.get(name)) for name in names)] for row in found.rows
+        [
+            row.setting,
+            *(_estimate(row.measures.get(name)) for name in names),
+            "" if row.words is None else f"{row.words:.0f}",
+        ]
+        for row in found.rows
     ]
-    _table(_details(body, "All measures"), ["setting", *names], lines, names=(0,))
+    _table(_details(body, "All measures"), ["setting", *names, "words"], lines, names=(0,))
     for row in found.rows:
         if row.helped or row.hurt:
             _changes(body, found, row)
 
 
 def _gains(body: Element, found: Evaluated) -> None:
-    head = ["setting", f"{found.measure}, %", "against", "gain", "helped", "hurt"]
     lines = []
     for row in found.rows:
         gain = row.gains.get(found.measure)
@@ -113,39 +114,13 @@ def _gains(body: Element, found: Evaluated) -> None:
                 ", ".join(f"{key}={value}" for key, value in row.overrides.items()),
             ]
         )
+    head = ["setting", f"{found.measure}, %", "against", "gain", "helped", "hurt"]
     _table(body, [*head, "passages", "ms", "changed settings"], lines, names=(0, 2, 8))
-
-
-def _answers(body: Element, found: Evaluated) -> None:
-    """What the answers hold, with their length, where the set says its answers."""
-    if all(row.words is None for row in found.rows):
-        return
-    names = [name for name in ANSWERS if any(name in row.measures for row in found.rows)]
-    lines = [
-        [
-            row.setting,
-            _estimate(row.gains.get(CONTAINS), sign="+"),
-            *(_estimate(row.measures.get(name)) for name in names),
-            _estimate(row.refused),
-            "" if row.words is None else f"{row.words:.0f}",
-        ]
-        for row in found.rows
-    ]
-    SubElement(body, "h3").text = "Answers"
-    _paragraph(
-        body,
-        "Shares of the questions whose answer is known; refused: of "
-        f"{counted(found.foreign, 'question')} that the vault cannot answer.",
-    )
-    head = ["setting", f"gain of {CONTAINS}", *names, "refused", "words"]
-    _table(body, head, lines, names=(0,))
 
 
 def _changes(body: Element, found: Evaluated, row: Row) -> None:
     won = f"{len(row.helped):,} helped, {len(row.hurt):,} hurt"
     details = _details(body, f"{row.setting} against {row.against}: {won}")
-    values = [one.after - one.before for one in (*row.helped, *row.hurt)]
-    _differences(_figure(details, f"{found.measure}, a bar a question"), values)
     known = {question.id: question for question in found.questions}
     for name, changes in (("Helped", row.helped), ("Hurt", row.hurt)):
         if not changes:
@@ -212,13 +187,14 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00")
 def _figure(parent: Element, title: str) -> Element:
     figure = SubElement(parent, "figure")
     SubElement(figure, "figcaption").text = _clean(title)
-    return SubElement(figure, "svg", {"role": "img", "aria-label": _clean(title)})
+    about = {"role": "img", "aria-label": _clean(title), "width": str(WIDTH)}
+    return SubElement(figure, "svg", about)
 
 
 def _curves(svg: Element, rows: Sequence[Row]) -> None:
     """Recall over the cut-offs 1, 2, …, a line a setting; their names stand below each other."""
     height, right = 240, WIDTH - LEFT
-    _sized(svg, height + 20)
+    svg.set("viewBox", f"0 0 {WIDTH} {height + 20}")
     steps = len(rows[0].recall)
     for tenth in range(0, 11, 2):
         level = height - (height - 10) * tenth / 10
@@ -241,7 +217,7 @@ def _curves(svg: Element, rows: Sequence[Row]) -> None:
 def _bars(svg: Element, rows: Sequence[tuple[str, MeanEstimate]]) -> None:
     """A bar a row around 0, in percent, with the interval as a line over it."""
     bottom = ROW * len(rows) + 10
-    _sized(svg, bottom + 20)
+    svg.set("viewBox", f"0 0 {WIDTH} {bottom + 20}")
     reach = max(max(abs(one.low), abs(one.high)) for _, one in rows) or 0.01
 
     def x(value: float) -> float:
@@ -254,34 +230,11 @@ def _bars(svg: Element, rows: Sequence[tuple[str, MeanEstimate]]) -> None:
         middle = ROW * at + ROW / 2
         start, end = sorted((x(0), x(one.value)))
         sure = one.low > 0 or one.high < 0
-        _bar(svg, one.value >= 0, sure, start, middle - 6, end - start, 12)
+        kind = f"{'up' if one.value >= 0 else 'down'}{'' if sure else ' unsure'}"
+        place = {"x": f"{start:.1f}", "y": f"{middle - 6:.1f}", "width": f"{end - start:.1f}"}
+        SubElement(svg, "rect", {"class": kind, "height": "12"}, **place)
         _line(svg, x(one.low), middle, x(one.high), middle, "interval")
         _text(svg, LEFT - 8, middle + 4, _clean(name), "end")
-
-
-def _differences(svg: Element, values: Sequence[float]) -> None:
-    """A bar a question, gains first and losses last, from -1 to 1."""
-    half = 60
-    _sized(svg, 2 * half)
-    step = (WIDTH - RIGHT) / max(len(values), 20)
-    _line(svg, 0, half, WIDTH - RIGHT, half, "axis")
-    for at, value in enumerate(sorted(values, reverse=True)):
-        top = half - half * max(value, 0)
-        _bar(svg, value > 0, True, step * at, top, 0.8 * step, half * abs(value))
-
-
-def _sized(svg: Element, height: float) -> None:
-    svg.set("viewBox", f"0 0 {WIDTH} {height:.0f}")
-    svg.set("width", str(WIDTH))
-
-
-def _bar(
-    svg: Element, gain: bool, sure: bool, x: float, y: float, width: float, height: float
-) -> None:
-    sizes = {"x": x, "y": y, "width": width, "height": height}
-    written = {key: f"{size:.1f}" for key, size in sizes.items()}
-    kind = f"{'up' if gain else 'down'}{'' if sure else ' unsure'}"
-    SubElement(svg, "rect", {"class": kind}, **written)
 
 
 def _line(svg: Element, x1: float, y1: float, x2: float, y2: float, kind: str) -> None:

@@ -11,12 +11,13 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
-from itertools import chain
+from math import isnan
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,15 +34,8 @@ from notehop.app.evaluation.answer_sets import (
     rows,
 )
 from notehop.app.evaluation.links import reader_without, with_unrelated_links
-from notehop.app.evaluation.metrics import (
-    ANSWERS,
-    MEASURES,
-    drawn,
-    measure_for,
-    strangers,
-)
+from notehop.app.evaluation.metrics import ANSWERS, MEASURES, measure_for
 from notehop.app.evaluation.questions import (
-    KnownQuestion,
     QuestionSet,
     golden_sets,
     own_questions,
@@ -67,6 +61,7 @@ from notehop.indexing.stores.reader import Reader, Snapshot
 from notehop.indexing.tokens import Tokenizer
 
 if TYPE_CHECKING:
+    from notehop.app.services.vault import VaultHandle
     from notehop.indexing.report import Progress
 
 BASE = ("semantic", "lexical")
@@ -76,8 +71,7 @@ CURRENT = "current"
 STOCK = "stock"
 
 
-@dataclass(frozen=True, slots=True)
-class AblatedPart:
+class AblatedPart(NamedTuple):
     """A part of retrieval that can be without: the setting that says so, with its two values."""
 
     name: str
@@ -117,38 +111,32 @@ def _ablation(settings: Settings) -> list[Variant]:
     The bare signals are held to their fusion, each rung of the ladder to the one below it, all
     others to the settings in force.
     """
-    weights = settings.retrieval.weights.model_dump()
     known = _presets(settings)
-    on = [part for part in PARTS if attrgetter(part.key)(settings) != part.off]
+    weights = settings.retrieval.weights.model_dump()
+    signals = [
+        AblatedPart(one, _weight(one), weight or 1.0, 0.0) for one, weight in weights.items()
+    ]
+    on = [part for part in (*signals, *PARTS) if attrgetter(part.key)(settings) != part.off]
     ladder = Variant("fused", known["fused"], STOCK)
     found = [
         Variant(STOCK, known[STOCK]),
         *(Variant(f"bare {name}", known[name], "fused") for name in BASE),
         ladder,
     ]
-    rungs = [(name, _weight(name), weights[name]) for name in weights if name not in BASE]
-    rungs = [rung for rung in rungs if rung[2]]
-    rungs += [(part.name, part.key, attrgetter(part.key)(settings)) for part in on]
-    for name, key, value in rungs:
-        overrides = {**ladder.overrides, key: value}
-        ladder = Variant(f"... + {name}", overrides, ladder.name)
-        found.append(ladder)
+    for part in on:
+        if part.name not in BASE:
+            overrides = {**ladder.overrides, part.key: attrgetter(part.key)(settings)}
+            ladder = Variant(f"... + {part.name}", overrides, ladder.name)
+            found.append(ladder)
     found.append(Variant(CURRENT, against=STOCK))
     several = sum(bool(weights[name]) for name in BASE) > 1
     found += [
-        Variant(f"without {name}", {_weight(name): 0.0}, CURRENT)
-        for name, weight in weights.items()
-        if weight and (several or name not in BASE)
+        Variant(f"without {part.name}", {part.key: part.off}, CURRENT)
+        for part in on
+        if several or part.name not in BASE
     ]
-    found += [Variant(f"without {part.name}", {part.key: part.off}, CURRENT) for part in on]
-    found += [
-        Variant(f"with {name}", {_weight(name): 1.0}, CURRENT)
-        for name, weight in weights.items()
-        if not weight
-    ]
-    off = (part for part in PARTS if part not in on)
-    found += [Variant(f"with {part.name}", {part.key: part.on}, CURRENT) for part in off]
-    return found
+    off = [part for part in (*signals, *PARTS) if part not in on]
+    return found + [Variant(f"with {part.name}", {part.key: part.on}, CURRENT) for part in off]
 
 
 def _named(settings: Settings, said: str) -> Mapping[str, Any]:
@@ -274,7 +262,6 @@ def evaluate_sets(
     if not found:
         raise UsageError(f"{data}: holds no golden sets (folders with queries.jsonl, vault.tar.gz)")
     for golden in found:
-        original = golden.vault
         if plan.unrelated_links:
             golden = with_unrelated_links(golden, work, plan.unrelated_links, plan.seed)
         settings = load_settings(vault=golden.vault, config_file=config_file)
@@ -284,16 +271,8 @@ def evaluate_sets(
         _distinct(settings, plan.variants(settings))
         place = place_for(settings)
         with _snapshot(place) as view:
-            notes = view.notes_at(_gold_notes(golden.questions))
-            questions = placed(golden.questions, notes, golden.name)
-            others = (one.questions for one in found if one.vault != original)
-            foreign = strangers(list(chain.from_iterable(others)), frozenset(view.paths()))
-        asked = QuestionSet(
-            golden.name,
-            questions,
-            measure_for(questions),
-            foreign=tuple(drawn(foreign, plan.questions, plan.seed)),
-        )
+            questions = placed(golden.questions, view, golden.name)
+        asked = QuestionSet(golden.name, questions, measure_for(questions))
         yield _evaluated(asked, place, place_for, plan, progress)
 
 
@@ -320,7 +299,7 @@ def evaluate_vault(
             language = reader.catalog.meta().get("fingerprint", {}).get("language")
             sets = _own(view, Tokenizer(str(language or "en")), place, plan)
         else:
-            found = placed(given, view.notes_at(_gold_notes(given)), str(questions))
+            found = placed(given, view, str(questions))
             sets = [QuestionSet(str(questions), found, measure_for(found))]
     for asked in sets:
         yield _evaluated(
@@ -349,26 +328,23 @@ def evaluate_answers(
     told: list[dict[str, object]] = []
     for variant in variants:
         there = replace(place, settings=settings.with_overrides(variant.overrides))
-        with open_place(there) as vault:
-            vault.warm()
-            progress.stage(f"{file.stem}: {variant.name}", len(questions), "questions")
+        with _opened(there, f"{file.stem}: {variant.name}", len(questions), progress) as vault:
             measures: list[list[float]] = []
             for question in questions:
                 answer = vault.ask(question.text)
                 measures.append(measured(question, answered(answer)))
-                known = zip(ANSWER_MEASURES, measures[-1], strict=True)
-                asked: dict[str, object] = {
-                    "id": question.id,
-                    "kind": question.kind,
-                    "why": question.why,
-                    "question": question.text,
-                    "setting": variant.name,
-                    **{name: bool(value) for name, value in known if value == value},
-                    "answer": without_opening(answer.answer),
-                }
-                told += [asked] if each else []
+                if each:
+                    known = zip(ANSWER_MEASURES, measures[-1], strict=True)
+                    about = {
+                        "id": question.id,
+                        "kind": question.kind,
+                        "why": question.why,
+                        "question": question.text,
+                        "setting": variant.name,
+                    }
+                    holds = {name: bool(value) for name, value in known if not isnan(value)}
+                    told.append({**about, **holds, "answer": without_opening(answer.answer)})
                 progress.advance(1)
-            progress.close()
         values[variant.name] = np.asarray(measures)
         against = None if variant.against is None else values[variant.against]
         found[variant.name] = rows(questions, values[variant.name], against)
@@ -376,6 +352,18 @@ def evaluate_answers(
     return AnswersEvaluated(
         file.stem, len(paths), len(questions), found, conclusion(last), tuple(told)
     )
+
+
+@contextmanager
+def _opened(
+    place: Place, stage: str, questions: int, progress: Progress, **how: Any
+) -> Iterator[VaultHandle]:
+    """A vault that is warm, while so many questions are asked."""
+    with open_place(place, **how) as vault:
+        vault.warm()
+        progress.stage(stage, questions, "questions")
+        yield vault
+        progress.close()
 
 
 def _check(plan: EvaluationPlan) -> None:
@@ -423,33 +411,16 @@ def _evaluated(
     for number, same in enumerate(groups.values(), start=1):
         there = place_for(place.settings.with_overrides(same[0].overrides))
         stage = f"{asked.name}, setting {number} of {len(groups)}: {same[0].name}"
-        with open_place(there, read=reader_without(asked.held_out)) as vault:
-            vault.warm()
-            foreign = asked.foreign if plan.answers else ()
-            progress.stage(stage, len(asked.questions) + len(foreign), "questions")
+        read = reader_without(asked.held_out)
+        with _opened(there, stage, len(asked.questions), progress, read=read) as vault:
             search = MeasuredVault(vault)
-            outcome = ask_all(
-                search,
-                asked.questions,
-                lambda: progress.advance(1),
-                answers=plan.answers,
-                foreign=foreign,
-            )
-            progress.close()
+            outcome = ask_all(search, asked, progress, answers=plan.answers)
         warnings += search.warnings
         outcomes |= dict.fromkeys((variant.name for variant in same), outcome)
     with _snapshot(place) as view:
         notes = len(view.paths())
     rows = compare(asked, variants, outcomes)
-    return Evaluated(
-        asked.name,
-        notes,
-        asked.measure,
-        asked.questions,
-        rows,
-        dict(warnings),
-        len(asked.foreign) if plan.answers else 0,
-    )
+    return Evaluated(asked.name, notes, asked.measure, asked.questions, rows, dict(warnings))
 
 
 def _indexed(name: str, vault: Path, work: Path, progress: Progress) -> PlaceFor:
@@ -471,7 +442,3 @@ def _indexed(name: str, vault: Path, work: Path, progress: Progress) -> PlaceFor
 def _snapshot(place: Place) -> Snapshot:
     with Reader(place.layout, expected_fingerprint(place.settings)) as reader:
         return reader.snapshot()
-
-
-def _gold_notes(questions: tuple[KnownQuestion, ...]) -> list[str]:
-    return sorted({path for question in questions for path in question.notes})

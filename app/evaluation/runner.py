@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from math import isnan, nan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from notehop.app.answer.draft import without_opening
-from notehop.app.answer.material import CONNECTED, material_of
+from notehop.app.answer.material import CONNECTED
 from notehop.app.evaluation.metrics import (
     ANSWERS,
     MEASURES,
@@ -23,11 +23,8 @@ from notehop.app.evaluation.metrics import (
     answer_values,
     context_values,
     estimates,
-    mean,
-    ranked_notes,
-    ranked_targets,
+    ranked,
     ranking_values,
-    refusal,
 )
 from notehop.app.evaluation.questions import KnownQuestion, Lines, QuestionSet
 from notehop.app.retrieval.graph_retriever import EXPANDED
@@ -35,25 +32,21 @@ from notehop.app.retrieval.trace import TracedQuery
 from notehop.config.errors import UsageError
 
 if TYPE_CHECKING:
-    from llama_index.core.schema import NodeWithScore
-
-    from notehop.app.answer.query_engine import NotehopQueryEngine
     from notehop.app.evaluation.run import Variant
     from notehop.app.models import Answer, ConnectedNote, SearchResult, Source
     from notehop.app.services.vault import VaultHandle
+    from notehop.indexing.report import Progress
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(NamedTuple):
     """What the context of an answer is made of, a note's path a passage.
 
     ``sources`` are those that the ranking alone brought, ``linked`` those that links brought:
-    connected notes, and hits of the recall expansion. ``answered`` answers from it.
+    connected notes, and hits of the recall expansion.
     """
 
-    sources: tuple[str, ...]
-    linked: tuple[str, ...]
-    answered: Callable[[], Answered]
+    sources: list[str]
+    linked: list[str]
 
 
 class MeasuredVault:
@@ -70,36 +63,25 @@ class MeasuredVault:
         """What the context of an answer is made of."""
         query = TracedQuery(question.text)
         engine = self._vault.query_engine(filters=_filters(question), literal=True)
-        nodes = engine.retrieve(query)
-        self.warnings.update(query.trace.warnings)
-        sources: list[str] = []
-        linked: list[str] = []
-        for node in nodes:
+        found = Context([], [])
+        for node in engine.retrieve(query):
             told = node.node.metadata
             by_link = told.get("role") == CONNECTED or EXPANDED in told
-            (linked if by_link else sources).append(str(told["path"]))
-        return Context(tuple(sources), tuple(linked), lambda: self._answered(engine, query, nodes))
+            (found.linked if by_link else found.sources).append(str(told["path"]))
+        self.warnings.update(query.trace.warnings)
+        return found
 
-    def notes(self, question: KnownQuestion) -> Sequence[str]:
+    def answered(self, question: KnownQuestion) -> Answered:
+        """What is answered."""
+        return answered(self._vault.ask(question.text, literal=True, filters=_filters(question)))
+
+    def notes(self, question: KnownQuestion) -> list[str]:
         """The best notes, best first, each once."""
         return [hit.path for hit in self._search(question, "notes").hits]
 
-    def chunks(self, question: KnownQuestion) -> Sequence[tuple[str, Lines]]:
+    def chunks(self, question: KnownQuestion) -> list[tuple[str, Lines]]:
         """The best passages, best first."""
         return [(hit.path, hit.lines) for hit in self._search(question, "chunks").hits]
-
-    def _answered(
-        self, engine: NotehopQueryEngine, query: TracedQuery, nodes: list[NodeWithScore]
-    ) -> Answered:
-        response = engine.synthesize(query, nodes)
-        told = response.metadata or {}
-        material = material_of(nodes, self._vault.name)
-        return Answered(
-            "" if told["mode"] == "none" else without_opening(str(response)),
-            frozenset(one["path"] for one in told["citations"]),
-            "\n".join(map(_shown, material.sources)),
-            "\n".join(map(_shown, material.connected)),
-        )
 
     def _search(self, question: KnownQuestion, results: str) -> SearchResult:
         found = self._vault.search(
@@ -134,7 +116,7 @@ def _filters(question: KnownQuestion) -> Mapping[str, Any]:
     return {} if question.without is None else {"not": {"path": [question.without]}}
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """What one setting gave, a row a question.
 
@@ -142,60 +124,56 @@ class Outcome:
     :data:`~app.evaluation.metrics.MEASURES`. ``recall`` is that of notes at each cut-off, shape
     (questions, cut-offs). ``passages`` counts those in the context, ``milliseconds`` is the time
     until it was there. ``found`` are the notes that the search ranked first, ``answers`` what was
-    answered, None where no answer was asked for. ``refused`` holds a value a foreign question: see
-    :func:`~app.evaluation.metrics.refusal`.
+    answered, None where no answer was asked for.
     """
 
-    values: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 0)))
-    recall: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 0)))
-    passages: list[int] = field(default_factory=list)
-    milliseconds: list[float] = field(default_factory=list)
-    found: list[tuple[str, ...]] = field(default_factory=list)
-    answers: list[str | None] = field(default_factory=list)
-    refused: list[float] = field(default_factory=list)
+    values: NDArray[np.float64]
+    recall: NDArray[np.float64]
+    passages: list[int]
+    milliseconds: list[float]
+    found: list[tuple[str, ...]]
+    answers: list[str | None]
 
 
 def ask_all(
     search: MeasuredVault,
-    questions: Sequence[KnownQuestion],
-    asked: Callable[[], None],
+    asked: QuestionSet,
+    progress: Progress,
     *,
     answers: bool,
-    foreign: Sequence[KnownQuestion],
 ) -> Outcome:
     """Ask every question for its context, for notes and for passages.
 
-    :param asked: called after each question.
-    :param answers: whether to answer those whose answer is known, too, and the foreign ones.
-    :param foreign: questions that the vault cannot answer.
+    :param answers: whether to answer those whose answer is known, too.
     """
-    outcome = Outcome()
+    passages: list[int] = []
+    milliseconds: list[float] = []
+    found: list[tuple[str, ...]] = []
+    replies: list[Answered | None] = []
     in_context: list[tuple[float, float]] = []
     by_note: list[list[int | None]] = []
     by_chunk: list[list[int | None]] = []
-    of_answers: list[list[float]] = []
-    for question in questions:
+    for question in asked.questions:
         started = time.perf_counter()
         context = search.context(question)
-        outcome.milliseconds.append((time.perf_counter() - started) * 1000)
+        milliseconds.append((time.perf_counter() - started) * 1000)
         in_context.append(context_values(question, context.sources, context.linked))
-        outcome.passages.append(len(context.sources) + len(context.linked))
-        reply = context.answered() if answers and question.answers else None
-        outcome.answers.append(None if reply is None else reply.text)
-        of_answers.append([nan] * len(ANSWERS) if reply is None else answer_values(question, reply))
+        passages.append(len(context.sources) + len(context.linked))
+        replies.append(search.answered(question) if answers and question.answers else None)
         notes = search.notes(question)
-        outcome.found.append(tuple(notes[:5]))
-        by_note.append(ranked_notes(notes, sorted(question.notes)))
-        by_chunk.append(ranked_targets(search.chunks(question), question.gold))
-        asked()
-    for question in foreign if answers else ():
-        outcome.refused.append(refusal(question, search.context(question).answered()))
-        asked()
-    of_notes, outcome.recall = ranking_values(by_note, [len(one.notes) for one in questions])
-    of_chunks, _ = ranking_values(by_chunk, [len(one.gold) for one in questions])
-    columns = (np.asarray(in_context), of_notes, of_chunks, np.asarray(of_answers))
-    outcome.values = np.hstack(columns)
-    return outcome
+        found.append(tuple(notes[:5]))
+        by_note.append(ranked([(path, (0, 0)) for path in notes], question.whole_notes))
+        by_chunk.append(ranked(search.chunks(question), question.gold))
+        progress.advance(1)
+    of_notes, recall = ranking_values(by_note, [len(one.notes) for one in asked.questions])
+    of_chunks, _ = ranking_values(by_chunk, [len(one.gold) for one in asked.questions])
+    of_answers = [
+        [nan] * len(ANSWERS) if reply is None else answer_values(question, reply)
+        for question, reply in zip(asked.questions, replies, strict=True)
+    ]
+    values = np.hstack([np.asarray(in_context), of_notes, of_chunks, np.asarray(of_answers)])
+    texts = [None if reply is None else reply.text for reply in replies]
+    return Outcome(values, recall, passages, milliseconds, found, texts)
 
 
 SAME = 1e-9
@@ -225,8 +203,7 @@ class Row:
     are in neither. ``recall`` is that of notes at each cut-off from 1. ``values`` are those of the
     set's measure, in the order of the questions, None where it does not apply. ``milliseconds`` is
     the median until a context is there, ``passages`` the mean number in one. ``answers`` are what
-    was answered, ``words`` their mean length; ``refused`` is the share of foreign questions that
-    were left unanswered.
+    was answered, ``words`` their mean length.
     """
 
     setting: str
@@ -242,15 +219,13 @@ class Row:
     milliseconds: float
     answers: tuple[str | None, ...] = ()
     words: float | None = None
-    refused: MeanEstimate | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluated:
     """A set of questions under every setting.
 
-    ``warnings`` maps what searches had to say -> how many said it. ``foreign`` counts the questions
-    that the vault cannot answer.
+    ``warnings`` maps what searches had to say -> how many said it.
     """
 
     name: str
@@ -259,7 +234,6 @@ class Evaluated:
     questions: tuple[KnownQuestion, ...]
     rows: tuple[Row, ...]
     warnings: Mapping[str, int]
-    foreign: int = 0
 
     def as_json(self) -> dict[str, Any]:
         """The result as plain values."""
@@ -312,7 +286,6 @@ def _row(asked: QuestionSet, variant: Variant, outcomes: Mapping[str, Outcome]) 
         milliseconds=float(np.median(own.milliseconds)),
         answers=tuple(own.answers) if texts else (),
         words=float(np.mean([len(text.split()) for text in texts])) if texts else None,
-        refused=None if np.isnan(own.refused).all() else mean(np.asarray(own.refused)),
     )
 
 

@@ -43,11 +43,7 @@ class AskArguments(models.Query):
 class BrowseArguments(models.BrowseQuery):
     """Arguments of ``graph_browse``."""
 
-    guessed: ClassVar[tuple[tuple[str, str], ...]] = (
-        *models.BrowseQuery.guessed,
-        ("path", "seeds"),
-        ("file", "seeds"),
-    )
+    guessed: ClassVar = {**models.BrowseQuery.guessed, "path": "seeds", "file": "seeds"}
 
     budget: Budget = 2_000
 
@@ -55,13 +51,13 @@ class BrowseArguments(models.BrowseQuery):
 class ReadArguments(models.Parameters):
     """Arguments of ``read_note``."""
 
-    guessed = (
-        ("note", "notes"),
-        ("path", "notes"),
-        ("file", "notes"),
-        ("name", "notes"),
-        ("heading", "section"),
-    )
+    guessed: ClassVar = {
+        "note": "notes",
+        "path": "notes",
+        "file": "notes",
+        "name": "notes",
+        "heading": "section",
+    }
 
     notes: Annotated[list[Seed], at_most(MOST_SEEDS), BeforeValidator(listed)] = Field(
         min_length=1, max_length=MOST_SEEDS
@@ -206,7 +202,7 @@ def _lean(field: Mapping[str, Any], told: str = "") -> dict[str, Any]:
 
 def _own_names(kind: type[models.Parameters]) -> dict[str, str]:
     """The arguments that an agent is told of, with the names of their fields."""
-    guesses = dict(kind.guessed)
+    guesses = kind.guessed
     return {one: one if one in kind.model_fields else guesses[one] for one in SHOWN[kind]}
 
 
@@ -240,7 +236,7 @@ def read_arguments(kind: type[ArgumentsT], given: Mapping[str, Any]) -> Argument
         raise QueryError(f"wrong arguments: {'; '.join(told)}") from exc
 
 
-_GUESSED = dict(FilterFields.guessed)
+_GUESSED = FilterFields.guessed
 
 
 def read_vault(given: Mapping[str, Any], vaults: Sequence[str]) -> tuple[str, dict[str, Any]]:

@@ -10,18 +10,16 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 import anyio
 from anyio.abc import TaskGroup, TaskStatus
 from fastapi import APIRouter
-from starlette.responses import JSONResponse
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from notehop.app.problems import http_problem
 from notehop.app.services.vaults import NAMED, LazyVault
+from notehop.config.errors import ServerStopping
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -68,11 +66,7 @@ class HttpTransport:
         """Answer a request."""
         if self._closing.is_set():
             told = "the server is being stopped; ask again when it is back"
-            problem = http_problem(HTTPStatus.SERVICE_UNAVAILABLE, told, kind="stopping")
-            body = problem.model_dump(exclude_none=True)
-            refusal = JSONResponse(body, problem.status, media_type="application/problem+json")
-            await refusal(scope, receive, send)
-            return
+            raise ServerStopping(told)
         name = scope.get(NAMED)
         async with self._starting:
             if name not in self._managers:

@@ -6,12 +6,12 @@ Errors of ours become results that say what to do; others are logged, and not qu
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext, suppress
 from importlib.metadata import version
+from itertools import count
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from urllib.parse import quote, unquote
 
@@ -21,11 +21,12 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.session import ServerSession
 
 from notehop.app.mcp.arguments import input_schema, read_arguments, read_vault
-from notehop.app.mcp.tools import TOOLS, Call, Tool, instructions
+from notehop.app.mcp.tools import TOOLS, Tool, instructions
 from notehop.app.models import GraphNode
 from notehop.app.problems import UNEXPECTED, agent_text
 from notehop.app.services.vaults import LazyVault
 from notehop.config.errors import IndexFailure, NotehopError, NoteMissing, UsageError
+from notehop.indexing.llm.egress import UNWANTED, holding
 
 if TYPE_CHECKING:
     from notehop.app.services.vault import VaultHandle
@@ -111,9 +112,9 @@ class _Handlers:
         gone, failed = threading.Event(), False
         try:
             name, rest = read_vault(params.arguments or {}, self._names)
-            given, steps = read_arguments(tool.arguments, rest), _Steps(ctx.session)
-            call = Call(steps.say, gone.is_set)
-            reply = await self._worked(self._vaults[name], tool, given, call, steps)
+            given = read_arguments(tool.arguments, rest)
+            with holding(UNWANTED, gone.is_set):
+                reply = await self._worked(self._vaults[name], tool, given, ctx.session)
         except Exception as exc:  # noqa: BLE001 (the client is told, and the log)
             reply, failed = agent_text(exc), True
             if not isinstance(exc, NotehopError):
@@ -123,24 +124,27 @@ class _Handlers:
         content = [types.TextContent(type="text", text=reply)]
         return types.CallToolResult(content=content, is_error=failed)
 
-    async def _worked(
-        self, lazy: LazyVault, tool: Tool, given: Any, call: Call, steps: _Steps
-    ) -> str:
-        """Have a tool do its work, and say before it what takes longer the first time."""
+    async def _worked(self, lazy: LazyVault, tool: Tool, given: Any, session: ServerSession) -> str:
+        """Have a tool do its work; a client that gave a token to be told by hears of each step."""
+        steps = count(1)
+
+        async def report(message: str) -> None:
+            await session.report_progress(next(steps), message=message)
+
         # To write a note takes neither index nor models.
         forgiven = suppress(NotehopError) if tool.writes else nullcontext()
         vault: VaultHandle | None = None
         with forgiven:
             vault = lazy.opened
             if vault is None:
-                await steps.report("opening the index")
+                await report("opening the index")
                 vault = await self._run(lazy.open)
             if tool.models and not vault.ready:
-                await steps.report("loading the model")
+                await report("loading the model")
                 await self._run(vault.warm)
-        return await self._run(
-            lambda: tool.run(lazy if tool.writes else vault, given, call), slow=tool.slow
-        )
+        await report(tool.says)
+        asked = lazy if tool.writes else vault
+        return await self._run(lambda: tool.work(asked, given), slow=tool.slow)
 
     async def list_resources(self, _: Context, params: Page) -> types.ListResourcesResult:
         cursor = (params and params.cursor) or "0"
@@ -238,22 +242,3 @@ def _resource(node: GraphNode, vault: str | None) -> types.Resource:
 def _missing(uri: str, why: str) -> MCPError:
     """The error for an address at which nothing is."""
     return MCPError(types.INVALID_PARAMS, f"no such resource: {why}", {"uri": uri[:1_000]})
-
-
-class _Steps:
-    """Tells a client what is being done, if it gave a token to be told by."""
-
-    def __init__(self, session: ServerSession) -> None:
-        self._session = session
-        self._loop = asyncio.get_running_loop()
-        self._count = 0
-
-    async def report(self, message: str) -> None:
-        """Tell of the next step."""
-        self._count += 1
-        await self._session.report_progress(self._count, message=message)
-
-    def say(self, message: str) -> None:
-        """Tell of it from a thread, and do not wait until it is told."""
-        with suppress(RuntimeError):  # the loop has ended meanwhile
-            asyncio.run_coroutine_threadsafe(self.report(message), self._loop)

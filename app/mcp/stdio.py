@@ -14,11 +14,8 @@ from contextlib import ExitStack
 from typing import Any, TypeVar
 
 import anyio
-from mcp import types
 from mcp.server.context import CallNext, HandlerResult, ServerMiddleware
 from mcp.server.stdio import stdio_server
-from mcp.shared.message import SessionMessage
-from pydantic import ValidationError
 
 from notehop.app.mcp.server import Context, make_server
 from notehop.app.services.vaults import Vaults
@@ -26,9 +23,6 @@ from notehop.app.services.vaults import Vaults
 _log = logging.getLogger(__name__)
 
 T = TypeVar("T")
-
-Incoming = SessionMessage | Exception
-"""A message, or why a line is none."""
 
 ENDING = 2.0  # seconds that ending may take, whatever hangs: clients wait as long before they kill
 
@@ -64,32 +58,9 @@ async def _serve(vaults: Vaults, follow: bool) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         # At once: the thread that waits for a line cannot be ended otherwise.
         signal.signal(number, lambda *_: _end(vaults, 0))
-    arrived, messages = anyio.create_memory_object_stream[Incoming](0)
-    async with stdio_server() as (reading, writing), anyio.create_task_group() as tasks:
-
-        async def pass_on() -> None:
-            """Answer what is no message as JSON-RPC says: the SDK keeps silent about it."""
-            async with arrived:
-                async for one in reading:
-                    if not isinstance(one, Exception):
-                        await arrived.send(one)
-                    elif (error := _refusal(one)) is not None:
-                        refusal = types.JSONRPCError(jsonrpc="2.0", id=None, error=error)
-                        await writing.send(SessionMessage(refusal))
-
-        tasks.start_soon(pass_on)
-        await server.run(messages, writing, server.create_initialization_options())
-
-
-def _refusal(exc: Exception) -> types.ErrorData | None:
-    """What is wrong with a line; None for an empty one."""
-    first = exc.errors(include_url=False)[0] if isinstance(exc, ValidationError) else None
-    if first is None or first["type"] in ("json_invalid", "string_unicode"):
-        if first is not None and not str(first["input"]).strip():
-            return None
-        return types.ErrorData(code=types.PARSE_ERROR, message="this line is not JSON")
-    told = "this is no JSON-RPC 2.0 message; one a line, batches are not taken"
-    return types.ErrorData(code=types.INVALID_REQUEST, message=told)
+    # A line that is no message is passed over.
+    async with stdio_server() as (reading, writing):
+        await server.run(reading, writing, server.create_initialization_options())
 
 
 def _once_answered(begin: Callable[[], None]) -> ServerMiddleware[Any]:

@@ -9,7 +9,7 @@ from llama_index.core.tools import FunctionTool, ToolMetadata
 from llama_index.core.tools.tool_spec.base import BaseToolSpec
 
 from notehop.app.mcp.arguments import input_schema, read_arguments
-from notehop.app.mcp.tools import TOOLS, Call, Tool
+from notehop.app.mcp.tools import TOOLS, Tool
 from notehop.app.problems import agent_text
 from notehop.config.errors import NotehopError
 
@@ -41,11 +41,9 @@ class VaultToolSpec(BaseToolSpec):
         ]
 
     def _working(self, tool: Tool) -> Callable[..., str]:
-        call = Call(say=lambda _: None, gone=lambda: False)
-
         def work(**arguments: Any) -> str:
             try:
-                return tool.run(self._vault, read_arguments(tool.arguments, arguments), call)
+                return tool.work(self._vault, read_arguments(tool.arguments, arguments))
             except NotehopError as exc:
                 return agent_text(exc)
 

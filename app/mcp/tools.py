@@ -8,32 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from notehop.app.mcp import arguments as given_as
 from notehop.app.mcp import text
-from notehop.app.models import (
-    CaptureQuery,
-    DoneEvent,
-    ErrorEvent,
-    Parameters,
-    SourcesEvent,
-)
-from notehop.app.problems import agent_text, failure_of
+from notehop.app.models import CaptureQuery, Parameters
+from notehop.app.problems import agent_text
 from notehop.config.errors import NotehopError
 from notehop.indexing.shown import on_one_line
 
 if TYPE_CHECKING:
     from notehop.app.services.vault import VaultHandle
-    from notehop.app.services.vaults import LazyVault
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A call of a tool, as its work in a thread sees it.
-
-    :ivar say: tells the client what is being done, if it wants to know.
-    :ivar gone: whether nobody waits for the result any more.
-    """
-
-    say: Callable[[str], None]
-    gone: Callable[[], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +22,7 @@ class Tool:
     """A tool.
 
     :ivar says: what the client is told that it does.
-    :ivar work: writes its reply, in a thread.
+    :ivar work: writes its reply from a vault and arguments, in a thread; may raise ``NotehopError``.
     :ivar models: whether models have to be loaded for it.
     :ivar slow: whether a language model may take its time with it.
     :ivar writes: whether it writes to the vault; then it needs no index.
@@ -52,36 +33,13 @@ class Tool:
     description: str
     arguments: type[Parameters]
     says: str
-    work: Callable[[Any, Any, Call], str]
+    work: Callable[[Any, Any], str]
     models: bool = True
     slow: bool = False
     writes: bool = False
 
-    def run(self, vault: LazyVault | VaultHandle | None, given: Parameters, call: Call) -> str:
-        """Do the work.
 
-        :raises NotehopError: why there is no reply.
-        """
-        call.say(self.says)
-        return self.work(vault, given, call)
-
-
-def ask(vault: VaultHandle, given: given_as.AskArguments, call: Call) -> str:
-    """Answer; a language model is stopped once nobody waits any more.
-
-    :raises NotehopError: why there is no answer.
-    """
-    for event in vault.stream(given, cancelled=call.gone):
-        if isinstance(event, SourcesEvent):
-            call.say(f"answering from {len(event.sources)} sources")
-        elif isinstance(event, ErrorEvent):
-            raise failure_of(event.problem)
-        elif isinstance(event, DoneEvent):
-            return text.answer_text(event.answer, given.budget)
-    raise NotehopError("the answer was broken off; ask again")
-
-
-def read_note(vault: VaultHandle, given: given_as.ReadArguments, _: Call) -> str:
+def read_note(vault: VaultHandle, given: given_as.ReadArguments) -> str:
     """Read one note or several, which share the budget; one that is not there does not hide others.
 
     :raises NotehopError: if none can be read.
@@ -116,7 +74,7 @@ TOOLS = {
             "have written down. Then connected notes: what the hits link to, often the why.",
             given_as.SearchArguments,
             "searching",
-            lambda vault, given, _: text.search_text(vault.search(given), given.budget),
+            lambda vault, given: text.search_text(vault.search(given), given.budget),
         ),
         Tool(
             "ask",
@@ -125,7 +83,7 @@ TOOLS = {
             "and lines; connected notes are context, not evidence.",
             given_as.AskArguments,
             "searching",
-            ask,
+            lambda vault, given: text.answer_text(vault.ask(given), given.budget),
             slow=True,
         ),
         Tool(
@@ -134,7 +92,7 @@ TOOLS = {
             "List the notes one or two links from some, with the sentences that link them.",
             given_as.BrowseArguments,
             "following links",
-            lambda vault, given, _: text.browse_text(vault.browse(given), given.budget),
+            lambda vault, given: text.browse_text(vault.browse(given), given.budget),
             models=False,
         ),
         Tool(
@@ -153,7 +111,7 @@ TOOLS = {
             "Links that a note or the vault lacks: alike or named without a link, with the sentence.",
             given_as.SuggestArguments,
             "comparing notes",
-            lambda vault, given, _: text.suggestions_text(
+            lambda vault, given: text.suggestions_text(
                 vault.suggest(given.note, given.limit), given.budget
             ),
             models=False,
@@ -164,7 +122,7 @@ TOOLS = {
             "Count the notes by folder, tag, type and property: what filters can be used with.",
             given_as.OverviewArguments,
             "counting",
-            lambda vault, given, _: text.overview_text(vault.overview(), given.budget),
+            lambda vault, given: text.overview_text(vault.overview(), given.budget),
             models=False,
         ),
         Tool(
@@ -174,7 +132,7 @@ TOOLS = {
             "Names related notes, with the [[link]] to paste.",
             CaptureQuery,
             "writing",
-            lambda vault, given, _: text.captured_text(vault.capture(given)),
+            lambda vault, given: text.captured_text(vault.capture(given)),
             writes=True,
         ),
     )

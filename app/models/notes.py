@@ -88,11 +88,7 @@ class BrowseQuery(Parameters):
     chunk that it leads to (or, backward, the chunk that holds it).
     """
 
-    guessed: ClassVar[tuple[tuple[str, str], ...]] = (
-        ("notes", "seeds"),
-        ("note", "seeds"),
-        ("limit", "max"),
-    )
+    guessed: ClassVar = {"notes": "seeds", "note": "seeds", "limit": "max"}
 
     seeds: Annotated[list[Seed], at_most(MOST_SEEDS), BeforeValidator(listed)] = Field(
         min_length=1, max_length=MOST_SEEDS
@@ -201,11 +197,7 @@ class GraphView(Strict):
 class SuggestQuery(Parameters):
     """The note for which links are wanted, a path, title or alias; None for the whole vault."""
 
-    guessed: ClassVar[tuple[tuple[str, str], ...]] = (
-        ("path", "note"),
-        ("file", "note"),
-        ("max", "limit"),
-    )
+    guessed: ClassVar = {"path": "note", "file": "note", "max": "limit"}
 
     note: Seed | None = None
     limit: int = Field(default=10, ge=1, le=100)
@@ -343,10 +335,7 @@ SOMETHING = r"[^\s\x00-\x1f\x7f-\x9f]"  # A sign that a file can hold and that i
 class CaptureQuery(Parameters):
     """A text to keep as a new note. Without a title, its first line names it."""
 
-    guessed: ClassVar[tuple[tuple[str, str], ...]] = (
-        ("content", "text"),
-        ("tag", "tags"),
-    )
+    guessed: ClassVar = {"content": "text", "tag": "tags"}
 
     text: Annotated[str, StringConstraints(min_length=1, max_length=200_000, pattern=SOMETHING)]
     title: Annotated[str, StringConstraints(max_length=200)] | None = None

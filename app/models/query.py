@@ -38,9 +38,9 @@ def at_most(most: int) -> BeforeValidator:
     return BeforeValidator(check)
 
 
-def listed(value: Any) -> Any:
-    """One text where a list of them may stand, as a list."""
-    return [value] if isinstance(value, str) else value
+def listed(value: Any) -> list[Any]:
+    """One value where a list of them may stand, as a list."""
+    return list(value) if isinstance(value, list | tuple) else [value]
 
 
 class Strict(BaseModel):
@@ -59,13 +59,13 @@ class Parameters(Strict):
 
     model_config = ConfigDict(strict=True, defer_build=False)
 
-    guessed: ClassVar[tuple[tuple[str, str], ...]] = ()
+    guessed: ClassVar[dict[str, str]] = {}
 
     @classmethod
     def by_own_names(cls, fields: Mapping[str, Any]) -> dict[str, Any]:
         """The fields of a request, those with a guessed name by their own."""
         found = dict(fields)
-        for guess, name in cls.guessed:
+        for guess, name in cls.guessed.items():
             if guess in found and name not in found:
                 found[name] = found.pop(guess)
         return found
@@ -126,17 +126,13 @@ DAY = (
 """How days are mostly written, for programs that read the schema; more is taken."""
 
 
-def _listed(value: Any) -> Any:
-    return list(value) if isinstance(value, list | tuple) else [value]
-
-
 Said = Annotated[str, StringConstraints(min_length=1, max_length=1_000, pattern=r"\S")]
 """A value as it would stand in a query; white space alone is none."""
 
 Several = Annotated[
     list[Said],
     at_most(MOST),
-    BeforeValidator(_listed, json_schema_input_type=Said | list[Said]),
+    BeforeValidator(listed, json_schema_input_type=Said | list[Said]),
     Field(max_length=MOST),
 ]
 
@@ -145,7 +141,7 @@ PropertyValue = Said | bool | int | float
 SeveralValues = Annotated[
     list[PropertyValue],
     at_most(MOST),
-    BeforeValidator(_listed, json_schema_input_type=PropertyValue | list[PropertyValue]),
+    BeforeValidator(listed, json_schema_input_type=PropertyValue | list[PropertyValue]),
     Field(max_length=MOST),
 ]
 
@@ -153,12 +149,7 @@ SeveralValues = Annotated[
 class FilterFields(Parameters):
     """What notes must have. A field that takes several values takes one as well."""
 
-    guessed = (
-        ("tags", "tag"),
-        ("folder", "path"),
-        ("types", "type"),
-        ("phrase", "phrases"),
-    )
+    guessed: ClassVar = {"tags": "tag", "folder": "path", "types": "type", "phrase": "phrases"}
 
     tag: Several = Field(
         default_factory=list,
@@ -235,11 +226,7 @@ class BaseQuery(Parameters):
     no link leads to; None does so where a language model answers.
     """
 
-    guessed = (
-        ("question", "query"),
-        ("q", "query"),
-        ("limit", "top_k"),
-    )
+    guessed: ClassVar = {"question": "query", "q": "query", "limit": "top_k"}
 
     query: str
     filters: Filters = Field(default_factory=Filters)

@@ -54,20 +54,21 @@ class Claim(Strict):
     lacks: list[str] = Field(default_factory=list)
     evidence: list[Evidence] = Field(default_factory=list)
 
+    @property
+    def doubt(self) -> str:
+        """Why the sentence is not to be taken on trust; empty if it can be."""
+        if self.flag == "uncited":
+            return "it names no source"
+        if self.flag == "context":
+            return "it names connected notes alone, which are no evidence"
+        if self.lacks:
+            return f"its sources do not have: {', '.join(self.lacks)}"
+        return "its sources do not say it" if self.flag == "unsupported" else ""
+
 
 def doubts(claims: Iterable[Claim]) -> list[str]:
     """The sentences that are not to be taken on trust, a line each, with the reason."""
-    return [f"{_short(claim.text)} ({why})" for claim in claims if (why := _why(claim))]
-
-
-def _why(claim: Claim) -> str:
-    if claim.flag == "uncited":
-        return "it names no source"
-    if claim.flag == "context":
-        return "it names connected notes alone, which are no evidence"
-    if claim.lacks:
-        return f"its sources do not have: {', '.join(claim.lacks)}"
-    return "its sources do not say it" if claim.flag == "unsupported" else ""
+    return [f"{_short(claim.text)} ({claim.doubt})" for claim in claims if claim.doubt]
 
 
 def _short(text: str) -> str:

@@ -27,7 +27,7 @@ from notehop.indexing.stores.labels import (
 from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens import Tokenizer
-from notehop.indexing.tokens.words import Phrase, joined_words
+from notehop.indexing.tokens.words import joined_words
 
 AllowedChunks: TypeAlias = Collection[ChunkId] | None
 """The only chunks that a signal may find; None for all."""
@@ -119,13 +119,13 @@ def _saying(
     text: str, ids: frozenset[ChunkId], view: Snapshot, tokenizer: Tokenizer
 ) -> frozenset[ChunkId]:
     """Those of the chunks that say a phrase: in their text, a heading or a name of their note."""
-    phrase = Phrase(text)
-    tokens = [tokenizer.of_phrase_word(word) for word in phrase.words]
+    phrase = joined_words(text)
+    tokens = [tokenizer.of_phrase_word(word) for word in phrase.split()]
     # Only chunks that hold all its words have to be read.
     maybe = ids.intersection(chain.from_iterable(view.lexical.holding(tokens, f) for f in _SAID))
     said = view.catalog.said_in(maybe)
     return frozenset(
-        one for one, parts in said.items() if any(map(phrase.stands_in, map(joined_words, parts)))
+        one for one, parts in said.items() if any(phrase in joined_words(part) for part in parts)
     )
 
 

@@ -52,7 +52,7 @@ class ChangedNote:
     """A note whose file is not the one that was indexed, as the file is now."""
 
     def __init__(self, note: Note) -> None:
-        from notehop.indexing.nodes.headings import Headings
+        from notehop.indexing.nodes.chunker import Headings
         from notehop.indexing.vault.model import Lines
         from notehop.indexing.vault.plain import plain_map
 
@@ -101,31 +101,31 @@ class ChangedNote:
     def says(self, text: str) -> bool:
         """Whether a text stands in it, line breaks and blanks aside; one without words does."""
         words = " ".join(text.split())
-        texts = (self._note.text, self._plain.text, *(one.text for one in self._property_texts()))
+        texts = (self._note.text, self._plain.text, *(text for text, *_ in self._property_texts()))
         return any(words in " ".join(one.split()) for one in texts)
 
-    def _property_texts(self) -> Iterable[Any]:
-        from notehop.indexing.nodes.properties import property_texts
+    def _property_texts(self) -> list[tuple[str, int, int]]:
+        from notehop.indexing.vault.properties import property_texts
 
         return property_texts(self._note, False, len(self._note.text))
 
     def _properties(self, row: ChunkRow) -> ChunkRow | None:
         """As a part of what all properties say: how they are divided depends on the model."""
-        from notehop.indexing.nodes.properties import BETWEEN
+        from notehop.indexing.vault.properties import BETWEEN
 
         said = row.text.split("\n")
-        for whole in self._property_texts():
-            lines = whole.text.split("\n")
+        for text, first_line, _ in self._property_texts():
+            lines = text.split("\n")
             for at in range(len(lines) - len(said) + 1):
                 same = lines[at : at + len(said)]
                 if [*same[:-1], same[-1].removesuffix(BETWEEN)] == said:
-                    first = whole.first_line + at
+                    first = first_line + at
                     return replace(row, first_line=first, last_line=first + len(said) - 1)
         return None
 
     def _places(self, row: ChunkRow) -> Iterator[ChunkRow]:
         """The chunk at each place where its text stands, not as a part of longer words."""
-        from notehop.indexing.nodes.headings import stripped_span
+        from notehop.indexing.nodes.chunker import stripped_span
 
         whole, at = self._plain.text, self._plain.text.find(row.text)
         while at >= 0:

@@ -19,7 +19,7 @@ from notehop.app.retrieval.nodes import VaultPostprocessor, below, fill, noted
 from notehop.app.retrieval.trace import Trace, trace_of, view_for
 from notehop.config.errors import ModelError
 from notehop.config.small_files import is_folder
-from notehop.indexing.embed.models import HUB_NAME, cached_folder, is_complete, quiet_loading
+from notehop.indexing.embed.models import folder_on_disk, quiet_loading
 from notehop.indexing.nodes.chunker import embedded_prefix
 
 if TYPE_CHECKING:
@@ -118,23 +118,14 @@ def reranker_folder(name: str) -> Path:
     :param name: a folder, or a hub name, as :func:`reranker_name` reads it.
     :raises ModelError: if it is not on this machine.
     """
-    if is_folder(name):
-        folder = Path(name).expanduser()
-        if not is_complete(folder):
-            raise ModelError(
-                f"rerank.model: {folder} holds no model (no config.json or no weights)"
-            )
-        return folder.resolve()
-    if not HUB_NAME.fullmatch(name):
-        raise ModelError(f"rerank.model: there is no folder {name}, and a hub name is no path")
     hub_name = reranker_name(name)
-    cached = cached_folder(hub_name)
-    if cached is None:
+    found = folder_on_disk("rerank.model", name, hub_name)
+    if found is None:
         raise ModelError(
             f"rerank.model: {hub_name} is not on this machine (no folder of that name, and no copy "
             f"in the hub's cache); run: notehop models pull {hub_name}"
         )
-    return cached
+    return found
 
 
 def _loaded(folder: Path, device: str) -> Any:

@@ -7,12 +7,10 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections import OrderedDict
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
-
-from llama_index.core.base.response.schema import Response
 
 from notehop.app import models
 from notehop.app.answer.conversation import (
@@ -24,8 +22,7 @@ from notehop.app.answer.conversation import (
     subject_of,
     with_subject,
 )
-from notehop.app.answer.material import material_of
-from notehop.app.answer.query_engine import NotehopQueryEngine, asked_in, with_trace
+from notehop.app.answer.query_engine import NotehopQueryEngine
 from notehop.app.answer.synthesizer import VaultSynthesizer
 from notehop.app.problems import agent_text, problem, unforeseen
 from notehop.app.retrieval.filter_syntax import ParsedQuery, read
@@ -37,7 +34,7 @@ from notehop.app.services.notes.current_notes import CurrentNotes
 from notehop.config.errors import NotehopError
 from notehop.config.settings import ConversationSettings
 from notehop.indexing.llm.egress import sending
-from notehop.indexing.llm.tokens import counter
+from notehop.indexing.llm.tokens import count_tokens
 from notehop.indexing.stores.labels import property_label
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens.words import fold
@@ -127,13 +124,6 @@ class PendingCount:
                     self._value, self._at, self._running = value, self._clock(), None
 
 
-@dataclass(slots=True)
-class _Conversation:
-    turns: tuple[Turn, ...]
-    count: int
-    used: float
-
-
 class Conversations:
     """Turns by the id of their conversation. Threads may share it.
 
@@ -143,14 +133,15 @@ class Conversations:
 
     def __init__(self, settings: ConversationSettings) -> None:
         self._settings = settings
-        self._talks: OrderedDict[str, _Conversation] = OrderedDict()
+        # Those that were used last come last: when, how many turns there were, the last of them.
+        self._talks: dict[str, tuple[float, int, tuple[Turn, ...]]] = {}
         self._busy = threading.Lock()
 
     def turns(self, name: str) -> tuple[Turn, ...]:
         """The turns of a conversation, oldest first; none if it is not known."""
         with self._busy:
             self._forget()
-            return self._talks[name].turns if name in self._talks else ()
+            return self._talks[name][2] if name in self._talks else ()
 
     def add(self, name: str, turn: Turn) -> int:
         """Remember a turn, and for it forget what is too much or too old.
@@ -159,18 +150,17 @@ class Conversations:
         """
         with self._busy:
             self._forget()
-            talk = self._talks.pop(name, _Conversation((), 0, 0.0))
-            turns = (*talk.turns, turn)[-self._settings.turns :]
-            self._talks[name] = _Conversation(turns, talk.count + 1, time.monotonic())
-            while len(self._talks) > self._settings.max:
-                self._talks.popitem(last=False)
-            return talk.count + 1
+            _, count, turns = self._talks.pop(name, (0.0, 0, ()))
+            kept = (*turns, turn)[-self._settings.turns :]
+            self._talks[name] = time.monotonic(), count + 1, kept
+            for oldest in [*self._talks][: -self._settings.max]:
+                del self._talks[oldest]
+            return count + 1
 
     def _forget(self) -> None:
-        """Forget those that nobody went on with: the first are the oldest."""
+        """Forget those that nobody went on with."""
         oldest = time.monotonic() - self._settings.keep_minutes * 60
-        while self._talks and next(iter(self._talks.values())).used < oldest:
-            self._talks.popitem(last=False)
+        self._talks = {name: talk for name, talk in self._talks.items() if talk[0] >= oldest}
 
 
 @dataclass(slots=True)
@@ -197,32 +187,30 @@ class QuestionRun:
     def answer(self) -> models.Answer:
         """Answer at once."""
         self._read_follow_up()
-        engine = NotehopQueryEngine(self.retriever, self._synthesizer())
-        return self._reply(engine.query(self.query))  # type: ignore[arg-type]
+        response = self._response(self._synthesizer())
+        return self._reply(str(response), response.metadata)
 
     def events(self) -> Iterator[models.StreamEvent]:
         """Yield the sources, the connected notes, the answer in pieces, then the whole of it.
 
         Whatever goes wrong is the last event; nothing is raised. Once cancelled, it ends.
         """
-        query, cancelled = self.query, self.cancelled or (lambda: False)
+        cancelled = self.cancelled or (lambda: False)
         try:
             self._read_follow_up()
             if cancelled():
                 return
-            synthesizer = self._synthesizer()
-            hits = NotehopQueryEngine(self.retriever, synthesizer).retrieve(query)
-            material = material_of(hits, self.engine.place.name)
-            sources = [source.model_dump() for source in material.sources]
-            yield models.SourcesEvent(sources=explained(sources, self.asked))
-            yield models.ConnectedEvent(connected_notes=list(material.connected))
-            if cancelled():
-                return
-            with query.trace.timed("answer"):
-                pieces = synthesizer.streamed(asked_in(query), material, cancelled)
-                response, said = yield from _tokens(pieces)
-            if response is not None and not cancelled():
-                answer = self._reply(with_trace(response, query))
+            response = self._response(self._synthesizer().in_pieces(cancelled))
+            found = response.metadata
+            yield models.SourcesEvent(sources=explained(found["sources"], self.asked))
+            yield models.ConnectedEvent(connected_notes=found["connected_notes"])
+            said = ""
+            with closing(response.response_gen) as pieces:
+                for piece in pieces:
+                    said += piece
+                    yield models.TokenEvent(text=piece)
+            if "answer" in found and not cancelled():
+                answer = self._reply(found["answer"], found)
                 if said.strip() and said.strip() != answer.answer.strip():
                     yield models.ResetEvent(text=answer.answer)
                 yield models.DoneEvent(answer=answer)
@@ -236,14 +224,19 @@ class QuestionRun:
         own = self.engine.synthesizer
         return own if self.carried is None else CarriedSubject(own, self.carried)
 
-    def _reply(self, response: Response) -> models.Answer:
-        found, llm = response.metadata or {}, self.engine.llm
+    def _response(self, synthesizer: VaultSynthesizer) -> Any:
+        """That of LlamaIndex, in pieces where the synthesizer gives them."""
+        return NotehopQueryEngine(self.retriever, synthesizer).query(self.query)
+
+    def _reply(self, text: str, found: Mapping[str, Any]) -> models.Answer:
+        """:param found: the metadata of the response."""
+        llm = self.engine.llm
         model = None
         if llm is not None and found["mode"] == "llm":
             model = llm.metadata.model_name
             model = llm.class_name() if model == "unknown" else model
         answer = models.Answer(
-            answer=str(response),
+            answer=text,
             mode=found["mode"],
             model=model,
             citations=explained(found["citations"], self.asked),
@@ -330,7 +323,7 @@ class QuestionRun:
             if llm is None:
                 return self._about(text, shown[-1].subject, view)
             settings = place.settings
-            said = history(shown, settings.conversation.max_tokens, counter(settings).count)
+            said = history(shown, settings.conversation.max_tokens, count_tokens)
             notes = dict.fromkeys(path for turn in shown[-len(said) // 2 :] for path in turn.paths)
             self.before = tuple(notes)
             with sending(notes, purpose="condense", cancelled=self.cancelled) as sent:
@@ -427,20 +420,3 @@ def reply_fields(
     if THEMES in trace.counts:
         found["intent"] = THEMES
     return found
-
-
-def _tokens(
-    pieces: Generator[str, None, Response | None],
-) -> Generator[models.StreamEvent, None, tuple[Response | None, str]]:
-    """Hand on the pieces; returns the response, and all that was handed on."""
-    said: list[str] = []
-    try:
-        while True:
-            try:
-                piece = next(pieces)
-            except StopIteration as end:
-                return end.value, "".join(said)
-            said.append(piece)
-            yield models.TokenEvent(text=piece)
-    finally:
-        pieces.close()

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from collections.abc import Callable
 from concurrent.futures import Future, wait
 from contextlib import ExitStack
@@ -92,18 +91,11 @@ def _left_out(place: Place, path: str) -> str:
     return f" (left out of the index, so no search finds it: {reasons[0]})" if reasons else ""
 
 
-_LOOK_UPS = threading.BoundedSemaphore(4)
-"""Look-ups at once, those included that nobody waits for any more."""
-
-
 def _in_time(find: Find, kept: Kept, seconds: float) -> list[Connection]:
     """What is found in time; what takes longer goes on, and nobody hears of it.
 
     :raises NotehopError: if it takes longer.
     """
-    until = time.monotonic() + seconds
-    if not _LOOK_UPS.acquire(timeout=seconds):
-        raise NotehopError(f"it took longer than {seconds:g} s: earlier ones are still under way")
     found: Future[list[Connection]] = Future()
 
     def run() -> None:
@@ -111,12 +103,10 @@ def _in_time(find: Find, kept: Kept, seconds: float) -> list[Connection]:
             found.set_result(find(kept))
         except BaseException as exc:  # noqa: BLE001 (raised where it is waited for)
             found.set_exception(exc)
-        finally:
-            _LOOK_UPS.release()
 
     # Not of a pool, whose threads the end of the process would wait for.
     threading.Thread(target=run, name="notehop-related", daemon=True).start()
-    wait([found], max(0.0, until - time.monotonic()))
+    wait([found], seconds)
     if not found.done():
         raise NotehopError(f"it took longer than {seconds:g} s")
     return found.result()

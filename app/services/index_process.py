@@ -17,7 +17,9 @@ from typing import Self
 from notehop.app.services.open_vault import Place
 from notehop.config.errors import IndexDamaged, IndexFailure, IndexMismatch, IndexMissing
 from notehop.indexing.stores.layout import IndexLayout
-from notehop.indexing.watch.state import index_program, read_watch_state
+from notehop.indexing.watch.backoff import Backoff
+from notehop.indexing.watch.process import index_program, run_program
+from notehop.indexing.watch.state import read_watch_state
 
 
 def remedy(layout: IndexLayout) -> str:
@@ -85,19 +87,19 @@ class FollowerProcess:
         self._keeper.join(ENDING)
 
     def _keep(self) -> None:
-        wait = FIRST_RETRY
+        backoff = Backoff()
         while not self._stop.is_set():
             began = time.monotonic()
             ended = self._run()
             if self._stop.is_set():
                 return
             if time.monotonic() - began >= LAST_RETRY:
-                wait = FIRST_RETRY
+                backoff.reset()
+            backoff.failed(FIRST_RETRY, LAST_RETRY)
             # Standard error may be closed by now: that is no reason to follow no more.
             with suppress(OSError, ValueError):
-                self._warn(f"the index is not followed for {wait:.0f} s: {ended}")
-            self._stop.wait(wait)
-            wait = min(2 * wait, LAST_RETRY)
+                self._warn(f"the index is not followed for {backoff.left:.0f} s: {ended}")
+            self._stop.wait(backoff.left)
 
     def _run(self) -> str:
         """Run the process once; why it ended."""
@@ -137,7 +139,10 @@ def has_index(place: Place) -> bool:
 
 
 class FirstIndex:
-    """Makes the index of a vault in a process of its own, and knows how far it is."""
+    """Makes the index of a vault in a process of its own, and knows how far it is.
+
+    ``said`` is what the process said last, ``failure`` that if it failed.
+    """
 
     def __init__(
         self,
@@ -152,45 +157,30 @@ class FirstIndex:
         :param told: hears each line that the process says.
         """
         self._told = told
-        self._command = [
-            *index_program(place.vault, place.layout, config_file),
-            "--part-of",
-            command,
-        ]
-        self._stopped = False
-        self._process: subprocess.Popen[str] | None = None
-        self.running = True
+        program = index_program(place.vault, place.layout, config_file)
+        self._command = [*program, "--part-of", command]
+        self._stop, self._ended = threading.Event(), threading.Event()
         self.said = "just begun"
         self.failure: str | None = None
 
+    @property
+    def running(self) -> bool:
+        return not self._ended.is_set()
+
     def run(self) -> None:
-        """Make it; ``said`` is what the process said last, ``failure`` that if it failed."""
         try:
-            with subprocess.Popen(
-                self._command,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                encoding="utf-8",
-                errors="replace",
-            ) as process:
-                self._process = process
-                if self._stopped:
-                    process.terminate()
-                assert process.stderr is not None
-                for line in process.stderr:
-                    if line.strip():
-                        self.said = line.strip()
-                        self._told(self.said)
-            if process.returncode:
-                self.failure = self.said.removeprefix("error: ")
-        except OSError as exc:
-            self.failure = f"no process could be started ({exc.strerror or exc})"
+            run_program(self._command, self._stop, self._hear)
+            self.failure = "it was stopped" if self._stop.is_set() else None
+        except IndexFailure as exc:
+            self.failure = str(exc)
         finally:
-            self.running = False
+            self._ended.set()
+
+    def _hear(self, line: str) -> None:
+        self.said = line
+        self._told(line)
 
     def stop(self) -> None:
         """End the process; the next run goes on where it was."""
-        self._stopped = True
-        if self._process is not None and self._process.poll() is None:
-            self._process.terminate()
+        self._stop.set()
+        self._ended.wait(ENDING)

@@ -417,25 +417,23 @@ def _part(part: re.Match[str], month: date) -> tuple[date, date]:
 
 
 def _relative(found: re.Match[str], today: date) -> tuple[date, date]:
+    """The first of the days that are told from today on, and the one after the last."""
     day = timedelta(days=1)
-    if found["today"]:
-        return today, today + day
-    if found["yesterday"]:
-        return today - day, today
-    if said := found["weekday"]:
-        number = next(week.index(said.lower()) for week in _WEEKDAYS if said.lower() in week)
-        back = (today.weekday() - number - 1) % 7 + 1
-        return today - back * day, today - (back - 1) * day
     if found["number"]:
         return date(int(found["number"]), 1, 1), date(int(found["number"]) + 1, 1, 1)
     if found["week"]:
-        monday = today - today.weekday() * day
-        return (monday, monday + 7 * day) if found["this"] else (monday - 7 * day, monday)
+        monday = today - (today.weekday() + (0 if found["this"] else 7)) * day
+        return monday, monday + 7 * day
     if found["month"]:
         first = today.replace(day=1)
-        return (
-            (first, _next_month(first)) if found["this"] else ((first - day).replace(day=1), first)
-        )
+        first = first if found["this"] else (first - day).replace(day=1)
+        return first, _next_month(first)
+    if found["today"] or found["yesterday"] or found["weekday"]:
+        back = 1 if found["yesterday"] else 0
+        if said := (found["weekday"] or "").lower():
+            number = next(week.index(said) for week in _WEEKDAYS if said in week)
+            back = (today.weekday() - number - 1) % 7 + 1
+        return today - back * day, today - (back - 1) * day
     year = today.year - (found["last"] is not None)
     return date(year, 1, 1), date(year + 1, 1, 1)
 

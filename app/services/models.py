@@ -12,7 +12,7 @@ from notehop.app.models import HeldModel, ModelList, PulledModel
 from notehop.app.retrieval.rerank import reranker_folder, reranker_name
 from notehop.config import Settings
 from notehop.config.errors import ModelError, UsageError
-from notehop.indexing.embed.hub import RemoteModel, ask, cached_models, fetch, hub_cache
+from notehop.indexing.embed.hub import ask, cached_models, fetch, hub_cache
 from notehop.indexing.embed.identity import native_dimensions
 from notehop.indexing.embed.models import (
     BUNDLED_NAME,
@@ -21,6 +21,7 @@ from notehop.indexing.embed.models import (
     MULTILINGUAL_DIMENSIONS,
     MULTILINGUAL_NAME,
     bundled_folder,
+    cached_folder,
     canonical_name,
     declared_languages,
     model_folder,
@@ -45,21 +46,17 @@ def held_models(settings: Settings) -> ModelList:
     hub = [_described(one.name, one.folder, "hub", one.bytes) for one in cached if one.folder]
     usable = [one for one in hub if one.kind != "unknown"]
     found = {one.name: one for one in [*_installed(), *usable]}
-    for key, name, kind, locate in _named(settings):
-        if name not in found:
-            try:
-                found[name] = _described(name, locate(), "folder")
-            except ModelError as exc:
-                found[name] = HeldModel(name=name, kind=kind, origin="missing", problem=str(exc))
-        found[name].used_by.append(key)
-    models = sorted(found.values(), key=lambda one: (not one.used_by, one.name))
+    own, other = settings.embedding.model, settings.rerank.model
+    _use(found, "embedding", canonical_name(own), lambda: model_folder(own))
+    if other:
+        _use(found, "reranker", reranker_name(other), lambda: reranker_folder(other))
     exports = shared_exports()
     return ModelList(
-        models=models,
+        models=sorted(found.values(), key=lambda one: (not one.used_by, one.name)),
         cache=str(hub_cache()),
         others=len(cached) - len(usable),
         exports=str(exports),
-        exports_bytes=sum(one.stat().st_size for one in exports.rglob("*") if one.is_file()),
+        exports_bytes=_size(exports),
     )
 
 
@@ -81,30 +78,27 @@ def pull_model(
         how = "comes with notehop" if name in BUNDLED_NAMES else f"is an extra; {INSTALL}"
         raise UsageError(f"{name} {how}: there is nothing to fetch")
     remote = ask(name)
-    whole = next((one.folder for one in cached_models() if one.name == name and one.folder), None)
-    here = whole is not None and whole.name == remote.commit
+    folder = cached_folder(name)
+    if folder is not None and folder.name != remote.commit:
+        folder = None
     size = f"{remote.bytes / MEGABYTE:,.1f} MB in {len(remote.files)} files"
     licence = f", licence {remote.licence}" if remote.licence else ""
     what = f"{remote.name} of {remote.hub}, commit {remote.commit[:12]}: {size}{licence}"
-    say(f"{what}; it is here already" if here else f"{what}; to {hub_cache()}")
-    if here or dry_run:
-        return _pulled(remote, whole if here else None, fetched=False)
-    progress.stage(f"Fetching {name}", max(1, remote.bytes // MEGABYTE), "MB")
-    fetched = 0
+    say(f"{what}; it is here already" if folder else f"{what}; to {hub_cache()}")
+    fetched = not (folder or dry_run)
+    if fetched:
+        progress.stage(f"Fetching {name}", max(1, remote.bytes // MEGABYTE), "MB")
+        came = 0
 
-    def advance(count: int) -> None:
-        nonlocal fetched
-        fetched += count
-        progress.advance(fetched // MEGABYTE - (fetched - count) // MEGABYTE)
+        def advance(count: int) -> None:
+            nonlocal came
+            came += count
+            progress.advance(came // MEGABYTE - (came - count) // MEGABYTE)
 
-    try:
-        folder = fetch(remote, advance)
-    finally:
-        progress.close()
-    return _pulled(remote, folder, fetched=True)
-
-
-def _pulled(remote: RemoteModel, folder: Path | None, *, fetched: bool) -> PulledModel:
+        try:
+            folder = fetch(remote, advance)
+        finally:
+            progress.close()
     kind: Kind = "unknown" if folder is None else kind_of(folder)
     return PulledModel(
         name=remote.name,
@@ -136,12 +130,14 @@ def _installed() -> Iterable[HeldModel]:
         )
 
 
-def _named(settings: Settings) -> Iterable[tuple[str, str, Kind, Callable[[], Path]]]:
-    """The models that the settings name: setting, name, kind, and what finds its folder."""
-    own, other = settings.embedding.model, settings.rerank.model
-    yield "embedding.model", canonical_name(own), "embedding", lambda: model_folder(own)
-    if other:
-        yield "rerank.model", reranker_name(other), "reranker", lambda: reranker_folder(other)
+def _use(found: dict[str, HeldModel], kind: Kind, name: str, locate: Callable[[], Path]) -> None:
+    """Mark a model as one that the settings name; ``locate`` finds its folder."""
+    if name not in found:
+        try:
+            found[name] = _described(name, locate(), "folder")
+        except ModelError as exc:
+            found[name] = HeldModel(name=name, kind=kind, origin="missing", problem=str(exc))
+    found[name].used_by.append(SETTING[kind])
 
 
 def _described(
@@ -156,18 +152,20 @@ def _described(
         dimensions = native_dimensions(folder) if kind == "embedding" else None
     except ModelError as exc:
         problem = str(exc)
-    if size is None:
-        size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
     return HeldModel(
         name=name,
         kind=kind,
         origin=origin,
         folder=str(folder),
-        bytes=size,
+        bytes=_size(folder) if size is None else size,
         dimensions=dimensions,
         languages=declared_languages(folder) if languages is None else languages,
         problem=problem,
     )
+
+
+def _size(folder: Path) -> int:
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
 
 
 def kind_of(folder: Path) -> Kind:

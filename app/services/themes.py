@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, islice
 from posixpath import dirname
@@ -28,8 +27,7 @@ from notehop.indexing.stores.labels import property_label
 from notehop.indexing.stores.model import NoteRow
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.templates import read_templates
-from notehop.indexing.themes.build import make_themes
-from notehop.indexing.themes.model import Theme, Themes, Written, read_themes
+from notehop.indexing.themes.build import Theme, Themes, Written, make_themes, read_themes
 from notehop.indexing.vault.dates import day_in_name
 
 OFF = (
@@ -131,8 +129,7 @@ class VaultThemes:
         self._engine = engine
         self._settings = engine.place.settings
         self._turn = threading.Lock()
-        self._file: tuple[int, int] | None = None
-        self._last: Themes | None = None
+        self._made: Themes | None = None
 
     def listed(self, now: CurrentNotes, query: models.ThemesQuery) -> models.ThemesResult:
         """List the themes, or those that have to do with a query.
@@ -226,28 +223,16 @@ class VaultThemes:
             raise SwitchedOff(OFF)
         place = self._engine.place
         with self._turn:
-            with suppress(OSError):
-                stat = place.layout.themes.stat()
-                # Another one than before: a run has written it.
-                if self._file != (stat.st_mtime_ns, stat.st_size):
-                    self._file = stat.st_mtime_ns, stat.st_size
-                    self._last = read_themes(place.layout.themes) or self._last
-            last = self._last
-            made = make_themes(
+            # The file as a run wrote it, or what was made of it since.
+            known = [one for one in (read_themes(place.layout.themes), self._made) if one]
+            self._made = make_themes(
                 now.catalog,
                 read_templates(place.vault).holds,
                 lambda: (self._engine.tokenizer, now.lexical),
                 self._settings.themes,
-                last,
+                max(known, key=lambda one: one.generation, default=None),
             )
-            # A view of an older generation is answered, and what is known of the newer one kept.
-            if (
-                last is None
-                or (last.stamp, last.made_with) != (made.stamp, made.made_with)
-                or last.generation <= made.generation
-            ):
-                self._last = made
-            return made
+            return self._made
 
     def _chosen(
         self,
@@ -294,11 +279,8 @@ def _told(one: Chosen, rows: Mapping[str, NoteRow]) -> tuple[str, list[str], Wri
     if len(rows) != len(theme.notes):
         return name, [], None
     said = theme.name.casefold().split()
-    return (
-        name,
-        [word for word in theme.words if word.casefold() not in said][:WORDS],
-        theme.summary,
-    )
+    words = [word for word in theme.words if word.casefold() not in said]
+    return name, words[:WORDS], theme.summary
 
 
 def _view(now: CurrentNotes, one: Chosen) -> models.ThemeView | None:
@@ -337,6 +319,7 @@ def _view(now: CurrentNotes, one: Chosen) -> models.ThemeView | None:
 def _nodes(
     now: CurrentNotes, one: Chosen, about: str, most: int, left: Mapping[str, str] | None
 ) -> Iterator[NodeWithScore]:
+    """The first passages of a theme, one a note."""
     rows = now.notes_at(one.theme.notes)
     name, words, written = _told(one, rows)
     told = {
@@ -352,16 +335,18 @@ def _nodes(
         if path not in rows or given == most:
             continue
         if one.hits is not None:
-            hit = one.hits[path]
+            node, score = one.hits[path].node, one.hits[path].score
         else:
             siblings = now.chunk_ids_of(path)
             chunks = now.chunks(siblings[:1] if left is None else [left[path]])
             if not chunks:
                 continue
-            chunk = next(iter(chunks.values()))
-            hit = NodeWithScore(node=to_node(chunk, rows[path], siblings), score=1 / (given + 1))
+            node, score = (
+                to_node(next(iter(chunks.values())), rows[path], siblings),
+                1 / (given + 1),
+            )
         given += 1
-        yield NodeWithScore(node=noted(hit.node, theme=told), score=hit.score)
+        yield NodeWithScore(node=noted(node, theme=told), score=score)
 
 
 def _written(view: Snapshot, text: str, *, literal: bool) -> ParsedQuery:

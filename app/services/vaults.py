@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from notehop.app.services.open_vault import Place, locate, open_place
 from notehop.config import load_settings
-from notehop.config.errors import IndexFailure, IndexMissing, NotehopError, UsageError
+from notehop.config.errors import BeingIndexed, IndexFailure, IndexMissing, NotehopError, UsageError
 from notehop.config.small_files import is_folder
 
 if TYPE_CHECKING:
@@ -84,8 +84,8 @@ class LazyVault:
     def open(self) -> VaultHandle:
         """The vault, opened.
 
-        :raises IndexMissing: if there is no index, saying how far the making of it is, or what
-            makes it.
+        :raises BeingIndexed: while there is no index yet, saying how far the making of it is.
+        :raises IndexMissing: if there is none, saying what makes it.
         :raises NotehopError: as :func:`open_place`.
         """
         if self.opened is not None:
@@ -95,7 +95,7 @@ class LazyVault:
             if self.opened is None:
                 first, progress = self._first, self.progress
                 if progress is not None:
-                    raise IndexMissing(
+                    raise BeingIndexed(
                         f"{self.place.name} is being indexed for the first time ({progress}); "
                         "ask again in a minute"
                     )
@@ -189,28 +189,23 @@ class LazyVault:
             self.opened.close()
 
 
-class Vaults(Mapping[str, LazyVault]):
-    """Vaults by the names that they go by in this process; the first is asked where none is named."""
-
-    def __init__(self, vaults: Mapping[str, LazyVault]) -> None:
-        """:param vaults: at least one."""
-        self._vaults = dict(vaults)
-        self.default = next(iter(self._vaults))
+class Vaults(dict[str, LazyVault]):
+    """Vaults, at least one, by the names that they go by in this process."""
 
     @classmethod
     def of(cls, vault: VaultHandle) -> Vaults:
         """One vault that is open."""
         return cls({vault.name: LazyVault(vault.place, "notehop", None, vault)})
 
-    def __getitem__(self, name: str | None) -> LazyVault:
-        """The vault of a name; None for the default."""
-        return self._vaults[self.default if name is None else name]
+    @property
+    def default(self) -> str:
+        """The name of the first, which is asked where none is named."""
+        return next(iter(self))
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._vaults)
-
-    def __len__(self) -> int:
-        return len(self._vaults)
+    @property
+    def first(self) -> LazyVault:
+        """The vault that is asked where none is named."""
+        return self[self.default]
 
     def follow(
         self,
@@ -218,13 +213,13 @@ class Vaults(Mapping[str, LazyVault]):
         made: Callable[[str | None], None] = lambda _: None,
     ) -> None:
         """Have all indexes kept up to their vaults, as :meth:`LazyVault.follow`."""
-        for vault in self._vaults.values():
+        for vault in self.values():
             vault.follow(told, made)
 
     def close(self) -> None:
         """Close all, at once: each may have to finish what it writes."""
         with ThreadPoolExecutor(len(self)) as threads:
-            for done in [threads.submit(vault.close) for vault in self._vaults.values()]:
+            for done in [threads.submit(vault.close) for vault in self.values()]:
                 done.result()
 
     def summary(self, name: str) -> VaultNow:

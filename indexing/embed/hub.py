@@ -8,34 +8,29 @@ where it was.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
 
 from notehop.config.errors import ModelError, UsageError
-from notehop.indexing.embed.models import HUB_NAME, cached_folder
-
-REFERENCE = "main"
-"""The branch of a hub that is fetched, and by which the cache finds the files again."""
+from notehop.indexing.embed.models import HUB_NAME, WEIGHTS, cached_folder
 
 _OTHER_FOLDERS = frozenset({"onnx", "openvino", "coreml", "gguf", "flax", "tf", "assets", "images"})
-_KEPT = frozenset({".json", ".txt", ".model", ".safetensors", ".bin", ".md", ".jinja", ".tiktoken"})
+_KEPT = frozenset({".json", ".txt", ".model", ".md", ".jinja", ".tiktoken", *WEIGHTS})
 """What torch, the tokenizers and a reader of the licence need. Not ``.py``: no code is fetched."""
 
-_WEIGHTS = (".safetensors", ".bin")
 _LAST = frozenset({"config.json", "modules.json"})
 
 
-@dataclass(frozen=True, slots=True)
-class RemoteFile:
+class RemoteFile(NamedTuple):
     """A file of a model on its hub; ``sha256`` is known for large files only."""
 
     name: str
     bytes: int
     sha256: str | None
-    git_id: str | None = None
+    git_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +49,7 @@ class RemoteModel:
         return sum(file.bytes for file in self.files)
 
 
-@dataclass(frozen=True, slots=True)
-class CachedModel:
+class CachedModel(NamedTuple):
     """A model in the hub's cache; ``folder`` is None where it is not whole."""
 
     name: str
@@ -81,16 +75,8 @@ def cached_models() -> list[CachedModel]:
         return []
     models = [repo for repo in found.repos if repo.repo_type == "model"]
     return sorted(
-        (CachedModel(one.repo_id, _whole(one.repo_id), one.size_on_disk) for one in models),
-        key=lambda one: one.name,
+        CachedModel(one.repo_id, cached_folder(one.repo_id), one.size_on_disk) for one in models
     )
-
-
-def _whole(name: str) -> Path | None:
-    try:
-        return cached_folder(name)
-    except ModelError:
-        return None
 
 
 def ask(name: str, endpoint: str | None = None) -> RemoteModel:
@@ -108,22 +94,31 @@ def ask(name: str, endpoint: str | None = None) -> RemoteModel:
     hub = endpoint or constants.ENDPOINT
     with _translated_errors(name, hub):
         info = HfApi(endpoint=hub).model_info(name, files_metadata=True, timeout=30)
-    files = _needed([_remote_file(one) for one in info.siblings or ()])
+    files = [
+        RemoteFile(
+            one.rfilename, one.size or 0, one.lfs.sha256 if one.lfs else None, one.blob_id or ""
+        )
+        for one in info.siblings or ()
+        if _is_needed(PurePosixPath(one.rfilename))
+    ]
+    # The same weights may stand there in a second format.
+    safe = {PurePosixPath(one.name).parent for one in files if one.name.endswith(".safetensors")}
+    files = [
+        one
+        for one in files
+        if not (one.name.endswith(".bin") and PurePosixPath(one.name).parent in safe)
+    ]
     names = {file.name for file in files}
-    if not names & _LAST or not any(one.endswith(_WEIGHTS) for one in names):
+    if not names & _LAST or not any(one.endswith(WEIGHTS) for one in names):
         raise ModelError(
             f"{name}: {hub} has no weights of it that can be used here (config.json or "
             "modules.json with .safetensors or .bin files); choose one for sentence-transformers"
         )
     licence = getattr(info.card_data, "license", None)
-    return RemoteModel(name, hub, str(info.sha), files, str(licence) if licence else None)
+    return RemoteModel(name, hub, str(info.sha), tuple(files), str(licence) if licence else None)
 
 
-def fetch(
-    model: RemoteModel,
-    on_bytes: Callable[[int], None] = lambda _: None,
-    cache: Path | None = None,
-) -> Path:
+def fetch(model: RemoteModel, on_bytes: Callable[[int], None] = lambda _: None) -> Path:
     """Fetch a model into the hub's cache, check its files, and return their folder.
 
     Files that are there already are not fetched again; one that was cut off goes on.
@@ -134,7 +129,6 @@ def fetch(
     """
     from huggingface_hub import hf_hub_download
 
-    cache = cache or hub_cache()
     bar = _bar(on_bytes)
     # What makes a folder a model comes last: a cache that is read meanwhile has none of it yet.
     for file in sorted(model.files, key=lambda one: (one.name in _LAST, one.name)):
@@ -144,13 +138,13 @@ def fetch(
                 file.name,
                 revision=model.commit,
                 endpoint=model.hub,
-                cache_dir=cache,
+                cache_dir=hub_cache(),
                 tqdm_class=bar,
             )
         _check(Path(there), file, model)
-    root = cache / f"models--{model.name.replace('/', '--')}"
-    reference = root / "refs" / REFERENCE
-    new = reference.with_name(f"{REFERENCE}.{os.getpid()}.new")
+    root = hub_cache() / f"models--{model.name.replace('/', '--')}"
+    reference = root / "refs" / "main"
+    new = reference.with_name(f"main.{os.getpid()}.new")
     try:
         reference.parent.mkdir(parents=True, exist_ok=True)
         new.write_text(model.commit, encoding="utf-8")
@@ -160,26 +154,9 @@ def fetch(
     return root / "snapshots" / model.commit
 
 
-def _remote_file(sibling: Any) -> RemoteFile:
-    sha256 = getattr(sibling.lfs, "sha256", None) if sibling.lfs else None
-    return RemoteFile(sibling.rfilename, int(sibling.size or 0), sha256, sibling.blob_id)
-
-
-def _needed(files: Sequence[RemoteFile]) -> tuple[RemoteFile, ...]:
-    """Leave out other backends, and weights that stand there in a second format."""
-    own = [
-        file
-        for file in files
-        if PurePosixPath(file.name).suffix in _KEPT
-        and PurePosixPath(file.name).parts[0] not in _OTHER_FOLDERS
-        and not any(part.startswith(".") for part in PurePosixPath(file.name).parts)
-    ]
-    safe = {PurePosixPath(file.name).parent for file in own if file.name.endswith(".safetensors")}
-    return tuple(
-        file
-        for file in own
-        if not (file.name.endswith(".bin") and PurePosixPath(file.name).parent in safe)
-    )
+def _is_needed(file: PurePosixPath) -> bool:
+    hidden = any(part.startswith(".") for part in file.parts)
+    return file.suffix in _KEPT and file.parts[0] not in _OTHER_FOLDERS and not hidden
 
 
 def _check(file: Path, wanted: RemoteFile, model: RemoteModel) -> None:
@@ -187,15 +164,16 @@ def _check(file: Path, wanted: RemoteFile, model: RemoteModel) -> None:
     from huggingface_hub.utils.sha import git_hash, sha_fileobj
 
     data = file.resolve()
-    same = data.stat().st_size == wanted.bytes
-    if same and wanted.sha256 is not None:
-        with data.open("rb") as stream:
+    size = data.stat().st_size
+    with data.open("rb") as stream:
+        if size != wanted.bytes:
+            same = False
+        elif wanted.sha256 is not None:
             same = sha_fileobj(stream).hex() == wanted.sha256
-    elif same and wanted.git_id is not None and len(wanted.git_id) == 40:
-        same = git_hash(data.read_bytes()) == wanted.git_id  # the hub keeps small ones so
+        else:
+            same = git_hash(stream.read()) == wanted.git_id  # the hub keeps small ones so
     if same:
         return
-    size = data.stat().st_size
     file.unlink(missing_ok=True)
     data.unlink(missing_ok=True)
     raise ModelError(
@@ -222,31 +200,28 @@ def _bar(on_bytes: Callable[[int], None]) -> type[Any]:
 
 @contextmanager
 def _translated_errors(name: str, hub: str) -> Iterator[None]:
-    """Turn what goes wrong on the way to a hub into one message.
+    """Turn what the library raises, on the way to a hub, into one message.
 
     :raises UsageError: for a name that is none.
     :raises ModelError: for all else that hub, network and disk are to blame for.
     """
-    from huggingface_hub.errors import HFValidationError
+    from huggingface_hub import errors
 
     try:
         yield
-    except HFValidationError as exc:
+    except errors.HFValidationError as exc:
         raise UsageError(f"{name!r} is no name of a model: {exc}") from exc
+    except errors.LocalEntryNotFoundError as exc:
+        # What the library says then is about its cache; what happened stands behind it.
+        raise ModelError(f"{name}: {_reason(exc.__cause__ or exc, hub)}") from exc
     except Exception as exc:
-        reason = _reason(exc, hub)
-        if reason is None:
-            raise
-        raise ModelError(f"{name}: {reason}") from exc
+        raise ModelError(f"{name}: {_reason(exc, hub)}") from exc
 
 
-def _reason(exc: BaseException, hub: str) -> str | None:
-    """What went wrong, and what to do; None for a mistake of ours."""
+def _reason(exc: BaseException, hub: str) -> str:
+    """What went wrong, and what to do."""
     from huggingface_hub import errors
 
-    if isinstance(exc, errors.LocalEntryNotFoundError):
-        # What the library says then is about its cache; what happened stands behind it.
-        exc = exc.__cause__ or exc
     if isinstance(exc, errors.GatedRepoError):
         return (
             f"its authors ask for an agreement first; agree on its page of {hub}, and log in there "
@@ -262,13 +237,11 @@ def _reason(exc: BaseException, hub: str) -> str | None:
     if isinstance(exc, errors.HfHubHTTPError):
         status = getattr(exc.response, "status_code", "an unknown one")
         return f"{hub} answered with status {status}; try again later"
-    network = type(exc).__module__.split(".")[0].startswith(("httpx", "httpcore", "requests"))
     lost = (ConnectionError, TimeoutError, errors.LocalEntryNotFoundError)
-    if network or isinstance(exc, lost):
-        said = (str(exc).splitlines() or [""])[0][:200]
-        return (
-            f"{hub} cannot be reached ({type(exc).__name__}: {said}); are you online? What was "
-            "fetched already is kept. A folder with the model's files serves as well: name it in "
-            "the settings"
-        )
-    return f"could not be written: {exc}; is the disk full?" if isinstance(exc, OSError) else None
+    if isinstance(exc, OSError) and not isinstance(exc, lost):
+        return f"could not be written: {exc}; is the disk full?"
+    said = (str(exc).splitlines() or [""])[0][:200]
+    return (
+        f"{hub} cannot be reached ({type(exc).__name__}: {said}); are you online? What was fetched "
+        "already is kept. A folder with the model's files serves as well: name it in the settings"
+    )

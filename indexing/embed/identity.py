@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,6 +26,29 @@ from notehop.indexing.embed.models import (
 if TYPE_CHECKING:
     from notehop.config.settings import EmbeddingSettings
 
+
+MIN_COSINE = 0.999
+"""Least agreement of two ways to compute one vector; neighbours of a query then stay the same."""
+
+PROBES: tuple[str, ...] = (
+    "Budget",
+    "What did we decide about the launch date?",
+    "Meeting notes, 2026-03-14: Ana will call the printer; the draft goes out on Friday.",
+    "def total(rows): return sum(row.price * row.count for row in rows)",
+    "Die Brücke über den Fluss wurde im vergangenen Jahr erneuert und trägt nun auch Lastwagen.",
+    "- [ ] milk\n- [x] bread\n- [ ] a present for Jonas, who turns seven on Sunday",
+    "会議の議事録を来週までに共有してください。",
+    (
+        "A note is worth writing when its reader, who is usually its writer a year later, can act "
+        "on it without remembering anything. That asks for a claim in the title, one idea in the "
+        "text, and links that say why they are there. Notes that only collect quotations are "
+        "found again as rarely as they are read, because nobody searches for words they have "
+        "forgotten. The exceptions are lists: of books, of people, of things to try, where the "
+        "order and the date carry the meaning and the prose would only be in the way. "
+    )
+    * 2,
+)
+"""Texts that two ways to compute vectors are compared on: short and long, prose, code, scripts."""
 
 _QUERY_NAMES = ("query", "search_query", "retrieval.query", "Retrieval-query", "s2p_query")
 _PASSAGE_NAMES = (
@@ -157,18 +179,15 @@ def describe_model(settings: EmbeddingSettings) -> ModelDescription:
     """
     name = canonical_name(settings.model)
     dtype = "float32"
-    whole: int | None
+    own: int | None
     if name == MULTILINGUAL_NAME:
-        folder, whole, prompts = multilingual_file().parent, MULTILINGUAL_DIMENSIONS, _OF_E5
+        folder, own, prompts = multilingual_file().parent, MULTILINGUAL_DIMENSIONS, _OF_E5
         weights, dtype = MULTILINGUAL_SHA256[:32], "4 bits"
-        for key, wanted, own in (
-            ("query_prompt", settings.query_prompt, prompts.query),
-            ("passage_prompt", settings.passage_prompt, prompts.passage),
-        ):
-            if wanted not in (None, own):
+        for key, wanted in (("query", settings.query_prompt), ("passage", settings.passage_prompt)):
+            if wanted not in (None, getattr(prompts, key)):
                 raise SettingsError(
-                    f"embedding.{key} is {wanted!r}, and {name} takes its own only; "
-                    f"unset embedding.{key}"
+                    f"embedding.{key}_prompt is {wanted!r}, and {name} takes its own only; "
+                    f"unset embedding.{key}_prompt"
                 )
     else:
         folder = model_folder(settings.model, allow_download=settings.allow_download)
@@ -177,17 +196,17 @@ def describe_model(settings: EmbeddingSettings) -> ModelDescription:
         prompts = choose_prompts(
             name, config, query=settings.query_prompt, passage=settings.passage_prompt
         )
-        whole = native_dimensions(folder)
+        own = native_dimensions(folder)
         if isinstance(cut := config.get("truncate_dim"), int):
-            whole = min(whole or cut, cut)
+            own = min(own or cut, cut)
         bundled = settings.model in BUNDLED_NAMES
         weights = BUNDLED_SHA256[:32] if bundled else _sampled_hash(folder)
     return ModelDescription(
         name=name,
         folder=folder,
         prompts=prompts,
-        dimensions=check_dimensions(name, settings.dimensions, whole),
-        truncate=None if settings.dimensions in (None, whole) else settings.dimensions,
+        dimensions=check_dimensions(name, settings.dimensions, own),
+        truncate=None if settings.dimensions in (None, own) else settings.dimensions,
         weights=weights,
         dtype=dtype,
     )
@@ -233,12 +252,13 @@ def native_dimensions(folder: Path) -> int | None:
     for module in modules if isinstance(modules, list) else ():
         kind = str(module.get("type", "")).rsplit(".", 1)[-1]
         here = folder / str(module.get("path", ""))
+        config = _json(here / "config.json") or {}
         if kind == "Transformer":
             size = _hidden_size(here)
         elif kind == "Pooling":
-            size = _pooled_size(_json(here / "config.json")) or size
+            size = _pooled_size(config) or size
         elif kind == "Dense":
-            size = (_json(here / "config.json") or {}).get("out_features")
+            size = config.get("out_features")
         elif kind == "StaticEmbedding":
             size = _static_size(here)
         elif kind not in ("Normalize", "LayerNorm", "Dropout"):
@@ -248,16 +268,16 @@ def native_dimensions(folder: Path) -> int | None:
 
 def _hidden_size(folder: Path) -> int | None:
     config = _json(folder / "config.json") or {}
-    for part in (config, config.get("text_config") or {}):
-        for key in ("hidden_size", "d_model", "dim"):
-            if isinstance(part.get(key), int):
-                return int(part[key])
-    return None
+    sizes = [
+        part.get(key)
+        for part in (config, config.get("text_config") or {})
+        for key in ("hidden_size", "d_model", "dim")
+    ]
+    return next((size for size in sizes if isinstance(size, int)), None)
 
 
-def _pooled_size(config: Any) -> int | None:
+def _pooled_size(config: Mapping[str, Any]) -> int | None:
     """Several modes at once put their vectors end to end; old files have a flag a mode."""
-    config = config or {}
     size = config.get("embedding_dimension", config.get("word_embedding_dimension"))
     if not isinstance(size, int):
         return None
@@ -268,11 +288,12 @@ def _pooled_size(config: Any) -> int | None:
 
 
 def _static_size(folder: Path) -> int | None:
-    """Read the shape of the table of word vectors from the header of its safetensors file."""
+    """Read the shape of the table of word vectors."""
+    from safetensors import safe_open
+
     for file in sorted(folder.glob("*.safetensors")):
-        with file.open("rb") as stream:
-            header = json.loads(stream.read(struct.unpack("<Q", stream.read(8))[0]))
-        shapes = [v["shape"] for k, v in header.items() if "embedding" in k and "shape" in v]
+        with safe_open(file, "numpy") as weights:
+            shapes = [weights.get_slice(n).get_shape() for n in weights.keys() if "embedding" in n]  # noqa: SIM118
         if shapes and len(shapes[0]) == 2:
             return int(shapes[0][1])
     return None
@@ -298,16 +319,11 @@ def _sampled_hash(folder: Path) -> str:
     for file in (*weights_files(folder), *described):
         if not file.is_file():
             continue
-        digest.update(f"{file.relative_to(folder).as_posix()}\0{file.stat().st_size}\0".encode())
-        for block in _samples(file):
-            digest.update(block)
+        size = file.stat().st_size
+        digest.update(f"{file.relative_to(folder).as_posix()}\0{size}\0".encode())
+        last = max(0, size - _SAMPLE_BYTES)
+        with file.open("rb") as stream:
+            for at in sorted({last * i // (_SAMPLES - 1) for i in range(_SAMPLES)}):
+                stream.seek(at)
+                digest.update(stream.read(_SAMPLE_BYTES))
     return digest.hexdigest()[:32]
-
-
-def _samples(file: Path) -> Iterator[bytes]:
-    last = max(0, file.stat().st_size - _SAMPLE_BYTES)
-    places = sorted({last * i // (_SAMPLES - 1) for i in range(_SAMPLES)})
-    with file.open("rb") as stream:
-        for at in places:
-            stream.seek(at)
-            yield stream.read(_SAMPLE_BYTES)

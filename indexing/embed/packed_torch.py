@@ -5,16 +5,14 @@ Importing this file imports torch; only functions import it. Touches: model.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
-from sentence_transformers import SentenceTransformer
 from sentence_transformers.base.modules import InputModule
 from sentence_transformers.sentence_transformer.modules import Pooling
 from transformers import BertConfig, BertModel
 
-from notehop.indexing.embed.identity import ModelDescription
 from notehop.indexing.embed.models import multilingual_file
 from notehop.indexing.embed.packed import PackedModel, UnigramTokenizer
 
@@ -38,15 +36,10 @@ _TABLES = {
 _KIND = {"w": "weight", "b": "bias"}
 
 
-def unpacked_model(description: ModelDescription, device: str) -> SentenceTransformer:
+def unpacked_modules() -> list[torch.nn.Module]:
     """Unpack the weights: a second or two, and 470 MB for multilingual-e5-small."""
     packed = PackedModel(multilingual_file())
-    return SentenceTransformer(
-        modules=[_PackedTransformer(packed), Pooling(packed.width, pooling_mode="mean")],
-        prompts={"query": description.prompts.query, "text": description.prompts.passage},
-        device=device,
-        truncate_dim=description.truncate,
-    )
+    return [_PackedTransformer(packed), Pooling(packed.width, pooling_mode="mean")]
 
 
 class _PackedTransformer(InputModule):  # type: ignore[misc]
@@ -62,15 +55,15 @@ class _PackedTransformer(InputModule):  # type: ignore[misc]
         self, inputs: Sequence[Any], prompt: str | None = None, **_kwargs: Any
     ) -> dict[str, torch.Tensor]:
         """Cut texts into pieces, at most as many as the model sees, and pad them to one width."""
-        rows = [self._seen(f"{prompt or ''}{text}") for text in inputs]
+        rows = [self.tokenizer.encode(f"{prompt or ''}{text}").ids for text in inputs]
+        most = self.max_seq_length
+        rows = [row if len(row) <= most else [*row[: most - 1], row[-1]] for row in rows]
         width = max(map(len, rows), default=0)
+        missing = [width - len(row) for row in rows]
         filler = self.tokenizer.pad_token_id
-        return {
-            "input_ids": torch.tensor([row + [filler] * (width - len(row)) for row in rows]),
-            "attention_mask": torch.tensor(
-                [[1] * len(row) + [0] * (width - len(row)) for row in rows]
-            ),
-        }
+        ids = [[*row, *[filler] * more] for row, more in zip(rows, missing, strict=True)]
+        mask = [[1] * (width - more) + [0] * more for more in missing]
+        return {"input_ids": torch.tensor(ids), "attention_mask": torch.tensor(mask)}
 
     def forward(self, features: dict[str, Any], **_kwargs: Any) -> dict[str, Any]:
         """Add the hidden states."""
@@ -83,12 +76,6 @@ class _PackedTransformer(InputModule):  # type: ignore[misc]
     def save(self, output_path: str, *args: Any, **kwargs: Any) -> None:
         """Refuse: the packed file is where it is kept."""
         raise NotImplementedError("a packed model is kept in its own file")
-
-    def _seen(self, text: str) -> list[int]:
-        ids = self.tokenizer.encode(text).ids
-        return (
-            ids if len(ids) <= self.max_seq_length else [*ids[: self.max_seq_length - 1], ids[-1]]
-        )
 
 
 def _bert(packed: PackedModel) -> BertModel:
@@ -106,7 +93,12 @@ def _bert(packed: PackedModel) -> BertModel:
     with torch.device("meta"):
         model = BertModel(config, add_pooling_layer=False)
     shapes = {name: value.shape for name, value in model.state_dict().items()}
-    weights = {name: value.reshape(shapes[name]) for name, value in _weights(packed)}
+    weights = {
+        (own := _TABLES.get(name) or _in_layer(*name.split("."))): torch.from_numpy(values).reshape(
+            shapes[own]
+        )
+        for name, values in packed.tensors()
+    }
     model.load_state_dict(weights, assign=True)
     # What is counted and not learnt stands in no file.
     model.embeddings.position_ids = torch.arange(packed.window)[None]
@@ -114,11 +106,5 @@ def _bert(packed: PackedModel) -> BertModel:
     return model.eval()
 
 
-def _weights(packed: PackedModel) -> Iterator[tuple[str, torch.Tensor]]:
-    for name, values in packed.tensors():
-        if name in _TABLES:
-            yield _TABLES[name], torch.from_numpy(values)
-        else:
-            layer, part, kind = name.split(".")
-            own = f"encoder.layer.{layer.removeprefix('l')}.{_LAYER[part]}.{_KIND[kind]}"
-            yield own, torch.from_numpy(values)
+def _in_layer(layer: str, part: str, kind: str) -> str:
+    return f"encoder.layer.{layer.removeprefix('l')}.{_LAYER[part]}.{_KIND[kind]}"

@@ -16,22 +16,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from urllib.parse import urlsplit
 
 import numpy as np
-from llama_index.core.bridge.pydantic import PrivateAttr
 
 from notehop.config.errors import ModelError, NotehopError, ProviderError, UsageError
 from notehop.config.settings import EmbeddingSettings
 from notehop.indexing.embed.embedder import OnBatch, Vectors
 from notehop.indexing.embed.identity import describe_model
-from notehop.indexing.embed.onnx_embedding import QueryEmbedder
 from notehop.indexing.llm.consent import Hosts, refusal
 
 if TYPE_CHECKING:
     from notehop.indexing.embed.torch_embedding import TorchEmbedding
-    from notehop.indexing.llm.egress import Attempt
+    from notehop.indexing.llm.egress import Attempt, EgressLog
 
 WORKER_CPUS = 4
 """Cores of a worker at most: so many passes of the model run at once (torch_embedding.MOST_PASSES),
@@ -62,8 +60,7 @@ _WHAT = "passages of your notes"
 Device = Literal["auto", "cpu", "cuda", "mps"]
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
+class Address(NamedTuple):
     """Where a cluster is. ``host`` is None for ``auto``: the one that this machine is a node of."""
 
     text: str
@@ -93,8 +90,7 @@ class Address:
         return cls(text, parts.hostname, port)
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(NamedTuple):
     """Room for one worker on a node: a GPU, or some cores."""
 
     node: str
@@ -102,10 +98,6 @@ class Slot:
     number: int
     cpus: int
     gpus: int = 0
-
-
-Begin = Callable[[Slot, int, int], "Attempt | None"]
-"""(where, bytes, attempt), before it is sent -> what writes down how that ended; None for nothing."""
 
 
 def slots_of(nodes: Sequence[dict[str, Any]], device: Device) -> list[Slot]:
@@ -256,49 +248,6 @@ class EmbeddingWorker:
         return self._model.embed(texts), self._model.cut - before
 
 
-class RayEmbedding(QueryEmbedder):
-    """A LlamaIndex embedding whose passages are embedded on a Ray cluster, and queries here."""
-
-    _cut_there: int = PrivateAttr(default=0)
-    _workers: _Workers = PrivateAttr()
-
-    @classmethod
-    def on(
-        cls,
-        cluster: RayCluster,
-        local: QueryEmbedder,
-        settings: EmbeddingSettings,
-        begin: Begin = lambda *_: None,
-    ) -> RayEmbedding:
-        """Embed on a cluster with the model that embeds queries here.
-
-        :param begin: told of each batch before it is sent.
-        """
-        made = cls.over(local.engine, local.source, local.identity())
-        made._workers = _Workers(cluster, settings, local.identity(), begin)
-        return made
-
-    @property
-    def cut(self) -> int:
-        """Passages so far that were longer than the window."""
-        return self._cut_there
-
-    def embed(self, texts: Sequence[str], on_batch: OnBatch | None = None) -> Vectors:
-        """Embed passages: (n, d), in the order of ``texts``; (0, d) for none.
-
-        :raises ModelError: if no worker can be had, or the model fails on one.
-        """
-        rows = np.empty((len(texts), self.dimensions), dtype=np.float32)
-        done = 0
-        for which, found, cut in self._workers.embed(texts):
-            rows[which] = found
-            self._cut_there += cut
-            done += len(which)
-            if on_batch is not None:
-                on_batch(done)
-        return rows
-
-
 @dataclass(slots=True, eq=False)
 class _Batch:
     """Places of texts that go to a worker together, and how often one died over them."""
@@ -314,16 +263,15 @@ class _Batch:
 
 @dataclass(slots=True, eq=False)
 class _Worker:
-    """``call`` is what it does: it loads the model, or embeds a batch; None for nothing."""
+    """``call`` is what it does: without a batch it loads the model; None for nothing."""
 
     slot: Slot
     actor: Any
     call: Any
     batch: _Batch | None = None
-    ready: bool = False
 
 
-class _Workers:
+class RayWorkers:
     """The actors of one run: as many as the cluster has room for, made anew when they die."""
 
     def __init__(
@@ -331,25 +279,40 @@ class _Workers:
         cluster: RayCluster,
         settings: EmbeddingSettings,
         identity: dict[str, Any],
-        begin: Begin,
+        log: EgressLog,
     ) -> None:
+        """:param identity: of the model that they have to have.
+        :param log: each batch is written down there before it goes to another machine.
+        """
+        self.cut = 0
+        """Passages so far that were longer than the window."""
         self._cluster = cluster
         self._settings = settings
         self._identity = identity
-        self._begin = begin
+        self._log = log
         self._workers: dict[Slot, _Worker] = {}
         self._deaths: Counter[Slot] = Counter()
         self._reason = ""
         self._looked = 0.0
 
-    def embed(self, texts: Sequence[str]) -> Iterator[tuple[list[int], Vectors, int]]:
-        """Each batch as it is done: the places of its texts, their vectors, how many were cut."""
+    def embed(self, texts: Sequence[str], on_batch: OnBatch | None = None) -> Vectors:
+        """Embed passages: (n, d), in the order of ``texts``; (0, d) for none.
+
+        :raises ModelError: if no worker can be had, or the model fails on one.
+        """
+        rows = np.empty((len(texts), self._identity["dimensions"]), dtype=np.float32)
         if not texts:
-            return
+            return rows
         from ray.exceptions import RayError
 
+        done = 0
         try:
-            yield from self._embedded(texts)
+            for which, found, cut in self._embedded(texts):
+                rows[which] = found
+                self.cut += cut
+                done += len(which)
+                if on_batch is not None:
+                    on_batch(done)
         except (RayError, ConnectionError) as exc:
             raise self._cluster.error(
                 f"the cluster is gone ({_first_line(exc)}); what was committed stays: run it again "
@@ -357,17 +320,16 @@ class _Workers:
             ) from exc
         finally:
             # What is under way is of no use any more; its worker begins anew.
-            for slot in [one.slot for one in self._workers.values() if one.batch is not None]:
-                del self._workers[slot]
+            self._workers = {at: one for at, one in self._workers.items() if one.batch is None}
+        return rows
 
     def _embedded(self, texts: Sequence[str]) -> Iterator[tuple[list[int], Vectors, int]]:
+        """Each batch as it is done: the places of its texts, their vectors, how many were cut."""
         import ray
         from ray.exceptions import RayError, RayTaskError
 
         self._fill()
-        waiting = deque(
-            _Batch(which) for which in batches(texts, BATCHES_EACH * len(self._workers))
-        )
+        waiting = deque(map(_Batch, batches(texts, BATCHES_EACH * len(self._workers))))
         since = time.monotonic()
         while waiting or any(one.batch for one in self._workers.values()):
             if time.monotonic() - self._looked > _LOOK_S:
@@ -387,15 +349,17 @@ class _Workers:
                     said = str(cause) if isinstance(cause, NotehopError) else _first_line(cause)
                     raise self._cluster.error(f"node {worker.slot.host} {said}") from exc
                 except RayError as exc:
-                    waiting.extendleft(self._lost(worker, exc))
+                    self._remove(worker, exc)
+                    if worker.batch is not None:
+                        waiting.appendleft(worker.batch)
                     continue
-                batch, worker.call, worker.batch, worker.ready = worker.batch, None, None, True
+                batch, worker.call, worker.batch = worker.batch, None, None
                 if batch is not None:
                     del self._deaths[worker.slot]
                     batch.end(bytes_in=found[0].nbytes)
                     yield batch.which, *found
-            if any(one.ready for one in self._workers.values()):
-                since = time.monotonic()
+            if any(one.call is None or one.batch for one in self._workers.values()):
+                since = time.monotonic()  # one has its model
             elif time.monotonic() - since > START_S:
                 raise self._cluster.error(
                     f"no worker began within {START_S:.0f} s ({ray.available_resources()} are free of "
@@ -438,13 +402,23 @@ class _Workers:
     def _send(self, worker: _Worker, batch: _Batch, texts: Sequence[str]) -> None:
         given = [texts[at] for at in batch.which]
         size = sum(len(text.encode("utf-8", "replace")) for text in given)
-        batch.attempt = self._begin(worker.slot, size, batch.losses + 1)
+        if not is_this_machine(worker.slot.host):
+            batch.attempt = self._log.begin(
+                host=worker.slot.host,
+                local=False,
+                provider="ray",
+                model=self._settings.model,
+                purpose="embedding",
+                notes=(),
+                bytes_out=size,
+                attempt=batch.losses + 1,
+            )
         worker.call, worker.batch = worker.actor.embed.remote(given), batch
 
-    def _lost(self, worker: _Worker, exc: Exception) -> list[_Batch]:
-        """Go on without a worker that died; what it was to embed.
+    def _remove(self, worker: _Worker, exc: Exception) -> None:
+        """Go on without a worker that died.
 
-        :raises ModelError: if too many died over that.
+        :raises ModelError: if too many died over its batch.
         """
         import ray
 
@@ -455,9 +429,8 @@ class _Workers:
         ray.kill(worker.actor)
         why = _INSTALL_THERE if "No module named 'notehop" in str(exc) else _first_line(exc)
         self._reason = f"node {worker.slot.host}: {why}"
-        batch = worker.batch
-        if batch is None:
-            return []
+        if (batch := worker.batch) is None:
+            return
         batch.end(error="refused")
         batch.losses += 1
         if batch.losses >= MOST_LOSSES:
@@ -465,7 +438,6 @@ class _Workers:
                 f"{batch.losses} workers died over the same {len(batch.which)} texts, the last on "
                 f"{self._reason}; if its memory ran out, set a smaller embedding.batch_size"
             ) from exc
-        return [batch]
 
 
 def batches(texts: Sequence[str], least: int) -> list[list[int]]:

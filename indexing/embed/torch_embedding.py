@@ -5,8 +5,10 @@ Importing this file imports torch; only functions import it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+import copy
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -15,18 +17,15 @@ from llama_index.core.bridge.pydantic import Field, PrivateAttr
 from llama_index.embeddings.huggingface import HuggingFaceEmbedding
 
 from notehop.config.errors import ModelError, SettingsError
-from notehop.indexing.embed.embedder import OnBatch, Vectors
-from notehop.indexing.embed.identity import ModelDescription, check_dimensions, describe_model
-from notehop.indexing.embed.models import (
-    BUNDLED_NAME,
-    INSTALL,
-    MULTILINGUAL_NAME,
-    MULTILINGUAL_SHA256,
-    multilingual_file,
-    quiet_loading,
-    verify_weights,
+from notehop.indexing.embed.embedder import Kind, OnBatch, Vectors
+from notehop.indexing.embed.identity import (
+    MIN_COSINE,
+    PROBES,
+    ModelDescription,
+    check_dimensions,
+    describe_model,
 )
-from notehop.indexing.embed.precision import Precision, settle_precision
+from notehop.indexing.embed.models import quiet_loading, verify_weights
 from notehop.indexing.embed.tokenizer import TokenOffsets, read_tokenizer
 
 if TYPE_CHECKING:
@@ -65,7 +64,7 @@ class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
         default=ENDLESS_WINDOW,
         description="Tokens the model sees at once, special tokens and prompt included.",
     )
-    precision: Precision = "float32"
+    precision: Literal["float32", "bfloat16"] = "float32"
     cut: int = Field(
         default=0,
         description="Passages so far that were longer than the window: their end is not embedded.",
@@ -73,7 +72,7 @@ class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
 
     _description: ModelDescription = PrivateAttr()
     _tokens: TokenOffsets = PrivateAttr()
-    _has_window: bool = PrivateAttr()
+    _window: int = PrivateAttr(default=sys.maxsize)
     _pool: ThreadPoolExecutor | None = PrivateAttr(default=None)
 
     def __init__(self, description: ModelDescription, device: str, batch_size: int) -> None:
@@ -81,50 +80,45 @@ class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
 
         :raises ModelError: if it does not load.
         """
+        source: dict[str, Any]
         if description.is_packed:
-            from notehop.indexing.embed.packed_torch import unpacked_model
+            from notehop.indexing.embed.packed_torch import unpacked_modules
 
             # No name, so that the parent looks for no folder.
-            source: dict[str, Any] = {
-                "model_name": "",
-                "modules": unpacked_model(description, device),
-            }
+            source = {"model_name": "", "modules": unpacked_modules()}
         else:
             source = {
                 "model_name": str(description.folder),
                 "local_files_only": True,
                 "model_kwargs": {"dtype": torch.float32},
             }
-        with quiet_loading():
-            try:
+        try:
+            with quiet_loading():
                 super().__init__(
                     device=device,
-                    cache_folder=str(
-                        description.folder
-                    ),  # or LlamaIndex makes a folder in the home
+                    # Or LlamaIndex makes a folder in the home.
+                    cache_folder=str(description.folder),
                     embed_batch_size=min(batch_size, LLAMA_MAX_BATCH),
                     truncate_dim=description.truncate,
                     **source,
                 )
-            except Exception as exc:  # files of all kinds fail in all kinds of ways
-                raise ModelError(
-                    f"embedding.model: {description.name} ({description.folder}) does not load: {exc}"
-                ) from exc
+        except Exception as exc:  # files of all kinds fail in all kinds of ways
+            raise ModelError(
+                f"embedding.model: {description.name} ({description.folder}) does not load: {exc}"
+            ) from exc
         # An empty prompt handed to the constructor would be replaced by what LlamaIndex knows.
-        self._model.prompts.update(
-            query=description.prompts.query, text=description.prompts.passage
-        )
+        self.model.prompts = {
+            "query": description.prompts.query,
+            "passage": description.prompts.passage,
+        }
         self.model_name = description.name
         self._description = description
-        window = self._model.max_seq_length
-        self._has_window = window is not None and 0 < window < 1_000_000
-        if self._has_window:
-            self.max_tokens = int(window)
-        own = (
-            self._model.tokenizer
-            if description.is_packed
-            else own_tokenizer(description.name, self._model)
-        )
+        window = self.model.max_seq_length
+        if window is not None and 0 < window < 1_000_000:
+            self.max_tokens = self._window = int(window)
+        own = self.model.tokenizer
+        if not description.is_packed:
+            own = own_tokenizer(description.name, self.model)
         self._tokens = TokenOffsets(own, description.prompts.passage)
 
     @classmethod
@@ -138,7 +132,7 @@ class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
 
     @property
     def model(self) -> Any:
-        """The ``SentenceTransformer`` inside, with the description's prompts as ``query`` and ``text``."""
+        """The ``SentenceTransformer`` inside, with the prompts of the description."""
         return self._model
 
     @property
@@ -172,7 +166,8 @@ class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
         if getattr(self.model.tokenizer, "padding_side", None) == "right":
             self.model[0].register_forward_pre_hook(self._evened)
         if threads > 1:
-            shares = thread_shares(threads, MOST_PASSES)
+            count = min(threads, MOST_PASSES)
+            shares = [threads // count + (at < threads % count) for at in range(count)]
 
             def use_share() -> None:
                 # The number is torch's own for each thread, so that all others keep theirs; but a
@@ -180,81 +175,66 @@ class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
                 torch.get_num_threads()
                 torch.set_num_threads(shares.pop())
 
-            self._pool = ThreadPoolExecutor(len(shares), "embed", initializer=use_share)
+            self._pool = ThreadPoolExecutor(count, "embed", initializer=use_share)
 
     def embed(self, texts: Sequence[str], on_batch: OnBatch | None = None) -> Vectors:
         """Embed passages, longest first: (n, d), in the order of ``texts``; (0, d) for none.
 
         :raises ModelError: if the model fails.
         """
-        sizes = self._sizes(texts)
+        tokens = self.tokens
+        # One more than the window says that a text may not fit.
+        sizes = [min(tokens.size(text) + tokens.overhead, self._window + 1) for text in texts]
+        plan = passes(sizes, self.embed_batch_size, self._pass_tokens())
+
+        def embedded(which: list[int]) -> Vectors:
+            return self._encoded([texts[i] for i in which], "passage", len(which))
+
         rows = np.empty((len(texts), self.dimensions), dtype=np.float32)
         done = 0
-        plan = passes(sizes, self.embed_batch_size, self._pass_tokens())
-        for which, found in self._run(texts, plan):
+        run = map if self._pool is None else self._pool.map
+        for which, found in zip(plan, run(embedded, plan), strict=True):
             rows[which] = found
             done += len(which)
             if on_batch is not None:
                 on_batch(done)
-        self._count_cut(texts, sizes)
+        # The sizes may be one too large: texts are counted where it matters.
+        long = [text for text, size in zip(texts, sizes, strict=True) if size > self._window]
+        self.cut += sum(tokens.count(text) > self._window for text in long)
         return rows
 
-    def embed_queries(self, texts: Sequence[str]) -> Vectors:
-        """Embed queries, with the query prompt: (n, d), n > 0, in the order of ``texts``."""
-        return self.embed_together(texts, "query")
-
-    def vectors(self, texts: Sequence[str], kind: Literal["query", "passage"]) -> Vectors:
+    def vectors(self, texts: Sequence[str], kind: Kind) -> Vectors:
         """Embed queries or passages: (n, d), n > 0, in the order of ``texts``.
 
         :raises ModelError: if the model fails.
         """
-        return self.embed_queries(texts) if kind == "query" else self.embed(texts)
+        return self.embed_together(texts, kind) if kind == "query" else self.embed(texts)
 
     def is_cut(self, query: str) -> bool:
         """Whether the window does not hold a query."""
         whole = self.description.prompts.query + query
         return len(self.tokens(whole)) + self.tokens.specials > self.max_tokens
 
-    def embed_together(self, texts: Sequence[str], prompt_name: str) -> Vectors:
+    def embed_together(self, texts: Sequence[str], kind: Kind) -> Vectors:
         """Embed texts as they come: (n, d), n > 0, unit rows.
 
-        :param prompt_name: ``query`` or ``text``.
         :raises ModelError: if the model fails.
         """
-        longest = min(max(map(len, texts)), self._longest())
-        fitting = self._pass_tokens() // max(1, int(longest))
-        return self._encoded(list(texts), prompt_name, max(1, min(fitting, self.embed_batch_size)))
+        longest = min(max(map(len, texts)), self._window)
+        fitting = self._pass_tokens() // max(1, longest)
+        return self._encoded(list(texts), kind, max(1, min(fitting, self.embed_batch_size)))
 
     def _embed(self, inputs: list[Any], prompt_name: str | None = None) -> list[list[float]]:
-        rows: list[list[float]] = self.embed_together(inputs, prompt_name or "text").tolist()
+        kind: Kind = "query" if prompt_name == "query" else "passage"
+        rows: list[list[float]] = self.embed_together(inputs, kind).tolist()
         return rows
 
-    def _run(
-        self, texts: Sequence[str], plan: Sequence[list[int]]
-    ) -> Iterator[tuple[list[int], Vectors]]:
-        """Each pass with its vectors, in the order in which they are done."""
-
-        def embedded(which: list[int]) -> Vectors:
-            return self._encoded([texts[i] for i in which], "text", len(which))
-
-        if self._pool is None or len(plan) < 2:
-            for which in plan:
-                yield which, embedded(which)
-            return
-        running = {self._pool.submit(embedded, which): which for which in plan}
-        try:
-            for future in as_completed(running):
-                yield running[future], future.result()
-        finally:
-            for future in running:
-                future.cancel()
-
-    def _encoded(self, texts: list[Any], prompt_name: str | None, batch: int) -> Vectors:
+    def _encoded(self, texts: list[str], kind: Kind, batch: int) -> Vectors:
         try:
             found = self.model.encode(
                 texts,
                 batch_size=batch,
-                prompt_name=prompt_name,
+                prompt_name=kind,
                 normalize_embeddings=True,
                 show_progress_bar=False,
             )
@@ -263,7 +243,14 @@ class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
                 f"{self.description.name} failed on {len(texts)} texts on {self.device}: {exc}; "
                 "try a smaller embedding.batch_size, or embedding.device = cpu"
             ) from exc
-        return unit_rows(np.asarray(found, dtype=np.float32), self.description.name)
+        rows = np.asarray(found, dtype=np.float32)
+        if not np.isfinite(rows).all():
+            raise ModelError(
+                f"{self.description.name} gave vectors that are no numbers; set "
+                "embedding.precision = float32"
+            )
+        norms = np.linalg.norm(rows, axis=1, keepdims=True)
+        return np.asarray(rows / np.maximum(norms, 1e-12), dtype=np.float32)
 
     def _evened(self, _module: Any, inputs: tuple[dict[str, Any], ...]) -> None:
         """Pad what goes into the model to one of few widths."""
@@ -272,7 +259,7 @@ class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
         if ids is None or ids.ndim != 2 or "attention_mask" not in features:
             return
         width = int(ids.shape[1])
-        more = int(min(even_width(width), max(width, self._longest()))) - width
+        more = min(even_width(width), max(width, self._window)) - width
         fillers = {
             "input_ids": getattr(self.model.tokenizer, "pad_token_id", None) or 0,
             "attention_mask": 0,
@@ -280,23 +267,6 @@ class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
         }
         for name in fillers.keys() & features.keys() if more else ():
             features[name] = torch.nn.functional.pad(features[name], (0, more), value=fillers[name])
-
-    def _longest(self) -> float:
-        return self.max_tokens if self._has_window else np.inf
-
-    def _sizes(self, texts: Sequence[str]) -> list[int]:
-        """Tokens of each text as the model sees it; characters where it has no window."""
-        if not self._has_window:
-            return [len(text) for text in texts]
-        tokens = self.tokens
-        # One more than the window says that a text may not fit.
-        return [min(tokens.size(text) + tokens.overhead, self.max_tokens + 1) for text in texts]
-
-    def _count_cut(self, texts: Sequence[str], sizes: Sequence[int]) -> None:
-        if self._has_window:
-            # The sizes may be one too large: texts are counted where it matters.
-            long = [text for text, size in zip(texts, sizes, strict=True) if size > self.max_tokens]
-            self.cut += sum(self.tokens.count(text) > self.max_tokens for text in long)
 
     def _pass_tokens(self) -> int:
         return PASS_TOKENS.get(self.device, OTHER_PASS_TOKENS)
@@ -311,43 +281,71 @@ def load_bulk(settings: EmbeddingSettings) -> TorchEmbedding:
     :raises SettingsError: if ``embedding.dimensions`` or ``embedding.device`` cannot be had.
     """
     description = describe_model(settings)
-    if description.name == BUNDLED_NAME:
-        verify_weights(description.folder / "model.safetensors")
-    elif description.is_packed:
-        verify_weights(multilingual_file(), MULTILINGUAL_SHA256, MULTILINGUAL_NAME, INSTALL)
+    verify_weights(description.name)
     if settings.threads:
         torch.set_num_threads(settings.threads)
     loaded = TorchEmbedding(description, _device(settings.device), settings.batch_size)
-    _check_loaded(loaded, settings)
-    loaded.precision = settle_precision(loaded.model, loaded.device, settings.precision)
+    # The files may not have told how long a vector is, or may have been wrong.
+    found = loaded.embed_together(["length"], "passage").shape[1]
+    if found != description.dimensions:
+        check_dimensions(description.name, settings.dimensions, found)
+        raise ModelError(
+            f"embedding.model: vectors of {description.name} have {found} dimensions, and its files "
+            f"say {description.dimensions}: the files do not belong together"
+        )
+    settle_precision(loaded, settings.precision)
     loaded.use_processor(torch.get_num_threads())
     return loaded
 
 
-def _check_loaded(loaded: TorchEmbedding, settings: EmbeddingSettings) -> None:
-    """Measure a vector: the files may not have told how long it is, or may have been wrong."""
-    description = loaded.description
-    found = loaded.embed_together(["length"], "text").shape[1]
-    if found == description.dimensions:
-        return
-    check_dimensions(description.name, settings.dimensions, found)
-    raise ModelError(
-        f"embedding.model: vectors of {description.name} have {found} dimensions, and its files say "
-        f"{description.dimensions}: the files do not belong together"
-    )
+def settle_precision(loaded: TorchEmbedding, wanted: str) -> None:
+    """Make a model that was loaded in float32 compute in the wanted precision.
 
+    Only the first module, the transformer, is halved; pooling and what follows stay in float32.
 
-def unit_rows(rows: Vectors, model: str) -> Vectors:
-    """Scale each row to length 1; a row of zeros stays.
-
-    :raises ModelError: if a number is not finite.
+    :param wanted: ``float32``, ``bfloat16``, or ``auto``: bfloat16 where the hardware has instructions
+        for it and the model's vectors stay what they are. Nothing is timed: the format, and with it the
+        last digits of vectors, would depend on what else the machine does.
+    :raises ModelError: if bfloat16 was asked for by name and changes the vectors too much.
     """
-    if not np.isfinite(rows).all():
+    if wanted == "float32" or (wanted == "auto" and not _has_bfloat16(loaded.device)):
+        return
+    model, exact = loaded.model, loaded.model[0]
+    reference = loaded.embed_together(PROBES, "passage")
+    model[0] = _halved(exact)
+    cosine = float((reference * loaded.embed_together(PROBES, "passage")).sum(axis=1).min())
+    if cosine >= MIN_COSINE:
+        loaded.precision = "bfloat16"
+        return
+    model[0] = exact
+    if wanted == "bfloat16":
         raise ModelError(
-            f"{model} gave vectors that are no numbers; set embedding.precision = float32"
+            f"embedding.precision = bfloat16 changes vectors of this model too much (cosine "
+            f"{cosine:.4f}, at least {MIN_COSINE} is needed); set auto or float32"
         )
-    norms = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.asarray(rows / np.maximum(norms, 1e-12), dtype=np.float32)
+
+
+def _has_bfloat16(device: str) -> bool:
+    """Whether a device has instructions for it: without, bfloat16 is emulated, at a crawl."""
+    if device.startswith("cuda"):
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
+    if device != "cpu":
+        return False
+    capabilities: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()
+    return bool(capabilities.get("avx512_bf16") or capabilities.get("amx_bf16"))
+
+
+def _halved(module: Any) -> Any:
+    half = copy.deepcopy(module).to(torch.bfloat16)
+
+    def widen(_module: Any, _inputs: Any, features: Any) -> Any:
+        for key, value in features.items():
+            if torch.is_tensor(value) and value.dtype == torch.bfloat16:
+                features[key] = value.float()
+        return features
+
+    half.register_forward_hook(widen)
+    return half
 
 
 def even_width(size: int) -> int:
@@ -358,16 +356,6 @@ def even_width(size: int) -> int:
     """
     step = max(1, (1 << size.bit_length() - 1) >> 4) if size > 0 else 1
     return -(-size // step) * step
-
-
-def thread_shares(threads: int, most: int) -> list[int]:
-    """Divide all threads among passes that run at once, as evenly as can be.
-
-    :param threads: at least 1.
-    :param most: passes at once.
-    """
-    count = min(threads, most)
-    return [threads // count + (at < threads % count) for at in range(count)]
 
 
 def passes(sizes: Sequence[int], most_texts: int, most_tokens: int) -> list[list[int]]:

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING
 from filelock import FileLock, Timeout
 
 from notehop.config import Settings
-from notehop.config.errors import NotehopError, ProviderError
+from notehop.config.errors import IndexMissing, NotehopError, ProviderError
 from notehop.indexing import faults
 from notehop.indexing.changes import is_unchanged
-from notehop.indexing.enrich.planner import Agree, Item, Planner, cost_of, sizes_of
+from notehop.indexing.enrich.planner import Agree, Cost, Item, Planner, affordable
 from notehop.indexing.enrich.prompts import (
     KEPT_CHARS,
     OUTPUT_TOKENS,
@@ -30,14 +30,15 @@ from notehop.indexing.enrich.prompts import (
     model_identity,
 )
 from notehop.indexing.enrich.store import LOST, EnrichmentStore, Text, delete_orphans
-from notehop.indexing.report import EnrichReport, Update
+from notehop.indexing.llm.tokens import count_tokens
+from notehop.indexing.pipeline.models import TooMuchToEmbed
+from notehop.indexing.report import EnrichReport
 from notehop.indexing.stores.catalog import Catalog
 from notehop.indexing.stores.catalog_read import slices
 
 if TYPE_CHECKING:
     from llama_index.core.llms import LLM
 
-    from notehop.indexing.llm.tokens import TokenCounter
     from notehop.indexing.pipeline import Indexer
 
 
@@ -62,7 +63,7 @@ SPENT_NOW = (
     "or at once with: notehop index"
 )
 
-_DAY = 86_400.0
+_HOUR, _DAY = 3_600.0, 86_400.0
 
 _FRAME_TOKENS = 12  # tokens that a chat takes around two messages
 
@@ -72,7 +73,6 @@ class TextWriter:
     """Asks one language model. ``host`` is who gets the notes; ``model`` its name, as shown."""
 
     llm: LLM
-    counter: TokenCounter
     model: str
     host: str
 
@@ -85,8 +85,21 @@ class TextWriter:
 
     def size(self, request: Request) -> int:
         """The tokens that a request sends."""
-        said = self.counter.count(request.system) + self.counter.count(request.prompt)
+        said = count_tokens(request.system) + count_tokens(request.prompt)
         return said + _FRAME_TOKENS
+
+    def cost(self, items: Sequence[Item], sizes: Sequence[int], within: int) -> Cost:
+        """What the items are expected to cost; ``within`` of them the budget covers."""
+        summaries = sum(item.request.kind == "summary" for item in items)
+        return Cost(
+            summaries=summaries,
+            headers=len(items) - summaries,
+            tokens_in=sum(sizes),
+            tokens_out=OUTPUT_TOKENS * len(items),
+            model=self.model,
+            host=self.host,
+            within=within,
+        )
 
     def write(
         self, request: Request, path: str, cancelled: Callable[[], bool]
@@ -116,7 +129,7 @@ class TextWriter:
         text = cleaned(reply, KEPT_CHARS)
         if not text:
             raise ProviderError(f"the model {self.model} answered without words")
-        return text, self.size(request) + self.counter.count(reply), sent.notices
+        return text, self.size(request) + count_tokens(reply), sent.notices
 
 
 def load_writer(settings: Settings, log_dir: Path) -> TextWriter | None:
@@ -128,7 +141,6 @@ def load_writer(settings: Settings, log_dir: Path) -> TextWriter | None:
     # Not above: most runs write nothing, and language models take a second to import.
     from notehop.indexing.llm.consent import is_loopback
     from notehop.indexing.llm.providers import load_llm, provider_of
-    from notehop.indexing.llm.tokens import counter
 
     llm = load_llm(settings, log_dir=log_dir)
     if llm is None:
@@ -136,7 +148,7 @@ def load_writer(settings: Settings, log_dir: Path) -> TextWriter | None:
     host = provider_of(settings).host
     if not host or host == "localhost" or is_loopback(host):
         host = "this machine"
-    return TextWriter(llm, counter(settings), Path(settings.llm.model).name, host)
+    return TextWriter(llm, Path(settings.llm.model).name, host)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,75 +156,49 @@ class _Enricher:
     """Has written what one index lacks, within a budget; see :func:`enrich`."""
 
     indexer: Indexer
+    store: EnrichmentStore
+    done: EnrichReport
     agree: Agree
     load: Callable[[Settings, Path], TextWriter | None]
     cancelled: Callable[[], bool]
-    redo: Callable[[Sequence[str]], Update]
     most_calls: int
     spent: str
 
-    def run(self, *, wanted: bool) -> EnrichReport | None:
-        """Do it; what goes wrong with the model is in the report, and ends nothing but this step.
+    def run(self) -> None:
+        """Do it; what goes wrong with the model is in the report.
 
         :raises NotehopError: if the index or the store cannot be read or written.
         """
-        layout = self.indexer.layout
-        if not layout.marker.is_file():
-            # The index was deleted: a file of ours would keep another from being made there.
-            return EnrichReport(stopped="there is no index") if wanted else None
-        lock = FileLock(
-            layout.enriching_lock, timeout=0, thread_local=False, fallback_to_soft=False
-        )
-        try:
-            lock.acquire()
-        except (Timeout, OSError, NotImplementedError):
-            return EnrichReport(stopped="another process has texts written now") if wanted else None
-        try:
-            with EnrichmentStore.open(layout.enrichment) as store:
-                if wanted:
-                    return self._enrich(store)
-                store.retire_all()
-                self._sweep(store)
-                return None
-        finally:
-            lock.release()
-            self.indexer.progress.close()
-
-    def _enrich(self, store: EnrichmentStore) -> EnrichReport:
-        layout, settings = self.indexer.layout, self.indexer.settings
-        done = EnrichReport()
-        if store.made_anew:
+        layout, settings, done = self.indexer.layout, self.indexer.settings, self.done
+        if self.store.made_anew:
             done.warn(f"{layout.enrichment}: {LOST}")
         provider = settings.llm.provider != "none"
         if not provider and "llm" in (settings.enrich.summaries, settings.enrich.headers):
             done.warn("enrich asks for a language model and llm.provider names none")
-        self._reindex(store, done)
+        self._reindex()
         model = model_identity(settings) if provider else None
         with Catalog.open(layout.catalog, read_only=True) as catalog:
             language = str((catalog.meta().get("fingerprint") or {}).get("language") or "en")
             with catalog.snapshot() as view:
-                plan = Planner(store, settings.enrich, model, language).plan(view)
+                planner = Planner(self.store, settings.enrich, model, language)
+                items, extracts = planner.plan(view)
                 planned = view.generation
-            if plan.extracts:
-                done.written["extract"] = plan.extracts
-            if plan.items:
-                self._write(store, catalog, plan.items, done)
+            if extracts:
+                done.written["extract"] = extracts
+            if items:
+                self._write(catalog, items)
             if catalog.generation != planned:
                 # A run that took notes out meanwhile did not see what was planned for them.
                 done.warnings += delete_orphans(layout.enrichment, catalog, catalog.stamps())
-        self._reindex(store, done)
-        self._sweep(store)
-        lacking = sum(lack for _, lack in store.tally().values())
-        done.failed = len(store.failures())
+        self._reindex()
+        lacking = sum(lack for _, lack in self.store.tally().values())
+        done.failed = len(self.store.failures())
         done.waiting = max(0, lacking - done.failed)
-        store.set_meta("last", {"at": time.time(), "stopped": done.stopped})
-        return done
+        self.store.set_meta("last", {"at": time.time(), "stopped": done.stopped})
 
-    def _write(
-        self, store: EnrichmentStore, catalog: Catalog, items: Sequence[Item], done: EnrichReport
-    ) -> None:
+    def _write(self, catalog: Catalog, items: Sequence[Item]) -> None:
         """Have the items written, as far as the owner agrees and the budget goes."""
-        settings = self.indexer.settings
+        settings, done = self.indexer.settings, self.done
         most = settings.enrich.max_tokens
         try:
             writer = self.load(settings, self.indexer.layout.root)
@@ -222,12 +208,12 @@ class _Enricher:
         if writer is None:
             return
         with closing(writer):
-            sizes = sizes_of(items, writer)
-            cost = cost_of(items, sizes, writer, self.most_calls, most)
-            done.stopped = self.agree(cost) or (None if cost.within else self.spent)
+            sizes = [writer.size(item.request) for item in items]
+            within = affordable(sizes, self.most_calls, most)
+            done.stopped = self.agree(writer.cost(items, sizes, within))
             if done.stopped is not None:
                 return
-            self.indexer.progress.stage("Writing about notes", cost.within, "texts")
+            self.indexer.progress.stage("Writing about notes", within, "texts")
             in_a_row = 0
             for item, size in zip(items, sizes, strict=True):
                 if self.cancelled():
@@ -241,48 +227,42 @@ class _Enricher:
                 if not is_unchanged(*place, item.path, item.content_hash):
                     continue
                 try:
-                    self._write_item(writer, store, item, done)
+                    self._write_item(writer, item)
                     in_a_row = 0
                 except ProviderError as exc:
                     if exc.kind in _HOPELESS:
                         done.stopped = str(exc)
                         return
-                    store.fail(item.key, item.path, item.request.kind, str(exc))
+                    self.store.fail(item.key, item.path, item.request.kind, str(exc))
                     in_a_row += 1
                     if in_a_row >= _IN_A_ROW.get(exc.kind, _WORDLESS):
                         done.stopped = f"{in_a_row} requests in a row failed: {exc}"
                         return
 
-    def _write_item(
-        self, writer: TextWriter, store: EnrichmentStore, item: Item, done: EnrichReport
-    ) -> None:
-        done.calls += 1
+    def _write_item(self, writer: TextWriter, item: Item) -> None:
+        self.done.calls += 1
         text, tokens, notices = writer.write(item.request, item.path, self.cancelled)
-        done.tokens += tokens
+        self.done.tokens += tokens
         for notice in notices:
-            done.warn(notice)
+            self.done.warn(notice)
         kind = item.request.kind
-        if store.put([Text(item.key, kind, text, writer.model, tokens)]):
-            done.written[kind] = done.written.get(kind, 0) + 1
+        if self.store.put([Text(item.key, kind, text, writer.model, tokens)]):
+            self.done.written[kind] = self.done.written.get(kind, 0) + 1
 
-    def _reindex(self, store: EnrichmentStore, done: EnrichReport) -> None:
+    def _reindex(self) -> None:
         """Index the notes that got headers; what cannot be now stays owed."""
-        owed = store.pending_reindex()
+        owed = self.store.pending_reindex()
         if header_identity(self.indexer.settings) is None:
-            store.mark_reindexed(owed)
+            self.store.mark_reindexed(owed)
             return
         for part in slices(owed, REDO_NOTES):
             try:
-                done.generation = self.redo(part).generation
-            except NotehopError as exc:
-                done.warn(f"headers are written and not in the index yet: {exc}")
+                self.done.generation = self.indexer.redo(part).generation
+            except (NotehopError, TooMuchToEmbed) as exc:
+                self.done.warn(f"headers are written and not in the index yet: {exc}")
                 return
             faults.point("enrich-redone")
-            store.mark_reindexed(part)
-
-    def _sweep(self, store: EnrichmentStore) -> None:
-        store.sweep(time.time() - self.indexer.settings.enrich.keep_days * _DAY)
-        store.checkpoint()
+            self.store.mark_reindexed(part)
 
 
 def enrich(
@@ -291,8 +271,7 @@ def enrich(
     *,
     load: Callable[[Settings, Path], TextWriter | None] = load_writer,
     cancelled: Callable[[], bool] = lambda: False,
-    most_calls: int | None = None,
-    redo: Callable[[Sequence[str]], Update] | None = None,
+    paced: bool = False,
 ) -> EnrichReport | None:
     """Have written what the settings ask for and the index lacks; None if that is nothing.
 
@@ -300,17 +279,34 @@ def enrich(
 
     :param agree: told the cost before anything is sent.
     :param load: gives the language model.
-    :param most_calls: requests of this run, if fewer than ``enrich.max_calls``.
-    :param redo: indexes notes anew that got headers; None for the indexer.
+    :param paced: it goes on all the time: no more than ``enrich.watch_calls`` requests an hour.
     """
-    settings = indexer.settings.enrich
+    layout, settings = indexer.layout, indexer.settings.enrich
     wanted = settings.summaries != "off" or settings.headers != "off"
-    if not wanted and not indexer.layout.enrichment.is_file():
+    if not wanted and not layout.enrichment.is_file():
         return None
-    calls = settings.max_calls if most_calls is None else min(settings.max_calls, most_calls)
-    spent = SPENT if most_calls is None else SPENT_NOW
-    enricher = _Enricher(indexer, agree, load, cancelled, redo or indexer.redo, calls, spent)
+    done = EnrichReport()
+    lock = FileLock(layout.enriching_lock, timeout=0, thread_local=False, fallback_to_soft=False)
     try:
-        return enricher.run(wanted=wanted)
+        if not layout.marker.is_file():
+            # The index was deleted: a file of ours would keep another from being made there.
+            raise IndexMissing("there is no index")
+        with lock, EnrichmentStore.open(layout.enrichment) as store:
+            if wanted:
+                calls = settings.max_calls
+                if paced:
+                    left = settings.watch_calls - store.made_since(time.time() - _HOUR)
+                    calls = min(calls, max(0, left))
+                spent = SPENT_NOW if paced else SPENT
+                _Enricher(indexer, store, done, agree, load, cancelled, calls, spent).run()
+            else:
+                store.retire_all()
+            store.sweep(time.time() - settings.keep_days * _DAY)
+            store.checkpoint()
     except NotehopError as exc:
-        return EnrichReport(stopped=str(exc))
+        done.stopped = str(exc)
+    except (Timeout, OSError, NotImplementedError):
+        done.stopped = "another process has texts written now"
+    finally:
+        indexer.progress.close()
+    return done if wanted else None

@@ -7,9 +7,9 @@ import hashlib
 import json
 import sys
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TextIO
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TextIO
 
 from notehop.config.settings import EnrichSettings
 from notehop.indexing.enrich import extract
@@ -18,8 +18,8 @@ from notehop.indexing.enrich.prompts import (
     VERSION,
     Passage,
     Request,
-    has_own_summary,
     header_requests,
+    own_summary,
     summary_request,
 )
 from notehop.indexing.enrich.store import EnrichmentStore, Kind, Text
@@ -27,11 +27,8 @@ from notehop.indexing.report import numbered
 from notehop.indexing.shown import counted, printable
 from notehop.indexing.stores.catalog import CatalogSnapshot
 from notehop.indexing.stores.catalog_read import slices
-from notehop.indexing.stores.model import ChunkRow, NoteRow, NoteStatus
+from notehop.indexing.stores.model import NoteRow, NoteStatus
 from notehop.indexing.tokens import Tokenizer
-
-if TYPE_CHECKING:
-    from notehop.indexing.enrich.enricher import TextWriter
 
 TRIES = 3
 """Runs in which a text that a model did not write is asked for; then once a day, until the note
@@ -53,47 +50,30 @@ class Item:
     request: Request
 
 
-@dataclass(slots=True)
-class Plan:
-    """The texts that are missing and worth asking for, notes changed last first; ``extracts`` were
-    made on the way."""
-
-    items: list[Item] = field(default_factory=list)
-    extracts: int = 0
-
-
+@dataclass(frozen=True, slots=True)
 class Planner:
-    """Looks at those notes of an index that are not known to have all they should."""
+    """Looks at those notes of an index that are not known to have all they should.
 
-    def __init__(
-        self,
-        store: EnrichmentStore,
-        settings: EnrichSettings,
-        model: Mapping[str, Any] | None,
-        language: str,
-    ) -> None:
-        """
-        :param model: what tells the language model apart; None where there is none.
-        :param language: of the index.
-        """
-        self._store = store
-        self._summaries = settings.summaries != "off"
-        self._written = settings.summaries == "llm" and model is not None
-        self._headers = settings.headers == "llm" and model is not None
-        self._model = model or {}
-        self._tokenizer = Tokenizer(language)
-        what = [self._summaries, self._written, self._headers, self._model]
-        self._wanted = [*what, VERSION, extract.RULES, language]
+    ``model`` is what tells the language model apart, None where there is none; ``language`` that of
+    the index.
+    """
 
-    def plan(self, catalog: CatalogSnapshot) -> Plan:
-        """Find what is missing, and make the extracts that are.
+    store: EnrichmentStore
+    settings: EnrichSettings
+    model: Mapping[str, Any] | None
+    language: str
+
+    def plan(self, catalog: CatalogSnapshot) -> tuple[list[Item], int]:
+        """Find what is missing and worth asking for, and make the extracts that are missing.
 
         The store is told what every note needs.
+
+        :returns: what a model is to write, notes changed last first; how many extracts were made.
         """
-        plan = Plan()
-        seen = self._store.checked()
+        seen = self.store.checked()
         # What decides all that is written about a note: its passages follow from its content.
-        wanted = _hash([*self._wanted, catalog.stamp])
+        asked = [self.settings.summaries, self.settings.headers, self.model]
+        wanted = _hash([*asked, VERSION, extract.RULES, self.language, catalog.stamp])
         shapes = {
             path: f"{wanted} {stamp.content_hash}"
             for path, stamp in catalog.stamps().items()
@@ -101,90 +81,83 @@ class Planner:
         }
         due = sorted(path for path, shape in shapes.items() if seen.get(path) != shape)
         since = time.time() - _DAY
-        failures = self._store.failures()
+        failures = self.store.failures()
         vain = {one.key for one in failures if one.tries >= TRIES and one.last > since}
+        # What two notes would have said alike is asked once.
+        items: dict[str, Item] = {}
         changed: dict[str, float] = {}
+        extracts = 0
         for part in slices(due, _NOTES):
             rows = catalog.notes_at(part)
             changed |= {path: row.modified for path, row in rows.items()}
-            texts = {
-                path: [chunk for chunk in catalog.chunks_of(path) if chunk.kind == "text"]
-                for path in rows
-            }
-            done = self._look(rows, texts, vain, plan)
-            self._store.mark_checked({path: shapes[path] for path in done})
-        plan.items.sort(
-            key=lambda item: (-changed[item.path], item.path, item.request.kind != "summary")
-        )
-        return plan
-
-    def _look(
-        self,
-        notes: Mapping[str, NoteRow],
-        texts: Mapping[str, Sequence[ChunkRow]],
-        vain: Collection[str],
-        plan: Plan,
-    ) -> list[str]:
-        """Add what notes lack to the plan; the notes that lack nothing."""
-        items: dict[str, list[Item]] = {}
-        extracts: dict[str, str] = {}
-        needed: dict[str, dict[str, Kind]] = {}
-        for path, note in notes.items():
-            items[path] = list(self._requests(note, texts[path]))
-            needed[path] = {item.key: item.request.kind for item in items[path]}
-            if self._summaries and not has_own_summary(note.front_matter):
-                passages = [chunk.text for chunk in texts[path]]
-                key = _hash([extract.RULES, self._tokenizer.fingerprint, note.title, passages])
-                extracts[key] = path
-                needed[path][key] = "extract"
-        hashes = {path: note.content_hash for path, note in notes.items()}
-        self._store.set_requirements(needed, hashes)
-        there = self._store.texts(key for keys in needed.values() for key in keys)
-        missing = {key: path for key, path in extracts.items() if key not in there}
-        self._store.put(
-            self._extract(key, notes[path].title, texts[path]) for key, path in missing.items()
-        )
-        plan.extracts += len(missing)
-        requested = {item.key for item in plan.items}
-        done = []
-        for path, wanted in items.items():
-            lacking = [item for item in wanted if item.key not in there]
-            if not lacking:
-                done.append(path)
+            lacking, made = self._look(catalog, rows.values())
+            extracts += made
             for item in lacking:
-                # What two notes would have said alike is asked once.
-                if item.key not in vain and item.key not in requested:
-                    plan.items.append(item)
-                    requested.add(item.key)
-        return done
+                if item.key not in vain:
+                    items.setdefault(item.key, item)
+            done = rows.keys() - {item.path for item in lacking}
+            self.store.mark_checked({path: shapes[path] for path in done})
+        ordered = sorted(
+            items.values(),
+            key=lambda item: (-changed[item.path], item.path, item.request.kind != "summary"),
+        )
+        return ordered, extracts
 
-    def _requests(self, note: NoteRow, chunks: Sequence[ChunkRow]) -> Iterator[Item]:
-        passages = [Passage(chunk.heading_path, chunk.text) for chunk in chunks]
+    def _look(self, catalog: CatalogSnapshot, notes: Collection[NoteRow]) -> tuple[list[Item], int]:
+        """What notes lack of a model, and how many extracts they lacked, which are made."""
+        tokenizer = Tokenizer(self.language)
+        items: list[Item] = []
+        extracts: dict[str, tuple[str, list[str]]] = {}
+        needed: dict[str, dict[str, Kind]] = {}
+        for note in notes:
+            chunks = [one for one in catalog.chunks_of(note.path) if one.kind == "text"]
+            texts = [chunk.text for chunk in chunks]
+            summed = self.settings.summaries != "off" and own_summary(note.front_matter) is None
+            passages = [Passage(chunk.heading_path, chunk.text) for chunk in chunks]
+            asked = list(self._requests(note, passages, summed=summed))
+            items += asked
+            needed[note.path] = {item.key: item.request.kind for item in asked}
+            if summed:
+                key = _hash([extract.RULES, tokenizer.fingerprint, note.title, texts])
+                extracts[key] = note.title, texts
+                needed[note.path][key] = "extract"
+        self.store.set_requirements(needed, {note.path: note.content_hash for note in notes})
+        there = self.store.texts(key for keys in needed.values() for key in keys)
+        made = [
+            Text(key, "extract", extract.extract(title, texts, tokenizer), extract.RULES)
+            for key, (title, texts) in extracts.items()
+            if key not in there
+        ]
+        self.store.put(made)
+        return [item for item in items if item.key not in there], len(made)
+
+    def _requests(
+        self, note: NoteRow, passages: Sequence[Passage], *, summed: bool
+    ) -> Iterator[Item]:
+        """All that a model is to write about a note.
+
+        :param summed: whether a summary of it is wanted.
+        """
+        if self.model is None:
+            return
         requests: list[Request] = []
         long = sum(len(passage.text.strip()) for passage in passages) > _SHORT
-        if self._written and long and not has_own_summary(note.front_matter):
+        if summed and long and self.settings.summaries == "llm":
             requests.append(summary_request(note.title, passages))
-        if self._headers:
+        if self.settings.headers == "llm":
             requests += header_requests(note.title, passages)
         for request in requests:
-            yield Item(note.path, note.content_hash, request.key(self._model), request)
-
-    def _extract(self, key: str, title: str, chunks: Sequence[ChunkRow]) -> Text:
-        said = extract.extract(title, [chunk.text for chunk in chunks], self._tokenizer)
-        return Text(key, "extract", said, extract.RULES)
+            yield Item(note.path, note.content_hash, request.key(self.model), request)
 
 
 def _hash(payload: Any) -> str:
     return hashlib.sha256(json.dumps(payload, sort_keys=True).encode()).hexdigest()[:32]
 
 
-_COUNTED = 100  # requests whose tokens are counted; those of the others follow from their length
-
-
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What is to be written, and what that is expected to take: tokens sent (``exact`` where the
-    model's own tokenizer counts them) and received, and how many requests the budget covers."""
+    """What is to be written, and what that is expected to take: tokens sent, rather too many,
+    and received, and how many requests the budget covers."""
 
     summaries: int
     headers: int
@@ -192,7 +165,6 @@ class Cost:
     tokens_out: int
     model: str
     host: str
-    exact: bool
     within: int
 
     @property
@@ -207,11 +179,10 @@ class Cost:
     def lines(self) -> list[str]:
         kinds = (("summary", self.summaries), ("header", self.headers))
         what = [numbered(count, kind) for kind, count in kinds if count]
-        most = "" if self.exact else "up to "
         found = [
             f"To be written: {' and '.join(what)}, by {self.model}.",
             f"The text of the notes goes to {self.host}.",
-            f"That takes {counted(self.calls, 'request')}: {most}{self.tokens_in:,} tokens sent, "
+            f"That takes {counted(self.calls, 'request')}: up to {self.tokens_in:,} tokens sent, "
             f"about {self.tokens_out:,} received.",
         ]
         if not self.covered:
@@ -222,38 +193,18 @@ class Cost:
         return found
 
 
-def cost_of(
-    items: Sequence[Item], sizes: Sequence[int], writer: TextWriter, max_calls: int, max_tokens: int
-) -> Cost:
-    """Estimate what the items cost, and how many of them a budget covers.
+def affordable(sizes: Iterable[int], max_calls: int, max_tokens: int) -> int:
+    """How many requests a budget covers, of the first.
 
-    :param sizes: of the items, by :func:`sizes_of`.
+    :param sizes: the tokens that each sends.
     """
     within, spent = 0, 0
-    for size in sizes[:max_calls]:
+    for size in sizes:
         spent += size + OUTPUT_TOKENS
-        if spent > max_tokens:
+        if within == max_calls or spent > max_tokens:
             break
         within += 1
-    summaries = sum(item.request.kind == "summary" for item in items)
-    return Cost(
-        summaries=summaries,
-        headers=len(items) - summaries,
-        tokens_in=sum(sizes),
-        tokens_out=OUTPUT_TOKENS * len(items),
-        model=writer.model,
-        host=writer.host,
-        exact=writer.counter.exact and len(items) <= _COUNTED,
-        within=within,
-    )
-
-
-def sizes_of(items: Sequence[Item], writer: TextWriter) -> list[int]:
-    """The tokens that each item sends: counted for the first ones, by their length for the rest."""
-    first = [writer.size(item.request) for item in items[:_COUNTED]]
-    lengths = [len(item.request.system) + len(item.request.prompt) for item in items]
-    share = sum(first) / max(1, sum(lengths[:_COUNTED]))
-    return first + [round(length * share) for length in lengths[_COUNTED:]]
+    return within
 
 
 Agree = Callable[[Cost], str | None]

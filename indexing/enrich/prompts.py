@@ -6,14 +6,14 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
+from unicodedata import category
 
 from notehop.config import Settings
-from notehop.indexing.llm.text import without_control
-from notehop.indexing.vault.plain import without_emphasis
+from notehop.indexing.llm.text import answer_of, without_control
+from notehop.indexing.vault.plain import words_of
 
 VERSION = "1"
 """Raised with any change of what is sent: what was written before is written anew then."""
@@ -68,12 +68,16 @@ OWN_SUMMARY = ("summary", "description", "abstract", "excerpt")
 """Properties in which people sum a note up, the first of them that says something."""
 
 
-def has_own_summary(front_matter: Mapping[str, Any]) -> bool:
-    """Whether a note sums itself up: nobody else need do so then."""
-    properties = {str(key).lower(): value for key, value in front_matter.items()}
-    return any(
-        isinstance(properties.get(key), str) and properties[key].strip() for key in OWN_SUMMARY
-    )
+def own_summary(front_matter: Mapping[str, Any]) -> str | None:
+    """What the owner wrote as the summary of a note, at most 150 characters; None for nothing."""
+    from notehop.indexing.vault.sentences import shortened
+
+    said = {str(key).lower(): value for key, value in front_matter.items()}
+    for key in OWN_SUMMARY:
+        value = said.get(key)
+        if isinstance(value, str) and value.strip():
+            return shortened(" ".join(value.split()), 150)
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,22 +162,19 @@ def header_identity(settings: Settings) -> dict[str, Any] | None:
     return {"model": model_identity(settings), "prompts": VERSION, "tokens": HEADER_TOKENS}
 
 
-_THOUGHT = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.S | re.I)
-_CODE = re.compile(r"^[ \t]*(?:`{3,}|~{3,}).*$", re.M)
-_IMAGE = re.compile(r"!\[([^\]\n]{0,300})\]\([^)\n]{0,2000}\)|!\[\[[^\]\n]{0,300}\]\]")
-_LINK = re.compile(r"\[([^\]\n]{0,300})\]\([^)\n]{0,2000}\)")
-_WIKILINK = re.compile(r"\[\[(?:[^\]|\n]{0,300}\|)?([^\]|\n]{0,300})\]\]")
-_TAG = re.compile(r"<!--.*?(?:-->|\Z)|</?[a-zA-Z][^<>\n]*>", re.S)
-_LINE = re.compile(r"^[ \t]*(?:#{1,6}[ \t]+|>[ \t]?|[-*+][ \t]+|\d{1,3}[.)][ \t]+)", re.M)
-_ADDRESS = re.compile(
-    r"\b(?:(?:https?|ftp|file|obsidian)://|javascript:(?=\S)|data:(?=\w+/[\w.+-]+[;,]))"
+_NO_WORDS = re.compile(
+    r"^[ \t]*(?:`{3,}|~{3,})[^\n]*"  # fences of code
+    r"|<!--.*?(?:-->|\Z)|</?[a-zA-Z][^<>\n]*>"
+    r"|^[ \t]*(?:#{1,6}[ \t]+|>[ \t]?|[-*+][ \t]+|\d{1,3}[.)][ \t]+)"  # marks of a line
+    r"|\b(?:(?:https?|ftp|file|obsidian)://|javascript:(?=\S)|data:(?=\w+/[\w.+-]+[;,]))"
     r"(?:\([^\s()]*\)|[^\s<>\"'()\]])*(?<![.,;:!?])",
-    re.I,
+    re.DOTALL | re.MULTILINE | re.IGNORECASE,
 )
 _LABEL = re.compile(
     r"^(?:here(?:'s| is)\b[^:\n]{0,60}:|(?:summary|context|header|answer)\s*:)\s*", re.I
 )
 _QUOTED = re.compile(r'^(["“„«\'])(.*)(["”“»\'])$', re.S)
+_JOINERS = "\u200c\u200d"  # they make letters of some scripts and emoji what they are
 
 _LONGEST_MARKS = 20_000
 """Characters of a reply that are looked at, beside those that are kept: marks and addresses."""
@@ -187,24 +188,14 @@ def cleaned(reply: str, most: int) -> str:
     :returns: empty if there are no words.
     """
     # Not above: every search asks which properties sum a note up, and few need to tell sentences.
-    from notehop.indexing.enrich.extract import cut
+    from notehop.indexing.vault.sentences import shortened
 
-    text = _THOUGHT.sub("", reply)[: most + _LONGEST_MARKS]
-    text = _CODE.sub("", text)
-    text = _TAG.sub("", _WIKILINK.sub(r"\1", _LINK.sub(r"\1", _IMAGE.sub(r"\1", text))))
-    text = _ADDRESS.sub("", text)
-    text = without_emphasis(_LINE.sub("", text))
-    text = " ".join("".join(map(_shown, text)).split())
-    text = _LABEL.sub("", text)
+    text = answer_of(reply)[: most + _LONGEST_MARKS]
+    # Twice: an address may be put together from pieces between marks.
+    text = _NO_WORDS.sub("", words_of(_NO_WORDS.sub("", text)))
+    # No control, nor what hides or turns what is read.
+    shown = (c for c in text if c.isspace() or c in _JOINERS or not category(c).startswith("C"))
+    text = _LABEL.sub("", " ".join("".join(shown).split()))
     if (quoted := _QUOTED.match(text)) is not None and quoted[1] not in quoted[2]:
         text = quoted[2].strip()
-    return cut(text, most) if any(map(str.isalnum, text)) else ""
-
-
-def _shown(char: str) -> str:
-    """The character; a blank for a control; nothing for one that hides or turns what is read."""
-    category = unicodedata.category(char)
-    if category in ("Cf", "Co", "Cs", "Cn"):
-        # Joiners make letters of some scripts and emoji what they are.
-        return char if char in "\u200c\u200d" else ""
-    return " " if category in ("Cc", "Zl", "Zp") else char
+    return shortened(text, most) if any(map(str.isalnum, text)) else ""

@@ -96,9 +96,7 @@ class EnrichmentStore:
         try:
             if not read_only:
                 self._create()
-            with self._reading() as connection:
-                whole = self._database.tables(connection).issuperset(_TABLES)
-            if not whole or self.meta().get("version") != VERSION:
+            if self.meta().get("version") != VERSION:
                 raise IndexDamaged(f"{path}: of another version, or never finished")
         except BaseException:
             self.close()
@@ -180,18 +178,15 @@ class EnrichmentStore:
         """
         query = (
             "SELECT path, note_hash, texts.* FROM uses JOIN texts USING (key) WHERE current "
-            f"AND uses.kind IN ('summary', 'extract') AND path {_LISTED}"
+            f"AND uses.kind IN ('summary', 'extract') AND path {_LISTED} ORDER BY uses.kind"
         )
-        found: dict[str, Summary] = {}
-        for row in self._rows(query, _json(hashes)):
-            intact = row.checksum == _checksum(row.key, row.text)
-            if not intact or not row.text or row.note_hash != hashes[row.path]:
-                continue
-            if row.kind == "summary":
-                found[row.path] = Summary(row.text, row.model)
-            else:
-                found.setdefault(row.path, Summary(row.text))
-        return found
+        return {
+            row.path: Summary(row.text, row.model if row.kind == "summary" else None)
+            for row in self._rows(query, _json(hashes))
+            if row.checksum == _checksum(row.key, row.text)
+            and row.text
+            and row.note_hash == hashes[row.path]
+        }
 
     def delete_orphans(self, indexed: Collection[str], catalog: CatalogReads) -> bool:
         """Delete all that is known of notes that are not indexed, and the texts that no other note has.

@@ -1,8 +1,7 @@
 """Communities of the graph of links: notes bound to each other more than to the rest. Pure.
 
-Modularity and its optimisation by Louvain (Blondel et al. 2008), which networkx does; that is
-imported inside the functions, for commands that need no graph start faster without it. What is our
-own is what keeps communities as they are while notes change.
+networkx does Louvain (Blondel et al. 2008); it is imported inside the functions, for commands that
+need no graph start faster without it. Our own is what keeps communities while notes change.
 
 Every note has one vote, which it shares out over its links. A daily note or an index that links to
 fifty notes so binds none of the fifty to another, and a note with a single link is bound where that
@@ -157,19 +156,6 @@ def refine(
     return connected_parts(weights, (set().union(*(groups[at] for at in one)) for one in joined))
 
 
-def modularity(
-    weights: EdgeWeights, groups: Iterable[Collection[str]], resolution: float = 1.0
-) -> float:
-    """Modularity of a partition of the notes with links; 0 for a graph without any."""
-    import networkx as nx
-
-    graph = _graph(weights)
-    if not graph:
-        return 0.0
-    found: float = nx.community.modularity(graph, list(groups), resolution=resolution)
-    return found
-
-
 def connected_parts(weights: EdgeWeights, groups: Iterable[Iterable[str]]) -> list[frozenset[str]]:
     """The groups, of each its connected parts; the largest first, then by their first path.
 
@@ -206,11 +192,12 @@ def match_communities(
     :param before: name -> its notes, of which some may be gone.
     """
     membership = {path: name for name, notes in sorted(before.items()) for path in notes}
-    pairs: dict[tuple[int, str], int] = {}
-    for at, group in enumerate(groups):
-        for path in group:
-            if path in membership:
-                pairs[at, membership[path]] = pairs.get((at, membership[path]), 0) + 1
+    pairs = Counter(
+        (at, membership[path])
+        for at, group in enumerate(groups)
+        for path in group
+        if path in membership
+    )
     found: dict[int, str] = {}
     taken: set[str] = set()
     for (at, name), both in sorted(pairs.items(), key=lambda item: (-item[1], item[0])):

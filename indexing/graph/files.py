@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import insort
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 from unicodedata import normalize
 
 NOTE_SUFFIX = ".md"
@@ -44,9 +43,9 @@ def is_pdf(path: str) -> bool:
 def link_name(target: str) -> str:
     """The name under which a link waits for changes: its folded last segment, without ``.md``.
 
-    Works for the path part of a link, for the path of a file and for an alias, and gives all that
-    could ever meet the same name: every trailing ``.md`` is dropped, for ``[[a.md]]`` may mean
-    ``a.md`` or ``a.md.md``, and so are spaces around it. Empty for a link into the same note.
+    Of the path part of a link, of a file's path or of an alias. What could meet has the same name:
+    every trailing ``.md`` is dropped (``[[a.md]]`` may mean ``a.md.md``), and spaces around it.
+    Empty for a link into the same note.
     """
     name = fold(target).rpartition("/")[2].strip()
     while name.endswith(NOTE_SUFFIX):
@@ -58,13 +57,9 @@ def affected_names(path: str, aliases: Iterable[str] = ()) -> frozenset[str]:
     """The :func:`link_name` of every link to resolve again when a file comes, goes or changes.
 
     Ask for the old and the new path of a file that moved, and for the old and the new aliases of a
-    note (those of a note that becomes excluded or stops being so, too). Links that *stand in* a
-    note that appeared or moved must be resolved in any case: their folder is new.
+    note, also of one that becomes excluded or stops being so.
     """
     return frozenset((link_name(path), *(link_name(alias) for alias in aliases)))
-
-
-V = TypeVar("V")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +69,10 @@ class VaultFile:
     path: str
     key: str
     excluded: bool = False
+    aliases: tuple[str, ...] = ()
 
 
-class VaultFiles:
+class VaultFiles(Mapping[str, VaultFile]):
     """All files of a vault, notes and attachments, under every name a link can give them.
 
     Files that are kept out of the index are here like any other, flagged as excluded, so that a
@@ -94,76 +90,52 @@ class VaultFiles:
         :param paths: paths from the vault's root with ``/``, of any type; repeats do no harm.
         :param excluded: those that are not indexed; they need not be in ``paths`` too.
         :param aliases: path of a note -> its aliases.
-        :raises ValueError: if ``aliases`` names a file that is in neither list.
         """
         self._files: dict[str, VaultFile] = {}
         self._named: dict[str, list[VaultFile]] = {}
-        self._aliases: dict[str, tuple[str, ...]] = {}
-        self._carriers: dict[str, list[str]] = {}
-        kept_out = frozenset(excluded)
-        for path in paths:
-            if path not in kept_out:
-                self.add(path)
-        for path in sorted(kept_out):
-            self.add(path, excluded=True)
-        for path, names in (aliases or {}).items():
-            self.set_aliases(path, names)
+        self._carriers: dict[str, list[VaultFile]] = {}
+        aliases, kept_out = aliases or {}, frozenset(excluded)
+        for path in sorted({*paths, *kept_out}):
+            self.add(path, excluded=path in kept_out, aliases=aliases.get(path, ()))
 
-    def __len__(self) -> int:
-        return len(self._files)
-
-    def __contains__(self, path: str) -> bool:
-        return path in self._files
+    def __getitem__(self, path: str) -> VaultFile:
+        return self._files[path]
 
     def __iter__(self) -> Iterator[str]:
         """All paths, sorted."""
         return iter(sorted(self._files))
 
-    def is_excluded(self, path: str) -> bool:
-        """Whether a file is there and flagged as excluded."""
-        file = self._files.get(path)
-        return file is not None and file.excluded
-
-    def aliases_of(self, path: str) -> tuple[str, ...]:
-        """The aliases of a note as given; empty if it has none or is not there."""
-        return self._aliases.get(path, ())
+    def __len__(self) -> int:
+        return len(self._files)
 
     def add(self, path: str, *, excluded: bool = False, aliases: Sequence[str] = ()) -> None:
-        """Add a file, or replace what is known of it."""
-        if path in self._files:
-            self.remove(path)
-        file = VaultFile(path, fold(path), excluded)
+        """Add a file, or replace what is known of it.
+
+        :param aliases: of a note; blank ones are dropped, repeated ones count once.
+        """
+        self.remove(path)
+        file = VaultFile(path, fold(path), excluded, tuple(aliases))
         self._files[path] = file
-        for ending in _endings(file.key):
-            insort(self._named.setdefault(ending, []), file, key=_length_and_path)
-        if aliases:
-            self.set_aliases(path, aliases)
+        for index, key in self._entries(file):
+            insort(index.setdefault(key, []), file, key=_length_and_path)
 
     def remove(self, path: str) -> None:
         """Forget a file and its aliases; nothing happens if it is not there."""
-        file = self._files.get(path)
-        if file is None:
+        if (file := self._files.pop(path, None)) is None:
             return
-        self.set_aliases(path, ())
-        del self._files[path]
-        for ending in _endings(file.key):
-            _take(self._named, ending, file)
+        for index, key in self._entries(file):
+            index[key].remove(file)
+            if not index[key]:
+                del index[key]
 
-    def set_aliases(self, path: str, aliases: Sequence[str]) -> None:
-        """Replace the aliases of a note; blank ones are dropped, repeated ones count once.
-
-        :raises ValueError: if the file is not there, or is given aliases and is not a note.
-        """
-        if path not in self._files:
-            raise ValueError(f"{path}: not a file of this vault; add it first")
-        if aliases and not is_note(path):
-            raise ValueError(f"{path}: only notes have aliases")
-        for key in _alias_keys(self._aliases.pop(path, ())):
-            _take(self._carriers, key, path)
-        if aliases:
-            self._aliases[path] = tuple(aliases)
-        for key in _alias_keys(aliases):
-            insort(self._carriers.setdefault(key, []), path)
+    def _entries(self, file: VaultFile) -> Iterator[tuple[dict[str, list[VaultFile]], str]]:
+        """Where a file is found: ``a/b/c.md`` by itself, ``b/c.md`` and ``c.md``, and its aliases."""
+        yield self._named, file.key
+        for at, character in enumerate(file.key):
+            if character == "/":
+                yield self._named, file.key[at + 1 :]
+        for key in {alias_key(alias) for alias in file.aliases} - {""}:
+            yield self._carriers, key
 
     def named(self, key: str) -> Sequence[VaultFile]:
         """The files whose path is this folded one, or ends with it after a ``/``.
@@ -175,14 +147,12 @@ class VaultFiles:
 
     def carriers(self, alias: str) -> list[str]:
         """The notes that carry an alias and are not excluded, by path."""
-        paths = self._carriers.get(alias_key(alias), ())
-        return [path for path in paths if not self._files[path].excluded]
+        carriers = self._carriers.get(alias_key(alias), ())
+        return sorted(file.path for file in carriers if not file.excluded)
 
 
 def competing(files: Sequence[VaultFile]) -> Sequence[VaultFile]:
     """The files that are not excluded, or all of them if every one is."""
-    if len(files) == 1:
-        return files
     return [file for file in files if not file.excluded] or files
 
 
@@ -191,21 +161,5 @@ def alias_key(alias: str) -> str:
     return fold(alias).strip()
 
 
-def _alias_keys(aliases: Iterable[str]) -> list[str]:
-    return sorted({key for alias in aliases if (key := alias_key(alias))})
-
-
-def _endings(key: str) -> list[str]:
-    """``a/b/c.md`` -> ``a/b/c.md``, ``b/c.md``, ``c.md``."""
-    return [key, *(key[at + 1 :] for at, character in enumerate(key) if character == "/")]
-
-
 def _length_and_path(file: VaultFile) -> tuple[int, str]:
     return len(file.key), file.path
-
-
-def _take(index: dict[str, list[V]], key: str, value: V) -> None:
-    values = index[key]
-    values.remove(value)
-    if not values:
-        del index[key]

@@ -35,68 +35,30 @@ def pagerank(notes: Collection[str], links: Iterable[tuple[str, str]]) -> dict[s
     :param links: (source, target), twice if there are two; those of other files do not count.
     :returns: path -> score, by path; scores sum to 1; empty without notes. Independent of order.
     """
-    table = LinkTable()
-    table.put(notes, notes, links)
-    return table.ranks()
-
-
-class LinkTable:
-    """Which notes there are, and which link leads from where to where. Not safe for threads."""
-
-    def __init__(self) -> None:
-        self._numbers: dict[str, int] = {}
-        self._notes: set[str] = set()
-        self._sources: NDArray[np.int32] = np.zeros(0, dtype=np.int32)
-        self._targets: NDArray[np.int32] = np.zeros(0, dtype=np.int32)
-
-    def put(
-        self, paths: Collection[str], notes: Collection[str], links: Iterable[tuple[str, str]]
-    ) -> None:
-        """Say anew what there is at some paths, and what links they hold.
-
-        :param paths: of which everything known before is forgotten.
-        :param notes: those of them that are notes of the graph.
-        :param links: from one of them to any path; twice if there are two. Those that lead to no
-            note count once one is there.
-        """
-        known = [self._number(path) for path in paths]
-        pairs = [(self._number(source), self._number(target)) for source, target in links]
-        new = np.array(pairs, dtype=np.int32).reshape(len(pairs), 2)
-        kept = np.isin(self._sources, known, invert=True)
-        self._sources = np.concatenate([self._sources[kept], new[:, 0]])
-        self._targets = np.concatenate([self._targets[kept], new[:, 1]])
-        self._notes.difference_update(paths)
-        self._notes.update(notes)
-        for path in notes:
-            # One without a link has a rank too.
-            self._number(path)
-
-    def ranks(self) -> dict[str, float]:
-        """PageRank by path, as :func:`pagerank` says."""
-        paths = sorted(self._notes)
-        if not paths:
-            return {}
-        place = np.full(len(self._numbers), -1, dtype=np.int64)
-        place[[self._numbers[path] for path in paths]] = np.arange(len(paths))
-        sources, targets = place[self._sources], place[self._targets]
-        leads = (sources >= 0) & (targets >= 0) & (sources != targets)
-        # Each pair once, sorted: sums round by order.
-        keys, counts = np.unique(sources[leads] * len(paths) + targets[leads], return_counts=True)
-        sources, targets = np.divmod(keys, len(paths))
-        weights = np.log1p(counts.astype(np.float64))
-        votes: Vector = np.bincount(sources, weights, len(paths)).astype(np.float64)
-        shares = weights / votes[sources]
-        start: Vector = np.full(len(paths), 1 / len(paths))
-        rank = start
-        for _ in range(_STEPS):
-            linked = np.bincount(targets, shares * rank[sources], len(paths))
-            follow = linked + start * rank[votes == 0].sum()
-            new = DAMPING * follow + (1 - DAMPING) * start
-            change = np.abs(new - rank).sum()
-            rank = new
-            if change < TOLERANCE:
-                break
-        return dict(zip(paths, (rank / rank.sum()).tolist(), strict=True))
-
-    def _number(self, path: str) -> int:
-        return self._numbers.setdefault(path, len(self._numbers))
+    paths = sorted(notes)
+    if not paths:
+        return {}
+    place = {path: at for at, path in enumerate(paths)}
+    pairs = [
+        (place[source], place[target])
+        for source, target in links
+        if source != target and source in place and target in place
+    ]
+    ends = np.array(pairs, dtype=np.int64).reshape(len(pairs), 2)
+    # Each pair once, sorted: sums round by order.
+    keys, counts = np.unique(ends[:, 0] * len(paths) + ends[:, 1], return_counts=True)
+    sources, targets = np.divmod(keys, len(paths))
+    weights = np.log1p(counts.astype(np.float64))
+    votes: Vector = np.bincount(sources, weights, len(paths)).astype(np.float64)
+    shares = weights / votes[sources]
+    start: Vector = np.full(len(paths), 1 / len(paths))
+    rank = start
+    for _ in range(_STEPS):
+        linked = np.bincount(targets, shares * rank[sources], len(paths))
+        follow = linked + start * rank[votes == 0].sum()
+        new = DAMPING * follow + (1 - DAMPING) * start
+        change = np.abs(new - rank).sum()
+        rank = new
+        if change < TOLERANCE:
+            break
+    return dict(zip(paths, (rank / rank.sum()).tolist(), strict=True))

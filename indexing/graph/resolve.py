@@ -1,4 +1,4 @@
-"""Resolution: where the path part of a link leads, by the app's rules.
+"""Resolution: where a link leads, and to which lines, by the app's rules.
 
 The rules are numbered as in ``docs/links.md``; each is tried only where those before it found
 nothing, except that rule 5 and rule 4 end the search: a link that says where its file is never
@@ -7,10 +7,14 @@ leads elsewhere. An edge that the owner did not make is worse than a missing one
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import posixpath
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice, takewhile
-from unicodedata import normalize
+from enum import StrEnum
+from functools import lru_cache
+from itertools import takewhile
+from unicodedata import category, normalize
 
 from notehop.indexing.graph.files import (
     NOTE_SUFFIX,
@@ -21,9 +25,92 @@ from notehop.indexing.graph.files import (
     is_pdf,
     is_readable,
 )
-from notehop.indexing.graph.fragments import Outline, find_fragment
-from notehop.indexing.graph.model import Resolution, ResolvedLink, Status, Via
-from notehop.indexing.vault.model import Link
+from notehop.indexing.vault.model import Link, Note
+
+
+class Status(StrEnum):
+    """The outcome of resolving one link. ``ambiguous`` has a target too: the first candidate."""
+
+    RESOLVED = "resolved"
+    AMBIGUOUS = "ambiguous"
+    UNRESOLVED = "unresolved"
+    EXCLUDED = "excluded"
+
+
+class Via(StrEnum):
+    """Which rule found the target.
+
+    ``self``: the empty path; ``path``: an exact path in the vault, written from the root or with
+    ``/``, ``./`` or ``../``; ``name``: the end of a path; ``alias``: a note's other name.
+    """
+
+    SELF = "self"
+    PATH = "path"
+    NAME = "name"
+    ALIAS = "alias"
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """Where the path part of a link leads.
+
+    ``path`` is the target file (any type), None when unresolved. ``candidates`` holds the files
+    that fit, best first, when there is more than one; ``more`` counts those left out of it, so that
+    ten thousand notes of one name that link to that name do not fill the index with their names.
+    """
+
+    status: Status
+    path: str | None = None
+    via: Via | None = None
+    candidates: tuple[str, ...] = ()
+    more: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """What fragments of a note can name; the shape in which the catalog keeps it.
+
+    ``headings`` are (level, text, line) in text order, ``blocks`` (id, first line, last line);
+    lines are counted from 1, ``line_count`` closes the last section.
+    """
+
+    headings: tuple[tuple[int, str, int], ...]
+    blocks: tuple[tuple[str, int, int], ...]
+    line_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class FragmentSpan:
+    """The lines of a note that a fragment names, both ends included."""
+
+    first_line: int
+    last_line: int
+
+
+def outline_of_note(note: Note) -> Outline:
+    """The outline of a parsed note."""
+    text = note.text
+    open_line = not text or not text.endswith("\n")
+    return Outline(
+        headings=tuple((heading.level, heading.text, heading.line) for heading in note.headings),
+        blocks=tuple((block.id, block.first_line, block.last_line) for block in note.blocks),
+        line_count=text.count("\n") + open_line,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedLink:
+    """A link and where it leads. ``span`` is None without fragment, or when it is not found.
+
+    ``fragment_found`` is None when the link has no fragment or leads to no note.
+    """
+
+    source: str
+    link: Link
+    resolution: Resolution
+    span: FragmentSpan | None = None
+    fragment_found: bool | None = None
+
 
 MAX_CANDIDATES = 20
 """Candidates named for one ambiguous link; a person reads a handful, the rest is counted."""
@@ -44,7 +131,9 @@ def resolve_path(files: VaultFiles, source: str, target: str) -> Resolution:
     if found is None and (trimmed := target.strip()) != target:
         # As written first: a file name may begin or end with a space.
         found = _by_place(files, source, trimmed) if trimmed else _UNRESOLVED
-    return found or _by_alias(files, target) or _UNRESOLVED
+    if found is None and len(carriers := files.carriers(target)) == 1:  # rule 9
+        found = Resolution(Status.RESOLVED, carriers[0], Via.ALIAS)
+    return found or _UNRESOLVED
 
 
 def resolve_link(
@@ -63,17 +152,13 @@ def resolve_link(
         return ResolvedLink(source, link, _UNRESOLVED)  # ``[[|text]]``: the app finds nothing
     resolution = resolve_path(files, source, link.target)
     path = resolution.path
-    if (
-        not fragment
-        or path is None
-        or not is_readable(path)
-        or resolution.status is Status.EXCLUDED
-    ):
-        return ResolvedLink(source, link, resolution)
-    if is_pdf(path):
-        # ``page=3&rect=…``; without a page it says how it is shown.
-        fragment = fragment.partition("&")[0]
-    outline = outline_of(path) if not is_pdf(path) or fragment.startswith("page=") else None
+    outline = None
+    if fragment and path and is_readable(path) and resolution.status is not Status.EXCLUDED:
+        if is_pdf(path):
+            # ``page=3&rect=…``; without a page it says how it is shown.
+            fragment = fragment.partition("&")[0]
+        if not is_pdf(path) or fragment.startswith("page="):
+            outline = outline_of(path)
     if outline is None:
         return ResolvedLink(source, link, resolution)
     span = find_fragment(outline, fragment)
@@ -108,27 +193,17 @@ def _from_folder(source: str, key: str) -> str | None:
     None, too, for one that ends in ``.`` or ``..``: it names a folder. The note of that folder's
     name would be found, but the link does not say its name, and would not be found by it.
     """
-    parts = fold(source).split("/")[:-1]
-    steps = key.split("/")
-    if steps[-1] in (".", ".."):
+    if "//" in key or key.rpartition("/")[2] in ("", ".", ".."):
         return None
-    for part in steps:
-        if part == "..":
-            if not parts:
-                return None
-            parts.pop()
-        elif part != ".":
-            parts.append(part)
-    return "/".join(parts)
+    place = posixpath.normpath(posixpath.join(posixpath.dirname(fold(source)), key))
+    return None if place.startswith("../") else place
 
 
 def _nearest(source: str, target: str, fitting: Sequence[VaultFile]) -> Resolution:
     """Rule 7: below the linking note's folder first, then the shortest path, then by path."""
     folder = fold(source).rpartition("/")[0] + "/"
-    near = (file for file in fitting if file.key.startswith(folder))
-    far = (file for file in fitting if not file.key.startswith(folder))
-    ranked = [*islice(chain(near, far), MAX_CANDIDATES)]
-    return _resolution(_spelled(ranked, target), len(fitting), Via.NAME)
+    ranked = sorted(fitting, key=lambda file: not file.key.startswith(folder))
+    return _resolution(_spelled(ranked[:MAX_CANDIDATES], target), len(fitting), Via.NAME)
 
 
 def _spelled(ranked: Sequence[VaultFile], target: str) -> Sequence[VaultFile]:
@@ -137,23 +212,17 @@ def _spelled(ranked: Sequence[VaultFile], target: str) -> Sequence[VaultFile]:
     Comparison ignores case, so all of them fit and are reported; but on a disk that has both
     ``note.md`` and ``Note.md`` the writer can choose only by spelling.
     """
-    if len(ranked) == 1:
-        return ranked
-    rank: dict[str, int] = {}
-    for file in ranked:
-        rank.setdefault(file.key, len(rank))
-    if len(rank) == len(ranked):
+    keys = [file.key for file in ranked]
+    if len(set(keys)) == len(keys):
         return ranked
     written = normalize("NFC", target).lstrip("./")
     endings = (written, written + NOTE_SUFFIX)
-    return sorted(
-        ranked,
-        key=lambda file: (
-            rank[file.key],
-            not normalize("NFC", file.path).endswith(endings),
-            file.path,
-        ),
-    )
+
+    def place(file: VaultFile) -> tuple[int, bool, str]:
+        other = not normalize("NFC", file.path).endswith(endings)
+        return keys.index(file.key), other, file.path
+
+    return sorted(ranked, key=place)
 
 
 def _resolution(ranked: Sequence[VaultFile], total: int, via: Via) -> Resolution:
@@ -169,43 +238,79 @@ def _resolution(ranked: Sequence[VaultFile], total: int, via: Via) -> Resolution
     )
 
 
-def _by_alias(files: VaultFiles, target: str) -> Resolution | None:
-    """Rule 9: the alias of exactly one note."""
-    carriers = files.carriers(target)
-    return Resolution(Status.RESOLVED, carriers[0], Via.ALIAS) if len(carriers) == 1 else None
+_ASCII_SYMBOLS = frozenset("$+<=>^`|~")
+"""What the app takes for punctuation and Unicode calls a symbol."""
+
+_WIKILINK = re.compile(r"!?\[\[([^\[\]|]*)(?:\|([^\[\]]*))?\]\]")
+_MARKDOWN_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()]*\)")
 
 
-@dataclass(frozen=True, slots=True)
-class BrokenLink:
-    """A name that links use and that leads to no file, or to one of several.
+def find_fragment(outline: Outline, fragment: str) -> FragmentSpan | None:
+    """Find what a fragment names.
 
-    ``target`` is spelled as in the first link, ``count`` the number of links, ``sources`` the
-    (path, line) of each, sorted. ``candidates`` holds every file named for any of the links, by
-    path; empty for an unresolved name.
+    A last part that begins with ``^`` is a block id, compared without case; headings written
+    before it are not looked at, for an id is unique in its note (of two, the first counts).
+    Otherwise the parts are headings in text order, each deeper than the one before (not
+    necessarily directly below it), and the first chain of headings that fits is taken; its last
+    section ends before the next heading of the same or a higher rank.
+
+    :param fragment: what follows the first ``#``, without it.
+    :returns: None if the note has no such place, and for a fragment without any part.
     """
+    parts = [part for written in fragment.split("#") if (part := written.strip())]
+    if not parts:
+        return None
+    if not parts[-1].startswith("^"):
+        return _find_section(outline, parts)
+    wanted = parts[-1][1:].strip().lower()
+    named = (lines for name, *lines in outline.blocks if name.lower() == wanted)
+    return next((FragmentSpan(*lines) for lines in named), None)
 
-    target: str
-    count: int
-    sources: tuple[tuple[str, int], ...]
-    candidates: tuple[str, ...] = ()
+
+def _find_section(outline: Outline, parts: list[str]) -> FragmentSpan | None:
+    headings = outline.headings
+    # From the last part back: where the first chain ends that begins at each heading, if one does.
+    *first_parts, last_part = map(_key, parts)
+    ends = [
+        at if last_part in heading_keys(text) else None for at, (_, text, _) in enumerate(headings)
+    ]
+    for part in reversed(first_parts):
+        found: list[int | None] = [None] * len(headings)
+        nearest: dict[int, int] = {}  # rank -> the next heading at which the rest can begin
+        for at in range(len(headings) - 1, -1, -1):
+            level, text, _ = headings[at]
+            below = [place for rank, place in nearest.items() if rank > level]
+            if below and part in heading_keys(text):
+                found[at] = ends[min(below)]
+            if ends[at] is not None:
+                nearest[level] = at
+        ends = found
+    last = next((at for at in ends if at is not None), None)
+    if last is None:
+        return None
+    level, _, line = headings[last]
+    after = (line for rank, _, line in headings[last + 1 :] if rank <= level)
+    return FragmentSpan(line, next(after, outline.line_count + 1) - 1)
 
 
-def broken_links(links: Iterable[ResolvedLink], status: Status) -> list[BrokenLink]:
-    """The links of a status, gathered by what they name, most links first, then by name.
+@lru_cache(maxsize=65_536)
+def heading_keys(text: str) -> tuple[str, ...]:
+    """The keys under which a heading answers: as written, and as shown where it holds links.
 
-    Gathered are those that would lead to the same new note: case and ``.md`` make no difference.
-    A link that names nothing is told by itself.
+    The app writes ``[[Note#See Plan now]]`` for the heading ``See [[Plan|now]]``; people write what
+    they read, ``[[Note#See now]]``.
     """
-    groups: dict[str, list[tuple[str, int, str, ResolvedLink]]] = {}
-    for one in links:
-        if one.resolution.status is status:
-            target = one.link.target or one.link.raw
-            name = fold(target).strip().removesuffix(NOTE_SUFFIX)
-            groups.setdefault(name, []).append((one.source, one.link.line, target, one))
-    found = []
-    for group in groups.values():
-        sources = sorted((path, line) for path, line, _, _ in group)
-        first = min(group, key=lambda one: one[:3])
-        candidates = sorted({path for *_, one in group for path in one.resolution.candidates})
-        found.append(BrokenLink(first[2], len(group), tuple(sources), tuple(candidates)))
-    return sorted(found, key=lambda one: (-one.count, one.target))
+    shown = _WIKILINK.sub(lambda link: link[1] if link[2] is None else link[2], text)
+    return tuple(dict.fromkeys((_key(text), _key(_MARKDOWN_LINK.sub(r"\1", shown)))))
+
+
+def _key(text: str) -> str:
+    """Folded, punctuation replaced by spaces, spaces collapsed.
+
+    A text of nothing but punctuation is its own key, so that it names itself only.
+    """
+    folded = fold(text)
+    letters = (
+        " " if char in _ASCII_SYMBOLS or category(char).startswith("P") else char for char in folded
+    )
+    return " ".join("".join(letters).split()) or folded.strip()

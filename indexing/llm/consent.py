@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable, Iterable
-from ipaddress import IPv6Address, ip_address
+from ipaddress import IPv4Address, IPv6Address, ip_address
 
 from notehop.config import user_config_file
 from notehop.config.errors import ProviderError
@@ -43,14 +43,16 @@ class Hosts:
         :raises ProviderError: ``consent``, if it is another one that the user did not name;
             ``refused``, if it is not named and its name leads nowhere.
         """
-        if not self.allows(host):
-            if self.local(host, port):
-                return True
-            raise refusal(host, what)
+        named = self.allows(host)
         try:
-            return bool(self.local(host, port))
+            here = bool(self.local(host, port))
         except ProviderError:
-            return False
+            if not named:
+                raise
+            here = False
+        if not (here or named):
+            raise refusal(host, what)
+        return here
 
     def allows(self, host: str) -> bool:
         """Whether the user named a host."""
@@ -70,7 +72,7 @@ class Hosts:
         :raises ProviderError: if the name leads nowhere.
         """
         try:
-            return [host] if _is_address(host) else self._resolve(host, port)
+            return [host] if _address(host) else self._resolve(host, port)
         except OSError as exc:
             raise ProviderError(
                 f"{host}: no such host ({exc.strerror or exc}); check {self._address}, or are you "
@@ -87,21 +89,16 @@ def resolved(host: str, port: int) -> list[str]:
 
 def is_loopback(address: str) -> bool:
     """Whether an address is one of this machine's own: 127.0.0.0/8 and ::1."""
-    try:
-        ip = ip_address(address.partition("%")[0])
-    except ValueError:
-        return False
+    ip = _address(address)
     if isinstance(ip, IPv6Address) and ip.ipv4_mapped is not None:
         ip = ip.ipv4_mapped
-    return ip.is_loopback
+    return ip is not None and ip.is_loopback
 
 
 def names_this_machine(host: str) -> bool:
     """Whether a host is this machine as far as can be told without asking anybody else."""
     plain = _plain(host)
-    if _is_address(plain):
-        return is_loopback(plain)
-    return plain == "localhost" or plain.endswith(".localhost")
+    return is_loopback(plain) or plain == "localhost" or plain.endswith(".localhost")
 
 
 def refusal(host: str, what: str) -> ProviderError:
@@ -118,9 +115,8 @@ def _plain(host: str) -> str:
     return host.strip().strip("[]").rstrip(".").lower()
 
 
-def _is_address(host: str) -> bool:
+def _address(host: str) -> IPv4Address | IPv6Address | None:
     try:
-        ip_address(host.partition("%")[0])
+        return ip_address(host.partition("%")[0])
     except ValueError:
-        return False
-    return True
+        return None

@@ -16,9 +16,9 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -29,7 +29,7 @@ from notehop.config.errors import ProviderError
 T = TypeVar("T")
 
 Purpose = Literal[
-    "answer", "condense", "summary", "header", "themes", "embedding", "mirror", "search"
+    "answer", "condense", "summary", "header", "themes", "embedding", "mirror", "search", "other"
 ]
 
 WHAT_GOES: dict[Purpose, str] = {
@@ -41,6 +41,7 @@ WHAT_GOES: dict[Purpose, str] = {
     "embedding": "the passages of your notes",
     "mirror": "the passages of your notes and their vectors",
     "search": "the vectors of your questions",
+    "other": "text of your notes",
 }
 """What is sent, by what it is sent for."""
 
@@ -50,12 +51,11 @@ class Sending:
     """Why a model is called, and with which notes; what is told of the calls comes in as they are.
 
     ``notices`` are for the user who waits for the reply: which host gets text for the first time,
-    that an answer was cut off. ``cancelled`` says whether nobody waits any more.
+    that an answer was cut off.
     """
 
-    purpose: Purpose
-    notes: tuple[str, ...]
-    cancelled: Callable[[], bool] | None = None
+    purpose: Purpose = "other"
+    notes: tuple[str, ...] = ()
     notices: list[str] = field(default_factory=list)
 
     def notice(self, text: str) -> None:
@@ -67,14 +67,15 @@ class Sending:
 SENDING: ContextVar[Sending | None] = ContextVar("notehop_sending", default=None)
 
 UNWANTED: ContextVar[Callable[[], bool] | None] = ContextVar("notehop_unwanted", default=None)
-"""Says whether nobody waits for the work that is under way, where a call does not say it itself."""
+"""Says whether nobody waits any more for the work that is under way."""
 
 OPENED: ContextVar[list[Any] | None] = ContextVar("notehop_opened", default=None)
 """Takes the answers that come in, for who must close them: libraries keep generators alive."""
 
 
 @contextmanager
-def _holding(variable: ContextVar[T], value: T) -> Iterator[None]:
+def holding(variable: ContextVar[T], value: T) -> Iterator[None]:
+    """Have a context variable hold a value in the body."""
     before = variable.get()
     variable.set(value)
     try:
@@ -94,28 +95,16 @@ def sending(
     :param cancelled: a call ends with a :class:`ProviderError` of the kind ``cancelled`` soon after
         this says so; None: what :data:`UNWANTED` says, if anything.
     """
-    now = Sending(purpose, tuple(dict.fromkeys(notes)), cancelled or UNWANTED.get())
-    with _holding(SENDING, now):
+    now = Sending(purpose, tuple(dict.fromkeys(notes)))
+    with holding(SENDING, now), holding(UNWANTED, cancelled or UNWANTED.get()):
         yield now
 
 
-def opening(into: list[Any]) -> AbstractContextManager[None]:
-    """Have the answers that begin in the body put into a list."""
-    return _holding(OPENED, into)
-
-
-@contextmanager
-def given_up(when: Callable[[], bool]) -> Iterator[None]:
-    """Have the calls of the body end soon after this says so, as well as for what ends them already."""
-    before = SENDING.get()
-    known = UNWANTED.get() if before is None else before.cancelled
-
-    def either() -> bool:
-        return when() or (known is not None and known())
-
-    now = before and replace(before, cancelled=either)
-    with _holding(SENDING, now), _holding(UNWANTED, either):
-        yield
+def check_wanted() -> None:
+    """:raises ProviderError: ``cancelled``, if nobody waits any more."""
+    unwanted = UNWANTED.get()
+    if unwanted is not None and unwanted():
+        raise ProviderError("the answer is not waited for any more", "cancelled")
 
 
 _log = logging.getLogger(__name__)
@@ -159,7 +148,7 @@ class EgressLog:
         local: bool,
         provider: str,
         model: str,
-        purpose: Purpose | Literal["other"],
+        purpose: Purpose,
         notes: tuple[str, ...],
         bytes_out: int,
         attempt: int,
@@ -182,7 +171,7 @@ class EgressLog:
             "more_notes": max(0, len(notes) - MOST_NOTES),
         }
         try:
-            self._append(line)
+            self.append(line)
         except (OSError, Timeout) as exc:
             if not local:
                 why = getattr(exc, "strerror", None) or exc
@@ -192,13 +181,6 @@ class EgressLog:
                 ) from exc
             _log.debug("%s: not written: %s", self.file, exc)
         return Attempt(self, str(line["id"]))
-
-    def end(self, record: Mapping[str, Any]) -> None:
-        """Write down how a request ended; a disk that refuses is passed over by then."""
-        try:
-            self._append(record)
-        except (OSError, Timeout) as exc:
-            _log.debug("%s: not written: %s", self.file, exc)
 
     def knows(self, host: str, purpose: str) -> bool:
         """Whether a host got something for this purpose before, as far as the log goes back."""
@@ -221,7 +203,11 @@ class EgressLog:
                     if isinstance(record, dict) and isinstance(record.get("id"), str):
                         yield record
 
-    def _append(self, line: Mapping[str, Any]) -> None:
+    def append(self, line: Mapping[str, Any]) -> None:
+        """Write a line.
+
+        :raises OSError: if the disk refuses; ``filelock.Timeout`` if another process does not end.
+        """
         text = json.dumps(line, ensure_ascii=False, separators=(",", ":"))
         data = text.encode("utf-8", "backslashreplace") + b"\n"
         with self._lock, FileLock(self.folder / "egress.lock", timeout=_PATIENCE, mode=0o600):
@@ -253,13 +239,15 @@ class Attempt:
         """Write down how it ended; only the first word counts."""
         if not self._over.acquire(blocking=False):
             return
-        self._log.end(
-            {
-                "id": self._name,
-                "ended": round(time.time(), 3),
-                "ms": round((time.monotonic() - self._started) * 1000),
-                "status": status,
-                "bytes_in": bytes_in,
-                "error": error,
-            }
-        )
+        record = {
+            "id": self._name,
+            "ended": round(time.time(), 3),
+            "ms": round((time.monotonic() - self._started) * 1000),
+            "status": status,
+            "bytes_in": bytes_in,
+            "error": error,
+        }
+        try:
+            self._log.append(record)
+        except (OSError, Timeout) as exc:
+            _log.debug("%s: not written: %s", self._log.file, exc)

@@ -11,8 +11,11 @@ from typing import Any
 import httpcore
 
 from notehop.config.errors import ProviderError
-from notehop.indexing.llm.connections import OVERDUE
+from notehop.config.secrets import key_variable
 from notehop.indexing.llm.providers import ProviderConfig
+
+OVERDUE = "the reply takes too long"
+"""What a time-out says if the server did not keep silent, but does not come to an end."""
 
 _QUOTED = 300
 """Characters of a provider's own words that are passed on."""
@@ -45,97 +48,92 @@ AGAIN = frozenset({408, 409, 425, 429})
 """Statuses below 500 after which the same request may well be taken."""
 
 
-def of_status(
-    status: int, body: bytes, config: ProviderConfig, path: str
-) -> tuple[ProviderError, bool]:
-    """The error of a reply that is none, and whether it is worth asking again."""
+class RetryableError(ProviderError):
+    """What the same request may not meet again; ``after``: seconds that the provider asks to wait."""
+
+    after: float | None = None
+
+
+def _error(config: ProviderConfig, kind: str, says: str, *, again: bool = False) -> ProviderError:
+    return (RetryableError if again else ProviderError)(f"{config.where} {says}", kind)
+
+
+def of_status(status: int, body: bytes, config: ProviderConfig, path: str) -> ProviderError:
+    """The error of a reply that is none."""
     words = _words_of(body)
     quoted = _quote(words, config)
-    again = False
-    kind = "other"
+    variable = key_variable(config.llm.provider)
     if 300 <= status < 400:
-        says = (
-            f"wants the text sent elsewhere (status {status}), which is not done; set "
-            "llm.base_url to the address that answers itself"
-        )
-    elif status in (401, 403) and config.key is None:
+        where = "set llm.base_url to the address that answers itself"
+        says = f"wants the text sent elsewhere (status {status}), which is not done; {where}"
+        return _error(config, "other", says)
+    if status in (401, 403) and config.key is None:
         # What the provider says may repeat the key, in part; so below.
-        kind = "key"
-        says = f"asks for a key (status {status}); set the environment variable {config.variable}"
-    elif status == 401:
-        kind, says = "key", f"does not take the key in {config.variable} (status 401); check it"
-    elif status == 403:
-        kind, says = "key", f"refuses this (status 403){quoted}"
-    elif status == 402 or (status in (400, 429) and _NO_CREDIT.search(words)):
-        kind, says = "rate", f"has no credit left for this key{quoted}; see to it there"
-    elif status == 429:
-        kind, again = "rate", True
+        says = f"asks for a key (status {status}); set the environment variable {variable}"
+        return _error(config, "key", says)
+    if status == 401:
+        says = f"does not take the key in {variable} (status 401); check it"
+        return _error(config, "key", says)
+    if status == 403:
+        return _error(config, "key", f"refuses this (status 403){quoted}")
+    if status == 402 or (status in (400, 429) and _NO_CREDIT.search(words)):
+        says = f"has no credit left for this key{quoted}; see to it there"
+        return _error(config, "rate", says)
+    if status == 429:
         says = f"takes no more requests for now (status 429){quoted}; ask again later"
-    elif status in (400, 413, 422, 500) and _OVERFLOW.search(words):
-        return _overflow(quoted, config), False
-    elif status in (400, 404) and _NO_MODEL.search(words):
-        return _no_model(config), False
-    elif status == 404:
+        return _error(config, "rate", says, again=True)
+    if status in (400, 413, 422, 500) and _OVERFLOW.search(words):
+        return _overflow(quoted, config)
+    if status in (400, 404) and _NO_MODEL.search(words):
+        return _no_model(config)
+    if status == 404:
         check = "llm.base_url and llm.model"
-        if config.provider == "openai-compatible":
+        if config.llm.provider == "openai-compatible":
             check = "llm.base_url (most servers want it to end in /v1)"
-        kind, says = "model", f"knows no {path}{quoted}; check {check}"
-    elif status >= 500 or status in AGAIN:
-        kind, again = "server", True
+        return _error(config, "model", f"knows no {path}{quoted}; check {check}")
+    if status >= 500 or status in AGAIN:
         says = f"could not answer (status {status}){quoted}; ask again later"
-    else:
-        says = f"refuses this (status {status}){quoted}"
-    return ProviderError(f"{config.where} {says}", kind), again
+        return _error(config, "server", says, again=True)
+    return _error(config, "other", f"refuses this (status {status}){quoted}")
 
 
-def of_transport(exc: Exception, config: ProviderConfig) -> tuple[ProviderError, bool]:
-    """The error of a connection that failed before an answer began; and whether to ask again.
+def of_transport(exc: Exception, config: ProviderConfig, *, local: bool) -> ProviderError:
+    """The error of a connection that failed before an answer began.
 
     :param exc: one of :data:`CONNECTION_ERRORS`; so in :func:`of_cut`.
+    :param local: whether it is to this machine, where a server that is not up will not be in a second.
     """
-    again = True
-    kind = "refused"
     if isinstance(exc, httpcore.ConnectTimeout | httpcore.PoolTimeout):
-        kind = "timeout"
-        says = (
-            f"cannot be reached within {config.connect_timeout_s:g} s; is it up, and is "
-            "llm.base_url right?"
-        )
-    elif isinstance(exc, httpcore.TimeoutException):
-        return timed_out(config, overdue=OVERDUE in str(exc)), False
-    elif isinstance(exc, httpcore.ConnectError):
-        words = next(
-            (e.verify_message for e in _causes(exc) if isinstance(e, ssl.SSLCertVerificationError)),
-            None,
-        )
-        if words is not None:
-            again = False
+        wait = f"{config.llm.connect_timeout_s:g} s"
+        says = f"cannot be reached within {wait}; is it up, and is llm.base_url right?"
+        return _error(config, "timeout", says, again=True)
+    if isinstance(exc, httpcore.TimeoutException):
+        return timed_out(config, overdue=OVERDUE in str(exc))
+    if isinstance(exc, httpcore.UnsupportedProtocol):
+        return ProviderError(f"{config.url}: no address that can be asked; check llm.base_url")
+    if not isinstance(exc, httpcore.ConnectError):
+        says = f"broke the connection off ({_reason(exc)})"
+        return _error(config, "server", says, again=True)
+    for cause in _causes(exc):
+        if isinstance(cause, ssl.SSLCertVerificationError):
             says = (
-                f"shows a certificate that is not trusted ({words}); nothing was sent. If "
-                "it is yours, name the file of its authority in SSL_CERT_FILE"
+                f"shows a certificate that is not trusted ({cause.verify_message}); nothing was "
+                "sent. If it is yours, name the file of its authority in SSL_CERT_FILE"
             )
-        else:
-            start = "is it running, and is llm.base_url right?"
-            if config.provider == "ollama":
-                start = "is Ollama running? Start it with: ollama serve"
-            says = f"takes no connection ({_reason(exc)}); {start}"
-    elif isinstance(exc, httpcore.UnsupportedProtocol):
-        return ProviderError(
-            f"{config.url}: no address that can be asked; check llm.base_url"
-        ), False
-    else:
-        kind, says = "server", f"broke the connection off ({_reason(exc)})"
-    return ProviderError(f"{config.where} {says}", kind), again
+            return _error(config, "refused", says)
+    start = "is it running, and is llm.base_url right?"
+    if config.llm.provider == "ollama":
+        start = "is Ollama running? Start it with: ollama serve"
+    says = f"takes no connection ({_reason(exc)}); {start}"
+    return _error(config, "refused", says, again=not local)
 
 
 def of_cut(exc: Exception, config: ProviderConfig) -> ProviderError:
     """The error of an answer that broke off in the middle."""
     if isinstance(exc, httpcore.TimeoutException):
         return timed_out(config, overdue=OVERDUE in str(exc))
-    return ProviderError(
-        f"{config.where} broke off in the middle of its answer ({_reason(exc)}); ask again",
-        "server",
-    )
+    says = f"broke off in the middle of its answer ({_reason(exc)}); ask again"
+    return _error(config, "server", says)
 
 
 def of_library(exc: Exception, config: ProviderConfig) -> ProviderError:
@@ -149,36 +147,36 @@ def of_library(exc: Exception, config: ProviderConfig) -> ProviderError:
         return _overflow(quoted, config)
     if _NO_MODEL.search(words):
         return _no_model(config)
-    return ProviderError(f"{config.where} gave no answer that can be read{quoted}")
+    return _error(config, "other", f"gave no answer that can be read{quoted}")
 
 
 def timed_out(config: ProviderConfig, *, overdue: bool = False) -> ProviderError:
     """The error of a model that says nothing for too long, or does not end."""
     if overdue:
-        return too_long(config, f"{config.reply_s:g} s")
-    return ProviderError(
-        f"{config.where} said nothing for {config.timeout_s:g} s; a larger llm.timeout_s waits "
-        "longer, a smaller model answers sooner",
-        "timeout",
+        return too_long(config, f"{config.reply_s:g} s", "timeout")
+    says = (
+        f"said nothing for {config.llm.timeout_s:g} s; a larger llm.timeout_s waits longer, a "
+        "smaller model answers sooner"
     )
+    return _error(config, "timeout", says)
 
 
-def too_long(config: ProviderConfig, taken: str) -> ProviderError:
+def too_long(config: ProviderConfig, taken: str, kind: str = "server") -> ProviderError:
     """The error of a reply that does not end within its bytes or its time."""
-    return ProviderError(
-        f"{config.where} does not end its reply: it was given up after {taken}; a larger "
-        "llm.timeout_s waits longer, a larger llm.max_tokens reads more",
-        "timeout" if taken.endswith(" s") else "server",
+    says = (
+        f"does not end its reply: it was given up after {taken}; a larger llm.timeout_s waits "
+        "longer, a larger llm.max_tokens reads more"
     )
+    return _error(config, kind, says)
 
 
 def compressed(config: ProviderConfig, encoding: str) -> ProviderError:
     """The error of a reply that is compressed, though none was asked for: few bytes may be many."""
-    return ProviderError(
-        f"{config.where} sends its reply compressed ({encoding[:40]!r}), which was not asked for; it "
-        "is not read. Have the server, or the proxy before it, send it plain",
-        "server",
+    says = (
+        f"sends its reply compressed ({encoding[:40]!r}), which was not asked for; it is not read. "
+        "Have the server, or the proxy before it, send it plain"
     )
+    return _error(config, "server", says)
 
 
 def _overflow(quoted: str, config: ProviderConfig) -> ProviderError:
@@ -190,8 +188,10 @@ def _overflow(quoted: str, config: ProviderConfig) -> ProviderError:
 
 
 def _no_model(config: ProviderConfig) -> ProviderError:
-    do = f"run: ollama pull {config.model}" if config.provider == "ollama" else "check llm.model"
-    return ProviderError(f"{config.where} has no model {config.model!r}; {do}", "model")
+    model = config.llm.model
+    ollama = config.llm.provider == "ollama"
+    do = f"run: ollama pull {model}" if ollama else "check llm.model"
+    return _error(config, "model", f"has no model {model!r}; {do}")
 
 
 def _words_of(body: bytes) -> str:

@@ -10,7 +10,6 @@ from llama_index.core.base.llms.types import LLMMetadata
 from llama_index.llms.openai import OpenAI
 from llama_index.llms.openai.utils import openai_modelname_to_contextsize
 
-from notehop.config.settings import LlmSettings
 from notehop.indexing.llm.providers import (
     DEFAULT_CONTEXT_WINDOW,
     DEFAULT_TEMPERATURE,
@@ -31,13 +30,15 @@ class OpenAIChat(OpenAI):
         return LLMMetadata(is_chat_model=True, model_name=self.model)
 
 
-def openai_llm(
-    llm: LlmSettings, config: ProviderConfig, transport: ProviderTransport
-) -> tuple[OpenAIChat, int]:
+def openai_llm(config: ProviderConfig, transport: ProviderTransport) -> tuple[OpenAIChat, int]:
     """The model behind the transport, and the tokens of its window."""
+    llm = config.llm
     more: dict[str, Any]
-    if config.provider == "openai":
-        window = _window(llm.model)
+    if llm.provider == "openai":
+        try:
+            window = openai_modelname_to_contextsize(llm.model)
+        except ValueError:
+            window = SERVICE_WINDOW
         # The service takes two names for this length for its older models, and one for its newer.
         more = {"additional_kwargs": {"max_completion_tokens": llm.max_tokens}}
         if llm.temperature is None:
@@ -57,10 +58,3 @@ def openai_llm(
         **more,
     )
     return inner, window
-
-
-def _window(model: str) -> int:
-    try:
-        return openai_modelname_to_contextsize(model)
-    except ValueError:
-        return SERVICE_WINDOW

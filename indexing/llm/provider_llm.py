@@ -6,8 +6,8 @@ import asyncio
 import threading
 from collections.abc import AsyncGenerator, Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from llama_index.core.base.llms.generic_utils import (
     chat_response_to_completion_response,
@@ -24,14 +24,23 @@ from llama_index.core.base.llms.types import (
     LLMMetadata,
 )
 from llama_index.core.llms import LLM
+from platformdirs import user_data_path
 from pydantic import PrivateAttr
 
+from notehop.config import Settings
 from notehop.config.errors import ProviderError
-from notehop.indexing.llm.egress import SENDING, given_up, opening
-from notehop.indexing.llm.providers import DEFAULT_CONTEXT_WINDOW, ProviderConfig
+from notehop.indexing.llm.consent import Hosts
+from notehop.indexing.llm.egress import OPENED, SENDING, UNWANTED, EgressLog, Sending, holding
+from notehop.indexing.llm.errors import of_library
+from notehop.indexing.llm.providers import (
+    DEFAULT_CONTEXT_WINDOW,
+    DEFAULT_TEMPERATURE,
+    ProviderConfig,
+    provider_of,
+)
 
 if TYPE_CHECKING:
-    from notehop.config.settings import LlmSettings
+    from notehop.indexing.llm.transport import ProviderTransport
 
 T = TypeVar("T")
 
@@ -39,15 +48,13 @@ _LENGTH = frozenset({"length", "max_tokens"})
 _WITHHELD = frozenset({"content_filter", "refusal", "safety"})
 
 
-@dataclass(frozen=True, slots=True)
-class ConnectedLLM:
-    """What asks a provider by ``chat`` and ``stream_chat``, as LlamaIndex's models do, through our
-    transport; ``close`` lets go of connections."""
+class _Connected(NamedTuple):
+    """``inner`` asks by ``chat`` and ``stream_chat``, as LlamaIndex's models do, through ``transport``."""
 
     inner: Any
     config: ProviderConfig
-    context_window: int
-    close: Callable[[], None]
+    window: int
+    transport: ProviderTransport
 
 
 class ProviderLLM(LLM):
@@ -59,50 +66,51 @@ class ProviderLLM(LLM):
     calls are the blocking ones in threads, and what is cancelled on the event loop ends there soon after.
     """
 
-    _llm: LlmSettings = PrivateAttr()
-    _connect: Callable[[], ConnectedLLM] = PrivateAttr()
+    _settings: Settings = PrivateAttr()
+    _log_dir: Path | None = PrivateAttr()
     _connecting: Any = PrivateAttr(default_factory=threading.Lock)
-    _connected: ConnectedLLM | None = PrivateAttr(default=None)
+    _connected: _Connected | None = PrivateAttr(default=None)
 
-    def __init__(self, llm: LlmSettings, connect: Callable[[], ConnectedLLM]) -> None:
-        """:param connect: makes the model, or raises a :class:`ProviderError`."""
+    def __init__(self, settings: Settings, log_dir: Path | None = None) -> None:
+        """:param log_dir: folder of the egress log; None for the user's data folder."""
         super().__init__()
-        self._llm = llm
-        self._connect = connect
+        self._settings = settings
+        self._log_dir = log_dir
 
     @classmethod
     def class_name(cls) -> str:
         """Name of the class, as LlamaIndex stores it."""
         return "notehop_provider_llm"
 
-    def connect(self) -> ConnectedLLM:
+    def connect(self) -> _Connected:
         """The model; nothing is sent.
 
         :raises ProviderError: if it cannot be had, with what to do.
         """
         with self._connecting:
             if self._connected is None:
-                self._connected = self._connect()
+                self._connected = _connected(self._settings, self._log_dir)
             return self._connected
 
     def close(self) -> None:
         """Let go of the connections that are kept; asking again makes new ones."""
         with self._connecting:
             if self._connected is not None:
-                self._connected.close()
+                self._connected.transport.close()
 
     @property
     def metadata(self) -> LLMMetadata:
         """Window, length of answers and name; where it cannot be had, what the settings say."""
+        llm = self._settings.llm
         try:
-            window = self.connect().context_window
+            window = self.connect().window
         except ProviderError:
-            window = self._llm.context_window or DEFAULT_CONTEXT_WINDOW
+            window = llm.context_window or DEFAULT_CONTEXT_WINDOW
         return LLMMetadata(
             context_window=window,
-            num_output=self._llm.max_tokens,
+            num_output=llm.max_tokens,
             is_chat_model=True,
-            model_name=self._llm.model or self._llm.provider,
+            model_name=llm.model or llm.provider,
         )
 
     def chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
@@ -113,7 +121,7 @@ class ProviderLLM(LLM):
     def stream_chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponseGen:
         """Ask, and hand on what comes as it comes; closing it closes the connection."""
         opened: list[Any] = []
-        with self._translated_errors(), opening(opened):
+        with self._translated_errors(), holding(OPENED, opened):
             return self._pieces(self.connect().inner.stream_chat(messages, **kwargs), opened)
 
     def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:  # noqa: ARG002
@@ -136,7 +144,7 @@ class ProviderLLM(LLM):
     def _pieces(self, pieces: Any, opened: list[Any]) -> ChatResponseGen:
         try:
             while True:
-                with self._translated_errors(), opening(opened):
+                with self._translated_errors(), holding(OPENED, opened):
                     piece = next(pieces, None)
                 if piece is None:
                     return
@@ -149,15 +157,15 @@ class ProviderLLM(LLM):
 
     def _noticed(self, reply: ChatResponse) -> ChatResponse:
         """The reply, after a look at why it ended."""
+        llm, sending = self._settings.llm, SENDING.get() or Sending()
         ended = ended_by(reply.raw)
-        sending = SENDING.get()
-        if sending is not None and ended in _LENGTH:
+        if ended in _LENGTH:
             sending.notice(
-                f"the answer of {self._llm.model} was cut off at {self._llm.max_tokens:,} tokens; a "
-                "larger llm.max_tokens lets it say more"
+                f"the answer of {llm.model} was cut off at {llm.max_tokens:,} tokens; a larger "
+                "llm.max_tokens lets it say more"
             )
-        elif sending is not None and ended in _WITHHELD:
-            sending.notice(f"{self._llm.model} held its answer back, or part of it ({ended})")
+        elif ended in _WITHHELD:
+            sending.notice(f"{llm.model} held its answer back, or part of it ({ended})")
         return reply
 
     @contextmanager
@@ -168,8 +176,6 @@ class ProviderLLM(LLM):
         except (ProviderError, NotImplementedError, GeneratorExit):
             raise
         except Exception as exc:
-            from notehop.indexing.llm.errors import of_library
-
             raise of_library(exc, config) from exc
 
     async def achat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
@@ -197,12 +203,58 @@ class ProviderLLM(LLM):
         )
 
 
+def _connected(settings: Settings, log_dir: Path | None) -> _Connected:
+    from notehop.indexing.llm.transport import ProviderTransport
+
+    llm, config = settings.llm, provider_of(settings)
+    log = EgressLog(log_dir or user_data_path("notehop", ensure_exists=True))
+    transport = ProviderTransport(config, Hosts(settings.privacy.allow_hosts), log)
+    inner: Any
+    try:
+        if llm.provider == "ollama":
+            from llama_index.llms.ollama import Ollama
+            from ollama import Client
+
+            window = llm.context_window or DEFAULT_CONTEXT_WINDOW
+            inner = Ollama(
+                model=llm.model,
+                base_url=config.url,
+                temperature=DEFAULT_TEMPERATURE if llm.temperature is None else llm.temperature,
+                # It goes with each request (``num_ctx``): Ollama's own is small, and what is longer
+                # is cut off without a word.
+                context_window=window,
+                request_timeout=llm.timeout_s,
+                is_function_calling_model=False,
+                additional_kwargs={"num_predict": llm.max_tokens},
+                client=Client(
+                    host=config.url, transport=transport, trust_env=False, follow_redirects=False
+                ),
+            )
+        elif llm.provider == "anthropic":
+            from notehop.indexing.llm.anthropic_llm import SERVICE_WINDOW, AnthropicChat
+
+            inner, window = AnthropicChat(config, transport), SERVICE_WINDOW
+        else:
+            from notehop.indexing.llm.openai_llm import openai_llm
+
+            inner, window = openai_llm(config, transport)
+    except (ImportError, OSError, RuntimeError) as exc:
+        raise ProviderError(
+            f"the library of llm.provider = {llm.provider!r} is installed and cannot be loaded "
+            f"({exc}); run: pip install --force-reinstall 'notehop[{llm.provider}]'",
+            "model",
+        ) from exc
+    return _Connected(inner, config, llm.context_window or window, transport)
+
+
 async def _in_thread(work: Callable[[], T]) -> T:
     gone = threading.Event()
+    known = UNWANTED.get()
 
     def run() -> T:
-        with given_up(gone.is_set):
-            return work()
+        # In a context of its own.
+        UNWANTED.set(lambda: gone.is_set() or (known is not None and known()))
+        return work()
 
     try:
         return await asyncio.to_thread(run)

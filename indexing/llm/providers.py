@@ -8,20 +8,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
 from notehop.config.errors import ProviderError
-from notehop.config.secrets import key_variable, provider_key
+from notehop.config.secrets import provider_key
 
 if TYPE_CHECKING:
     from notehop.config import Settings
     from notehop.config.settings import LlmSettings
-    from notehop.indexing.llm.consent import Resolve
-    from notehop.indexing.llm.provider_llm import ConnectedLLM, ProviderLLM
-    from notehop.indexing.llm.transport import ProviderTransport
+    from notehop.indexing.llm.provider_llm import ProviderLLM
 
 HIDDEN = "(not shown)"
 
@@ -34,18 +32,16 @@ PATIENCE_SHARE = 5
 
 @dataclass(frozen=True, slots=True)
 class ProviderConfig:
-    """A provider as its calls and its errors need it; ``url`` is the address it is asked at."""
+    """A provider as its calls and its errors need it; ``url`` is the address it is asked at.
 
-    provider: str
-    model: str
+    ``first_pause``: seconds before the second try, doubled for each one after, where the provider asks
+    for none.
+    """
+
+    llm: LlmSettings
     url: str
-    timeout_s: float
-    connect_timeout_s: float
-    retries: int
     key: SecretStr | None = None
-    max_tokens: int = 1_000
     first_pause: float = 0.5
-    """Seconds before the second try, doubled for each one after, where the provider asks for none."""
 
     @property
     def host(self) -> str:
@@ -55,22 +51,17 @@ class ProviderConfig:
     @property
     def where(self) -> str:
         """Host, port and provider, as a message names them."""
-        return f"{urlsplit(self.url).netloc} ({self.provider})"
+        return f"{urlsplit(self.url).netloc} ({self.llm.provider})"
 
     @property
     def reply_bytes(self) -> int:
         """Bytes that a reply may have: five times what providers need for that many tokens."""
-        return min(1_000_000 + 2_000 * self.max_tokens, MAX_REPLY_BYTES)
+        return min(1_000_000 + 2_000 * self.llm.max_tokens, MAX_REPLY_BYTES)
 
     @property
     def reply_s(self) -> float:
         """Seconds that a reply may take from the request on, and from its head to its end."""
-        return PATIENCE_SHARE * self.timeout_s
-
-    @property
-    def variable(self) -> str:
-        """The environment variable of its key."""
-        return key_variable(self.provider)
+        return PATIENCE_SHARE * self.llm.timeout_s
 
     def hidden(self, text: str) -> str:
         """A text without the key, wherever a provider repeats it."""
@@ -116,16 +107,11 @@ LLAMA_CPP = (
 
 
 def load_llm(
-    settings: Settings,
-    *,
-    log_dir: Path | None = None,
-    resolve: Resolve | None = None,
-    lazily: bool = False,
+    settings: Settings, *, log_dir: Path | None = None, lazily: bool = False
 ) -> ProviderLLM | None:
     """The language model that the settings name; None for ``none``. No request is sent.
 
     :param log_dir: folder of the egress log: that of the index; None for the user's data folder.
-    :param resolve: finds the addresses of a host; None for the system's way.
     :param lazily: load its library when it is first asked; what stands in the way of it is raised then,
         each time.
     :raises ProviderError: if its extra, its key, its name or its address is missing, with what to do.
@@ -134,7 +120,7 @@ def load_llm(
         return None
     from notehop.indexing.llm.provider_llm import ProviderLLM
 
-    made = ProviderLLM(settings.llm, lambda: _connected(settings, log_dir, resolve))
+    made = ProviderLLM(settings, log_dir)
     if not lazily:
         made.connect()
     return made
@@ -167,78 +153,12 @@ def provider_of(settings: Settings) -> ProviderConfig:
                 f"({library}); run: pip install 'notehop[{llm.provider}]'",
                 "model",
             )
-    return ProviderConfig(
-        provider=llm.provider,
-        model=llm.model,
-        url=url,
-        timeout_s=llm.timeout_s,
-        connect_timeout_s=llm.connect_timeout_s,
-        retries=llm.retries,
-        key=key,
-        max_tokens=llm.max_tokens,
-    )
+    return ProviderConfig(llm, url, key)
 
 
 def address(llm: LlmSettings) -> str:
     """The address that is asked; empty where none is set."""
     return llm.base_url or ADDRESSES.get(llm.provider, "")
-
-
-def _connected(settings: Settings, log_dir: Path | None, resolve: Resolve | None) -> ConnectedLLM:
-    from notehop.indexing.llm.consent import Hosts
-    from notehop.indexing.llm.egress import EgressLog
-    from notehop.indexing.llm.provider_llm import ConnectedLLM
-    from notehop.indexing.llm.transport import ProviderTransport
-
-    llm, config = settings.llm, provider_of(settings)
-    if log_dir is None:
-        from platformdirs import user_data_path
-
-        log_dir = user_data_path("notehop", ensure_exists=True)
-    hosts = Hosts(settings.privacy.allow_hosts, resolve)
-    transport = ProviderTransport(config, hosts, EgressLog(log_dir))
-    inner: Any
-    try:
-        if llm.provider == "ollama":
-            inner, window = _ollama(llm, config, transport), DEFAULT_CONTEXT_WINDOW
-        elif llm.provider == "anthropic":
-            from notehop.indexing.llm.anthropic_llm import SERVICE_WINDOW, AnthropicChat
-
-            inner, window = AnthropicChat(llm, config, transport), SERVICE_WINDOW
-        else:
-            from notehop.indexing.llm.openai_llm import openai_llm
-
-            inner, window = openai_llm(llm, config, transport)
-    except (ImportError, OSError, RuntimeError) as exc:
-        raise ProviderError(
-            f"the library of llm.provider = {llm.provider!r} is installed and cannot be loaded "
-            f"({exc}); run: pip install --force-reinstall 'notehop[{llm.provider}]'",
-            "model",
-        ) from exc
-    return ConnectedLLM(inner, config, llm.context_window or window, transport.close)
-
-
-def _ollama(llm: LlmSettings, config: ProviderConfig, transport: ProviderTransport) -> Any:
-    """Ollama, on this machine or another.
-
-    The window goes with each request (``num_ctx``): Ollama's own is small, and what is longer than
-    it is cut off without a word.
-    """
-    from llama_index.llms.ollama import Ollama
-    from ollama import Client
-
-    return Ollama(
-        model=llm.model,
-        base_url=config.url,
-        temperature=DEFAULT_TEMPERATURE if llm.temperature is None else llm.temperature,
-        context_window=llm.context_window or DEFAULT_CONTEXT_WINDOW,
-        request_timeout=llm.timeout_s,
-        is_function_calling_model=False,
-        additional_kwargs={"num_predict": llm.max_tokens},
-        client=Client(
-            host=config.url, transport=transport, trust_env=False, follow_redirects=False
-        ),
-    )
 
 
 def _is_installed(library: str) -> bool:

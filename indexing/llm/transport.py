@@ -12,18 +12,28 @@ import logging
 import random
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from time import monotonic, sleep
+from typing import Any
 
 import httpcore
 import httpx
 
 from notehop.config.errors import ProviderError
-from notehop.indexing.llm.connections import PATIENCE, CheckedBackend
 from notehop.indexing.llm.consent import Hosts
-from notehop.indexing.llm.egress import OPENED, SENDING, WHAT_GOES, Attempt, EgressLog, Sending
+from notehop.indexing.llm.egress import (
+    OPENED,
+    SENDING,
+    UNWANTED,
+    WHAT_GOES,
+    Attempt,
+    EgressLog,
+    Sending,
+    check_wanted,
+)
 from notehop.indexing.llm.errors import (
     CONNECTION_ERRORS,
+    OVERDUE,
+    RetryableError,
     compressed,
     of_cut,
     of_status,
@@ -34,6 +44,9 @@ from notehop.indexing.llm.errors import (
 from notehop.indexing.llm.providers import ProviderConfig
 
 _log = logging.getLogger(__name__)
+
+PATIENCE = 0.1
+"""Seconds between two looks at whether an answer is still waited for."""
 
 LONGEST_PAUSE = 30.0
 """Seconds that a provider may have us wait: nobody waits for an answer that long twice."""
@@ -58,35 +71,6 @@ _ENDS = (b"[DONE]", b"message_stop")
 _TAIL = 64
 
 
-class Failed(Exception):
-    """One try that failed; ``again`` is whether another may not, ``after`` when, in seconds."""
-
-    def __init__(self, error: ProviderError, again: bool, after: float | None = None) -> None:
-        super().__init__(str(error))
-        self.error = error
-        self.again = again
-        self.after = after
-
-
-@dataclass(frozen=True, slots=True)
-class _Call:
-    """One request on its way, with all its tries."""
-
-    request: httpx.Request
-    host: str
-    local: bool
-    sending: Sending | None
-
-    def is_cancelled(self) -> bool:
-        return bool(self.sending and self.sending.cancelled and self.sending.cancelled())
-
-    def rest(self, seconds: float) -> None:
-        """Wait before the next try, unless nobody waits for it any more."""
-        until = monotonic() + seconds
-        while (left := until - monotonic()) > 0 and not self.is_cancelled():
-            sleep(min(left, PATIENCE))
-
-
 class ProviderTransport(httpx.BaseTransport):
     """The transport of a provider's client; what must not block calls it in a thread."""
 
@@ -96,10 +80,8 @@ class ProviderTransport(httpx.BaseTransport):
         self._hosts = hosts
         self._egress = log
         self._announced: set[tuple[str, str]] = set()
-        self._pool = httpcore.ConnectionPool(
-            ssl_context=(httpx.create_ssl_context() if config.url.startswith("https:") else None),
-            network_backend=CheckedBackend(hosts, config.reply_s),
-            keepalive_expiry=30.0,
+        self._pool = connection_pool(
+            hosts, secure=config.url.startswith("https:"), reply_s=config.reply_s
         )
 
     def close(self) -> None:
@@ -111,54 +93,51 @@ class ProviderTransport(httpx.BaseTransport):
 
         :raises ProviderError: whatever goes wrong.
         """
-        call = self._admit(request)
+        sending = SENDING.get() or Sending()
+        host = request.url.raw_host.decode("ascii").rstrip(".")
+        port = request.url.port or (443 if request.url.scheme == "https" else 80)
+        local = self._hosts.admit(host, port, WHAT_GOES[sending.purpose])
+        if not local:
+            self._announce(host, sending)
+        request.headers = self._headers(request.headers)
+        length = request.headers.get("content-length", "0")
         tries = 0
         while True:
+            check_wanted()
             tries += 1
+            attempt = self._egress.begin(
+                host=host,
+                local=local,
+                provider=self.config.llm.provider,
+                model=self.config.llm.model,
+                purpose=sending.purpose,
+                notes=sending.notes,
+                bytes_out=int(length) if length.isdigit() else 0,
+                attempt=tries,
+            )
             try:
-                return self._send(call, tries)
-            except Failed as failed:
-                if not failed.again or tries > self.config.retries:
-                    raise failed.error from failed.__cause__
-                call.rest(self._pause(failed, tries))
+                return self._send(request, attempt, local)
+            except RetryableError as error:
+                if tries > self.config.llm.retries or (error.after or 0) > LONGEST_PAUSE:
+                    raise
+                until = monotonic() + self._pause(error.after, tries)
+            while (left := until - monotonic()) > 0:
+                check_wanted()
+                sleep(min(left, PATIENCE))
 
-    def _pause(self, failed: Failed, tries: int) -> float:
+    def _pause(self, after: float | None, tries: int) -> float:
         """Seconds until the next try: what the provider asks for, else growing; and some by chance."""
-        if failed.after:
-            return failed.after * random.uniform(1, 1.5)
+        if after:
+            return after * random.uniform(1, 1.5)
         growing = min(self.config.first_pause * 2.0 ** (tries - 1), LONGEST_PAUSE / 2)
         return growing * random.uniform(1, 2)
 
-    def _admit(self, request: httpx.Request) -> _Call:
-        """Let a request through.
-
-        :raises ProviderError: ``consent``, if its host may get nothing.
-        """
-        wait = self.config.timeout_s
-        times = {
-            "connect": self.config.connect_timeout_s,
-            "read": wait,
-            "write": wait,
-            "pool": wait,
-        }
-        request.extensions = {**request.extensions, "timeout": times}
-        request.headers = self._headers(request.headers)
-        sending = SENDING.get()
-        host = request.url.raw_host.decode("ascii").rstrip(".")
-        port = request.url.port or (443 if request.url.scheme == "https" else 80)
-        what = WHAT_GOES[sending.purpose] if sending else "text of your notes"
-        local = self._hosts.admit(host, port, what)
-        if not local:
-            self._announce(host, what, sending)
-        return _Call(request, host, local, sending)
-
-    def _announce(self, host: str, what: str, sending: Sending | None) -> None:
+    def _announce(self, host: str, sending: Sending) -> None:
         """Say once for each purpose who gets what: in the log of the program and in the reply."""
-        purpose = sending.purpose if sending else "other"
-        if (host, purpose) in self._announced:
+        if (host, sending.purpose) in self._announced:
             return
-        self._announced.add((host, purpose))
-        if self._egress.knows(host, purpose):
+        self._announced.add((host, sending.purpose))
+        if self._egress.knows(host, sending.purpose):
             return
         openly = ""
         if self.config.url.startswith("http:"):
@@ -168,12 +147,12 @@ class ProviderTransport(httpx.BaseTransport):
                 "https:// in llm.base_url if it can be asked so"
             )
         text = (
-            f"{host} ({self.config.provider}, {self.config.model}) now gets {what}, with this call "
-            f"and with those to come{openly}; this is said once (notehop status --egress lists them)"
+            f"{host} ({self.config.llm.provider}, {self.config.llm.model}) now gets "
+            f"{WHAT_GOES[sending.purpose]}, with this call and with those to come{openly}; this is "
+            "said once (notehop status --egress lists them)"
         )
         _log.warning("%s", text)
-        if sending is not None:
-            sending.notice(text)
+        sending.notice(text)
 
     def _headers(self, given: httpx.Headers) -> httpx.Headers:
         """The headers that are needed, and the key of this provider.
@@ -187,68 +166,63 @@ class ProviderTransport(httpx.BaseTransport):
         headers["user-agent"] = "notehop"
         if self.config.key is not None:
             key = self.config.key.get_secret_value()
-            if self.config.provider == "anthropic":
+            if self.config.llm.provider == "anthropic":
                 headers["x-api-key"] = key
             else:
                 headers["authorization"] = f"Bearer {key}"
         return headers
 
-    def _send(self, call: _Call, tries: int) -> httpx.Response:
+    def _send(self, request: httpx.Request, attempt: Attempt, local: bool) -> httpx.Response:
         """Try once.
 
-        :raises Failed: if there is no answer.
-        :raises ProviderError: if nobody waits for one, or what goes to another machine cannot be
-            written down.
+        :raises ProviderError: if there is no answer; a :class:`RetryableError` if another try may help.
         """
-        attempt = self._begin(call, tries)
         try:
-            response = self._pool.handle_request(_as_httpcore(call.request))
+            response = self._pool.handle_request(self._as_httpcore(request))
         except CONNECTION_ERRORS as exc:
-            error, again = of_transport(exc, self.config)
+            error = of_transport(exc, self.config, local=local)
             attempt.end(error=error.kind)
-            # A server of this machine that is not up now will not be in a second.
-            down = call.local and isinstance(exc, httpcore.ConnectError)
-            raise Failed(error, again and not down) from exc
+            raise error from exc
         except BaseException as exc:
             attempt.end(error=exc.kind if isinstance(exc, ProviderError) else "cancelled")
             raise
         headers = httpx.Headers(response.headers)
         encoding = headers.get("content-encoding", "").strip().lower()
         plain = encoding in ("", "identity")
-        if response.status >= 300:
-            # Of one that is compressed nothing is read.
-            body = _beginning(response) if plain else b""
-            response.close()
-            error, again = of_status(response.status, body, self.config, call.request.url.path)
-            attempt.end(status=response.status, bytes_in=len(body), error=error.kind)
-            after = _retry_after(headers)
-            raise Failed(error, again and (after is None or after <= LONGEST_PAUSE), after)
-        if not plain:
-            response.close()
+        if plain and response.status < 300:
+            stream = ReplyStream(response, attempt, self.config, headers.get("content-type", ""))
+            return httpx.Response(
+                response.status, headers=headers, stream=stream, extensions=response.extensions
+            )
+        # Of one that is compressed nothing is read.
+        body = _beginning(response) if plain else b""
+        response.close()
+        if response.status < 300:
             error = compressed(self.config, encoding)
-            attempt.end(status=response.status, error=error.kind)
-            raise Failed(error, again=False)
-        return httpx.Response(
-            response.status,
-            headers=headers,
-            stream=ReplyStream(response, attempt, self.config, headers.get("content-type", "")),
-            extensions=response.extensions,
-        )
+        else:
+            error = of_status(response.status, body, self.config, request.url.path)
+            if isinstance(error, RetryableError):
+                error.after = _retry_after(headers)
+        attempt.end(status=response.status, bytes_in=len(body), error=error.kind)
+        raise error
 
-    def _begin(self, call: _Call, tries: int) -> Attempt:
-        """Write down that a request is sent now."""
-        if call.is_cancelled():
-            raise ProviderError("the answer is not waited for any more", "cancelled")
-        length = call.request.headers.get("content-length", "0")
-        return self._egress.begin(
-            host=call.host,
-            local=call.local,
-            provider=self.config.provider,
-            model=self.config.model,
-            purpose=call.sending.purpose if call.sending else "other",
-            notes=call.sending.notes if call.sending else (),
-            bytes_out=int(length) if length.isdigit() else 0,
-            attempt=tries,
+    def _as_httpcore(self, request: httpx.Request) -> httpcore.Request:
+        assert isinstance(request.stream, httpx.SyncByteStream)
+        url, wait = request.url, self.config.llm.timeout_s
+        times = {
+            "connect": self.config.llm.connect_timeout_s,
+            "read": wait,
+            "write": wait,
+            "pool": wait,
+        }
+        return httpcore.Request(
+            request.method,
+            httpcore.URL(
+                scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path
+            ),
+            headers=request.headers.raw,
+            content=request.stream,
+            extensions={**request.extensions, "timeout": times},
         )
 
 
@@ -300,23 +274,11 @@ class ReplyStream(httpx.SyncByteStream):
             raise too_long(self._config, f"{self._config.reply_bytes:,} bytes")
         if b"\n" in piece:
             self._line_ended = monotonic()
-        elif self._in_lines and monotonic() - self._line_ended > self._config.timeout_s:
+        elif self._in_lines and monotonic() - self._line_ended > self._config.llm.timeout_s:
             raise timed_out(self._config)
 
     def _end(self, error: str | None) -> None:
         self._attempt.end(status=200, bytes_in=self._bytes, error=error)
-
-
-def _as_httpcore(request: httpx.Request) -> httpcore.Request:
-    assert isinstance(request.stream, httpx.SyncByteStream)
-    url = request.url
-    return httpcore.Request(
-        request.method,
-        httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path),
-        headers=request.headers.raw,
-        content=request.stream,
-        extensions=request.extensions,
-    )
 
 
 def _beginning(response: httpcore.Response) -> bytes:
@@ -336,3 +298,86 @@ def _retry_after(headers: httpx.Headers) -> float | None:
         with suppress(ValueError):
             return max(0.0, float(headers.get(name, "")) / unit)
     return None
+
+
+def connection_pool(hosts: Hosts, *, secure: bool, reply_s: float) -> httpcore.ConnectionPool:
+    """Connections to addresses that may be reached, which are given up when nobody waits any more.
+
+    :param secure: whether any is in TLS.
+    :param reply_s: seconds that a reply may take from its request on.
+    """
+    return httpcore.ConnectionPool(
+        ssl_context=httpx.create_ssl_context() if secure else None,
+        network_backend=_CheckedBackend(hosts, reply_s),
+        keepalive_expiry=30.0,
+    )
+
+
+class _CheckedBackend(httpcore.SyncBackend):
+    """Connects to hosts that are allowed, and else to loopback addresses alone.
+
+    That a name leads to this machine is looked at here, for the very address that is connected to:
+    what a name led to a moment before says nothing.
+    """
+
+    def __init__(self, hosts: Hosts, reply_s: float) -> None:
+        self._hosts = hosts
+        self._reply_s = reply_s
+
+    def connect_tcp(
+        self, host: str, port: int, *args: Any, **options: Any
+    ) -> httpcore.NetworkStream:
+        """Connect to the first address that answers.
+
+        :raises ProviderError: ``consent``, if the user did not name the host and it is not here.
+        """
+        named = self._hosts.allows(host)
+        addresses = (self._hosts.addresses if named else self._hosts.local)(host, port)
+        if not addresses:
+            raise ProviderError(
+                f"{host} does not lead to this machine any more; nothing was sent", "consent"
+            )
+        for address in addresses:
+            try:
+                connected = super().connect_tcp(address, port, *args, **options)
+            except (httpcore.ConnectError, httpcore.ConnectTimeout):
+                if address == addresses[-1]:
+                    raise
+            else:
+                return _CancellableStream(connected, self._reply_s)
+        raise AssertionError("the last address is connected to, or raises")
+
+
+class _CancellableStream(httpcore.NetworkStream):
+    """A connection whose reading ends soon after nobody waits for it any more, and after a time
+    from the last request on, however little comes each time."""
+
+    def __init__(self, inner: httpcore.NetworkStream, reply_s: float) -> None:
+        self._inner = inner
+        self._reply_s = reply_s
+        self._sent_at = monotonic()
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        overdue = self._sent_at + self._reply_s
+        until = overdue if timeout is None else min(overdue, monotonic() + timeout)
+        while (left := until - monotonic()) > 0:
+            check_wanted()
+            if UNWANTED.get() is not None:
+                left = min(left, PATIENCE)
+            with suppress(httpcore.ReadTimeout):
+                return self._inner.read(max_bytes, timeout=left)
+        raise httpcore.ReadTimeout(OVERDUE if monotonic() >= overdue else "")
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        self._sent_at = monotonic()
+        self._inner.write(buffer, timeout=timeout)
+
+    def start_tls(self, *args: Any, **options: Any) -> httpcore.NetworkStream:
+        """Go on in TLS; the certificate is checked for the name, whatever the address."""
+        return _CancellableStream(self._inner.start_tls(*args, **options), self._reply_s)
+
+    def close(self) -> None:
+        self._inner.close()
+
+    def get_extra_info(self, info: str) -> Any:
+        return self._inner.get_extra_info(info)

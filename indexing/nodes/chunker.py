@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import NamedTuple, Protocol, runtime_checkable
+from itertools import pairwise, takewhile
+from typing import TYPE_CHECKING, NamedTuple
 
 from notehop.indexing.nodes.break_points import (
     LONGEST_TOKEN,
@@ -17,11 +18,13 @@ from notehop.indexing.nodes.break_points import (
     choose_breaks,
     token_starts,
 )
-from notehop.indexing.nodes.headings import Headings, stripped_span
-from notehop.indexing.nodes.properties import property_texts
 from notehop.indexing.stores.model import ChunkId, ChunkKind
 from notehop.indexing.vault.model import Lines, Note
 from notehop.indexing.vault.plain import OffsetMap, plain_map, plain_text
+from notehop.indexing.vault.properties import property_texts
+
+if TYPE_CHECKING:
+    from notehop.indexing.embed.tokenizer import TokenOffsets
 
 CHUNKER = "sections-2"
 """Names the rules by which notes are cut; an index made by others has to be rebuilt."""
@@ -31,11 +34,11 @@ CHUNKER = "sections-2"
 class ChunkDraft:
     """A piece of a note, ready to be embedded.
 
-    The drafts of a note's text tile ``Note.text[body_start:]``: ``start`` and ``end`` are offsets
-    of one after the other; those of its properties come behind them. ``first_line`` and
-    ``last_line`` are those of its first and last character that is not blank. ``heading_path`` says
-    where it stands, top_level first; ``headings`` holds (rank, text) of the headings above and
-    inside it, in order. ``body`` is what is shown, ``embedded`` what the model sees.
+    The drafts of a note's text tile ``Note.text[body_start:]``, by the offsets ``start`` and ``end``;
+    those of its properties come behind them. ``first_line`` and ``last_line`` are those of its first
+    and last character that is not blank. ``heading_path`` says where it stands, from the top;
+    ``headings`` holds (rank, text) of the headings above and inside it, in order. ``body`` is what
+    is shown, ``embedded`` what the model sees.
     """
 
     id: ChunkId
@@ -61,10 +64,7 @@ def embedded_text(title: str, heading_path: Sequence[str], body: str) -> str:
 
     Without headings it is the title alone; a first heading that repeats the title is left out.
     """
-    return _below(embedded_prefix(title, heading_path), body)
-
-
-def _below(prefix: str, body: str) -> str:
+    prefix = embedded_prefix(title, heading_path)
     return f"{prefix}\n{body}" if body else prefix
 
 
@@ -87,67 +87,6 @@ def chunk_id(path: str, anchor: Sequence[str], occurrence: int, embedded: str) -
     return hashlib.sha256(whole.encode()).hexdigest()[:32]
 
 
-@runtime_checkable
-class CountTokens(Protocol):
-    """Tells the tokens of a text, special tokens and prompt left out.
-
-    :class:`notehop.indexing.embed.tokenizer.TokenOffsets` is one.
-    """
-
-    def __call__(self, text: str) -> list[tuple[int, int]]:
-        """Return (start, end) of each token, in order."""
-
-    def size(self, text: str) -> int:
-        """Return how many there are."""
-
-
-class ChunkPrefix:
-    """Sets the chunks of one note under its title; each heading path is measured once."""
-
-    def __init__(self, title: str, count: CountTokens, max_tokens: int) -> None:
-        self._title = title
-        self._count = count
-        self._max = max_tokens
-        self._known: dict[tuple[str, ...], tuple[str, int]] = {}
-
-    def starts(self, text: str) -> list[int]:
-        """Return where the tokens of a text start, over-long ones divided."""
-        return token_starts(self._count(text), len(text))
-
-    def size(self, text: str) -> int:
-        """Return how many tokens a text has; over-long ones, and runs of blanks, are not free."""
-        return max(self._count.size(text), len(text) // LONGEST_TOKEN)
-
-    def embedded(self, path: tuple[str, ...], body: str) -> str:
-        """Return what the model sees of a chunk."""
-        return _below(self._prefix(path)[0], body)
-
-    def room(self, path: tuple[str, ...]) -> int:
-        """Return how many tokens of text fit under a heading path: at least 1."""
-        return max(1, self._max - self._prefix(path)[1])
-
-    def excess(self, path: tuple[str, ...], body: str) -> int:
-        """Return how many tokens a chunk has more than it may; negative if it fits."""
-        return self.size(self.embedded(path, body)) - self._max
-
-    def fitted(self, text: str) -> str:
-        """Cut a text at the end of the window."""
-        return self._shortened(text, self._max)
-
-    def _prefix(self, path: tuple[str, ...]) -> tuple[str, int]:
-        """The first line, at most half the window, and its tokens with the line's end."""
-        if path not in self._known:
-            line = self._shortened(embedded_prefix(self._title, path), max(1, self._max // 2))
-            self._known[path] = line, self.size(f"{line}\n")
-        return self._known[path]
-
-    def _shortened(self, text: str, most: int) -> str:
-        if self.size(text) <= most:
-            return text
-        starts = self.starts(text)
-        return text[: starts[most]].rstrip() if len(starts) > most else text
-
-
 SEAM = 2
 """Tokens by which a whole may differ from its parts, tokenized one by one."""
 
@@ -157,7 +96,7 @@ _LEADING_BLANK_LINES = re.compile(r"(?:[^\S\n]*\n)+")
 
 def split_note(
     note: Note,
-    count: CountTokens,
+    count: TokenOffsets,
     max_tokens: int,
     min_tokens: int,
     language: str = "en",
@@ -197,14 +136,16 @@ class _Piece(NamedTuple):
 
 class _Splitter:
     def __init__(
-        self, note: Note, count: CountTokens, max_tokens: int, min_tokens: int, language: str
+        self, note: Note, count: TokenOffsets, max_tokens: int, min_tokens: int, language: str
     ) -> None:
         self._note = note
+        self._count = count
+        self._max = max_tokens
         self._min = 1 if note.sections_apart else max(1, min_tokens)
         self._language = language
-        self._frame = ChunkPrefix(note.title, count, max_tokens)
         self._headings = Headings(note)
         self._lines = Lines(note.text)
+        self._prefixes: dict[tuple[str, ...], tuple[str, int]] = {}
         self._drafts: list[ChunkDraft] = []
 
     def drafts(self) -> list[ChunkDraft]:
@@ -213,9 +154,9 @@ class _Splitter:
             self._add_text()
         self._add_properties()
         if not self._drafts:
-            embedded = self._frame.fitted(embedded_text(note.title, (), ", ".join(note.aliases)))
+            embedded = self._fitted(embedded_text(note.title, (), ", ".join(note.aliases)))
             lines = 1, note.text.rstrip().count("\n") + 1
-            self._add("", embedded, (note.body_start, len(note.text)), lines, (), 0)
+            self._add("", embedded, (note.body_start, len(note.text)), lines, ())
         return self._drafts
 
     def _add(
@@ -225,7 +166,7 @@ class _Splitter:
         span: tuple[int, int],
         lines: tuple[int, int],
         anchor: tuple[str, ...],
-        occurrence: int,
+        occurrence: int = 0,
         kind: ChunkKind = "text",
     ) -> None:
         self._drafts.append(
@@ -247,24 +188,22 @@ class _Splitter:
     def _add_text(self) -> None:
         seen: Counter[tuple[tuple[str, ...], str]] = Counter()
         for piece in (piece for part in self._sections() for piece in self._pieces(part)):
-            path = self._headings.path(piece.start, piece.end)
-            embedded = self._frame.embedded(path, piece.body)
+            path, embedded = self._framed(piece)
             first, last = stripped_span(self._note.text, piece.start, piece.end)
             lines = self._lines.at(first), self._lines.at(last)
-            twins = seen[path, embedded]
-            self._add(piece.body, embedded, piece[:2], lines, path, twins)
+            self._add(piece.body, embedded, piece[:2], lines, path, seen[path, embedded])
             seen[path, embedded] += 1
 
     def _add_properties(self) -> None:
         # A token has some three characters; what is over is not embedded, but found by its words.
-        fits = 3 * self._frame.room(())
-        for found in property_texts(self._note, bool(self._drafts), fits):
-            flat = " ".join(found.text.split())
-            embedded = self._frame.fitted(embedded_text(self._note.title, (), flat))
+        fits = 3 * self._room(())
+        for text, *lines in property_texts(self._note, bool(self._drafts), fits):
+            flat = " ".join(text.split())
+            embedded = self._fitted(embedded_text(self._note.title, (), flat))
             twins = sum(one.embedded == embedded for one in self._drafts)
-            lines = found.first_line, found.last_line
-            span = self._lines.start(lines[0]), self._lines.start(lines[1] + 1)
-            self._add(found.text, embedded, span, lines, ("properties",), twins, "properties")
+            first, last = lines
+            span = self._lines.start(first), self._lines.start(last + 1)
+            self._add(text, embedded, span, (first, last), ("properties",), twins, "properties")
 
     def _sections(self) -> list[_Stretch]:
         """Sections; what is too small is joined with what follows, the last with the one before."""
@@ -272,7 +211,7 @@ class _Splitter:
         found: list[_Stretch] = []
         start, size = note.body_start, 0
         for first, end in pairwise([note.body_start, *note.sections, len(note.text)]):
-            size += self._frame.size(plain_text(note, first, end)) if first < end else 0
+            size += self._size(plain_text(note, first, end)) if first < end else 0
             if size >= self._min:
                 found.append(_Stretch(start, end, size))
                 start, size = end, 0
@@ -284,10 +223,10 @@ class _Splitter:
     def _pieces(self, part: _Stretch) -> list[_Piece]:
         plain = plain_map(self._note, part.start, part.end)
         whole = _Piece(part.start, part.end, _trimmed(plain.text))
-        room = self._frame.room(self._headings.path(part.start, part.end))
+        room = self._room(self._headings.path(part.start, part.end))
         if part.size + SEAM <= room or (part.size <= room + SEAM and self._excess(whole) <= 0):
             return [whole]
-        budget = min(map(self._frame.room, self._headings.paths(part.start, part.end)))
+        budget = min(map(self._room, self._headings.paths(part.start, part.end)))
         pieces = [whole]
         for _ in range(_ATTEMPTS):
             pieces = self._cut(part, plain, budget)
@@ -297,11 +236,8 @@ class _Splitter:
             budget = max(1, budget - worst)
         return pieces
 
-    def _excess(self, piece: _Piece) -> int:
-        return self._frame.excess(self._headings.path(piece.start, piece.end), piece.body)
-
     def _cut(self, part: _Stretch, plain: OffsetMap, budget: int) -> list[_Piece]:
-        starts = self._frame.starts(plain.text)
+        starts = token_starts(self._count(plain.text), len(plain.text))
         headings = [
             (plain.to_plain(at), plain.to_plain(until))
             for at, until in self._headings.between(part.start, part.end)
@@ -316,8 +252,128 @@ class _Splitter:
             for span, (start, end) in zip(pairwise(raw), pairwise(edges), strict=True)
         ]
 
+    def _framed(self, piece: _Piece) -> tuple[tuple[str, ...], str]:
+        """The heading path of a chunk, and what the model sees of it."""
+        path = self._headings.path(piece.start, piece.end)
+        prefix = self._prefix(path)[0]
+        return path, f"{prefix}\n{piece.body}" if piece.body else prefix
+
+    def _excess(self, piece: _Piece) -> int:
+        """How many tokens a chunk has more than it may; negative if it fits."""
+        return self._size(self._framed(piece)[1]) - self._max
+
+    def _room(self, path: tuple[str, ...]) -> int:
+        """How many tokens of text fit under a heading path: at least 1."""
+        return max(1, self._max - self._prefix(path)[1])
+
+    def _prefix(self, path: tuple[str, ...]) -> tuple[str, int]:
+        """The first line, at most half the window, and its tokens with the line's end."""
+        if path not in self._prefixes:
+            line = embedded_prefix(self._note.title, path)
+            line = self._fitted(line, max(1, self._max // 2))
+            self._prefixes[path] = line, self._size(f"{line}\n")
+        return self._prefixes[path]
+
+    def _size(self, text: str) -> int:
+        """How many tokens a text has; over-long ones, and runs of blanks, are not free."""
+        return max(self._count.size(text), len(text) // LONGEST_TOKEN)
+
+    def _fitted(self, text: str, most: int | None = None) -> str:
+        """A text cut at the end of the window, or after so many tokens."""
+        most = self._max if most is None else most
+        if self._size(text) <= most:
+            return text
+        starts = token_starts(self._count(text), len(text))
+        return text[: starts[most]].rstrip() if len(starts) > most else text
+
 
 def _trimmed(text: str) -> str:
     """Drop blank lines at the start and blanks at the end; the first line keeps its indentation."""
     blank = _LEADING_BLANK_LINES.match(text)
     return (text[blank.end() :] if blank else text).rstrip()
+
+
+Stack = tuple[tuple[int, str], ...]
+"""(rank, text) of the headings above a position, top_level first."""
+
+
+class Headings:
+    """The headings of a note and what stands under each."""
+
+    def __init__(self, note: Note) -> None:
+        self._text = note.text
+        self._headings = note.headings
+        self._starts = [heading.start for heading in note.headings]
+        self._stacks: list[Stack] = []
+        stack: list[tuple[int, str]] = []
+        for heading in note.headings:
+            while stack and stack[-1][0] >= heading.level:
+                stack.pop()
+            if heading.plain.strip():
+                stack.append((heading.level, heading.plain))
+            self._stacks.append(tuple(stack))
+
+    def _inside(self, start: int, end: int) -> range:
+        """Which headings start in ``[start, end)``."""
+        return range(bisect_left(self._starts, start), bisect_left(self._starts, end))
+
+    def between(self, start: int, end: int) -> list[tuple[int, int]]:
+        """Return (start, end) of the headings that start in ``[start, end)``."""
+        found = (self._headings[at] for at in self._inside(start, end))
+        return [(heading.start, heading.end) for heading in found]
+
+    def paths(self, start: int, end: int) -> list[tuple[str, ...]]:
+        """Return every heading path that text of a stretch stands under, in order."""
+        return [
+            _texts(self._above(at)) for at in (start, *(at for at, _ in self.between(start, end)))
+        ]
+
+    def around(self, start: int, end: int) -> Stack:
+        """Return the headings over the start of a stretch, and those it holds, in order."""
+        inside = self._inside(start, end)
+        outer = self._stacks[inside.start - 1] if inside.start else ()
+        if inside:
+            outer = tuple(h for h in outer if h in self._stacks[inside.start])
+        held = (self._headings[at] for at in inside)
+        return (*outer, *((one.level, one.plain) for one in held if one.plain.strip()))
+
+    def path(self, start: int, end: int) -> tuple[str, ...]:
+        """Return the heading path of a chunk.
+
+        A chunk that begins in the middle of a section stands under all headings above it. One that
+        begins with a heading names what all its text has in common, since it shows the rest itself;
+        where that is nothing, the headings above its first text.
+        """
+        first = stripped_span(self._text, start, end)[0]
+        inside = self._inside(start, end)
+        if not inside or self._starts[inside.start] > first:
+            return _texts(self._above(first))
+        ends = [*self._starts[inside.start + 1 : inside.stop], end]
+        under = [
+            self._stacks[at]
+            for at, until in zip(inside, ends, strict=True)
+            if self._text[self._headings[at].end : until].strip()
+        ]
+        common = takewhile(lambda headings: len(set(headings)) == 1, zip(*under, strict=False))
+        shared = tuple(headings[0] for headings in common)
+        return _texts(shared or (under[0] if under else self._above(first)))
+
+    def _above(self, at: int) -> Stack:
+        """The headings over a position; a heading's own start counts as under it."""
+        found = bisect_right(self._starts, at) - 1
+        return self._stacks[found] if found >= 0 else ()
+
+
+def stripped_span(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return the offsets of the first and the last character that is not blank.
+
+    The start twice if there is none.
+    """
+    inside = text[start:end]
+    if not inside.strip():
+        return start, start
+    return end - len(inside.lstrip()), start + len(inside.rstrip()) - 1
+
+
+def _texts(stack: Stack) -> tuple[str, ...]:
+    return tuple(text for _, text in stack)

@@ -18,7 +18,7 @@ from llama_index.core.schema import (
 )
 
 from notehop.config.errors import UsageError
-from notehop.indexing.nodes.chunker import ChunkDraft, CountTokens, split_note
+from notehop.indexing.nodes.chunker import ChunkDraft, split_note
 from notehop.indexing.vault.model import CommentLinks, Note
 from notehop.indexing.vault.parse import parse_markdown
 
@@ -64,7 +64,7 @@ class SectionNodeParser(NodeParser):
     kept from model and prompt.
     """
 
-    count: CountTokens = Field(exclude=True, description="Tells the tokens of a text.")
+    count: Any = Field(exclude=True, description="Tells the tokens of a text: `TokenOffsets`.")
     max_tokens: int = Field(ge=2, description="Tokens of a chunk, title and headings included.")
     min_tokens: int = Field(default=32, ge=0, description="Smaller sections join a neighbour.")
     reserve: int = Field(default=0, ge=0, description="Tokens that every chunk leaves free.")

@@ -6,7 +6,6 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +17,11 @@ from notehop.config.errors import IndexFailure, UsageError
 from notehop.indexing.embed.embedder import Embedder, Vectors
 from notehop.indexing.enrich.prompts import Passage, header_requests
 from notehop.indexing.enrich.store import EnrichmentStore
-from notehop.indexing.graph.fragments import outline_of_note
+from notehop.indexing.graph.resolve import outline_of_note
 from notehop.indexing.nodes.parser import NoteDocument, SectionNodeParser
 from notehop.indexing.report import Progress
 from notehop.indexing.stores.catalog import Catalog
-from notehop.indexing.stores.catalog_rows import PackedTokens, pack_tokens
+from notehop.indexing.stores.catalog_rows import pack_tokens
 from notehop.indexing.stores.model import ChunkRow, NoteRow, NoteStatus
 from notehop.indexing.tokens import Tokenizer, field_tokens
 from notehop.indexing.vault.model import Link, Note
@@ -38,47 +37,6 @@ class ChunkedNote:
     note: Note | None = None
     nodes: Sequence[BaseNode] = ()
     chunks: tuple[ChunkRow, ...] = ()
-
-
-class Embedding:
-    """Embeds with the model of a run, whose passes it turns into progress, in tokens of the notes.
-
-    ``texts`` counts what went through the model.
-    """
-
-    def __init__(self, embedder: Embedder, progress: Progress) -> None:
-        self.texts = 0
-        self._embedder = embedder
-        self._progress = progress
-        self._truncated = embedder.cut
-        self._done = self._shown = 0
-
-    def embed(self, texts: Sequence[str], tokens: int = 0) -> Vectors:
-        """Embed texts; with them so many more tokens of the run are done.
-
-        :raises ModelError: if the model fails.
-        """
-        matrix = self._embedder.embed(
-            texts, lambda count: self._show(self._done + tokens * count // len(texts))
-        )
-        self.texts += len(texts)
-        return matrix
-
-    def reached(self, tokens: int) -> None:
-        """Show that so many tokens of the run are done."""
-        self._done = tokens
-        self._show(tokens)
-
-    def _show(self, tokens: int) -> None:
-        self._progress.advance(max(0, tokens - self._shown))
-        self._shown = max(tokens, self._shown)
-
-    def warnings(self) -> list[str]:
-        """What the model did not see of the texts; empty if it saw all."""
-        count = self._embedder.cut - self._truncated
-        if not count:
-            return []
-        return [f"{count} texts were longer than the model's window; their ends have no vector"]
 
 
 class _Component(TransformComponent):
@@ -154,11 +112,10 @@ class UserTransformations(_Component):
 
 def _rename(node: BaseNode, embedded: str) -> None:
     """Give a node the hash of what is embedded of it now, and another id if that is new."""
-    digest = hashlib.sha256(embedded.encode()).hexdigest()[:32]
+    digest = text_id(embedded)
     if digest != node.metadata["embedded_hash"]:
         node.metadata["embedded_hash"] = digest
-        whole = json.dumps([node.node_id, embedded])
-        node.id_ = hashlib.sha256(whole.encode()).hexdigest()[:32]
+        node.id_ = text_id(json.dumps([node.node_id, embedded]))
 
 
 class Embed(_Component):
@@ -184,53 +141,82 @@ class Embed(_Component):
         return nodes
 
 
-@dataclass(frozen=True, slots=True)
 class Chunker:
-    """Cuts and embeds notes.
+    """Cuts notes and embeds them with the model of a run, whose passes it turns into progress, in
+    tokens of the notes. ``texts`` counts what went through the model."""
 
-    ``parser`` fits the model; ``tokenizer`` is that of the lexical index. ``headers`` names the store
-    of what a model wrote to place passages in their notes, and the model; ``transformations`` are
-    the user's own, after those.
-    """
-
-    parser: SectionNodeParser
-    tokenizer: Tokenizer
-    catalog: Catalog
-    embedding: Embedding
-    headers: tuple[Path, Mapping[str, Any]] | None = None
-    transformations: Sequence[TransformComponent] = ()
+    def __init__(
+        self,
+        embedder: Embedder,
+        parser: SectionNodeParser,
+        tokenizer: Tokenizer,
+        catalog: Catalog,
+        progress: Progress,
+        headers: PutHeaders | None,
+        transformations: Sequence[TransformComponent],
+    ) -> None:
+        """
+        :param parser: fits the model.
+        :param tokenizer: that of the lexical index.
+        :param transformations: the user's own, after the headers.
+        """
+        steps: list[TransformComponent] = [parser]
+        if headers is not None:
+            steps.append(headers)
+        if transformations:
+            steps.append(UserTransformations(transformations=[*transformations]))
+        steps.append(Embed(catalog=catalog, embed=self._embed))
+        self._pipeline = IngestionPipeline(transformations=steps, disable_cache=True)
+        self._embedder = embedder
+        self._tokenizer = tokenizer
+        self._catalog = catalog
+        self._progress = progress
+        self._truncated = embedder.cut
+        self._done = self._shown = self._part = 0
+        self.texts = 0
 
     def chunk(self, notes: Sequence[ChunkedNote], tokens: int) -> Mapping[str, Any]:
         """Cut those notes that are indexed, and embed what the catalog does not know.
 
-        :param tokens: what is done with it, as the progress counts.
+        :param tokens: of the notes; when it returns, so many more of the run are done.
         :returns: id -> vector of the sentences with links that it does not know.
         :raises ModelError: if the model fails.
         :raises UsageError: if the user's transformations do not keep the passages.
         """
-        steps: list[TransformComponent] = [self.parser]
-        if self.headers is not None:
-            store, model = self.headers
-            steps.append(PutHeaders(store=store, model=model, parser=self.parser))
-        if self.transformations:
-            steps.append(UserTransformations(transformations=[*self.transformations]))
-        embed = partial(self.embedding.embed, tokens=tokens)
-        steps.append(Embed(catalog=self.catalog, embed=embed))
-        pipeline = IngestionPipeline(transformations=steps, disable_cache=True)
+        self._part = tokens
         indexed = [(item, item.note) for item in notes if item.note is not None]
         documents = [NoteDocument.of(note) for _, note in indexed]
-        by_path = _by_path(pipeline.run(documents=documents, show_progress=False))
+        by_path = _by_path(self._pipeline.run(documents=documents, show_progress=False))
         sentences: dict[str, str] = {}
         for item, note in indexed:
             item.nodes = by_path.get(item.row.path, ())
-            item.chunks = tuple(chunk_row(node, item.row, self.tokenizer) for node in item.nodes)
+            item.chunks = tuple(chunk_row(node, item.row, self._tokenizer) for node in item.nodes)
             texts = (text_around(item.row.title, link) for link in note.links)
-            sentences |= {sentence_id(text): text for text in texts if text is not None}
-        known = self.catalog.known_sentences(sentences)
+            sentences |= {text_id(text): text for text in texts if text is not None}
+        known = self._catalog.known_sentences(sentences)
         new = [one for one in sentences if one not in known]
-        if not new:
-            return {}
-        return dict(zip(new, self.embedding.embed([sentences[one] for one in new]), strict=True))
+        vectors = self._embed([sentences[one] for one in new]) if new else ()
+        self._done += tokens
+        self._show(self._done)
+        return dict(zip(new, vectors, strict=True))
+
+    def _embed(self, texts: Sequence[str]) -> Vectors:
+        matrix = self._embedder.embed(
+            texts, lambda count: self._show(self._done + self._part * count // len(texts))
+        )
+        self.texts += len(texts)
+        return matrix
+
+    def _show(self, tokens: int) -> None:
+        self._progress.advance(max(0, tokens - self._shown))
+        self._shown = max(tokens, self._shown)
+
+    def warnings(self) -> list[str]:
+        """What the model did not see of the texts; empty if it saw all."""
+        count = self._embedder.cut - self._truncated
+        if not count:
+            return []
+        return [f"{count} texts were longer than the model's window; their ends have no vector"]
 
 
 def not_chunked(reads: Iterable[Read], skip: Iterable[tuple[FileEntry, str]]) -> list[ChunkedNote]:
@@ -312,34 +298,27 @@ def chunk_row(node: BaseNode, note: NoteRow, tokenizer: Tokenizer) -> ChunkRow:
         text=body,
         embedded_hash=str(meta["embedded_hash"]),
         kind=meta["kind"],
-        # Packed at once: a string a word would take ten times the memory until they are stored.
-        tokens=PackedTokens(
-            pack_tokens(
-                field_tokens(
-                    tokenizer,
-                    title=note.title,
-                    aliases=tuple(name for name in names if name != note.title),
-                    tags=note.tags,
-                    page_type=note.page_type,
-                    headings=[(int(level), str(text)) for level, text in meta["headings"]],
-                    content=body,
-                )
+        tokens=pack_tokens(
+            field_tokens(
+                tokenizer,
+                title=note.title,
+                aliases=tuple(name for name in names if name != note.title),
+                tags=note.tags,
+                page_type=note.page_type,
+                headings=[(int(level), str(text)) for level, text in meta["headings"]],
+                content=body,
             )
         ),
     )
 
 
-def sentence_id(embedded: str) -> str:
-    """Name of the vector of a link's sentence: equal text, equal vector, one row."""
+def text_id(embedded: str) -> str:
+    """Name of the vector of a text: equal text, equal vector, one row."""
     return hashlib.sha256(embedded.encode()).hexdigest()[:32]
 
 
-def embedded_sentence(title: str, sentence: str) -> str:
-    """What the model sees of the sentence around a link; its title says what it is about."""
-    return f"{title}: {sentence}"
-
-
 def text_around(title: str, link: Link) -> str | None:
-    """What the model sees of the sentence around a link of a note; None if it sees nothing."""
+    """What the model sees of the sentence around a link of a note, with the title, which says what it
+    is about; None if it sees nothing."""
     # A link into its own note never connects notes, so its sentence needs no vector.
-    return embedded_sentence(title, link.sentence) if link.sentence and link.target else None
+    return f"{title}: {link.sentence}" if link.sentence and link.target else None

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +12,7 @@ from notehop.config import Settings
 from notehop.config.errors import IndexFailure, VectorServerError
 from notehop.indexing.changes import refuse_deletions, scan
 from notehop.indexing.fingerprint import expected_fingerprint
-from notehop.indexing.graph.model import Status
+from notehop.indexing.graph.resolve import Status
 from notehop.indexing.pipeline.language import advice, languages_of
 from notehop.indexing.pipeline.models import LoadEmbedder, embedding_by, load_embedder
 from notehop.indexing.pipeline.run import IndexRun, Request
@@ -38,8 +37,8 @@ from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.lock import WriterLock
 from notehop.indexing.stores.model import LIMITS, Limits, NoteStatus
 from notehop.indexing.stores.replacement import finish_replacement, replace_index
-from notehop.indexing.stores.run_record import failed_before, lost_lately, read_run_record, recorded
-from notehop.indexing.themes.update import sum_themes_up, update_themes
+from notehop.indexing.stores.run_record import failed_before, recorded
+from notehop.indexing.themes.update import sum_themes_up
 from notehop.indexing.tokens import NAMES
 
 if TYPE_CHECKING:
@@ -261,9 +260,6 @@ class Indexer:
         self, layout: IndexLayout, fingerprint: dict[str, Any], request: Request
     ) -> tuple[Update, str | None]:
         """Run once; also the language of most notes, where the index was made for another."""
-        if not request.again:
-            lost = lost_lately(read_run_record(self.layout), time.time())
-            request = replace(request, deleted_before=lost)
         state = read_catalog_state(layout)
         harmed = state is None or not state.fits(layout)
         run: IndexRun | None = None
@@ -288,14 +284,6 @@ class Indexer:
             check_vault(self._state.meta, self.vault, layout.root)
             run = IndexRun(self, layout, catalog, self._state, request, fingerprint, harmed)
             update = run.execute()
-            if run.everything:
-                # Others leave the themes to readers.
-                started = time.perf_counter()
-                themes, former = self.settings.themes, self.layout.themes
-                update_themes(layout, catalog, self.vault, themes, former=former)
-                if themes.enabled:
-                    took = time.perf_counter() - started
-                    update = replace(update, seconds={**update.seconds, "themes": took})
             if not request.again and (
                 update.wrote or not request.follows or failed_before(self.layout)
             ):
@@ -320,22 +308,13 @@ class Indexer:
                 languages = languages_of(view, view.indexed_paths())
         advised = advice(languages, self.settings.embedding)
         return Report(
+            **asdict(update),
             vault=str(self.vault.resolve()),
             index_dir=str(self.layout.root),
-            generation=update.generation,
-            notes=update.notes,
             chunks=counts.chunks,
-            added=update.added,
-            changed=update.changed,
-            moved=update.moved,
-            deleted=update.deleted,
-            unchanged=update.unchanged,
             skipped=tuple(sorted(reasons[NoteStatus.SKIPPED])),
             failed=tuple(sorted(reasons[NoteStatus.FAILED])),
-            warnings=update.warnings,
             links=LinkCounts(**{status: counts.links.get(status, 0) for status in Status}),
-            embedded=update.embedded,
-            seconds=update.seconds,
             languages=languages,
             advice=() if advised is None else (advised,),
         )

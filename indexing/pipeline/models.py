@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from notehop.config import Settings
 from notehop.config.settings import EmbeddingSettings
-from notehop.indexing.embed.embedder import Embedder, OnBatch, Vectors
+from notehop.indexing.embed.embedder import BulkEmbedder, Embedder, OnBatch, Vectors
 from notehop.indexing.embed.identity import describe_model
 from notehop.indexing.embed.models import MULTILINGUAL_NAME
 from notehop.indexing.embed.onnx_model import read_manifest
 
 if TYPE_CHECKING:
-    from notehop.indexing.embed.ray_embedding import Slot
     from notehop.indexing.embed.torch_embedding import TorchEmbedding
-    from notehop.indexing.llm.egress import Attempt
 
 
 LoadEmbedder = Callable[[EmbeddingSettings, Path], Embedder]
@@ -32,6 +30,13 @@ PACKED_CHANGE = 20_000
 second), importing torch and unpacking the weights for it 10 s or more."""
 
 
+class TooMuchToEmbed(Exception):
+    """More has to be embedded than a follower does itself: a process of its own shall do it."""
+
+    def __init__(self) -> None:
+        super().__init__("there is too much to embed at once; run: notehop index")
+
+
 class SmallOrBulk:
     """The exported model of an index, and torch for bulk work, loaded when it comes.
 
@@ -42,17 +47,20 @@ class SmallOrBulk:
         self,
         exported: Embedder,
         settings: EmbeddingSettings,
-        bulk: Callable[[EmbeddingSettings], Embedder] | None = None,
+        bulk: Callable[[EmbeddingSettings], BulkEmbedder] | None = None,
+        most: int | None = None,
     ) -> None:
         """Join two ways to one model.
 
-        :param bulk: loads torch; called at most once. None for that of notehop.
+        :param bulk: loads what embeds in bulk; called at most once. None for torch.
+        :param most: characters that the exported model embeds. None for what loading torch is worth.
         """
         self._exported = exported
         self._settings = settings
         self._load_bulk = bulk or load_torch
-        self._bulk: Embedder | None = None
-        self._most = PACKED_CHANGE if settings.model == MULTILINGUAL_NAME else SMALL_CHANGE
+        self._bulk: BulkEmbedder | None = None
+        packed = settings.model == MULTILINGUAL_NAME
+        self._most = (PACKED_CHANGE if packed else SMALL_CHANGE) if most is None else most
         self.dimensions = exported.dimensions
         self.max_tokens = exported.max_tokens
         self.tokens = exported.tokens
@@ -129,33 +137,18 @@ def embedding_by(
     if ray is None:
         yield load_embedder
         return
-    from notehop.indexing.embed.ray_embedding import Address, is_this_machine, joined
+    from notehop.indexing.embed.ray_embedding import Address, RayWorkers, joined
     from notehop.indexing.llm.egress import EgressLog
-
-    log = EgressLog(folder)
-
-    def begin(slot: Slot, size: int, attempt: int) -> Attempt | None:
-        if is_this_machine(slot.host):
-            return None
-        return log.begin(
-            host=slot.host,
-            local=False,
-            provider="ray",
-            model=settings.embedding.model,
-            purpose="embedding",
-            notes=(),
-            bytes_out=size,
-            attempt=attempt,
-        )
 
     def load(chosen: EmbeddingSettings, model: Path) -> Embedder:
         from notehop.indexing.embed.onnx_embedding import load_query
-        from notehop.indexing.embed.ray_embedding import RayEmbedding
 
         manifest = read_manifest(model)
         if manifest is None or manifest.reason is None:
             load_embedder(chosen, model)  # the model for queries, which is exported here
-        return RayEmbedding.on(cluster, load_query(model, chosen), chosen, begin)
+        local = load_query(model, chosen)
+        workers = RayWorkers(cluster, chosen, local.identity(), EgressLog(folder))
+        return SmallOrBulk(local, chosen, lambda _: workers, most=-1)
 
     with joined(Address.of(ray), settings.privacy.allow_hosts, tell) as cluster:
         yield load

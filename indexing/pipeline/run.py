@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from notehop.indexing.changes import Changes, below, check_deletions, compare, scan, unread_pdfs
@@ -19,10 +20,12 @@ from notehop.indexing.pipeline.language import judge
 from notehop.indexing.pipeline.state import IndexState, within
 from notehop.indexing.pipeline.upkeep import derive, lacks_query_model, remove_damaged, withdraw
 from notehop.indexing.report import Update
+from notehop.indexing.shown import counted
 from notehop.indexing.stores.catalog import Catalog, check_fingerprint
 from notehop.indexing.stores.chroma import remove_mirror
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.model import Batch, Limits, NoteStatus
+from notehop.indexing.stores.run_record import lost_lately, read_run_record
 from notehop.indexing.themes.update import update_themes
 from notehop.indexing.tokens import Tokenizer
 from notehop.indexing.vault.parse import Read, read_note
@@ -31,7 +34,7 @@ from notehop.indexing.vault.walk import FileEntry
 if TYPE_CHECKING:
     from llama_index.core.schema import TransformComponent
 
-    from notehop.indexing.pipeline.chunking import Chunker, Embedding
+    from notehop.indexing.pipeline.chunking import Chunker
     from notehop.indexing.pipeline.indexer import Indexer
 
 
@@ -47,14 +50,12 @@ class Request:
     ``paths`` are looked at, with what is below them; None is all of the vault, and so is any where a
     run before was cut off. ``again``: the notes at them are made anew even if they are as they were.
     ``follows``: a follower asks, of whose runs one that found nothing leaves no record.
-    ``deleted_before``: notes that the runs just before forgot, which count as deleted in this one.
     """
 
     paths: tuple[str, ...] | None = None
     again: bool = False
     allow_mass_delete: bool = False
     follows: bool = False
-    deleted_before: int = 0
 
 
 @dataclass
@@ -83,7 +84,7 @@ class IndexRun:
         self.progress, self.limits = self.indexer.progress, self.indexer.limits
         self.enrichment = self.indexer.layout.enrichment
         self._before = self.state.generation
-        self._embedding: Embedding | None = None
+        self._chunker: Chunker | None = None
         self._counts: Counter[str] = Counter()
         self._warnings: list[str] = []
         self._seconds: dict[str, float] = {}
@@ -119,15 +120,12 @@ class IndexRun:
             check_fingerprint(stored, self.fingerprint)
         if self.everything:
             self._warnings += remove_damaged(self.layout)
-            attachments = {
-                file.path: bool(file.excluded)
-                for file in self._walk.files
-                if file.kind == "attachment"
-            }
-            if unread := unread_pdfs(attachments, self.settings.vault):
-                self._warnings.append(unread)
         try:
             self._write(self._changes())
+            if self.everything and (
+                unread := unread_pdfs(self.state.attachments, self.settings.vault)
+            ):
+                self._warnings.append(unread)
             self._warnings += delete_orphans(self.enrichment, self.catalog, self.state.stamps)
             if self.everything and self.catalog.has_chunks and lacks_query_model(self.layout):
                 self.progress.stage("Loading the model", 0, "")
@@ -135,11 +133,18 @@ class IndexRun:
             with self._timed("derive"):
                 if self.layout.purge_mark.exists():
                     # While the mark still says that words have to leave every file.
-                    update_themes(self.layout, self.catalog, self.vault, self.settings.themes)
+                    self._update_themes()
                 derive(self.layout, self.catalog, everything=self.everything, limits=self.limits)
+                if self.everything:
+                    # Others leave the themes to readers.
+                    self._update_themes()
         finally:
             self._seconds["total"] = time.perf_counter() - started
         return self.so_far()
+
+    def _update_themes(self) -> None:
+        themes, former = self.settings.themes, self.indexer.layout.themes
+        update_themes(self.layout, self.catalog, self.vault, themes, former=former)
 
     def so_far(self) -> Update:
         """What was done until now; a run that fails has kept that."""
@@ -152,7 +157,7 @@ class IndexRun:
             moved=self._counts["moved"],
             deleted=self._counts["deleted"],
             warnings=tuple(self._warnings),
-            embedded=self._embedding.texts if self._embedding is not None else 0,
+            embedded=self._chunker.texts if self._chunker is not None else 0,
             seconds=self._seconds,
         )
 
@@ -171,15 +176,15 @@ class IndexRun:
         changes = compare(
             self._walk,
             stamps,
-            state.reasons,
             files,
             self.settings.vault.max_note_bytes,
             recent_ns=time.time_ns() - TICK_NS,
             named=frozenset(self.request.paths or ()),
         )
         if not self.request.allow_mass_delete:
-            before = self.request.deleted_before
-            check_deletions(self.vault, changes, state.stamps, self.settings.vault, before)
+            record = None if self.request.again else read_run_record(self.indexer.layout)
+            lately = lost_lately(record, time.time())
+            check_deletions(self.vault, changes, state.stamps, self.settings.vault, lately)
         # What is as it was is not written again: a run without changes writes nothing.
         news = [file for file in changes.retry if self._is_news(file)]
         read = sorted([*changes.read, *news], key=lambda file: file.path)
@@ -197,7 +202,7 @@ class IndexRun:
         failed = self.state.has_status(file.path, NoteStatus.FAILED)
         if read.away and not failed:
             return False
-        before = self.state.reasons.get(file.path) if failed else None
+        before = self.state.stamps[file.path].reason if failed else None
         return read.note is not None or read.problem != before
 
     def _read_all(self, files: Iterable[FileEntry]) -> list[Read]:
@@ -249,7 +254,7 @@ class IndexRun:
             return
         # Not above: a run that finds nothing to do can do without LlamaIndex.
         from notehop.indexing.pipeline.chunking import not_chunked
-        from notehop.indexing.pipeline.linking import BatchBuilder
+        from notehop.indexing.pipeline.linking import build_batch
 
         # Links that were resolved before a run was cut off may have met files it had seen: what it
         # assumed of them is not known.
@@ -259,29 +264,29 @@ class IndexRun:
             # An empty vault has no language; its first notes will have one.
             fingerprint["language"] = self.fingerprint["language"]
         files = state.files(self.catalog, self._walk, changes)
-        builder = BatchBuilder(self.catalog, files, int(self.fingerprint["dimensions"]))
+        into = self.catalog, files, int(self.fingerprint["dimensions"])
         gone = set(changes.gone)
-        done = 0
         parts = [*batches(changes.read, self.limits)] or [()]
         for number, part in enumerate(parts, start=1):
             first, last = number == 1, number == len(parts)
             with self._timed("read"):
                 reads = self._read_all(part)
-            if first:
-                self._announce(reads, changes.read)
             notes = not_chunked(reads, changes.skip if first else ())
             sentences: Mapping[str, Any] = {}
             if any(item.note is not None for item in notes):
+                if self._chunker is None:
+                    self._chunker = self._make_chunker([*chain(*parts[number - 1 :])])
                 with self._timed("embed"):
                     sentences = self._chunker.chunk(notes, tokens_of(part))
+            elif self._chunker is not None:
+                self.progress.advance(tokens_of(part))
             moved = self._moved(reads, gone)
             leaving = sorted(gone) if last else sorted(moved)
             others = (*changes.attach, *changes.detach) if last else ()
             names = {name for path in others for name in affected_names(path)}
             with self._timed("link"):
-                batch = builder.build(
-                    notes, sentences, leaving, names, every_link=last and every_link
-                )
+                again = last and every_link
+                batch = build_batch(*into, notes, sentences, leaving, names, every_link=again)
             same = [read.file for read in reads if read.note is None and not read.problem]
             touch = {file.path: (file.size, file.mtime_ns) for file in same}
             # Until the last batch, links may lead to files that only this walk has seen.
@@ -290,16 +295,13 @@ class IndexRun:
             if last:
                 # With the files that are no notes.
                 attach, detach = changes.attach, changes.detach
-                batch = replace(batch, attach=attach, detach=detach, meta={**meta, **about})
+                batch = replace(batch, attach=attach, detach=detach, meta=meta | about)
             with self._timed("store"):
                 self._commit(batch, moved)
             gone.difference_update(leaving)
             self._warnings += [w for read in reads if read.note for w in read.note.warnings]
-            done += tokens_of(part)
-            if self._embedding is not None:
-                self._embedding.reached(done)
-        if self._embedding is not None:
-            self._warnings += self._embedding.warnings()
+        if self._chunker is not None:
+            self._warnings += self._chunker.warnings()
 
     def _moved(self, reads: Sequence[Read], gone: Collection[str]) -> list[str]:
         """The vanished notes whose content stands in these; each new note takes one.
@@ -344,39 +346,37 @@ class IndexRun:
         self._counts["deleted"] += len(left) - carried
         self.state.wrote(batch, generation)
 
-    def _announce(self, reads: Sequence[Read], files: Sequence[FileEntry]) -> None:
-        if any(read.note is not None for read in reads):
-            # A stage of its own, so that the rate of what follows is that of the notes.
-            self.progress.stage("Loading the model", 0, "")
-            self._embedder  # noqa: B018 (a cached property)
-        # By tokens, which take equal time each; notes do not.
-        notes = f"{len(files):,} note{'' if len(files) == 1 else 's'}"
-        self.progress.stage(f"Indexing {notes}", tokens_of(files), "tokens")
-
     @cached_property
     def _embedder(self) -> Embedder:
         with self._timed("load model"):
             return self.indexer.load(self.settings.embedding, self.layout.model)
 
-    @cached_property
-    def _chunker(self) -> Chunker:
-        """What cuts notes to the measure of the model, which is loaded for it, and embeds them."""
+    def _make_chunker(self, files: Sequence[FileEntry]) -> Chunker:
+        """What cuts and embeds these notes, with the model loaded."""
         from notehop.indexing.nodes.parser import SectionNodeParser
-        from notehop.indexing.pipeline.chunking import Chunker, Embedding
+        from notehop.indexing.pipeline.chunking import Chunker, PutHeaders
 
-        self._embedding = Embedding(self._embedder, self.progress)
+        # A stage of its own, so that the rate of what follows is that of the notes.
+        self.progress.stage("Loading the model", 0, "")
+        embedder = self._embedder
+        # By tokens, which take equal time each; notes do not.
+        named = f"Indexing {counted(len(files), 'note')}"
+        self.progress.stage(named, tokens_of(files), "tokens")
         has_headers = self._additions["headers"] is not None
+        parser = SectionNodeParser.of(
+            embedder,
+            self.settings.chunking,
+            self._language,
+            reserve=HEADER_TOKENS if has_headers else 0,
+        )
+        model = model_identity(self.settings)
         return Chunker(
-            SectionNodeParser.of(
-                self._embedder,
-                self.settings.chunking,
-                self._language,
-                reserve=HEADER_TOKENS if has_headers else 0,
-            ),
+            embedder,
+            parser,
             Tokenizer(self._language),
             self.catalog,
-            self._embedding,
-            (self.enrichment, model_identity(self.settings)) if has_headers else None,
+            self.progress,
+            PutHeaders(store=self.enrichment, model=model, parser=parser) if has_headers else None,
             self.indexer.transformations,
         )
 

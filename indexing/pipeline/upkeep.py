@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from notehop.config.errors import IndexDamaged, IndexMissing
+from notehop.config.errors import IndexDamaged
 from notehop.indexing import faults
 from notehop.indexing.embed.onnx_model import MANIFEST_FILE, read_manifest
 from notehop.indexing.stores.caches import are_pressing, bring_up_to_date
@@ -44,19 +44,17 @@ def remove_damaged(layout: IndexLayout) -> Iterator[str]:
     for folder in (layout.vectors, layout.lexical):
         if folder.exists() and not folder.is_dir():
             _remove(layout, folder)
-    try:
-        VectorIndex.read(layout.chunk_vectors)
-    except IndexMissing:
-        pass
-    except IndexDamaged:
-        _remove(layout, layout.chunk_vectors)
-        yield f"{layout.chunk_vectors}: the vectors were damaged and are made anew"
-    if layout.lexical.is_dir():
-        try:
-            read_segments(layout.lexical)
-        except IndexDamaged:
-            _remove(layout, layout.lexical)
-            yield f"{layout.lexical}: the lexical index was damaged and is made anew"
+    parts: tuple[tuple[Path, Callable[[Path], object], str], ...] = (
+        (layout.chunk_vectors, VectorIndex.read, "the vectors were damaged and are"),
+        (layout.lexical, read_segments, "the lexical index was damaged and is"),
+    )
+    for path, read, was in parts:
+        if path.exists():
+            try:
+                read(path)
+            except IndexDamaged:
+                _remove(layout, path)
+                yield f"{path}: {was} made anew"
 
 
 def lacks_query_model(layout: IndexLayout) -> bool:
@@ -64,8 +62,6 @@ def lacks_query_model(layout: IndexLayout) -> bool:
 
     :raises IndexUnwritable: if the disk refuses.
     """
-    if layout.model.exists() and not layout.model.is_dir():
-        _remove(layout, layout.model)
     manifest = read_manifest(layout.model)
     if manifest is not None and manifest.is_sound(layout.model):
         return False

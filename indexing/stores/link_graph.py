@@ -6,8 +6,8 @@ import threading
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from notehop.indexing.graph.model import Status
-from notehop.indexing.graph.pagerank import LinkTable
+from notehop.indexing.graph.pagerank import pagerank
+from notehop.indexing.graph.resolve import Status
 from notehop.indexing.stores.catalog import CatalogSnapshot
 from notehop.indexing.stores.model import LinkRow, NoteRow, NoteStatus
 
@@ -20,24 +20,32 @@ class Ranks:
 
     def __init__(self) -> None:
         self._working = threading.Lock()
-        self._links = LinkTable()
+        self._links: dict[str, list[str]] = {}
         self._last: tuple[str, int, Mapping[str, float]] | None = None
 
     def of(self, view: CatalogSnapshot) -> Mapping[str, float]:
         """That of this generation, or of a later one that was asked for before."""
         with self._working:
             last = self._last
-            if last is None or last[0] != view.stamp:
-                self._links = LinkTable()
-                self._links.put((), view.indexed_paths(), view.leading_links())
-            elif last[1] < view.generation:
+            if last is not None and last[0] == view.stamp:
+                if last[1] >= view.generation:
+                    return last[2]
                 changed = view.relinked_paths(last[1])
+                for path in changed:
+                    self._links.pop(path, None)
                 rows = view.notes_at(changed)
                 indexed = [path for path in rows if rows[path].status is NoteStatus.INDEXED]
-                self._links.put(changed, indexed, view.leading_links(changed))
+                links = view.leading_links(changed)
             else:
-                return last[2]
-            ranks = self._links.ranks()
+                self._links = {}
+                indexed, links = view.indexed_paths(), view.leading_links()
+            self._links |= {path: [] for path in indexed}
+            for source, target in links:
+                if source in self._links:
+                    self._links[source].append(target)
+            ranks = pagerank(
+                self._links, ((path, to) for path, found in self._links.items() for to in found)
+            )
             self._last = (view.stamp, view.generation, ranks)
             return ranks
 

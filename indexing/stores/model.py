@@ -41,6 +41,8 @@ class ChunkRow:
     """One chunk. ``lines`` are counted from 1, both ends included; ``text`` is what is shown.
 
     ``embedded_hash`` is the hash of the text the model saw (title and heading path included).
+    ``tokens`` are packed: a string a word would take ten times the memory
+    (:func:`~indexing.stores.catalog_rows.unpack_tokens`).
     """
 
     id: ChunkId
@@ -51,7 +53,7 @@ class ChunkRow:
     last_line: int
     text: str
     embedded_hash: str
-    tokens: FieldTokens
+    tokens: bytes
     generation: int = 0
     kind: ChunkKind = "text"
 
@@ -63,7 +65,7 @@ class LinkRow:
     ``chunk_id`` is the chunk that holds the link (None for a property). ``raw_target`` is the path
     part as written. ``sentence`` is shown; ``sentence_id`` names the vector of ``Title: sentence``
     in the collection "links" (None where there is no sentence). ``status`` and ``via`` hold the
-    values of :class:`notehop.indexing.graph.model.Status` and :class:`~indexing.graph.model.Via`.
+    values of :class:`notehop.indexing.graph.resolve.Status` and :class:`~indexing.graph.resolve.Via`.
     ``target_chunk_id`` is the chunk that the fragment names, or the target's first; None unless the
     target is an indexed note. ``ordinal`` counts the links of a note in text order.
     """

@@ -8,24 +8,33 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from notehop.config.errors import IndexDamaged, NotehopError
 from notehop.config.settings import Settings, ThemesSettings
 from notehop.indexing.changes import is_unchanged
+from notehop.indexing.enrich.prompts import cleaned
 from notehop.indexing.enrich.store import read_summaries
 from notehop.indexing.llm.egress import sending
-from notehop.indexing.llm.text import answer_of, without_control
+from notehop.indexing.llm.text import without_control
 from notehop.indexing.shown import counted, on_one_line
 from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.lexical import LexicalIndex
 from notehop.indexing.stores.lock import WriterLock
-from notehop.indexing.stores.model import NoteStatus
 from notehop.indexing.templates import read_templates
-from notehop.indexing.themes.build import SUMMED_UP, make_themes, source_digest
-from notehop.indexing.themes.model import Theme, Written, drop_themes, read_themes, write_themes
+from notehop.indexing.themes.build import (
+    SUMMED_UP,
+    Theme,
+    Written,
+    content_hashes,
+    make_themes,
+    read_themes,
+    source_digest,
+    write_themes,
+)
 from notehop.indexing.tokens import Tokenizer
 
 if TYPE_CHECKING:
@@ -35,7 +44,7 @@ if TYPE_CHECKING:
 BEGINNING = 500
 """Characters of each note that are sent: what it is about is said there, if anywhere."""
 
-LONGEST = 600  # characters of a summary; a longer one is cut after a sentence, or given up
+LONGEST = 600  # characters of a summary
 PROMPT = """\
 Below are notes of one person that link to one another, each with its title and how it begins. Say \
 in one to three short sentences what they are about together. Name the people, places and things \
@@ -64,7 +73,7 @@ def update_themes(
     :raises IndexUnwritable: if the disk refuses; what was there stays.
     """
     if not settings.enabled:
-        drop_themes(layout.themes)
+        write_themes(layout.themes, None)
         return
     found = read_themes(layout.themes)
     with catalog.snapshot() as view:
@@ -73,13 +82,13 @@ def update_themes(
         themes = make_themes(
             view,
             read_templates(vault).holds,
-            lambda: _lexicon(layout, view),
+            cache(lambda: _lexicon(layout, view)),
             settings,
             found or (None if former is None else read_themes(former)),
         )
-        if settings.summaries == "extract":
-            plain = tuple(replace(one, summary=None) for one in themes.themes)
-            themes = replace(themes, themes=plain)
+    if settings.summaries == "extract":
+        plain = tuple(replace(one, summary=None) for one in themes.themes)
+        themes = replace(themes, themes=plain)
     if themes != found:
         write_themes(layout.themes, themes)
 
@@ -112,15 +121,15 @@ def sum_themes_up(
     :param load: gives the language model, where something is to be written; None for the settings'.
     :returns: what has to be said; usually nothing.
     """
-    if not settings.themes.enabled or settings.themes.summaries != "llm":
-        return []
     themes = read_themes(layout.themes)
     most = settings.themes.max_calls
-    missing = [one for one in themes.themes if one.summary is None] if themes is not None else []
+    if not settings.themes.enabled or settings.themes.summaries != "llm" or themes is None:
+        return []
+    missing = [one for one in themes.themes if one.summary is None]
     if not missing or most == 0:
         return []
     warnings: list[str] = []
-    done = 0
+    left = len(missing)
     try:
         from notehop.indexing.llm.providers import load_llm
 
@@ -133,17 +142,18 @@ def sum_themes_up(
             for theme in missing[:most]:
                 summary = _summed_up(theme, llm, layout, catalog, vault, settings, warnings)
                 if summary is not None:
-                    with (
-                        WriterLock(layout, command, patience=_PATIENCE),
-                        catalog.snapshot() as view,
-                    ):
-                        _keep(layout, view, theme.id, summary)
-                    done += 1
+                    with WriterLock(layout, command, patience=_PATIENCE):
+                        _keep(layout, catalog, theme.id, summary)
+                    left -= 1
     except Exception as exc:  # noqa: BLE001 (any provider's; the run goes on)
-        return [*warnings, _why(exc, len(missing) - done)]
+        reason = " ".join(str(exc).split()) or type(exc).__name__
+        if not isinstance(exc, NotehopError):
+            reason = reason[:300]
+        named = counted(left, "theme")
+        return [*warnings, f"{named} not summed up by the language model: {reason}"]
     if len(missing) > most:
-        left = counted(len(missing) - most, "theme")
-        warnings.append(f"{left} left to the next run: themes.max_calls is {most}")
+        named = counted(len(missing) - most, "theme")
+        warnings.append(f"{named} left to the next run: themes.max_calls is {most}")
     return warnings
 
 
@@ -160,28 +170,19 @@ def _summed_up(
     was made private: that is left to the next run."""
     from llama_index.core.prompts import PromptTemplate
 
+    sent = theme.notes[:SUMMED_UP]
     with catalog.snapshot() as view:
-        content = indexed_content(view)
-        sent = theme.notes[:SUMMED_UP]
+        content = content_hashes(view)
         place = vault, settings.vault, view
         if not all(is_unchanged(*place, path, content.get(path, "")) for path in sent):
             return None
         notes = _notes(view, sent, layout)
     with sending(sent, purpose="themes") as call:
-        reply = answer_of(llm.predict(PromptTemplate(PROMPT), notes=without_control(notes)))
+        reply = llm.predict(PromptTemplate(PROMPT), notes=without_control(notes))
     warnings += [notice for notice in call.notices if notice not in warnings]
-    text = _fitting(" ".join(reply.split()))
+    text = cleaned(reply, LONGEST)
     digest = source_digest(theme.notes, content)
     return Written(text, llm.metadata.model_name, digest) if text else None
-
-
-def indexed_content(view: CatalogSnapshot) -> dict[str, str]:
-    """Note -> hash of its content, for those that are indexed."""
-    return {
-        path: stamp.content_hash
-        for path, stamp in view.stamps().items()
-        if stamp.status is NoteStatus.INDEXED
-    }
 
 
 def _notes(view: CatalogSnapshot, paths: Sequence[str], layout: IndexLayout) -> str:
@@ -197,21 +198,12 @@ def _notes(view: CatalogSnapshot, paths: Sequence[str], layout: IndexLayout) -> 
     return "\n\n".join(parts)
 
 
-def _fitting(text: str) -> str:
-    """A summary that is one: not empty, and not a treatise."""
-    from notehop.indexing.vault.sentences import sentence_spans
-
-    if len(text) <= LONGEST:
-        return text
-    ends = [end for _, end in sentence_spans(text[:LONGEST])[:-1]]
-    return text[: ends[-1]].rstrip() if ends else ""
-
-
-def _keep(layout: IndexLayout, view: CatalogSnapshot, id_: str, summary: Written) -> None:
+def _keep(layout: IndexLayout, catalog: Catalog, id_: str, summary: Written) -> None:
     """Put a summary to its theme, if that is still what it was written about."""
     now = read_themes(layout.themes)
-    content = indexed_content(view)
-    if now is None or now.stamp != view.stamp:
+    with catalog.snapshot() as view:
+        content, stamp = content_hashes(view), view.stamp
+    if now is None or now.stamp != stamp:
         return
     kept = tuple(
         replace(one, summary=summary)
@@ -220,10 +212,3 @@ def _keep(layout: IndexLayout, view: CatalogSnapshot, id_: str, summary: Written
         for one in now.themes
     )
     write_themes(layout.themes, replace(now, themes=kept))
-
-
-def _why(exc: Exception, left: int) -> str:
-    reason = " ".join(str(exc).split()) or type(exc).__name__
-    if not isinstance(exc, NotehopError):
-        reason = reason[:300]
-    return f"{counted(left, 'theme')} not summed up by the language model: {reason}"

@@ -15,45 +15,7 @@ from notehop.indexing.tokens.words import MAX_LENGTH, Subwords, fold, split_word
 VERSION: str = Stemmer.version()
 
 _LATIN = {"ru": "en", "zh": "en", "ja": "en", "ko": "en"}
-
-
-def latin_language(language: str) -> str:
-    """The language that words in Latin letters are in: English where the language has none."""
-    return _LATIN.get(language, language)
-
-
-class Stems:
-    """Stems the words of one language: Latin ones by it, Cyrillic ones as Russian. Thread-safe.
-
-    Accents are folded before stemming, so that a word typed without them is the same word. With
-    ``und`` every word is its own stem.
-    """
-
-    def __init__(self, language: str) -> None:
-        latin = latin_language(language)
-        self._latin = _stemmer(latin)
-        self._cyrillic = _stemmer("und" if language == "und" else "ru")
-        self._endings = STEMMED.get(latin, {}).get("endings", {})
-        # A stemmer keeps a buffer of its own and must not be entered twice at once.
-        self._lock = threading.Lock()
-
-    def __call__(self, word: str) -> str:
-        """The stem of ``word``, which is case-folded and folded."""
-        stemmer = self._cyrillic if "\u0400" <= word[:1] < "\u0530" else self._latin
-        if stemmer is None:
-            return word
-        for plain, accented in self._endings.items():
-            if word.endswith(plain):
-                word = word[: -len(plain)] + accented
-                break
-        with self._lock:
-            return fold(stemmer.stemWord(word))
-
-
-def _stemmer(language: str) -> Stemmer.Stemmer | None:
-    # Its own cache of 10,000 words would repeat that of the tokenizer.
-    return Stemmer.Stemmer(STEMMED[language]["stemmer"], 0) if language in STEMMED else None
-
+"""The language that words in Latin letters are in where a language has none."""
 
 FIELDS = ("title", "aliases", "tags", "page_type", "h1", "h2", "h3", "content")
 
@@ -80,11 +42,19 @@ class Tokenizer:
                 f"lexical.language is {language!r}; it can be auto, {', '.join(LANGUAGES)}"
             )
         self.language = language
-        self._stem = Stems(language)
-        self._stop = FUNCTION_WORDS.get(language, frozenset()) | FUNCTION_WORDS.get(
-            latin_language(language), frozenset()
-        )
+        latin = _LATIN.get(language, language)
+        no_words: frozenset[str] = frozenset()
+        self._stop = FUNCTION_WORDS.get(language, no_words) | FUNCTION_WORDS.get(latin, no_words)
+        self._latin = _stemmer(latin)
+        self._cyrillic = _stemmer("und" if language == "und" else "ru")
+        self._endings = STEMMED.get(latin, {}).get("endings", {})
+        # A stemmer keeps a buffer of its own and must not be entered twice at once.
+        self._lock = threading.Lock()
         self._known: dict[str, tuple[str, ...]] = {}
+        self._spellings: dict[str, str] = {}
+        for pair in STEMMED.get(latin, {}).get("spellings", "").split():
+            one, other = map(self._stem, pair.split("/"))
+            self._spellings |= {one: other, other: one}
 
     @property
     def fingerprint(self) -> str:
@@ -144,12 +114,28 @@ class Tokenizer:
         return word if word[:1] == "." or word[-1:] in "+#" else self._stem(word)
 
     def weights(self, tokens: Iterable[str], words: Words) -> dict[str, float]:
-        """The weights of a query's tokens in a vault, with the compounds that they meet in it.
+        """The weights of a query's tokens in a vault, with the compounds that they meet in it, and
+        the other spelling of a word (`colour`, `color`), which weighs as much.
 
         :param tokens: of :meth:`query`.
         :param words: of the vault.
         """
-        return compound_weights(tokens, self.language, self._stem, words)
+        weights = compound_weights(tokens, self.language, self._stem, words)
+        other = {self._spellings[one]: weights[one] for one in weights if one in self._spellings}
+        return {one: weight for one, weight in other.items() if words.frequency(one)} | weights
+
+    def _stem(self, word: str) -> str:
+        """The stem of a word in small letters, whose accents were folded before: typed without them,
+        it is the same word."""
+        stemmer = self._cyrillic if "\u0400" <= word[:1] < "\u0530" else self._latin
+        if stemmer is None:
+            return word
+        for plain, accented in self._endings.items():
+            if word.endswith(plain):
+                word = word[: -len(plain)] + accented
+                break
+        with self._lock:
+            return fold(stemmer.stemWord(word))
 
     def _learn(self, surface: str) -> tuple[str, ...]:
         if surface.isascii() and surface.isalpha() and surface[1:].islower():
@@ -169,6 +155,11 @@ class Tokenizer:
 
     def _tokens(self, found: Subwords) -> tuple[str, ...]:
         return tuple(dict.fromkeys((*found.kept, *map(self._stem, found.words))))
+
+
+def _stemmer(language: str) -> Stemmer.Stemmer | None:
+    # Its own cache of 10,000 words would repeat that of the tokenizer.
+    return Stemmer.Stemmer(STEMMED[language]["stemmer"], 0) if language in STEMMED else None
 
 
 def field_tokens(

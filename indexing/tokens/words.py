@@ -224,45 +224,20 @@ def _is_boundary(segment: str, at: int) -> bool:
     return before.islower() or (before.isupper() and segment[at + 1 : at + 2].islower())
 
 
-class Phrase:
-    """Words that are to stand one after the other.
-
-    ``words`` is empty for a text without any; such a phrase stands in every text.
-    """
-
-    def __init__(self, text: str) -> None:
-        self.words = words_in_order(text)
-        self._joined = _joined(self.words)
-
-    def stands_in(self, words: str) -> bool:
-        """Whether a text says the phrase.
-
-        :param words: what :func:`joined_words` made of the text.
-        """
-        return self._joined in words
-
-
 def words_in_order(text: str) -> list[str]:
     """The words of a text in order, folded, not stemmed; of unspaced scripts the characters."""
     return joined_words(text).split()
 
 
 def joined_words(text: str) -> str:
-    """The words of a text in order, a blank between them and at both ends."""
+    """The words of a text in order, a blank between them and at both ends.
+
+    A text says a phrase if these words of it hold those of the phrase.
+    """
     words: list[str] = []
     for surface in split_words(text):
-        if surface.isascii() and surface.isalpha() and len(surface) <= MAX_LENGTH:
-            # Most words by far; the rest of the rules would come to the same.
-            words.append(surface.lower())
-        elif len(surface) <= MAX_LENGTH:
-            words += _remembered(surface)
-        else:
-            words += phrase_words(surface)
-    return _joined(words)
+        words += _remembered(surface) if len(surface) <= MAX_LENGTH else phrase_words(surface)
+    return f" {' '.join(words)} " if words else " "
 
 
 _remembered = lru_cache(maxsize=50_000)(phrase_words)  # some 15 MB
-
-
-def _joined(words: list[str]) -> str:
-    return f" {' '.join(words)} " if words else " "

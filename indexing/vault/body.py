@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from notehop.indexing.vault.markdown_blocks import Piece, PlacedState, TextBlock
@@ -34,7 +34,6 @@ def flatten(text: str, parts: Sequence[Sequence[Piece]], edits: Sequence[Edit]) 
     :param edits: those that fall into the block, sorted and disjoint.
     """
     flat = OffsetMap()
-    next_edit = skip_to = 0
     for number, part in enumerate(parts):
         previous: Piece | None = None
         for piece in part:
@@ -42,16 +41,8 @@ def flatten(text: str, parts: Sequence[Sequence[Piece]], edits: Sequence[Edit]) 
                 flat.add(previous[1], _joint(text, previous, piece))
             elif number:
                 flat.add(piece[0], " | ")
+            flat.add_edited(text, *piece, edits)
             previous = piece
-            at = max(piece[0], skip_to)
-            while next_edit < len(edits) and edits[next_edit].start < piece[1]:
-                edit = edits[next_edit]
-                next_edit += 1
-                flat.add(at, text[at : edit.start])
-                flat.add(edit.start, edit.replacement)
-                at = skip_to = edit.end
-            if at < piece[1]:
-                flat.add(at, text[at : piece[1]])
     return flat
 
 
@@ -77,17 +68,13 @@ def sentences_at(block: TextBlock, flat: OffsetMap, links: Sequence[Piece]) -> l
         block.item is not None and len(flat.text) - start <= ITEM_CHARACTERS
     )
     spans = [(start, len(flat.text))] if whole else sentence_spans(flat.text)
-    starts = [first for first, _ in spans]
+    starts, ends = [first for first, _ in spans] or [0], [end for _, end in spans] or [0]
     found = []
     for link in links:
         at, last = (max(flat.to_plain(offset), start) for offset in link)
-        number = max(bisect_right(starts, at) - 1, 0)
-        end = spans[number][1] if spans else 0
-        while end < last:
-            number += 1
-            end = spans[number][1]
-        first = spans[max(bisect_right(starts, at) - 1, 0)][0] if spans else 0
-        found.append(_clip(flat.text, max(first, start), end, at))
+        first = max(bisect_right(starts, at) - 1, 0)
+        end = ends[max(first, bisect_left(ends, last))]
+        found.append(_clip(flat.text, max(starts[first], start), end, at))
     return found
 
 
@@ -128,13 +115,18 @@ def read_body(
     body = Body()
     edits: list[Edit] = []
     for first, last in parts:
-        layout = state.read(first - 1, last)
-        body.blocks += layout.blocks
-        edits += [Edit(start, end, "") for start, end in layout.hidden]
-        edits += _html_comments(text, layout.html)
-        edits += [_below_title(text, *between) for between in layout.titles]
-        for block in layout.texts:
-            inline = Inline(text, lines, layout.references, comment_links)
+        state.read(first - 1, last)
+        body.blocks += state.blocks
+        edits += [Edit(start, end, "") for start, end in state.hidden]
+        comments = (found for block in state.html for found in _COMMENT.finditer(text, *block))
+        edits += [Edit(*found.span(), "") for found in comments]
+        # The title of a callout is parted from its text: without its type it would be their first words.
+        edits += [
+            Edit(end, end + 1, f"\n{text[end + 1 : start].rstrip()}\n")
+            for end, start in state.titles
+        ]
+        for block in state.texts:
+            inline = Inline(text, lines, state.references, comment_links)
             edits += _read_block(block, inline, body)
     body.blocks.sort(key=lambda block: (block.first_line, block.last_line, block.id))
     body.edits = _disjoint(edits)
@@ -183,28 +175,13 @@ def _read_block(block: TextBlock, inline: Inline, body: Body) -> list[Edit]:
 
 
 _ID = re.compile(r"[A-Za-z0-9-]+")
+_COMMENT = re.compile(r"<!(?=--)(?:.*?-->|.*)", re.DOTALL)
 
 
 def _id_at_end(text: str, start: int, end: int) -> re.Match[str] | None:
     """The id of ``^id`` at the end of a block's last line, after a blank."""
     mark = text.rfind("^", start, end)
     return _ID.fullmatch(text, mark + 1, end) if mark > start and text[mark - 1].isspace() else None
-
-
-def _below_title(text: str, start: int, end: int) -> Edit:
-    """Part the title of a callout from its text: without its type it would be their first words."""
-    marks = text[start + 1 : end]
-    return Edit(start, start + 1, f"\n{marks.rstrip()}\n")
-
-
-def _html_comments(text: str, blocks: Iterable[Piece]) -> Iterator[Edit]:
-    for start, end in blocks:
-        at = text.find("<!--", start, end)
-        while at >= 0:
-            close = text.find("-->", at + 2, end)
-            after = close + 3 if close >= 0 else end
-            yield Edit(at, after, "")
-            at = text.find("<!--", after, end)
 
 
 def _disjoint(edits: list[Edit]) -> tuple[Edit, ...]:

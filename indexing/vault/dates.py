@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -24,19 +23,27 @@ _MONTHS = (
 )
 _NUMBER = {name: number for number, names in enumerate(_MONTHS, start=1) for name in names}
 
-_POINTS = re.compile(r"(?<![\d.])(\d{1,2})\.\s?(\d{1,2})\.\s?((?:19|20|21)\d{2})(?!\d)")
-_DAY_FIRST = re.compile(
-    r"(?<!\d)(\d{1,2})(?:\.|st|nd|rd|th|er|º)?[ _-]+(?:de[ _])?([a-z]{3,10})\.?,?[ _-]+(?:de[ _])?"
-    r"((?:19|20|21)\d{2})(?!\d)"
+_YEAR = r"((?:19|20|21)\d{2})"
+_TAIL = r"(?:st|nd|rd|th)?"
+_IN_NAMES = tuple(
+    (re.compile(pattern), parts)
+    for pattern, parts in (
+        (r"(?<!\d)(\d{4})([-_.])(\d{2})\2(\d{2})(?!\d)", (1, 3, 4)),
+        (rf"\A{_YEAR}(\d{{2}})(\d{{2}})(?:\d{{4}}(?:\d{{2}})?)?(?!\d)", (1, 2, 3)),
+        (rf"(?<![\d.])(\d{{1,2}})\.\s?(\d{{1,2}})\.\s?{_YEAR}(?!\d)", (3, 2, 1)),
+        (
+            r"(?<!\d)(\d{1,2})(?:\.|st|nd|rd|th|er|º)?[ _-]+(?:de[ _])?([a-z]{3,10})\.?,?[ _-]+"
+            rf"(?:de[ _])?{_YEAR}(?!\d)",
+            (3, 2, 1),
+        ),
+        (rf"(?<![a-z])([a-z]{{3,10}})\.?[ _-]+(\d{{1,2}}){_TAIL},?[ _-]+{_YEAR}(?!\d)", (3, 1, 2)),
+        (rf"(?<!\d){_YEAR}[ _-]+([a-z]{{3,10}})\.?[ _-]+(\d{{1,2}}){_TAIL}(?!\d)", (1, 2, 3)),
+    )
 )
-_MONTH_FIRST = re.compile(
-    r"(?<![a-z])([a-z]{3,10})\.?[ _-]+(\d{1,2})(?:st|nd|rd|th)?,?[ _-]+((?:19|20|21)\d{2})(?!\d)"
-)
-_YEAR_FIRST = re.compile(
-    r"(?<!\d)((?:19|20|21)\d{2})[ _-]+([a-z]{3,10})\.?[ _-]+(\d{1,2})(?:st|nd|rd|th)?(?!\d)"
-)
+"""Days in the plain name of a note, surest first, and which groups are year, month and day."""
+
 _IN_FOLDERS = re.compile(
-    r"(?:^|/)((?:19|20|21)\d{2})/(?:(?:19|20|21)\d{2}-)?(\d{2})(?:[-_ ][^/\d]+)?/"
+    rf"(?:^|/){_YEAR}/(?:(?:19|20|21)\d{{2}}-)?(\d{{2}})(?:[-_ ][^/\d]+)?/"
     r"(?:\d{2}[-_])?(\d{2})(?:[-_ ,]+[^\W\d]+)?\.md",
     re.IGNORECASE,
 )
@@ -55,9 +62,9 @@ def _plain(name: str) -> str:
     return "".join(letter for letter in letters if not unicodedata.combining(letter))
 
 
-def _day(year: str, month: str | int | None, day: str) -> date | None:
+def _day(year: str, month: str, day: str) -> date | None:
     try:
-        return None if month is None else date(int(year), int(month), int(day))
+        return date(int(year), int(_NUMBER.get(month, month)), int(day))
     except ValueError:
         return None
 
@@ -67,8 +74,6 @@ _DATE = re.compile(
     r"(?:(?:T|\s+)(?P<time>\d{1,2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)\s*(?P<zone>Z|[-+]\d{2}:?\d{2})?)?"
     r"\s*"
 )
-_DAY_IN_NAME = re.compile(r"(?<!\d)(\d{4})([-_.])(\d{2})\2(\d{2})(?!\d)")
-_COMPACT_DAY = re.compile(r"((?:19|20|21)\d{2})(\d{2})(\d{2})(?:\d{4}(?:\d{2})?)?(?!\d)")
 
 
 def seconds_of(value: Any) -> float | None:
@@ -103,27 +108,13 @@ def day_in_name(path: str) -> date | None:
     ``2026/10/07.md`` over folders. ``07-10-2026`` and ``10/07`` are not read: they mean one day
     here and another there.
     """
-    return next((day for day in _days(path) if day is not None), None)
-
-
-def _days(path: str) -> Iterator[date | None]:
-    name = path.rpartition("/")[2]
-    for found in _DAY_IN_NAME.finditer(name):
-        yield _day(found[1], found[3], found[4])
-    if compact := _COMPACT_DAY.match(name):
-        yield _day(compact[1], compact[2], compact[3])
-    name = _plain(name)
-    for found in _POINTS.finditer(name):
-        yield _day(found[3], found[2], found[1])
-    if any(map(str.isalpha, name.removesuffix(".md"))):
-        for found in _DAY_FIRST.finditer(name):
-            yield _day(found[3], _NUMBER.get(found[2]), found[1])
-        for found in _MONTH_FIRST.finditer(name):
-            yield _day(found[3], _NUMBER.get(found[1]), found[2])
-        for found in _YEAR_FIRST.finditer(name):
-            yield _day(found[1], _NUMBER.get(found[2]), found[3])
-    if over := _IN_FOLDERS.search(path):
-        yield _day(over[1], over[2], over[3])
+    name = _plain(path.rpartition("/")[2])
+    for pattern, parts in _IN_NAMES:
+        for found in pattern.finditer(name):
+            if day := _day(*found.group(*parts)):
+                return day
+    folders = _IN_FOLDERS.search(path)
+    return _day(*folders.groups()) if folders else None
 
 
 def _number(value: float) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import accumulate
 from typing import NamedTuple
 from urllib.parse import unquote
 
@@ -31,18 +32,10 @@ def read_wikilink(inner: str) -> LinkText | None:
     target, _, fragment = (part.strip() for part in inner.partition("#"))
     if not target and not fragment:
         return None
-    if target.startswith("[") or not _closes_what_it_opens(target):
+    depths = accumulate((sign == "[") - (sign == "]") for sign in target)
+    if target.startswith("[") or any(depth < 0 for depth in depths):
         return None  # no name: the link is further in, or nowhere
     return LinkText(target, fragment or None, display)
-
-
-def _closes_what_it_opens(target: str) -> bool:
-    depth = 0
-    for character in target:
-        depth += (character == "[") - (character == "]")
-        if depth < 0:
-            return False
-    return True
 
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")

@@ -7,7 +7,8 @@ block ids, an end to nesting, and a state that records where each line of a bloc
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from markdown_it import MarkdownIt
@@ -37,9 +38,11 @@ class TextBlock:
     span: Piece = (0, 0)
 
 
-@dataclass(slots=True)
-class Layout:
-    """What lines of a note are, by offsets of the note; all lists are in its order.
+MAX_DEPTH = 40  # blocks in blocks (a list counts twice); each costs stack, deeper is plain text
+
+
+class PlacedState(StateBlock):
+    """markdown-it's state of a note, which notes the places of what it finds, in order of the note.
 
     ``hidden`` are stretches that no reader sees: comments, reference definitions, lines of block
     ids. ``titles`` are those between the title of a callout and the text on the line below: a line
@@ -47,41 +50,32 @@ class Layout:
     ``^id`` names. ``references`` maps normalised labels to destinations.
     """
 
-    texts: list[TextBlock] = field(default_factory=list)
-    blocks: list[Block] = field(default_factory=list)
-    hidden: list[Piece] = field(default_factory=list)
-    titles: list[Piece] = field(default_factory=list)
-    html: list[Piece] = field(default_factory=list)
-    references: dict[str, str] = field(default_factory=dict)
-
-
-MAX_DEPTH = 40  # blocks in blocks (a list counts twice); each costs stack, deeper is plain text
-
-
-class PlacedState(StateBlock):
-    """markdown-it's state of a note, which notes the places of what it finds."""
+    texts: list[TextBlock]
+    blocks: list[Block]
+    hidden: list[Piece]
+    titles: list[Piece]
+    html: list[Piece]
+    references: dict[str, str]
 
     def __init__(self, text: str) -> None:
         super().__init__(text, _GRAMMAR, {}, [])
-        self.layout = Layout()
         self._starts = list(self.bMarks)
         self._ends = list(self.eMarks)
         self._last: dict[int, Token] = {}  # the last block of each depth, for an id after it
 
-    def read(self, first: int, end: int) -> Layout:
+    def read(self, first: int, end: int) -> None:
         """Parse some lines, from 0, as a text of their own; ``end`` is the line after the last."""
-        self.layout, self.env, self._last = Layout(), {}, {}
+        self.texts, self.blocks, self.hidden, self.titles = [], [], [], []
+        self.env, self._last = {}, {}
         self.lineMax = min(end, len(self._starts) - 1)
         begun = len(self.tokens)
         _GRAMMAR.block.tokenize(self, min(first, self.lineMax), self.lineMax)
-        for token in self.tokens[begun:]:
-            if token.type == "html_block":
-                self.layout.html.append(self._whole(token.map or [0, 1]))
+        html = (token.map for token in self.tokens[begun:] if token.type == "html_block")
+        self.html = [self._whole(lines or [0, 1]) for lines in html]
         definitions = self.env.get("references", {})
-        self.layout.references = {label: found["href"] for label, found in definitions.items()}
+        self.references = {label: found["href"] for label, found in definitions.items()}
         for found in [*definitions.values(), *self.env.get("duplicate_refs", [])]:
-            self.layout.hidden.append(self._whole(found["map"]))
-        return self.layout
+            self.hidden.append(self._whole(found["map"]))
 
     def push(self, ttype: str, tag: str, nesting: Literal[-1, 0, 1]) -> Token:
         token = super().push(ttype, tag, nesting)
@@ -121,7 +115,7 @@ class PlacedState(StateBlock):
             if around.type == "tr_open":  # once a row, at its first cell
                 line = (around.map or [self.line])[0]
                 cells = _split_row(self.src, self.text_start(line), self.eMarks[line])
-                self.layout.texts.append(TextBlock("row", [[cell] for cell in cells]))
+                self.texts.append(TextBlock("row", [[cell] for cell in cells]))
         elif opening.type == "heading_open":
             if opening.markup.startswith("#"):
                 start = self.text_start(first) + len(opening.markup)
@@ -132,13 +126,13 @@ class PlacedState(StateBlock):
             if opening.level == 0:
                 block.level = int(opening.tag[1:])
                 block.span = self.text_start(first), self.eMarks[end - 1]
-            self.layout.texts.append(block)
+            self.texts.append(block)
         else:
             pieces = self._pieces(first, end)
             if around.type == "blockquote_open":
                 pieces = self._below_title(pieces)
             if pieces:
-                self.layout.texts.append(TextBlock("paragraph", [pieces], item))
+                self.texts.append(TextBlock("paragraph", [pieces], item))
 
     def _below_title(self, pieces: list[Piece]) -> list[Piece]:
         """The lines of a quote; of a callout those below its title, which is noted apart."""
@@ -146,10 +140,10 @@ class PlacedState(StateBlock):
         title = _CALLOUT.match(self.src, start, end)
         if title is None:
             return pieces
-        self.layout.hidden.append(title.span())
-        self.layout.texts.append(TextBlock("paragraph", [[(title.end(), end)]]))
+        self.hidden.append(title.span())
+        self.texts.append(TextBlock("paragraph", [[(title.end(), end)]]))
         if len(pieces) > 1 and self.src[title.end() : end].strip():
-            self.layout.titles.append((end, pieces[1][0]))
+            self.titles.append((end, pieces[1][0]))
         return pieces[1:]
 
     def _pieces(self, first: int, end: int) -> list[Piece]:
@@ -218,11 +212,11 @@ def _block(state: PlacedState, start: int, end: int, silent: bool, mark: str) ->
     token = state.push(mark, "", 0)
     token.map = [start, line + 1]
     if mark == "%%":
-        state.layout.hidden.append((at, after))
+        state.hidden.append((at, after))
         pieces = [(at + len(mark), state.eMarks[start])]
         pieces += [(state.text_start(n), state.eMarks[n]) for n in range(start + 1, line)]
         pieces.append((state.text_start(line), close))
-        state.layout.texts.append(TextBlock("comment", [[p for p in pieces if p[0] <= p[1]]]))
+        state.texts.append(TextBlock("comment", [[p for p in pieces if p[0] <= p[1]]]))
     state.line = line + 1
     rest = state.src[after : state.eMarks[line]]
     if rest.strip(" \t"):
@@ -231,14 +225,6 @@ def _block(state: PlacedState, start: int, end: int, silent: bool, mark: str) ->
         state.tShift[line] = len(rest) - len(rest.lstrip(" \t"))
         state.sCount[line] = state.blkIndent
     return True
-
-
-def _comment(state: PlacedState, start: int, end: int, silent: bool) -> bool:
-    return _block(state, start, end, silent, "%%")
-
-
-def _math(state: PlacedState, start: int, end: int, silent: bool) -> bool:
-    return _block(state, start, end, silent, "$$")
 
 
 _ID = re.compile(r"\^([A-Za-z0-9-]+)[ \t]*$", re.MULTILINE)
@@ -254,8 +240,8 @@ def _block_id(state: PlacedState, start: int, _end: int, silent: bool) -> bool:
         return True
     first, end = state.block_before() or (start, start + 1)
     state.push("block_id", "", 0).map = [first, end]  # so that an id below names the same
-    state.layout.blocks.append(Block(found[1], first + 1, end))
-    state.layout.hidden.append((at, state.eMarks[start]))
+    state.blocks.append(Block(found[1], first + 1, end))
+    state.hidden.append((at, state.eMarks[start]))
     state.line = start + 1
     return True
 
@@ -283,8 +269,8 @@ def _grammar() -> MarkdownIt:
     interrupts = {"alt": ["paragraph", "reference", "blockquote", "list"]}
     ruler.at("reference", _reference)
     ruler.before("table", "too_deep", _too_deep)  # type: ignore[arg-type]
-    ruler.before("fence", "comment", _comment, interrupts)  # type: ignore[arg-type]
-    ruler.before("fence", "math", _math, interrupts)  # type: ignore[arg-type]
+    ruler.before("fence", "comment", partial(_block, mark="%%"), interrupts)  # type: ignore[arg-type]
+    ruler.before("fence", "math", partial(_block, mark="$$"), interrupts)  # type: ignore[arg-type]
     ruler.before("reference", "footnote", footnote_def, {"alt": ["paragraph", "reference"]})
     ruler.before("heading", "block_id", _block_id, interrupts)  # type: ignore[arg-type]
     return md

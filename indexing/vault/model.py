@@ -36,7 +36,7 @@ class LinkSyntax(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link as it is written; what it leads to is a :class:`~indexing.graph.model.ResolvedLink`.
+    """A link as it is written; what it leads to is a :class:`~indexing.graph.resolve.ResolvedLink`.
 
     ``target`` is the path part, percent-decoded for Markdown links, without fragment and display
     text; empty for a link into the same note. ``fragment`` is what follows the first ``#``

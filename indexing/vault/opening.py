@@ -24,29 +24,37 @@ _CLOSED = getattr(os, "O_CLOEXEC", 0)
 
 
 def open_below(root: Path, path: str) -> BinaryIO:
-    """Open a file of a vault to be read; symbolic links are followed inside the vault only.
+    """Open a regular file of a vault to be read; symbolic links are followed inside the vault only.
 
-    Where a link is, it is resolved, and then opened are the folders and the file that were found,
-    one in the other, none of them through a link: what was looked at is what is read.
+    Opened are the folders and the file that the path was resolved to, one in the other, none of
+    them through a link: what was looked at is what is read.
 
     :param path: relative to ``root``, with ``/``.
     :raises OSError: if there is no such file, it is none, or it lies outside.
     """
-    parts = path.split("/")
-    if any(part in ("", ".", "..") for part in parts):
+    if any(part in ("", ".", "..") for part in path.split("/")):
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
-    if CAN_HOLD_FOLDERS:
-        try:
-            return _regular(root, parts)
-        except OSError as exc:
-            if exc.errno not in (errno.ELOOP, errno.ENOTDIR, errno.EMLINK):
-                raise
-    top, real = root.resolve(), (root / path).resolve()
+    top = os.path.realpath(root)
+    real = Path(os.path.realpath(os.path.join(top, path)))  # noqa: PTH118 (a loop is no error yet)
     if not real.is_relative_to(top):
         raise OSError(errno.ELOOP, "a symbolic link that leaves the vault", path)
     if not CAN_HOLD_FOLDERS:
         return real.open("rb")
-    return _regular(top, real.relative_to(top).parts or (".",))
+    *folders, name = real.relative_to(top).parts or (".",)
+    folder = open_dir_below(Path(top), tuple(folders))
+    try:
+        # A pipe would keep who opens it waiting for somebody to write.
+        flags = os.O_RDONLY | os.O_NONBLOCK | _NO_LINK | _CLOSED
+        handle = os.open(name, flags, dir_fd=folder)
+    finally:
+        os.close(folder)
+    mode = os.fstat(handle).st_mode
+    if not stat.S_ISREG(mode):
+        os.close(handle)
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), name)
+        raise OSError(errno.EPERM, "not a regular file", name)
+    return os.fdopen(handle, "rb")
 
 
 def open_dir_below(root: Path, parts: tuple[str, ...], *, make: bool = False) -> int:
@@ -67,24 +75,6 @@ def open_dir_below(root: Path, parts: tuple[str, ...], *, make: bool = False) ->
             os.close(folder_fd)
         folder_fd = below
     return folder_fd
-
-
-def _regular(root: Path, parts: list[str] | tuple[str, ...]) -> BinaryIO:
-    """Open a regular file below a folder, through no link."""
-    folder = open_dir_below(root, tuple(parts[:-1]))
-    try:
-        # A pipe would keep who opens it waiting for somebody to write.
-        flags = os.O_RDONLY | os.O_NONBLOCK | _NO_LINK | _CLOSED
-        handle = os.open(parts[-1], flags, dir_fd=folder)
-    finally:
-        os.close(folder)
-    mode = os.fstat(handle).st_mode
-    if not stat.S_ISREG(mode):
-        os.close(handle)
-        if stat.S_ISDIR(mode):
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), parts[-1])
-        raise OSError(errno.EPERM, "not a regular file", parts[-1])
-    return os.fdopen(handle, "rb")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from notehop.indexing.vault.base import read_base
 from notehop.indexing.vault.body import read_body
-from notehop.indexing.vault.canvas import read_canvas
 from notehop.indexing.vault.front_matter import FrontMatter, read_front_matter
 from notehop.indexing.vault.markdown_inline import Inline
 from notehop.indexing.vault.model import (
@@ -25,10 +23,16 @@ from notehop.indexing.vault.model import (
     each_once,
 )
 from notehop.indexing.vault.opening import open_below
-from notehop.indexing.vault.parts import PartsRead, Unreadable, assemble
+from notehop.indexing.vault.parts import (
+    PartsRead,
+    Unreadable,
+    assemble,
+    read_base,
+    read_canvas,
+)
 from notehop.indexing.vault.pdf import read_pdf
 from notehop.indexing.vault.plain import OffsetMap
-from notehop.indexing.vault.properties import property_values, read_properties
+from notehop.indexing.vault.properties import read_properties
 from notehop.indexing.vault.walk import FileEntry
 
 
@@ -57,39 +61,27 @@ def parse_markdown(path: str, data: bytes, *, comment_links: CommentLinks = "inl
     """Parse one note. Never raises: what cannot be read is a warning, and the rest is read."""
     text, warnings = decode(path, data)
     front_matter = read_front_matter(path, text)
-    properties = read_properties(path, front_matter)
+    note = read_properties(path, front_matter)
     lines = Lines(text)
     rest = text[front_matter.end :]
     first_line = lines.at(len(text) - len(rest.lstrip()))
     body_start = lines.start(first_line) if rest.strip() else len(text)
     body = read_body(text, lines, [(first_line, len(lines))], comment_links=comment_links)
-    name = path.rpartition("/")[2]
-    if name.lower().endswith(".md"):
-        name = name[:-3]
     sections = [lines.start(one.line) for one in body.headings if one.level <= SPLITTING_RANKS]
     if body_start < len(text) and sections[:1] != [body_start]:
         sections.insert(0, body_start)
-    return Note(
-        path=path,
-        name=name,
-        title=properties.title or name,
+    return replace(
+        note,
         text=text,
         body_start=body_start,
         content_hash=hashlib.sha256(data).hexdigest(),
-        aliases=properties.aliases,
-        tags=each_once([*properties.tags, *(tag.strip("/") for tag in body.tags)]),
-        page_type=properties.page_type,
-        created=properties.created,
-        modified=properties.modified,
-        front_matter=front_matter.values,
-        properties=property_values(front_matter),
+        tags=each_once([*note.tags, *(tag.strip("/") for tag in body.tags)]),
         headings=tuple(body.headings),
         sections=tuple(sections),
         blocks=tuple(body.blocks),
         links=(*_property_links(front_matter), *body.links),
         edits=body.edits,
-        excluded=properties.excluded,
-        warnings=(*warnings, *front_matter.warnings, *properties.warnings),
+        warnings=(*warnings, *note.warnings),
     )
 
 
@@ -160,12 +152,10 @@ _OF_THE_FILE = (errno.EACCES, errno.EPERM, errno.EISDIR, errno.ELOOP, errno.ENAM
 class Read:
     """What reading a file gave: a note, or the reason why there is none.
 
-    ``content_hash`` is empty where there is a problem that may pass while the file stays as it is.
-
-    ``file`` carries size and time as they were when it was opened. ``note`` is None, without a
-    problem, when the content is what the catalog knows already. ``away`` tells that the disk did
-    not answer, or a process that reads was stopped, so that nothing is known of the file as it is
-    now.
+    ``file`` carries size and time as they were when it was opened. ``content_hash`` is empty where
+    there is a problem that may pass while the file stays as it is. ``note`` is None, without a
+    problem, when the content is what the catalog knows already. ``away``: the disk did not answer,
+    or a process that reads was stopped, and nothing is known of the file as it is now.
     """
 
     file: FileEntry

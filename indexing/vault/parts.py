@@ -1,13 +1,23 @@
-"""Notes made of files that are no Markdown: parts under headings, laid out as a text. Pure."""
+"""Notes made of files that are no Markdown: parts under headings, laid out as a text.
+
+Read here are canvases (JSON Canvas 1.0, jsoncanvas.org), whose groups and cards are parts, and bases,
+saved views of notes. Pure.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from notehop.indexing.vault.body import read_body
+from notehop.indexing.vault.front_matter import YamlProblem, read_yaml
 from notehop.indexing.vault.model import CommentLinks, Heading, Lines, Note, each_once
+from notehop.indexing.vault.plain import words_of
 
 TOP_RANKS = 2
 """Ranks that the parts' own headings take; those that a part's text has stand below."""
@@ -88,3 +98,255 @@ def assemble(
         edits=body.edits,
         warnings=tuple(f"{path}: {warning}" for warning in warnings),
     )
+
+
+_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})", re.MULTILINE)
+
+MOST_CARDS = 5_000
+"""Cards, groups and edges, each, that are read: more no person has laid out."""
+
+MOST_GROUPS = 500
+"""Groups in which cards are looked for; the labels of others are cards."""
+
+HEADING_CHARS = 60
+"""Characters of a card's first line by which it is called where it has no heading."""
+
+
+@dataclass(slots=True)
+class _Card:
+    """A node of the canvas; ``box`` is left, top, right, bottom. ``edges`` are labelled ones."""
+
+    id: str
+    kind: str
+    text: str
+    box: tuple[float, float, float, float]
+    edges: list[str] = field(default_factory=list)
+
+    @property
+    def place(self) -> tuple[float, float, str]:
+        return self.box[1], self.box[0], self.id
+
+    @property
+    def area(self) -> float:
+        return (self.box[2] - self.box[0]) * (self.box[3] - self.box[1])
+
+    def holds(self, other: _Card) -> bool:
+        """Whether the middle of another card lies in this one."""
+        x, y = (other.box[0] + other.box[2]) / 2, (other.box[1] + other.box[3]) / 2
+        return self.box[0] <= x <= self.box[2] and self.box[1] <= y <= self.box[3]
+
+
+def read_canvas(data: bytes) -> PartsRead:
+    """Read a canvas.
+
+    Files and addresses of a group stand in a list below its label, each text card is a part of
+    its own, called by its heading or else its first words; all from the top left to the bottom
+    right. A file card embeds its file. An edge with a label is said with the card it starts from:
+    if it leads to a file, as a link whose sentence holds the label.
+
+    :raises Unreadable: if it is no JSON object, or its parts are not what a canvas has.
+    """
+    warnings: list[str] = []
+    nodes, edges = _read(data, warnings)
+    cards = [card for node in nodes if (card := _card(node)) is not None]
+    _label(cards, edges)
+    cards.sort(key=lambda card: card.place)
+    groups = [card for card in cards if card.kind == "group" and card.text][:MOST_GROUPS]
+    # By the objects: a file may give several the same id, or none.
+    inside: dict[int | None, list[_Card]] = {}
+    within = set(map(id, groups))
+    for card in cards:
+        if id(card) in within or not card.text:
+            continue
+        around = [group for group in groups if group.holds(card)]
+        group = min(around, key=lambda one: (one.area, one.place), default=None)
+        inside.setdefault(None if group is None else id(group), []).append(card)
+    parts = [*_parts((), inside.get(None, ()))]
+    for group in groups:
+        parts += _parts(((1, _first_words(group.text)),), inside.get(id(group), ()), group.edges)
+    return parts, warnings
+
+
+def _read(data: bytes, warnings: list[str]) -> tuple[list[Any], list[Any]]:
+    try:
+        whole = json.loads(data.decode("utf-8-sig")) if data.strip() else {}
+    except (ValueError, RecursionError) as exc:
+        reason = "nested too deeply" if isinstance(exc, RecursionError) else exc
+        raise Unreadable(f"is no canvas: {reason}; open it in the app and save it") from exc
+    if not isinstance(whole, dict):
+        raise Unreadable(
+            "is no canvas: it holds no nodes and edges; open it in the app and save it"
+        )
+    found: dict[str, list[Any]] = {}
+    for key in ("nodes", "edges"):
+        some = whole.get(key) or []
+        if not isinstance(some, list):
+            raise Unreadable(f"is no canvas: its {key} are no list; open it in the app and save it")
+        if len(some) > MOST_CARDS:
+            warnings.append(f"{len(some):,} {key}; the first {MOST_CARDS:,} were read")
+        found[key] = [one for one in some[:MOST_CARDS] if isinstance(one, dict)]
+    return found["nodes"], found["edges"]
+
+
+def _card(node: Mapping[str, Any]) -> _Card | None:
+    """A node by its kind; None for a kind that the format does not have."""
+    kind = node.get("type")
+    if kind == "text":
+        text = _string(node, "text").replace("\r\n", "\n").replace("\r", "\n").strip("\n")
+    elif kind == "file":
+        file = " ".join(_string(node, "file").split()).lstrip("/")
+        text = f"[[/{file}{' '.join(_string(node, 'subpath').split())}]]" if file else ""
+    elif kind == "link":
+        text = f"<{address}>" if (address := "".join(_string(node, "url").split())) else ""
+    elif kind == "group":
+        text = " ".join(_string(node, "label").split())
+    else:
+        return None
+    x, y, width, height = (_number(node.get(key)) for key in ("x", "y", "width", "height"))
+    return _Card(_string(node, "id"), kind, text, (x, y, x + width, y + height))
+
+
+def _string(node: Mapping[str, Any], key: str) -> str:
+    value = node.get(key)
+    # Half of a surrogate pair, which JSON can write, no file can hold.
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else ""
+
+
+def _number(value: object) -> float:
+    if not isinstance(value, int | float) or abs(value) > 1e9 or math.isnan(value):
+        return 0.0
+    return float(value)
+
+
+def _label(cards: Iterable[_Card], edges: Iterable[Mapping[str, Any]]) -> None:
+    """Give each card the labelled edges that start from it."""
+    by_id = {card.id: card for card in cards if card.id}
+    for edge in edges:
+        label = " ".join(_string(edge, "label").split())
+        start, end = by_id.get(_string(edge, "fromNode")), by_id.get(_string(edge, "toNode"))
+        if label and start is not None and end is not None:
+            begins = f"{start.text}: " if start.kind in ("file", "link") else ""
+            start.edges.append(f"- {begins}{label} → {_called(end)}")
+
+
+def _called(card: _Card) -> str:
+    return card.text if card.kind in ("file", "link") else _headed(card.text)[0]
+
+
+def _parts(
+    headings: tuple[tuple[int, str], ...], cards: Sequence[_Card], edges: Sequence[str] = ()
+) -> Iterable[Part]:
+    """A group: what it lists, then its text cards; its heading stands with the first of them."""
+    listed = [card for card in cards if card.kind != "text"]
+    lines = [f"- {'!' * (card.kind == 'file')}{card.text}" for card in listed]
+    lines += [*edges, *(edge for card in listed for edge in card.edges)]
+    written = [card for card in cards if card.kind == "text"]
+    if lines or (headings and not written):
+        yield Part(headings, "\n".join(lines), markdown=True)
+        headings = ()
+    for card in written:
+        heading, text = _headed(card.text)
+        fences = _FENCE.findall(text)
+        if len(fences) % 2:
+            text = f"{text}\n{fences[-1]}"  # or the reader shows all cards below as code
+        below = "\n\n" + "\n".join(card.edges) if card.edges else ""
+        yield Part((*headings, (2, heading)), f"{text}{below}", markdown=True)
+        headings = ()
+
+
+def _headed(text: str) -> tuple[str, str]:
+    """What a text card is called, and what it says below that."""
+    first, _, rest = text.strip().partition("\n")
+    marks = len(first) - len(first.lstrip("#"))
+    if 0 < marks <= 6 and first[marks:].startswith((" ", "\t")) and rest.strip():
+        return _first_words(first[marks:]), rest
+    return _first_words(first.lstrip("#")), text
+
+
+def _first_words(text: str) -> str:
+    """The first line of a text as it reads, cut after a word."""
+    line = " ".join(words_of(text.strip().partition("\n")[0][:2_000]).split()).lstrip("-*+> ")
+    if len(line) <= HEADING_CHARS:
+        return line or "card"
+    return line[: HEADING_CHARS - 1].rsplit(" ", 1)[0].rstrip(" ,;:") + " …"
+
+
+_JOINS = {"and": "all of", "or": "any of", "not": "none of"}
+_IN_WORDS = ("type", "name", "filters", "order", "sort", "groupBy")
+"""Keys of a view that are said in words, or have none to say (a column's width is kept apart)."""
+
+
+def read_base(data: bytes) -> PartsRead:
+    """Read a base: what holds for all of it, then a part a view, called by the view's name.
+
+    Filters and formulas are text here: nothing is evaluated.
+
+    :raises Unreadable: if it is no YAML mapping.
+    """
+    try:
+        whole = read_yaml(data.decode("utf-8-sig")).values
+    except (UnicodeDecodeError, YamlProblem) as exc:
+        at = f"line {exc.line + 1}: " if isinstance(exc, YamlProblem) else ""
+        raise Unreadable(f"is no base: {at}{exc}; open it in the app and save it") from exc
+    parts = []
+    if said := [*_filters(whole.get("filters"), "All views show notes with"), *_properties(whole)]:
+        parts.append(Part((), "\n".join(said)))
+    views = whole.get("views")
+    for number, view in enumerate(views if isinstance(views, list) else (), start=1):
+        if isinstance(view, Mapping):
+            name = _flat(view.get("name")) or f"View {number}"
+            parts.append(Part(((1, name),), "\n".join(_view(view))))
+    return parts, []
+
+
+def _view(view: Mapping[str, Any]) -> Iterable[str]:
+    yield f"A {_flat(view.get('type')) or 'table'} of notes."
+    yield from _filters(view.get("filters"), "It shows notes with")
+    order = view.get("order")
+    if columns := [_flat(one) for one in order] if isinstance(order, list) else []:
+        yield f"Its columns are {', '.join(columns)}."
+    for key, words in (("sort", "sorted"), ("groupBy", "grouped")):
+        some = view.get(key)
+        listed = some if isinstance(some, list) else [some]
+        by = [" ".join(map(_flat, one.values())) for one in listed if isinstance(one, Mapping)]
+        by += [_flat(one) for one in listed if isinstance(one, str)]
+        if by:
+            yield f"They are {words} by {', '.join(by)}."
+    for key, value in view.items():
+        if key not in _IN_WORDS and isinstance(value, str | int) and _flat(value):
+            yield f"{_flat(key)}: {_flat(value)}"
+
+
+def _filters(found: Any, said: str, depth: int = 0) -> Iterable[str]:
+    """Filters as a nested list; a mapping joins its own by ``and``, ``or`` or ``not``."""
+    if found is None:
+        return
+    indent = "  " * depth
+    if depth == 0:
+        yield f"{said}:"
+    if isinstance(found, Mapping):
+        for key, value in found.items():
+            yield f"{indent}- {_JOINS.get(key, _flat(key))}:"
+            yield from _filters(value, said, depth + 1)
+    elif isinstance(found, list):
+        for one in found:
+            yield from _filters(one, said, max(depth, 1))
+    else:
+        yield f"{indent}- {_flat(found)}"
+
+
+def _properties(whole: Mapping[str, Any]) -> Iterable[str]:
+    for key, said in (
+        ("formulas", "Formula"),
+        ("properties", "Property"),
+        ("summaries", "Summary"),
+    ):
+        found = whole.get(key)
+        for name, value in found.items() if isinstance(found, Mapping) else ():
+            shown = value.get("displayName") if isinstance(value, Mapping) else value
+            if isinstance(shown, str | int):
+                yield f"{said} {_flat(name)}: {_flat(shown)}"
+
+
+def _flat(value: object) -> str:
+    return "" if value is None else " ".join(str(value).split())

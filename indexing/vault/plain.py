@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from notehop.indexing.vault.model import Note
+from notehop.indexing.vault.model import Edit, Note
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -42,6 +42,25 @@ class OffsetMap:
         self._parts.append(text)
         self._length += len(text)
 
+    def add_edited(self, text: str, start: int, end: int, edits: Sequence[Edit]) -> None:
+        """Append ``text[start:end]`` of the other text with the edits made that begin in it.
+
+        One that begins before only takes its text away.
+
+        :param edits: sorted and disjoint, of the other text.
+        """
+        first = bisect_left(edits, start, key=lambda edit: edit.start)
+        at = max(start, edits[first - 1].end) if first else start
+        for edit in islice(edits, first, None):
+            if edit.start >= end:
+                break
+            if edit.start > at:
+                self.add(at, text[at : edit.start])
+            self.add(edit.start, edit.replacement, copied=False)
+            at = edit.end
+        if at <= end:
+            self.add(at, text[at:end])
+
     @property
     def text(self) -> str:
         """All stretches, one after the other."""
@@ -72,19 +91,10 @@ def plain_map(note: Note, start: int, end: int) -> OffsetMap:
     """``note.text[start:end]`` with links replaced by their words and comments dropped.
 
     Block ids and reference definitions are dropped too; list bullets, quote and emphasis marks
-    stay. An edit that begins before ``start`` only takes its text away.
+    stay.
     """
     found = OffsetMap(end)
-    first = bisect_left(note.edits, start, key=lambda edit: edit.start)
-    at = max(start, note.edits[first - 1].end) if first else start
-    for edit in islice(note.edits, first, None):
-        if edit.start >= end:
-            break
-        if edit.start > at:
-            found.add(at, note.text[at : edit.start])
-        found.add(edit.start, edit.replacement, copied=False)
-        at = edit.end
-    found.add(at, note.text[at:end])
+    found.add_edited(note.text, start, end, note.edits)
     return found
 
 

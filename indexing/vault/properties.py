@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
 from typing import Any, TypeVar
 
 from notehop.indexing.vault.dates import seconds_of
 from notehop.indexing.vault.front_matter import MAX_CHARACTERS, FrontMatter
-from notehop.indexing.vault.model import PropertyValue, each_once
+from notehop.indexing.vault.model import Note, PropertyValue, each_once
 
 TAG_CHARACTERS = r"[^\u2000-\u206F\u2E00-\u2E7F'!\"#$%&()*+,.:;<=>?@^`{|}~\[\]\\\s]"
 """What the app takes for a character of a tag."""
@@ -25,33 +25,32 @@ _TYPES = ("type", "page type", "pagetype", "note type", "notetype")
 V = TypeVar("V")
 
 
-@dataclass(frozen=True, slots=True)
-class NoteProperties:
-    """What a note says of itself; see :class:`notehop.indexing.vault.model.Note` for each."""
+def read_properties(path: str, front_matter: FrontMatter) -> Note:
+    """The note that a path and a front matter tell of, without its text.
 
-    title: str | None
-    aliases: tuple[str, ...]
-    tags: tuple[str, ...]
-    page_type: str | None
-    created: float | None
-    modified: float | None
-    excluded: str | None
-    warnings: tuple[str, ...]
-
-
-def read_properties(path: str, front_matter: FrontMatter) -> NoteProperties:
-    """Interpret a front matter. Keys compare without case; ``-``, ``_`` and blanks are equal."""
+    Keys compare without case; ``-``, ``_`` and blanks are equal.
+    """
     values = _by_name(front_matter.values)
     tags, warnings = _tags(path, front_matter)
-    return NoteProperties(
-        title=_word(values.get("title")),
+    name = path.rpartition("/")[2]
+    if name.lower().endswith(".md"):
+        name = name[:-3]
+    return Note(
+        path=path,
+        name=name,
+        title=_word(values.get("title")) or name,
+        text="",
+        body_start=0,
+        content_hash="",
         aliases=_aliases(values.get("aliases"), values.get("alias")),
         tags=tags,
         page_type=_first(_word(_plain(values.get(key))) for key in _TYPES),
         created=_first(seconds_of(values.get(key)) for key in _CREATED),
         modified=modified_in(front_matter.values),
+        front_matter=front_matter.values,
+        properties=property_values(front_matter),
         excluded=_excluded(front_matter),
-        warnings=warnings,
+        warnings=(*front_matter.warnings, *warnings),
     )
 
 
@@ -218,13 +217,6 @@ def property_values(front_matter: FrontMatter) -> tuple[PropertyValue, ...]:
     return tuple(found)
 
 
-def says_something(values: tuple[PropertyValue, ...]) -> bool:
-    """Whether any of them is more than the name, tags, type, date of birth or a switch of a note."""
-    return not all(
-        value.text in _SWITCH or _BY_THE_WAY.fullmatch(_name(value.key.strip())) for value in values
-    )
-
-
 def _is_for_programs(key: str) -> bool:
     words = [word.casefold() for word in _WORDS.findall(_HUMP.sub(" ", key))]
     return not words or any(_NO_FACT.fullmatch(word) for word in (words[0], words[-1]))
@@ -252,3 +244,51 @@ def _words(link: re.Match[str]) -> str:
     shown = (link[2] or "").strip()
     target, _, fragment = link[1].partition("#")
     return shown or target.rpartition("/")[2].removesuffix(".md").strip() or fragment.lstrip("^#")
+
+
+BETWEEN = " ·"
+"""What ends a property that another follows: on one line they read `genre: Sci-fi · rating: 7`."""
+
+
+def property_texts(note: Note, has_text: bool, fits: int) -> list[tuple[str, int, int]]:
+    """The properties of a note as text, laid over the lines that they stand in.
+
+    :param has_text: whether the note says something beside them; then its names, tags, type and
+        date of birth alone are nothing.
+    :param fits: characters of a text; one property alone may have more.
+    :returns: (text, first line, last line): line ``i`` of a text (from 0) stands in line
+        ``first + i`` of the note; empty where they say nothing.
+    """
+    if not note.properties or (has_text and not _says_something(note.properties)):
+        return []
+    texts: list[tuple[str, int, int]] = []
+    waiting: list[tuple[int, str]] = []
+    length = 0
+    for (key, key_line), group in groupby(note.properties, key=lambda one: (one.key, one.key_line)):
+        values = list(group)
+        size = sum(len(value.text) + 2 for value in values) + len(key) + len(BETWEEN)
+        if waiting and length + size > fits:
+            texts.append(_laid_out(waiting))
+            waiting, length = [], 0
+        waiting.append((key_line, f"{key}:"))
+        waiting += ((value.line, f"{value.text},") for value in values[:-1])
+        waiting.append((values[-1].line, f"{values[-1].text}{BETWEEN}"))
+        length += size
+    return [*texts, _laid_out(waiting)]
+
+
+def _laid_out(parts: Sequence[tuple[int, str]]) -> tuple[str, int, int]:
+    """What stands on which line, as a text."""
+    first, last = min(line for line, _ in parts), max(line for line, _ in parts)
+    lines: list[list[str]] = [[] for _ in range(first, last + 1)]
+    # What stands behind the last property of a text has nothing to be kept apart from.
+    for line, part in [*parts[:-1], (parts[-1][0], parts[-1][1].removesuffix(BETWEEN))]:
+        lines[line - first].append(part)
+    return "\n".join(map(" ".join, lines)), first, last
+
+
+def _says_something(values: tuple[PropertyValue, ...]) -> bool:
+    """Whether any of them is more than the name, tags, type, date of birth or a switch of a note."""
+    return not all(
+        value.text in _SWITCH or _BY_THE_WAY.fullmatch(_name(value.key.strip())) for value in values
+    )

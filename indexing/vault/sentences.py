@@ -37,6 +37,17 @@ def sentence_spans(text: str, language: str = "en") -> list[tuple[int, int]]:
     return spans
 
 
+def shortened(text: str, most: int) -> str:
+    """The beginning of a line: whole sentences if they leave half of it, else whole words and …"""
+    if len(text) <= most:
+        return text
+    ends = [end for _, end in sentence_spans(text[: most + 1])[:-1]]
+    if ends and ends[-1] >= most // 2:
+        return text[: ends[-1]].rstrip()
+    begun = text[: most - 2]
+    return (begun.rsplit(" ", 1)[0] if " " in begun[most // 2 :] else begun).rstrip(" ,;:") + " …"
+
+
 def _ends(text: str, language: str) -> list[int]:
     """Offsets at which sentences end, in order; the last is the end of the text."""
     ends: list[int] = []

@@ -1,17 +1,21 @@
-"""Which files a vault holds: names, sizes and times, without reading any note."""
+"""Which files a vault holds, and which of them are kept out; no note is read."""
 
 from __future__ import annotations
 
 import os
+import re
 import stat
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from time import thread_time
 from typing import Literal
 
 from notehop.config.errors import VaultError
 from notehop.config.small_files import read_json_file
-from notehop.indexing.vault.exclusion import Exclusion, exclusion
+
+Exclusion = Callable[[str], str | None]
+"""Path relative to the vault, with ``/`` -> reason, or None if the path is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,14 +77,13 @@ def walk(
 ) -> Walk:
     """List the files of a vault, attachments too, since links lead to them.
 
-    Files and folders whose name starts with a dot (``.obsidian``, ``.trash``, ``.git``) are no part
-    of a vault and are passed over. Symbolic links to files inside the vault are files like others;
-    links to folders, and links that leave the vault, are not followed: what a folder link inside
-    the vault shows is listed where it really is, and no loop can arise.
+    What starts with a dot (``.obsidian``, ``.trash``, ``.git``) is no part of a vault. Symbolic links
+    to files inside it are files like others; links to folders, which would show them twice or lead
+    in a circle, and links that leave the vault are not followed.
 
     :param within: look only at what is at these paths, relative to ``root``, and below them; one at
         which nothing stands, or that is no part of the vault, gives nothing. None for everything.
-    :param exclude: globs, see :func:`notehop.indexing.vault.exclusion.exclusion`.
+    :param exclude: globs, see :func:`notehop.indexing.vault.walk.exclusion`.
     :param ignore_filters: see :func:`read_ignore_filters`.
     :param suffixes: how the names of notes end, in any case; every other file is an attachment.
     :raises VaultError: if ``root`` is missing, is no folder or cannot be listed.
@@ -276,3 +279,129 @@ def _shown(path: str) -> str:
 
 def _reason(exc: OSError) -> str:
     return f"{exc.strerror or exc}"
+
+
+MAX_FILTERS = 1_000
+MAX_FILTER_CHARS = 2_000
+"""Of the app's settings, which somebody else may have written."""
+
+FILTER_SECONDS = 1.0
+PATH_SECONDS = 0.001
+"""What one ignore filter may take: at once, and for a path on average. An ordinary one takes a
+microsecond; one that tries all ways to match takes years."""
+
+
+def exclusion(
+    globs: Sequence[str], ignore_filters: Sequence[str], *, filter_seconds: float = FILTER_SECONDS
+) -> Exclusion:
+    """Build the test for our own ``exclude`` globs and the app's ignore filters.
+
+    A glob without ``/`` names a file or folder at any depth (``Templates``, ``*.excalidraw.md``);
+    with ``/`` it stands from the vault's root (``private/**``, ``work/*/drafts``). ``*`` and ``?``
+    stop at ``/``, ``**`` does not, and a match on a folder holds for all inside. An ignore filter
+    is a prefix of the path (``Archive/``) or a regular expression between slashes (``/\\.draft/``),
+    as in the app. All compare without case: when in doubt, a file is kept out.
+
+    :param filter_seconds: what a filter may take on top of a millisecond a path.
+    :raises VaultError: if a filter is no regular expression we can read, or there are too many;
+        later, by the test itself, if one takes too long: what it keeps out is then not known.
+    """
+    if len(ignore_filters) > MAX_FILTERS:
+        raise VaultError(
+            f".obsidian/app.json: {len(ignore_filters):,} excluded-files filters, at most "
+            f"{MAX_FILTERS:,} are read; remove some in the app"
+        )
+    ours, theirs = "excluded by the setting vault.exclude: ", "excluded in the app's settings: "
+    rules: list[tuple[Callable[[str], object], str]] = [
+        *((glob_pattern(glob).search, ours + glob) for glob in globs),
+        *((_filter(text, filter_seconds), theirs + text) for text in ignore_filters),
+    ]
+    return lambda path: next((why for matches, why in rules if matches(path)), None)
+
+
+def glob_pattern(glob: str) -> re.Pattern[str]:
+    """The pattern that is found in the paths a glob takes; see :func:`exclusion` for its signs.
+
+    It never tries a sign twice: each ``*`` takes as little as it can and sticks to it. No other
+    choice could match more, as what follows may only begin later. So a glob of nothing but stars
+    takes no longer than any other.
+    """
+    anchored = "/" in glob.strip("/") or glob.startswith("/")
+    signs = _signs(("" if anchored else "**/") + glob.strip("/"))
+    end = r"(?:/|\Z)"
+    if signs and signs[-1] == "**":
+        signs, end = signs[:-1], ""
+    pattern, deep, shallow = r"\A", "", ""  # what closes the groups that are open
+    for sign in signs:
+        if sign in _DEEP:
+            pattern, deep, shallow = f"{pattern}{shallow}{deep}(?>{_DEEP[sign]}", ")", ""
+        elif sign == "*":
+            pattern, shallow = f"{pattern}{shallow}(?>[^/]*?", ")"
+        else:
+            pattern += "[^/]" if sign == "?" else re.escape(sign)
+    return re.compile(pattern + end + shallow + deep, re.IGNORECASE | re.DOTALL)
+
+
+_DEEP = {"**/": "(?:.*?/)??", "**": ".*?"}
+"""Wild cards that pass ``/``, as little as will do."""
+
+
+def _signs(glob: str) -> list[str]:
+    """Wild cards and what stands between them; of wild cards in a row, the one that says it all."""
+    signs: list[str] = []
+    for sign in re.split(r"((?:(?<=/)|^)\*\*/|\*\*|\*|\?)", glob):
+        before = signs[-1] if signs else ""
+        if sign == "**" and before in (*_DEEP, "*"):
+            signs[-1] = sign
+        elif sign and not (before == "**" and sign == "*") and not (before == sign == "**/"):
+            signs.append(sign)
+    return signs
+
+
+_NOT_OF_JAVASCRIPT = re.compile(r"\\.|\(\?(?!:|=|!|<|[a-z-]+[:)])", re.DOTALL)
+"""Groups that only other dialects have: calls and recursion, which take memory without end."""
+
+
+def _filter(text: str, seconds: float) -> Callable[[str], object]:
+    if not (len(text) > 2 and text.startswith("/") and text.endswith("/")):
+        return re.compile("^" + re.escape(text), re.IGNORECASE).search
+    import regex  # seldom needed, and slow to load
+
+    try:
+        if len(text) > MAX_FILTER_CHARS:
+            raise ValueError(f"more than {MAX_FILTER_CHARS:,} characters")
+        strange = [found for found in _NOT_OF_JAVASCRIPT.findall(text) if found.startswith("(")]
+        if strange:
+            raise ValueError(f"{strange[0]} is not of the app's dialect")
+        # The app writes a group's name that is said again in another way; the rest is alike.
+        pattern = regex.compile(re.sub(r"\\k<(\w+)>", r"(?P=\1)", text[1:-1]), regex.IGNORECASE)
+    except (ValueError, regex.error, RecursionError) as exc:
+        reason = "nested too deeply" if isinstance(exc, RecursionError) else exc
+        raise VaultError(
+            f".obsidian/app.json: the excluded-files filter {_quoted(text)} is no regular "
+            f"expression that can be read ({reason}); write it as a plain path or correct it in "
+            "the app"
+        ) from exc
+    left = seconds
+
+    def matches(path: str) -> object:
+        nonlocal left
+        begun = thread_time()
+        try:
+            found = pattern.search(path, timeout=seconds)
+        except TimeoutError:
+            found, left = None, -1.0
+        left = min(seconds, left + PATH_SECONDS - (thread_time() - begun))
+        if left < 0:
+            raise VaultError(
+                f".obsidian/app.json: the excluded-files filter {_quoted(text)} takes too long "
+                f"(at {_quoted(path)}), so the files that it excludes are not known; write it "
+                "without repetitions of repetitions, or as a plain path, in the app"
+            )
+        return found
+
+    return matches
+
+
+def _quoted(text: str) -> str:
+    return text if len(text) <= 200 else f"{text[:200]}…"

@@ -1,4 +1,4 @@
-"""When a follower does what: retries, quiet moments, and nights the machine slept through."""
+"""When a follower does what: retries, scans, and nights the machine slept through."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class Timing:
     locked_retry: float = 0.5  # until an index that another process writes is tried again
     vault_retry: float = 2.0  # until a vault that is not there is looked for: that costs nothing
     failed_retry: float = 15.0  # until a failed run is tried again first: a disk may have room
-    unreported_most: float = 60.0  # the longest that a vault that reports nothing is left alone
+    mended_retry: float = 60.0  # the longest wait until what a person has to mend is tried again
     slept: float = 20.0  # that a clock is ahead of another, or a round late, by which it slept
-    quiet: float = 5.0  # without work, after which the vault counts as quiet
+    quiet: float = 5.0  # without work, after which an index is tidied
     share: float = 20.0  # times as long as a scan took until the next that nobody asked for
     soon: float = 2.0  # between two such scans at least
     start: float = 10.0  # that a start waits for the system: a dead disk must not hold it up
@@ -55,26 +55,15 @@ class Backoff:
 
 
 class ScanSchedule:
-    """When the whole vault has to be scanned again, and whether the vault is quiet.
-
-    ``rescan_s`` are the seconds after which it is, whatever was reported.
-    """
+    """When the whole vault has to be scanned again: after ``rescan_s`` seconds, whatever was reported."""
 
     def __init__(self, rescan_s: float, timing: Timing = TIMING) -> None:
         self.rescan_s = rescan_s
         self._timing = timing
         self._at = time.monotonic(), time.time()
-        self._scanned = self._wrote = time.monotonic()
+        self._scanned = time.monotonic()
         self._took = 0.0
         self._lost = False
-
-    def wrote(self) -> None:
-        self._wrote = time.monotonic()
-
-    @property
-    def quiet(self) -> bool:
-        """Whether nothing was written for a while."""
-        return time.monotonic() - self._wrote >= self._timing.quiet
 
     def scanned(self, took: float) -> None:
         self._scanned, self._took, self._lost = time.monotonic(), took, False

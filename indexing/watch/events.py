@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,6 +63,8 @@ class VaultEvents:
         self._settings = self._lost = False
         self._begun = self._late = False
         self._failure: str | None = None
+        self.unreported: str | None = None
+        """Why files are looked at though the system was to report changes."""
         self._thread = threading.Thread(target=self._run, name="notehop-events", daemon=True)
         self._root = _identity(vault)
 
@@ -105,44 +107,54 @@ class VaultEvents:
             self._thread.join(2 * max(GROUP_MS, self._settle_ms) / 1000)
 
     def _run(self) -> None:
-        try:
-            watched: frozenset[str] | None = None
-            while not self._stop.is_set():
+        watched: frozenset[str] | None = None
+        while not self._stop.is_set() and self._failure is None:
+            try:
                 folders = folders_of(self._vault) if self._each_folder else frozenset([""])
                 self._watch(folders, folders - (folders if watched is None else watched))
                 watched = folders
-        except (OSError, RuntimeError, ValueError) as exc:
-            # OSError: too many folders for the system's limit, a folder that went; RuntimeError:
-            # the library's own; ValueError: a path of the vault that is no UTF-8.
-            with self._lock:
-                self._failure = str(exc) or type(exc).__name__
-                self._lock.notify_all()
+            except (OSError, RuntimeError, ValueError) as exc:
+                # OSError: too many folders for the system's limit, a folder that went; RuntimeError:
+                # the library's own; ValueError: a path of the vault that is no UTF-8.
+                reason = str(exc) or type(exc).__name__
+                with self._lock:
+                    if self._polling or _identity(self._vault) != self._root:
+                        self._failure = reason
+                    else:
+                        self._polling = self._each_folder = True
+                        self.unreported = reason
+                    self._lock.notify_all()
 
     def _watch(self, folders: frozenset[str], new: frozenset[str]) -> None:
         """Report changes until other folders have to be watched.
 
         :param new: of the folders, those that were not watched by the watch before.
         """
-        armed = _StopEvent(self._stop, lambda: self._watching(new))
+        began = False
         changes = watch(
             *(self._vault / folder for folder in sorted(folders)),
             watch_filter=None,
             debounce=max(GROUP_MS, self._settle_ms),
             step=self._settle_ms,
-            stop_event=armed,
+            # Nothing, now and then: the watch stands, and may have to end.
+            rust_timeout=max(self._settle_ms, 50),
+            yield_on_timeout=True,
             force_polling=self._polling or None,
-            poll_delay_ms=self._timing.poll_ms,
+            poll_delay_ms=self._timing.poll_ms * (5 if self.unreported else 1),
             recursive=not self._each_folder,
             ignore_permission_denied=True,
             raise_interrupt=False,
         )
         try:
             for found in changes:
+                if not began:
+                    began = True
+                    self._watching(new)
                 relative = {(kind, self._relative(path)) for kind, path in found}
                 self._report(relative)
-                if self._each_folder and any(
+                if self._stop.is_set() or any(
                     (kind == Change.added or path not in folders) and is_folder(self._vault, path)
-                    for kind, path in relative
+                    for kind, path in (relative if self._each_folder else ())
                 ):
                     break
         except FileNotFoundError:
@@ -151,7 +163,7 @@ class VaultEvents:
                 raise
         except RuntimeError as exc:
             # From then on it reports nothing.
-            if not (armed.called or str(exc).startswith(_UNDECODABLE)):
+            if not (began or str(exc).startswith(_UNDECODABLE)):
                 raise
         finally:
             changes.close()
@@ -185,21 +197,6 @@ class VaultEvents:
     def _relative(self, path: str) -> str:
         relative = Path(path).relative_to(self._vault).as_posix()
         return "" if relative == "." else relative
-
-
-class _StopEvent:
-    """What ``watchfiles`` looks at in each round, from the first round of a watch that stands."""
-
-    def __init__(self, stop: threading.Event, on_first_call: Callable[[], None]) -> None:
-        self._stop = stop
-        self._on_first_call = on_first_call
-        self.called = False
-
-    def is_set(self) -> bool:
-        if not self.called:
-            self.called = True
-            self._on_first_call()
-        return self._stop.is_set()
 
 
 def folders_of(vault: Path) -> frozenset[str]:

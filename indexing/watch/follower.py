@@ -17,19 +17,14 @@ from notehop.config.errors import (
     VaultError,
 )
 from notehop.indexing.pipeline import Indexer
+from notehop.indexing.pipeline.models import TooMuchToEmbed
 from notehop.indexing.report import Update
-from notehop.indexing.stores.layout import IndexLayout
-from notehop.indexing.stores.run_record import LATELY
 from notehop.indexing.watch.backoff import LAST_WAIT, TIMING, Backoff, ScanSchedule, Timing
 from notehop.indexing.watch.events import EVERYTHING, VaultEvents
 from notehop.indexing.watch.state import Phase, WatcherLock
 
 HALF_WRITTEN = 1.0
 """Seconds that an empty file is given to be filled: some programs empty a file, then write it."""
-
-
-class TooMuchToEmbed(Exception):
-    """More has to be embedded than the follower does itself: a process of its own shall do it."""
 
 
 class Follower:
@@ -63,17 +58,14 @@ class Follower:
         self._timing = timing
         self._schedule = ScanSchedule(indexer.settings.watch.rescan_s, timing)
         self._events: VaultEvents | None = None
-        # Why changes are not reported though the vault is there.
-        self._unreported: str | None = None
         # What is to be taken in, and when that is tried again.
         self._due = {EVERYTHING}
         self._backoff = Backoff()
         # Whether the index is to be tidied, and when that is tried again.
         self._untidy = False
         self._tidy_backoff = Backoff()
-        # What people were told is in the way, and what the index was like when that was met.
+        # What people were told is in the way, and whether other settings may help.
         self._trouble: str | None = None
-        self._failed_at: IndexStamp | None = None
         self._settings_may_help = False
 
     def run(self, stop: threading.Event) -> None:
@@ -87,9 +79,11 @@ class Follower:
                 self._listen(begin=False)
                 self._wait(stop)
                 if self._due and not self._backoff.left:
+                    if self._settings_may_help:
+                        self._load_settings(quietly=True)
                     self._listen(begin=True)
                     self._take_in()
-                elif not self._due and self._untidy and self._schedule.quiet:
+                elif not self._due and self._untidy and not self._tidy_backoff.left:
                     self._tidy(stop)
         finally:
             self._end_events()
@@ -125,18 +119,9 @@ class Follower:
                 self._schedule.lost()
         if self._schedule.slept() or self._schedule.due:
             self._due.add(EVERYTHING)
-        if self._failed_at is not None:
-            if index_stamp(self._indexer.layout) != self._failed_at:
-                self._failed_at = None
-                self._backoff.reset()
-            elif self._settings_may_help:
-                self._load_settings(only_if_new=True)
 
     def _listen(self, *, begin: bool) -> None:
-        """See whether changes are reported, or that they are; what happened while they were not is due.
-
-        Where the system cannot, the vault is scanned again and again.
-        """
+        """See whether changes are reported, or that they are; what happened while they were not is due."""
         vault, watch = self._indexer.vault, self._indexer.settings.watch
         if begin and self._events is None and _is_there(vault):
             self._events = VaultEvents(
@@ -144,41 +129,31 @@ class Follower:
             )
             self._events.start()
             self._due.add(EVERYTHING)
-            self._unreported = None
-        reason = self._events and self._events.failure
-        if reason is not None:
+        if self._events is not None and self._events.failure is not None:
             self._end_events()
-            self._due.add(EVERYTHING)
-            self._unreported = None
-            if _is_there(vault):
-                self._unreported = (
-                    f"the system does not report changes of the vault ({reason}), so all of it is "
-                    "looked at now and then"
-                )
-                self._report_trouble("following", self._unreported)
+            self._schedule.lost()
 
     def _end_events(self) -> None:
         if self._events is not None:
             self._events.close()
             self._events = None
 
-    def _load_settings(self, *, only_if_new: bool = False) -> None:
+    def _load_settings(self, *, quietly: bool = False) -> None:
         """Go on with the settings as they are now; wrong ones change nothing.
 
-        :param only_if_new: whether they have changed is not known, and nobody waits for them.
+        :param quietly: whether they have changed is not known, and nobody waits for them.
         """
         try:
             found = self._reload()
         except NotehopError as exc:
-            if not only_if_new:
+            if not quietly:
                 self._notify(f"the settings stay as they were: {exc}")
             return
         before = self._indexer.settings
-        if only_if_new and found.settings == before:
-            return
         self._indexer = found
         self._schedule.rescan_s = found.settings.watch.rescan_s
-        self._backoff.reset()
+        if not quietly:
+            self._backoff.reset()
         self._due.add(EVERYTHING)
         if found.settings.watch != before.watch:
             self._end_events()
@@ -195,7 +170,7 @@ class Follower:
         began = time.monotonic()
         try:
             self._lock.write_state("indexing")
-            wrote = self._update(None if everything else paths)
+            self._update(None if everything else paths)
         except (NotehopError, OSError) as exc:
             self._due |= paths
             self._failed(exc)
@@ -204,32 +179,25 @@ class Follower:
             self._schedule.scanned(time.monotonic() - began)
             # A Chroma server may have lost what it had: look now and then.
             self._untidy |= self._indexer.settings.vectors.engine == "chroma"
-        if not half and (wrote or self._events is not None):
+        if not half:
             self._backoff.reset()
-        if not half and self._events is None:
-            # Where nothing is reported, the vault is scanned again.
-            self._due.add(EVERYTHING)
-            pause = max(self._timing.vault_retry, self._schedule.pause)
-            self._backoff.failed(pause, self._timing.unreported_most)
         # Work that took long is no sleep.
         self._schedule.slept()
-        self._failed_at = None
+        self._settings_may_help = False
         self._all_well(checked=everything)
 
-    def _update(self, paths: set[str] | None) -> bool:
-        """Whether it wrote something."""
+    def _update(self, paths: set[str] | None) -> None:
         try:
             update = self._indexer.update(paths)
         except TooMuchToEmbed:
             self._run_bulk()
             self._notify("many changes were indexed by a process of their own")
             self._untidy = True
-            return True
+            return
         if update.wrote:
             self._untidy = True
-            self._schedule.wrote()
+            self._tidy_backoff.failed(self._timing.quiet, self._timing.quiet)
             self._notify(update)
-        return update.wrote
 
     def _failed(self, exc: NotehopError | OSError) -> None:
         if isinstance(exc, IndexLocked):
@@ -238,24 +206,20 @@ class Follower:
             return
         # What else changed meanwhile was not taken in either: scan everything then.
         self._due = {EVERYTHING}
+        first, most = self._timing.failed_retry, LAST_WAIT
         if isinstance(exc, VaultError):
-            # Where nothing is reported, only a look tells that the vault is back.
-            most = LAST_WAIT if self._events is not None else self._timing.vault_retry
-            self._backoff.failed(self._timing.vault_retry, most)
-        else:
-            # Deletions that are refused are counted anew by each try, and forgotten between two
-            # that are too far apart.
-            most = LATELY / 2 if isinstance(exc, MassDeletion) else LAST_WAIT
-            self._backoff.failed(self._timing.failed_retry, most)
-        self._failed_at = index_stamp(self._indexer.layout)
+            # Only a look tells that the vault is back.
+            first = most = self._timing.vault_retry
+        elif isinstance(exc, MassDeletion | IndexDamaged | IndexMismatch):
+            # A person mends it, and looks whether it helped.
+            most = self._timing.mended_retry
+        self._backoff.failed(first, most)
         # Not those of a vault that is away: what it keeps out is said there.
         self._settings_may_help = isinstance(exc, IndexDamaged | IndexMismatch)
         self._report_trouble("held" if isinstance(exc, MassDeletion) else "waiting", _message(exc))
 
     def _tidy(self, stop: threading.Event) -> None:
         """Do what keeps the index small and quick to open, while nobody waits for it."""
-        if self._tidy_backoff.left:
-            return
 
         def interrupted() -> bool:
             return stop.is_set() or (self._events is not None and self._events.pending)
@@ -275,10 +239,16 @@ class Follower:
 
     def _all_well(self, *, checked: bool = False) -> None:
         """Nothing is in the way, but perhaps that changes are not reported."""
-        self._lock.write_state("following", self._unreported, checked=checked)
-        if self._trouble is not None and self._events is not None:
-            self._trouble = None
-            self._notify("following the vault again")
+        detail = None
+        if self._events is not None and self._events.unreported is not None:
+            detail = (
+                f"the system does not report changes of the vault ({self._events.unreported}), "
+                "so its files are looked at every few seconds"
+            )
+        self._lock.write_state("following", detail, checked=checked)
+        if detail != self._trouble:
+            self._trouble = detail
+            self._notify(detail or "following the vault again")
 
     def _report_trouble(self, phase: Phase, detail: str) -> None:
         """Tell other processes what is in the way, and people if they do not know yet."""
@@ -297,20 +267,6 @@ def half_written(vault: Path, paths: Iterable[str]) -> set[str]:
             if path and status.st_size == 0 and 0 <= time.time() - status.st_mtime < HALF_WRITTEN:
                 found.add(path)
     return found
-
-
-IndexStamp = tuple[tuple[int, int, int] | None, ...]
-"""(inode, size, time) of some files; None for one that is not there."""
-
-
-def index_stamp(layout: IndexLayout) -> IndexStamp:
-    """What changes when an index is written, replaced or restored."""
-    found: list[tuple[int, int, int] | None] = [None, None]
-    for at, path in enumerate((layout.catalog_file, layout.catalog_state)):
-        with suppress(OSError):
-            status = path.stat()
-            found[at] = status.st_ino, status.st_size, status.st_mtime_ns
-    return tuple(found)
 
 
 def _is_there(vault: Path) -> bool:

@@ -4,31 +4,28 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
 from notehop.config import load_settings
-from notehop.config.errors import IndexFailure, IndexLocked, IndexMissing, NotehopError
+from notehop.config.errors import IndexLocked, NotehopError
 from notehop.config.settings import EmbeddingSettings
 from notehop.indexing.embed.embedder import Embedder
 from notehop.indexing.embed.onnx_model import MANIFEST_FILE, read_manifest
 from notehop.indexing.enrich.enricher import SPENT_NOW, enrich
-from notehop.indexing.enrich.store import EnrichmentStore
 from notehop.indexing.pipeline import Indexer
-from notehop.indexing.pipeline.models import SmallOrBulk
+from notehop.indexing.pipeline.models import SmallOrBulk, TooMuchToEmbed
 from notehop.indexing.report import Update
 from notehop.indexing.stores.layout import IndexLayout
-from notehop.indexing.watch.follower import Follower, TooMuchToEmbed
-from notehop.indexing.watch.state import WatcherLock, index_program
+from notehop.indexing.watch.follower import Follower
+from notehop.indexing.watch.process import index_program, run_program
+from notehop.indexing.watch.state import WatcherLock
 
-_PATIENCE = 10.0  # seconds that a run has to end: a large commit takes a few
 _STAND_BY = 2.0  # seconds between two looks at whether the process that follows has ended
 
 
@@ -72,7 +69,7 @@ class QueryModelCache:
         :raises ModelError: if the model is missing or does not load.
         """
         manifest = read_manifest(folder)
-        if manifest is None or (manifest.reason is None and not manifest.is_whole(folder)):
+        if manifest is None or (manifest.reason is None and not manifest.is_sound(folder)):
             raise TooMuchToEmbed
         made = (folder / MANIFEST_FILE).stat()
         key = (settings, made.st_ino, made.st_mtime_ns)
@@ -112,7 +109,7 @@ def follow(what: Following, stop: threading.Event, *, stand_by: bool = False) ->
                 Follower(
                     first,
                     lock,
-                    lambda: run_bulk([*bulk, "--part-of", what.command], stop),
+                    lambda: run_program([*bulk, "--part-of", what.command], stop),
                     enrichment.notify,
                     lambda: what.indexer(model),
                 ).run(stop)
@@ -130,8 +127,6 @@ _QUIET = 5.0
 """Seconds without a change before anything is written about notes: who types goes on typing."""
 
 _RETRY = 900.0  # seconds until what was left is tried again
-
-_HOUR = 3_600.0
 
 
 class BackgroundEnrichment:
@@ -179,19 +174,11 @@ class BackgroundEnrichment:
         """Write what is missing, as far as the hour goes; whether something is left."""
         try:
             indexer = self._what.indexer(self._load)
-
-            def redo(paths: Sequence[str]) -> Update:
-                try:
-                    return indexer.redo(paths)
-                except TooMuchToEmbed as exc:
-                    raise IndexFailure("too many headers at once; run: notehop index") from exc
-
             done = enrich(
                 indexer,
                 lambda _: None,
                 cancelled=self._stop.is_set,
-                most_calls=_calls_left(indexer),
-                redo=redo,
+                paced=True,
             )
         except NotehopError as exc:
             self._warn_once(str(exc))
@@ -208,58 +195,6 @@ class BackgroundEnrichment:
         if warning != self._last_warning:
             self._last_warning = warning
             self._what.notify(warning)
-
-
-def _calls_left(indexer: Indexer) -> int:
-    """Requests that are left of this hour."""
-    settings = indexer.settings.enrich
-    if "llm" not in (settings.summaries, settings.headers):
-        return 0
-    try:
-        with EnrichmentStore.reading(indexer.layout.enrichment) as store:
-            return max(0, settings.watch_calls - store.made_since(time.time() - _HOUR))
-    except IndexMissing:
-        return settings.watch_calls
-
-
-def run_bulk(program: Sequence[str], stop: threading.Event, patience: float = _PATIENCE) -> None:
-    """Run the indexer in a process of its own, which gives the memory of its model back.
-
-    :param patience: seconds that it has to end once ``stop`` is set; then it is killed, which the
-        next run makes good.
-    :raises IndexFailure: if it fails, with its last line, or cannot be started.
-    """
-    try:
-        process = subprocess.Popen(
-            program,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            encoding="utf-8",
-            errors="replace",
-        )
-    except OSError as exc:
-        raise IndexFailure(
-            f"no process for many changes could be started ({exc.strerror or exc})"
-        ) from exc
-    with process:
-        errors: list[str] = []
-        # Read as it comes: a full pipe would hold the other process up.
-        assert process.stderr is not None
-        reading = threading.Thread(target=errors.extend, args=(process.stderr,), daemon=True)
-        reading.start()
-        while process.poll() is None and not stop.wait(0.1):
-            pass
-        # If it has not ended by itself.
-        process.terminate()
-        try:
-            process.wait(patience)
-        except subprocess.TimeoutExpired:
-            process.kill()
-        reading.join()
-    if process.returncode and not stop.is_set():
-        last = next((line for line in reversed(errors) if line.strip()), "it said nothing")
-        raise IndexFailure(last.strip().removeprefix("error: "))
 
 
 @contextmanager

@@ -8,11 +8,9 @@ from __future__ import annotations
 import json
 import os
 import socket
-import sys
 import time
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Literal
 
 from filelock import FileLock, Timeout
@@ -20,21 +18,6 @@ from filelock import FileLock, Timeout
 from notehop.config.errors import IndexLocked
 from notehop.indexing.stores.layout import IndexLayout, read_json, replace_file
 from notehop.indexing.stores.lock import lock_failure
-
-PROGRAM = (sys.executable, "-P", "-m", "notehop.indexing")
-"""How another process of the index is started. -P: the folder that this process runs in, a vault
-perhaps, is not where modules come from."""
-
-
-def index_program(
-    vault: Path, layout: IndexLayout, config_file: Path | None = None, device: str | None = None
-) -> list[str]:
-    """The command line of a process that indexes a vault, and leads to the same index."""
-    found = [*PROGRAM, str(vault), "--index-dir", str(layout.root)]
-    if config_file is not None:
-        found += ["--config", str(config_file)]
-    return found if device is None else [*found, "--device", device]
-
 
 Phase = Literal["indexing", "following", "waiting", "held"]
 """``indexing``: changes are being taken in. ``following``: the index is up to the vault as far as

@@ -79,7 +79,7 @@ def assert_stands(vault: Path, reply: dict[str, Any]) -> None:
     for shown in [*reply["hits"], *reply["connected_notes"]]:
         note = product.parse_note(shown["path"], (vault / shown["path"]).read_bytes())
         assert note.excluded is None
-        properties = [one.text for one in product.property_texts(note, False, len(note.text))]
+        properties = [text for text, *_ in product.property_texts(note, False, len(note.text))]
         texts = [product.plain_text(note, note.body_start, len(note.text)), *properties]
         assert any(shown["text"] in text for text in texts)
         assert shown["title"] == note.title

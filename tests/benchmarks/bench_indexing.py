@@ -20,7 +20,6 @@ from tests.support.product import (
     IndexLayout,
     ModelError,
     demo_vault,
-    embedded_sentence,
     embedded_text,
     load_bulk,
     load_query,
@@ -63,7 +62,7 @@ def _texts(layout: IndexLayout) -> list[str]:
         titles = {note.path: note.title for note in catalog.notes()}
         rows = catalog.chunks(key.id for key in catalog.chunk_keys()).values()
         said = {
-            link.sentence_id: embedded_sentence(titles[link.path], link.sentence)
+            link.sentence_id: f"{titles[link.path]}: {link.sentence}"
             for link in catalog.links()
             if link.sentence_id
         }

@@ -7,7 +7,7 @@ import threading
 import time
 from pathlib import Path
 
-from tests.support.product import run_bulk
+from tests.support.product import run_program
 
 SLOW_TO_END = """
 import signal, sys, time
@@ -36,7 +36,7 @@ def stopped(tmp_path: Path, seconds: float, patience: float) -> tuple[int, float
 
     threading.Thread(target=when_it_runs, daemon=True).start()
     busy, began = time.thread_time(), time.monotonic()
-    run_bulk([sys.executable, str(script), str(log), str(seconds)], stop, patience)
+    run_program([sys.executable, str(script), str(log), str(seconds)], stop, patience=patience)
     return (len(log.read_text().splitlines()), time.thread_time() - busy, time.monotonic() - began)
 
 

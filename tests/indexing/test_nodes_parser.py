@@ -98,7 +98,7 @@ EVERYTHING = 10_000
 def texts(front_matter: str, body: str = "", fits: int = EVERYTHING) -> list[tuple[str, int]]:
     note = product.parse_note("Note.md", f"---\n{front_matter}\n---\n{body}".encode())
     found = product.property_texts(note, bool(body), fits)
-    return [(" ".join(one.text.split()), one.first_line) for one in found]
+    return [(" ".join(text.split()), first) for text, first, _ in found]
 
 
 @pytest.mark.parametrize(
@@ -125,14 +125,14 @@ def test_each_word_stands_in_its_own_line() -> None:
         "---\nid: 5\ncategories:\n  - '[[Shows]]'\n\n# a remark\n  - TV\n"
         "size: {w: 3,\n  h: 4}\nrating: 7\n---\n"
     )
-    (found,) = product.property_texts(
+    ((text, first, last),) = product.property_texts(
         product.parse_note("Note.md", written.encode()), False, EVERYTHING
     )
     lines = written.split("\n")
-    assert (found.first_line, found.last_line) == (3, 10)
-    for at, line in enumerate(found.text.split("\n")):
+    assert (first, last) == (3, 10)
+    for at, line in enumerate(text.split("\n")):
         for word in line.replace(":", "").replace(",", "").replace("·", "").split():
-            assert word in lines[found.first_line + at - 1] or word == "size"
+            assert word in lines[first + at - 1] or word == "size"
 
 
 def test_many_properties_are_several_chunks_and_none_is_lost() -> None:

@@ -162,12 +162,12 @@ def test_english_terms_do_not_hide_chinese() -> None:
 
 @pytest.mark.parametrize(("phrase", "text"), rows(__file__, "it_stands_there"))
 def test_it_stands_there(phrase: str, text: str) -> None:
-    assert product.Phrase(phrase).stands_in(product.joined_words(text))
+    assert product.joined_words(phrase) in product.joined_words(text)
 
 
 @pytest.mark.parametrize(("phrase", "text"), rows(__file__, "it_does_not"))
 def test_it_does_not(phrase: str, text: str) -> None:
-    assert not product.Phrase(phrase).stands_in(product.joined_words(text))
+    assert product.joined_words(phrase) not in product.joined_words(text)
 
 
 texts = st.text(
@@ -222,6 +222,16 @@ def test_what_was_asked_keeps_its_weight() -> None:
     assert shelf.tokenizer.weights(tokens, shelf.index)["mehl"] == 2.0
     ranked = shelf.index.top(shelf.tokenizer.weights(["mehl"], shelf.index), 5)
     assert [id_ for id_, _ in ranked] == ["000", "001"]
+
+
+def test_the_other_spelling_of_a_word_is_asked_where_the_vault_has_it() -> None:
+    shelf = Shelf("en", "colors", "organization", "harbour")
+    assert shelf.asked("Which colours do the organisations of the harbour have?") == {
+        shelf.stem("color"): 1.0,
+        shelf.stem("organization"): 1.0,
+    }
+    assert Shelf("en", "colour").asked("coloring") == {"colour": 1.0}
+    assert not Shelf("de", "Color").asked("Colour")
 
 
 def test_of_many_compounds_the_commonest_are_asked() -> None:

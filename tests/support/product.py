@@ -40,7 +40,7 @@ _HOMES: dict[str, str] = {
     "notehop.app.api.workers": "Workers",
     "notehop.app.api.logs": "KeyValue",
     "notehop.app.api.middleware": "MAX_BODY HEADERS BodyLimit",
-    "notehop.app.api.guard": "is_loopback Buckets REMEMBERED GUESSES",
+    "notehop.app.api.guard": "is_loopback RequestCounts GUESSES",
     "notehop.app.api.routes": "seen",
     "notehop.app.api.serve": "listen PortTaken server_of",
     "notehop.app.cli.program": "app run",
@@ -67,8 +67,8 @@ _HOMES: dict[str, str] = {
         "AnswerQuestion conclusion measured read_answer_set rows"
     ),
     "notehop.app.evaluation.metrics": (
-        "answer_values Answered ANSWERS context_values MeanEstimate=Estimate holds mean RANKED "
-        "ranked_targets ranking_values refusal"
+        "answer_values Answered ANSWERS context_values holds mean RANKED "
+        "ranked=ranked_targets ranking_values"
     ),
     "notehop.app.evaluation.questions": (
         "golden_sets GoldenSet KnownQuestion=Question own_questions QuestionSet read_questions Target"
@@ -137,7 +137,9 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.embed": "onnx_export",
     "notehop.indexing.embed.embedder": "Embedder OnBatch Vectors=EmbedderVectors",
     "notehop.indexing.embed.hub": "ask cached_models fetch",
-    "notehop.indexing.embed.identity": "model_identity native_dimensions describe_model",
+    "notehop.indexing.embed.identity": (
+        "model_identity native_dimensions describe_model MIN_COSINE PROBES"
+    ),
     "notehop.indexing.embed.models": (
         "bundled_folder cached_folder multilingual_file MULTILINGUAL_NAME MULTILINGUAL_SHA256"
     ),
@@ -145,7 +147,6 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.embed.onnx_export": "export_query_model",
     "notehop.indexing.embed.onnx_model": "ModelManifest MANIFEST_FILE read_manifest",
     "notehop.indexing.embed.packed": "PackedModel UnigramTokenizer",
-    "notehop.indexing.embed.precision": "MIN_COSINE PROBES",
     "notehop.indexing.embed.ray_embedding": "Address=RayAddress EmbeddingWorker RayCluster slots_of",
     "notehop.indexing.embed.tokenizer": "read_tokenizer TokenOffsets",
     "notehop.indexing.embed.torch_embedding": ("even_width load_bulk TorchEmbedding"),
@@ -155,29 +156,30 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.enrich.store": "EnrichmentStore read_summaries Summary",
     "notehop.indexing.graph": "pagerank",
     "notehop.indexing.graph.communities": (
-        "singleton connected_parts grouped louvain modularity match_communities move_notes "
+        "singleton connected_parts grouped louvain match_communities move_notes "
         "EdgeWeights edge_weights"
     ),
     "notehop.indexing.graph.files": "VaultFiles is_note",
-    "notehop.indexing.graph.fragments": "find_fragment Outline outline_of_note",
-    "notehop.indexing.graph.model": "ResolvedLink Status ",
     "notehop.indexing.graph.pagerank": "pagerank=graph_pagerank",
-    "notehop.indexing.graph.resolve": "MAX_CANDIDATES resolve_link resolve_path",
+    "notehop.indexing.graph.resolve": (
+        "find_fragment MAX_CANDIDATES Outline outline_of_note resolve_link resolve_path ResolvedLink "
+        "Status"
+    ),
     "notehop.indexing.llm": "egress",
     "notehop.indexing.llm.consent": "Hosts is_loopback=consent_is_loopback Resolve",
-    "notehop.indexing.llm.egress": "EgressLog FORMER NAME SENDING sending",
+    "notehop.indexing.llm.egress": "EgressLog FORMER NAME SENDING sending UNWANTED",
     "notehop.indexing.llm.providers": "load_llm ProviderConfig DEFAULT_CONTEXT_WINDOW",
-    "notehop.indexing.llm.tokens": "Estimate=TokensEstimate",
+    "notehop.indexing.llm.tokens": "count_tokens",
     "notehop.indexing.llm.transport": "ProviderTransport",
     "notehop.indexing.nodes.chunker": "chunk_id ChunkDraft embedded_text split_note",
     "notehop.indexing.nodes.parser": "NoteDocument SectionNodeParser",
-    "notehop.indexing.nodes.properties": "property_texts",
-    "notehop.indexing.pipeline.models": "load_embedder SmallOrBulk",
+    "notehop.indexing.vault.properties": "property_texts",
+    "notehop.indexing.pipeline.models": "load_embedder SmallOrBulk TooMuchToEmbed",
     "notehop.indexing.pipeline.indexer": "Indexer",
     "notehop.indexing.pipeline.language": "advice",
-    "notehop.indexing.pipeline.chunking": "embedded_sentence",
     "notehop.indexing.report": "EnrichReport Progress=Silent Report report_lines Update",
     "notehop.indexing.stores.caches": "bring_up_to_date",
+    "notehop.indexing.stores.catalog_rows": "pack_tokens unpack_tokens",
     "notehop.indexing.stores.catalog": (
         "Catalog CatalogState read_catalog_state stamp_of write_catalog_state"
     ),
@@ -200,34 +202,34 @@ _HOMES: dict[str, str] = {
     ),
     "notehop.indexing.stores.reader": "Reader Snapshot",
     "notehop.indexing.stores.run_record": "LATELY read_run_record RunRecord write_run_record",
+    "notehop.indexing.stores.database": "among",
     "notehop.indexing.stores.schema": "METADATA",
     "notehop.indexing.stores.vector_index": "VectorIndex write_vectors",
     "notehop.indexing.templates": "line_keys read_templates Templates",
-    "notehop.indexing.themes.model": "read_themes Theme Themes",
     "notehop.indexing.themes.update": "update_themes sum_themes_up",
-    "notehop.indexing.themes.build": "made_with=themes_made_with",
+    "notehop.indexing.themes.build": "made_with=themes_made_with read_themes Theme Themes",
     "notehop.indexing.tokens": "FIELDS LANGUAGES",
     "notehop.indexing.tokens.vocabulary": "MOST=COMPOUNDS_MOST PART Vocabulary WITHIN",
-    "notehop.indexing.tokens.words": "fold Phrase joined_words words_in_order MAX_LENGTH",
+    "notehop.indexing.tokens.words": "fold joined_words words_in_order MAX_LENGTH",
     "notehop.indexing.tokens.languages": "detect_language",
     "notehop.indexing.tokens.tokenizer": "field_tokens Tokenizer",
     "notehop.indexing.vault": "parse=note_parser",
     "notehop.indexing.vault.body": "MAX_CHARACTERS",
     "notehop.indexing.vault.dates": "day_in_name",
-    "notehop.indexing.vault.exclusion": "exclusion glob_pattern",
     "notehop.indexing.vault.model": "CommentLinks LinkKind Note",
     "notehop.indexing.vault.opening": "open_below",
     "notehop.indexing.vault.pdf": "read_pdf",
     "notehop.indexing.vault.parse": "parse_note extract_wiki_links",
     "notehop.indexing.vault.plain": "plain_map plain_text without_emphasis words_of",
     "notehop.indexing.vault.sentences": "sentence_spans",
-    "notehop.indexing.vault.walk": "Walk walk",
+    "notehop.indexing.vault.walk": "exclusion glob_pattern Walk walk",
     "notehop.indexing.watch.events": "APP_SETTINGS EVERYTHING ReportedChanges VaultEvents",
-    "notehop.indexing.watch.service": "run_bulk follow=follow_follow Following "
+    "notehop.indexing.watch.process": "PROGRAM run_program",
+    "notehop.indexing.watch.service": "follow=follow_follow Following "
     "stopped_by_signals when_input_ends",
-    "notehop.indexing.watch.follower": "Follower TooMuchToEmbed",
+    "notehop.indexing.watch.follower": "Follower",
     "notehop.indexing.watch.backoff": "Timing",
-    "notehop.indexing.watch.state": "Phase PROGRAM read_watch_state WatcherLock",
+    "notehop.indexing.watch.state": "Phase read_watch_state WatcherLock",
 }
 
 _PLACES = {

@@ -24,8 +24,7 @@ def query_model() -> Path:
 
     It is kept in ``.cache``, by the code and the libraries that make it: no test may write to it.
     """
-    # They load torch, and most who import this file only collect tests.
-    from tests.support.product import export_query_model, load_bulk, onnx_export
+    from tests.support.product import onnx_export
 
     code = Path(onnx_export.__file__).parent
     parts = [file.read_bytes() for file in sorted(code.glob("*.py"))]
@@ -38,6 +37,9 @@ def query_model() -> Path:
     folder = CACHE / f"query-model-{key}"
     with FileLock(CACHE / "query-model.lock"):
         if not folder.is_dir():
+            # They load torch, and nearly always the model is there.
+            from tests.support.product import export_query_model, load_bulk
+
             draft = CACHE / "query-model-draft"
             for old in CACHE.glob("query-model-*"):
                 shutil.rmtree(old)

@@ -6,18 +6,17 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import Any
 
 from notehop.app.answer.material import open_uri
 from notehop.app.retrieval.freshness import CurrentView
 from notehop.app.services.index_process import remedy
 from notehop.app.services.open_vault import Place
-from notehop.indexing.enrich.prompts import OWN_SUMMARY
+from notehop.indexing.enrich.prompts import own_summary
 from notehop.indexing.enrich.store import Summary, read_summaries
-from notehop.indexing.graph.model import Status
+from notehop.indexing.graph.resolve import Status
 from notehop.indexing.stores.model import ChunkRow, LinkRow, NoteRow
 from notehop.indexing.stores.reader import Snapshot
-from notehop.indexing.vault.sentences import sentence_spans
+from notehop.indexing.vault.sentences import shortened
 
 
 class CurrentNotes(CurrentView):
@@ -86,7 +85,7 @@ class CurrentNotes(CurrentView):
                 written = stored[path]
                 found[path] = Summary(shortened(written.text, STORED_LENGTH), written.model)
             else:
-                found[path] = Summary(own or shortened(flat(texts.get(path, ""))))
+                found[path] = Summary(own or shortened(flat(texts.get(path, "")), LENGTH))
         return found
 
     def uri(self, path: str, headings: Sequence[str] = ()) -> str:
@@ -109,28 +108,7 @@ _BULLETS = re.compile(r"^[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?|^[ \
 _EMPHASIS = re.compile(r"(\*\*|__|==|~~)(?=\S)(.+?)(?<=\S)\1")
 
 
-def own_summary(front_matter: Mapping[str, Any]) -> str | None:
-    """What the owner wrote as the summary of a note, at most 150 characters; None for nothing."""
-    said = {str(key).lower(): value for key, value in front_matter.items()}
-    for key in OWN_SUMMARY:
-        value = said.get(key)
-        if isinstance(value, str) and value.strip():
-            return shortened(" ".join(value.split()))
-    return None
-
-
 def flat(text: str) -> str:
     """A passage on one line, without headings, rules and bullets; with them if there is no more."""
     bare = _BULLETS.sub("", _MARKS.sub("", text))
     return " ".join(_EMPHASIS.sub(r"\2", bare).split()) or " ".join(text.split()).lstrip("# ")
-
-
-def shortened(text: str, most: int = LENGTH) -> str:
-    """The beginning of a line, cut after a sentence that leaves half of it, or a word."""
-    if len(text) <= most:
-        return text
-    ends = [end for _, end in sentence_spans(text[: most + 1])[:-1]]
-    if ends and ends[-1] >= most // 2:
-        return text[: ends[-1]].rstrip()
-    cut = text[: most - 2]
-    return (cut.rsplit(" ", 1)[0] if " " in cut[most // 2 :] else cut).rstrip(" ,;:") + " …"

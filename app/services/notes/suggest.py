@@ -7,8 +7,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable
-from itertools import islice
+from collections.abc import Iterable, Sequence
 from posixpath import basename, dirname
 from urllib.parse import quote
 
@@ -18,22 +17,21 @@ from notehop.app.models import Connection, Suggestion, Suggestions
 from notehop.app.retrieval.chain import Wanted
 from notehop.app.retrieval.trace import TracedQuery
 from notehop.app.services.engine import Engine
-from notehop.app.services.notes.current_notes import CurrentNotes, flat, shortened
+from notehop.app.services.notes.current_notes import CurrentNotes, flat
 from notehop.app.services.notes.find_note import note_meant
 from notehop.app.services.notes.read_note import SENTENCE
 from notehop.app.services.notes.unlinked_pairs import Naming, Pair, UnlinkedPairs
 from notehop.indexing.capture import Kept
 from notehop.indexing.embed.onnx_embedding import QueryEmbedder
 from notehop.indexing.graph.files import NOTE_SUFFIX, VaultFiles, link_name
-from notehop.indexing.graph.model import Status
-from notehop.indexing.graph.resolve import resolve_path
+from notehop.indexing.graph.resolve import Status, resolve_path
 from notehop.indexing.report import Progress
 from notehop.indexing.stores.catalog_read import CatalogReads
 from notehop.indexing.stores.model import ChunkId, LinkRow, Matrix, NoteStatus
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens import Tokenizer
 from notehop.indexing.vault.plain import plain_text, words_of
-from notehop.indexing.vault.sentences import sentence_spans
+from notehop.indexing.vault.sentences import sentence_spans, shortened
 
 COMPARED = 5
 """Pairs of the whole vault whose notes are read for the names of each other, for each that is wanted."""
@@ -93,42 +91,40 @@ def _described(
     now: CurrentNotes,
     tokenizer: Tokenizer,
     pairs: UnlinkedPairs,
-    likely: Iterable[Pair],
+    likely: Sequence[Pair],
     limit: int,
     *,
     whole: bool,
 ) -> list[Suggestion]:
     """The most likely pairs as they stand in the vault, each with its evidence."""
     counts: Counter[tuple[str, str]] = Counter()
-    ordered = iter(likely)
+    files = called_alike(now.catalog, [pair.target for pair in likely])
     found: list[Suggestion] = []
-    while len(found) < limit and (part := list(islice(ordered, limit))):
-        rows = now.notes_at({path for pair in part for path in (pair.source, pair.target)})
-        files = called_alike(now.catalog, [pair.target for pair in part])
-        for pair in part:
-            sides = (("source", pair.source), ("target", pair.target))
-            if pair.source not in rows or pair.target not in rows:
-                continue
-            if whole and any(counts[side] == AGAIN for side in sides):
-                continue
-            said = pair.said or _alike_in(now, tokenizer, pair, SHOWS if whole else 0)
-            if said is None:
-                continue
-            counts.update(sides)
-            found.append(
-                Suggestion(
-                    kind="mention" if pair.said else "alike",
-                    source=pair.source,
-                    target=pair.target,
-                    title=rows[pair.target].title,
-                    line=said.line,
-                    text=said.sentence,
-                    link=_link(files, pair, said.name),
-                    score=round(pairs.score(pair), 2),
-                    uri=now.uri(pair.source),
-                )
+    for pair in likely:
+        if len(found) == limit:
+            break
+        rows = now.notes_at((pair.source, pair.target))
+        sides = (("source", pair.source), ("target", pair.target))
+        if len(rows) < 2 or (whole and any(counts[side] == AGAIN for side in sides)):
+            continue
+        said = pair.said or _alike_in(now, tokenizer, pair, SHOWS if whole else 0)
+        if said is None:
+            continue
+        counts.update(sides)
+        found.append(
+            Suggestion(
+                kind="mention" if pair.said else "alike",
+                source=pair.source,
+                target=pair.target,
+                title=rows[pair.target].title,
+                line=said.line,
+                text=said.sentence,
+                link=_link(files, pair, said.name),
+                score=round(pairs.score(pair), 2),
+                uri=now.uri(pair.source),
             )
-    return found[:limit]
+        )
+    return found
 
 
 def _link(files: VaultFiles, pair: Pair, name: str) -> str:
@@ -298,9 +294,8 @@ def _linked(catalog: CatalogReads, kept: Kept) -> set[str]:
     aliases = catalog.aliases()
     for path, names in aliases.items():
         if any(link_name(name) in {link_name(one) for one in targets} for name in names):
-            if path not in files:
-                files.add(path)
-            files.set_aliases(path, names)
+            known = files.get(path)
+            files.add(path, excluded=bool(known and known.excluded), aliases=names)
     found = (resolve_path(files, kept.path, target).path for target in targets)
     return {path for path in found if path is not None}
 

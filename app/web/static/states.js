@@ -3,11 +3,14 @@
 import { isProblem } from "./api.js";
 import { h, hops, put, say } from "./dom.js";
 
+const AGAIN = 5000; // ms after which the page looks whether a first index is made
+
 export function waiting(text) {
   return h("p", { class: "row dim waiting" }, hops(), h("span", {}, text));
 }
 
 export function failure(problem, retry) {
+  if (problem.type?.endsWith(":indexing")) setTimeout(() => location.reload(), AGAIN);
   const title = titleOf(problem);
   say(`${title}. ${problem.message}`);
   return h("section", { class: "failed", role: "group", "aria-label": "Error" },
@@ -42,6 +45,7 @@ export function passing(problem, retry) {
 
 const BY_KIND = {
   "index-missing": "There is no index yet",
+  indexing: "The vault is being indexed for the first time",
   "index-mismatch": "The index was made with other settings",
   "index-locked": "Another run of notehop is at work",
   "note-missing": "No such note",

@@ -39,12 +39,12 @@ def test_digits_without_end_are_a_number_like_any_other() -> None:
 
 @pytest.mark.parametrize(("question", "kind"), rows(__file__, "the_kind_that_is_asked_for"))
 def test_the_kind_that_is_asked_for(question: str, kind: str) -> None:
-    assert product.read_question(question).expected.kind == kind
+    assert product.read_question(question).exact == kind
 
 
 @pytest.mark.parametrize(("question", "text", "whether"), rows(__file__, "a_passage_has_it_or_not"))
 def test_a_passage_has_it_or_not(question: str, text: str, whether: bool) -> None:
-    asked = product.read_question(question).expected
+    asked = product.read_question(question)
     passage = product.Passage(text, block=0)
     assert product.fits(asked, passage, "", lambda words: words.lower().split()) is whether
 

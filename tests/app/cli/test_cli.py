@@ -81,7 +81,13 @@ def test_what_the_parser_refuses(said: str) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [["ask", "q"], ["browse", "A"], ["status"], ["status", "Atlas"], ["serve", "--no-watch"]],
+    [
+        ["ask", "q"],
+        ["browse", "A"],
+        ["status"],
+        ["status", "Atlas"],
+        ["serve", "--no-watch", "--port", "0"],
+    ],
 )
 def test_a_missing_index_names_the_command_that_makes_it(
     arguments: list[str], vault: Path, tmp_path: Path

@@ -49,7 +49,7 @@ def test_a_vault_of_ones_own(indexed: tuple[Path, Path], tmp_path: Path) -> None
     assert [row["setting"] for row in document["sets"][0]["rows"]] == [alone, "current"]
     page = html.read_text()
     assert page.startswith("<!DOCTYPE html>")
-    assert page.count("<svg") == 3
+    assert page.count("<svg") == 2
     for shown in ("4 notes, 1 question", "100.0 (100.0 to 100.0)", "+100.0 (100.0 to 100.0)"):
         assert shown in page
     for shown in ("0 → 100", "1 helped, 0 hurt", "Plan.md", escape(EVIL, quote=False)):

@@ -83,5 +83,5 @@ def test_the_command_line_shows_the_answer_and_what_is_wrong_with_it(
     server.plays(words("The launch of Atlas is on 14 June 2027 [1]. It rains [19]."))
     shown = " ".join(doors.command("ask", QUESTION).split())
     assert shown.count("The launch of Atlas is on 14 June 2027 [1].") == 1
-    assert "[?] It rains. names no source" in shown
+    assert "[?] It rains. it names no source" in shown
     assert "[1] Atlas > Timeline Atlas.md:6-7 supported, line 7" in shown

@@ -44,7 +44,7 @@ def test_who_asks_for_progress_is_told_of_it(one: Agent) -> None:
 
     arguments = {"question": TIMELINE}
     one.do(lambda: one.client.call_tool("ask", arguments, progress_callback=hear))
-    assert [message for _, message in told][-2:] == ["searching", "answering from 5 sources"]
+    assert told[-1][1] == "searching"
     assert [step for step, _ in told] == sorted({step for step, _ in told})
 
 

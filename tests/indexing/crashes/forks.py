@@ -22,13 +22,11 @@ from typing import Any
 from tests.indexing.crashes.jobs import JOBS, Told
 
 PRELOADED = [
-    "tests.indexing.crashes.jobs",
-    "notehop.indexing.graph.pagerank",
-    "notehop.indexing.stores.served.postgres_sessions",
+    "tests.indexing.crashes.warm",
+    "notehop.indexing.stores.served.postgres_lock",
     "chromadb.api.rust",
     "chromadb.errors",
-    "networkx",
-    "numpy.ma",
+    "psycopg",
 ]
 """What jobs import, or would import each for itself."""
 

@@ -35,15 +35,6 @@ def test_vectors_are_unit_rows_in_the_order_given(tiny: Tiny) -> None:
         assert np.allclose(bulk.embed([text])[0], row, atol=1e-5), "neighbours must not matter"
 
 
-def test_llamaindex_gets_the_same_vectors_from_it(tiny: Tiny) -> None:
-    from llama_index.embeddings.huggingface import HuggingFaceEmbedding
-
-    bulk = load_bulk(tiny(batch_size=2))
-    assert isinstance(bulk, HuggingFaceEmbedding)
-    assert np.allclose(bulk.get_text_embedding_batch(TEXTS), bulk.embed(TEXTS), atol=1e-5)
-    assert bulk.get_query_embedding("plan") == bulk.embed_queries(["plan"])[0].tolist()
-
-
 def test_passes_side_by_side_give_the_same_vectors(tiny: Tiny) -> None:
     texts = [f"{text} {number}" for number in range(20) for text in TEXTS]
     one = load_bulk(tiny(batch_size=3, threads=1))
@@ -78,7 +69,7 @@ def test_prompts_stand_before_queries_and_passages(make_model: MakeModel) -> Non
     bulk = load_bulk(embedding_settings(folder))
     bare = load_bulk(embedding_settings(folder, query_prompt="", passage_prompt=""))
     assert np.allclose(bulk.embed(["plan"]), bare.embed(["passage: plan"]), atol=1e-5)
-    assert np.allclose(bulk.embed_queries(["plan"]), bare.embed(["query: plan"]), atol=1e-5)
+    assert np.allclose(bulk.vectors(["plan"], "query"), bare.embed(["query: plan"]), atol=1e-5)
     assert not np.allclose(bare.embed(["plan"]), bulk.embed(["plan"]), atol=1e-2)
     assert bulk.identity() != bare.identity()
 
@@ -135,7 +126,7 @@ def test_the_bundled_model_in_the_best_precision_agrees_with_float32() -> None:
     assert (rows * exact.embed(texts)).sum(axis=1).min() >= 0.999
     alone = np.concatenate([best.embed([text]) for text in texts])
     assert (rows * alone).sum(axis=1).min() >= 0.9995
-    ask = exact.embed_queries(["when do we launch?", "how do I bake?"])
+    ask = exact.vectors(["when do we launch?", "how do I bake?"], "query")
     assert (ask @ rows.T).argmax(axis=1).tolist() == [0, 2]
 
 

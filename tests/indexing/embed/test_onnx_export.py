@@ -50,7 +50,7 @@ def test_the_door_gives_the_vectors_of_torch(
     assert door.identity() == bulk.identity()
     found = np.stack([door.embed_query(query) for query in QUERIES])
     assert found.dtype == np.float32
-    assert np.allclose(found, bulk.embed_queries(QUERIES), atol=1e-4)
+    assert np.allclose(found, bulk.vectors(QUERIES, "query"), atol=1e-4)
     assert np.allclose(door.embed(QUERIES), bulk.embed(QUERIES), atol=1e-4)
     assert np.allclose(door.embed_together(QUERIES), bulk.embed(QUERIES), atol=1e-4)
 
@@ -88,7 +88,7 @@ def test_a_pooling_that_needs_the_prompt_is_left_to_torch(tiny: Tiny, tmp_path: 
     assert export_query_model(bulk, tmp_path / "door") == reason
     door = load_query(tmp_path / "door", chosen)
     assert (door.source, door.reason) == ("torch", reason)
-    assert np.allclose(door.embed_query("plan"), bulk.embed_queries(["plan"])[0], atol=1e-5)
+    assert np.allclose(door.embed_query("plan"), bulk.vectors(["plan"], "query")[0], atol=1e-5)
     assert door.is_cut("note " * 62)
     assert not door.is_cut("note " * 60)
 
@@ -145,7 +145,7 @@ def test_an_export_that_is_killed_leaves_no_half_of_one(tiny: Tiny, tmp_path: Pa
     while killed_at(kills + 1):
         kills += 1
         door = read_manifest(folder)
-        assert door is None or door.is_whole(folder), f"half a door after point {kills}"
+        assert door is None or door.is_sound(folder), f"half a door after point {kills}"
         assert export_query_model(bulk, folder) is None
         assert load_query(folder, chosen).source == "onnx"
         assert len(files(folder)) == 3, files(folder)
@@ -222,6 +222,6 @@ def test_a_file_that_was_harmed_changes_no_vector(
     served = load_query(tmp_path / "model", chosen)
     assert served.source == "torch"
     assert "missing or damaged" in str(served.reason)
-    assert np.allclose(served.embed_query("plan"), bulk.embed_queries(["plan"])[0], atol=1e-5)
+    assert np.allclose(served.embed_query("plan"), bulk.vectors(["plan"], "query")[0], atol=1e-5)
     load_embedder(chosen, tmp_path / "model")  # as the next index run does
     assert load_query(tmp_path / "model", chosen).source == "onnx"

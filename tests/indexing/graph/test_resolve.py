@@ -166,8 +166,12 @@ def test_a_note_goes_where_modularity_gains_most(
     choices = sorted(
         {home[other] for other in graph[mover]} | {home[mover], product.singleton(mover)}
     )
+    weighted = nx.Graph()
+    weighted.add_weighted_edges_from((a, b, w) for a in graph for b, w in graph[a].items())
     worth = {
-        name: product.modularity(graph, product.grouped({**home, mover: name}), resolution)
+        name: nx.community.modularity(
+            weighted, product.grouped({**home, mover: name}), resolution=resolution
+        )
         for name in choices
     }
     settled = product.move_notes(graph, home, [mover], resolution)

@@ -24,6 +24,7 @@ from tests.support.product import (
     NAME,
     EgressLog,
     Hosts,
+    LlmSettings,
     ProviderConfig,
     ProviderError,
     ProviderTransport,
@@ -52,16 +53,15 @@ def make_gate(tmp_path: Path) -> MakeGate:
         key: str | None = None,
         folder: Path = tmp_path,
     ) -> ProviderTransport:
-        config = ProviderConfig(
+        llm = LlmSettings(
             provider="openai-compatible",
             model="m",
-            url=url,
             timeout_s=20,
             connect_timeout_s=5,
             retries=retries,
-            first_pause=0.01,
-            key=None if key is None else SecretStr(key),
         )
+        secret = None if key is None else SecretStr(key)
+        config = ProviderConfig(llm, url, secret, first_pause=0.01)
         return ProviderTransport(config, Hosts(allow, resolve), EgressLog(folder))
 
     return make

@@ -20,7 +20,7 @@ from tests.support.product import (
     IndexLocked,
     WatcherLock,
     read_watch_state,
-    run_bulk,
+    run_program,
 )
 from tests.support.product import follow_follow as follow
 
@@ -33,7 +33,7 @@ def test_code_that_lies_in_the_current_folder_is_not_run(
     (tmp_path / "argparse.py").write_text("open('ran', 'w').close()\n")
     monkeypatch.chdir(tmp_path)
     with pytest.raises(IndexFailure):
-        run_bulk([*PROGRAM, "--no-such-option"], threading.Event())
+        run_program([*PROGRAM, "--no-such-option"], threading.Event())
     assert not (tmp_path / "ran").exists()
 
 

@@ -99,12 +99,5 @@ function facts(status) {
 }
 
 function bytes(count) {
-  const units = ["B", "kB", "MB", "GB"];
-  let at = 0;
-  let value = count;
-  while (value >= 1000 && at < units.length - 1) {
-    value /= 1000;
-    at += 1;
-  }
-  return `${value.toFixed(at && value < 10 ? 1 : 0)} ${units[at]}`;
+  return count < 1e6 ? `${Math.round(count / 1e3)} kB` : `${(count / 1e6).toFixed(1)} MB`;
 }
