@@ -14,7 +14,16 @@ from itertools import zip_longest
 
 from notehop.app.answer.citations import code_spans, names_in
 from notehop.app.answer.draft import DECLINED, QUOTED, SILENT, UNSURE, Draft, Said
-from notehop.app.answer.material import STATING, Material, Unit, bare, evidence, markers_in, units
+from notehop.app.answer.material import (
+    STATING,
+    Material,
+    Unit,
+    bare,
+    evidence,
+    headings_of,
+    markers_in,
+    units,
+)
 from notehop.app.answer.passages import SentenceSpans
 from notehop.app.answer.relevance import Reading
 from notehop.app.answer.support import Found, Known, Stated, held_against, judged
@@ -284,7 +293,7 @@ class _Check:
 
     def _source(self, marker: str) -> Known:
         if marker not in self._known:
-            names = self._material.names.get(marker, ())
+            names = self._material.names(marker)
             self._known[marker] = Known(self._sources[marker], names, self._by._reading)
         return self._known[marker]
 
@@ -292,9 +301,7 @@ class _Check:
         self, marker: str, spans: Sequence[tuple[int, int]], support: Support | None
     ) -> Evidence:
         source: Source = self._sources[marker]
-        headings = self._material.headings.get(marker)
-        if headings is None:
-            headings = [part for part in source.heading.split(" > ") if part]
+        headings = headings_of(self._material.of(marker) or {"heading": source.heading})
         wanted = () if support == "none" else spans
         return evidence(source, headings, wanted, support, self._by._vault)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
 
@@ -277,9 +277,7 @@ def silent(
     nearest = list(dict.fromkeys(place_of(source) for source in material.sources))[:NEAREST]
     if nearest:
         text += f" Nearest: {'; '.join(nearest)}."
-    # What is linked from notes that do not answer is noise.
-    bare = replace(material, connected=(), connected_nodes=())
-    return Draft(text, "none", material=bare, likelihood=likelihood)
+    return Draft(text, "none", material=material.unconnected(), likelihood=likelihood)
 
 
 def listed(sources: Sequence[Source]) -> Draft:
