@@ -107,16 +107,14 @@ def sentences(
             for one in units(text[start:end], spans)
         ]
         for unit, after in zip_longest(cut, cut[1:]):
-            names = [
+            names = dict.fromkeys(
                 name
                 for marker in markers_in(text, unit, code)
                 for name in names_in(marker["items"])
-            ]
-            mentioned = tuple(dict.fromkeys(name for name in names if name in labels))
+            )
+            mentioned = tuple(name for name in names if name in labels)
             cited = tuple(
-                dict.fromkeys(
-                    f"[{name}]" for name in names if name not in labels and f"[{name}]" in markers
-                )
+                f"[{name}]" for name in names if name not in labels and f"[{name}]" in markers
             )
             words = text[unit.start : unit.end]
             states = draft.mode != "none" and unit.kind in STATING
@@ -239,6 +237,7 @@ class _Check:
         return Checked(claims, best, tuple(self._warnings()))
 
     def _claim(self, sentence: Sentence) -> Claim:
+        said = sentence.said
         claim = Claim(
             text=sentence.text,
             span=(sentence.start, sentence.end),
@@ -246,37 +245,31 @@ class _Check:
             mentioned=list(sentence.mentioned),
         )
         # Beside its quotes, a quoted answer says only what they are about.
-        beside = self._draft.mode == "extractive" and sentence.said is None
-        if not sentence.states or beside:
+        if not sentence.states or (self._draft.mode == "extractive" and said is None):
             return claim
-        if sentence.said is not None and sentence.said.ranges:
+        if said is not None and said.ranges:
             # A quote says where it stands: that it stands there does not make it right.
-            shown = self._evidence(sentence.said.marker, sentence.said.ranges, None)
-            return claim.model_copy(update={"evidence": [shown]})
-        if not sentence.markers:
-            flag = "context" if sentence.mentioned else "uncited"
-            return claim.model_copy(update={"support": "none", "flag": flag})
-        return self._compared(claim)
+            claim.evidence = [self._evidence(said.marker, said.ranges, None)]
+        elif not sentence.markers:
+            claim.support = "none"
+            claim.flag = "context" if sentence.mentioned else "uncited"
+        else:
+            self._compare(claim)
+        return claim
 
-    def _compared(self, claim: Claim) -> Claim:
+    def _compare(self, claim: Claim) -> None:
+        """Say how far the sources that a claim names support it."""
         reading = self._by._reading
         stated = Stated(claim.text, reading)
         found = [self._held(stated, self._source(marker)) for marker in claim.markers]
         verdict = judged(stated, found, reading)
         alone = [verdict] if len(found) == 1 else [judged(stated, [one], reading) for one in found]
-        shown = [
+        claim.support, claim.lacks = verdict.support, list(verdict.lacks)
+        claim.flag = "unsupported" if verdict.support == "none" else None
+        claim.evidence = [
             self._evidence(marker, [one.known.units[at].span for at in one.units], each.support)
             for marker, one, each in zip(claim.markers, found, alone, strict=True)
         ]
-        flag = "unsupported" if verdict.support == "none" else None
-        return claim.model_copy(
-            update={
-                "support": verdict.support,
-                "flag": flag,
-                "lacks": list(verdict.lacks),
-                "evidence": shown,
-            }
-        )
 
     def _held(self, stated: Stated, known: Known) -> Found:
         liken = not self._broken and self._by._clock() < self._until

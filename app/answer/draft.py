@@ -217,8 +217,9 @@ def written(text: str, material: Material) -> Draft:
 def markers_of(material: Material) -> tuple[list[str], list[str], Grammar]:
     """What an answer may name, the markers of sources and the labels of connected notes, and how it
     may write them."""
-    texts = [one.text for one in (*material.sources, *material.connected)]
     markers = [source.marker for source in material.sources]
+    texts = [source.text for source in material.sources]
+    texts += [note.text for note in material.connected]
     return markers, [note.label for note in material.connected], grammar_for(texts)
 
 
