@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from posixpath import dirname
 from typing import TypeVar
@@ -115,7 +115,7 @@ def build_context(material: Material, shortened: Collection[str] = ()) -> str:
     :param shortened: markers and labels of what is not there whole.
     """
     parts: list[str] = []
-    for passage in joined(material.sources, material.ordinals):
+    for passage in joined(material):
         before = ""
         for source in passage:
             parts.append(source_part(source, before, source.marker in shortened))
@@ -126,21 +126,22 @@ def build_context(material: Material, shortened: Collection[str] = ()) -> str:
     return "\n\n".join(parts)
 
 
-def joined(sources: Sequence[Source], ordinals: Mapping[str, int]) -> list[list[Source]]:
+def joined(material: Material) -> list[list[Source]]:
     """Return the sources as passages: neighbouring chunks of a note together, in text order."""
+    ordinals = {one.marker: material.of(one.marker).get("ordinal") for one in material.sources}
+    places = {
+        (one.path, int(at)): one
+        for one in material.sources
+        if (at := ordinals[one.marker]) is not None
+    }
     passages: list[list[Source]] = []
     taken: set[str] = set()
-    places = {
-        (source.path, ordinals[source.marker]): source
-        for source in sources
-        if source.marker in ordinals
-    }
-    for source in sources:
+    for source in material.sources:
         if source.marker in taken:
             continue
         passage = [source]
-        if source.marker in ordinals:
-            first = last = ordinals[source.marker]
+        if (at := ordinals[source.marker]) is not None:
+            first = last = int(at)
             while (source.path, first - 1) in places:
                 first -= 1
             while (source.path, last + 1) in places:

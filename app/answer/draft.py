@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
 
@@ -217,9 +217,9 @@ def written(text: str, material: Material) -> Draft:
 def markers_of(material: Material) -> tuple[list[str], list[str], Grammar]:
     """What an answer may name, the markers of sources and the labels of connected notes, and how it
     may write them."""
+    markers = [source.marker for source in material.sources]
     texts = [source.text for source in material.sources]
     texts += [note.text for note in material.connected]
-    markers = [source.marker for source in material.sources]
     return markers, [note.label for note in material.connected], grammar_for(texts)
 
 
@@ -278,9 +278,7 @@ def silent(
     nearest = list(dict.fromkeys(place_of(source) for source in material.sources))[:NEAREST]
     if nearest:
         text += f" Nearest: {'; '.join(nearest)}."
-    # What is linked from notes that do not answer is noise.
-    bare = replace(material, connected=(), connected_nodes=())
-    return Draft(text, "none", material=bare, likelihood=likelihood)
+    return Draft(text, "none", material=material.unconnected(), likelihood=likelihood)
 
 
 def listed(sources: Sequence[Source]) -> Draft:

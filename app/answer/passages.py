@@ -20,9 +20,6 @@ Range = tuple[int, int]  # half-open range of characters in the text of a source
 
 _EMPHASIS = ("**", "__", "==", "~~")
 
-_QUOTE_MARKS = re.compile(r"(?:[ \t]*>)+[ \t]?")
-"""Marks that are read as text: of a quote in a list whose beginning is in another source."""
-
 _ATTRIBUTE = r"""[ \t]+[A-Za-z_:][\w:.-]*(?:[ \t]*=[ \t]*(?:"[^"]*"|'[^']*'|[^\s"'=<>`]+))?"""
 _MARKUP = re.compile(
     rf"</?[A-Za-z][A-Za-z0-9-]*(?:{_ATTRIBUTE})*[ \t]*/?>"
@@ -102,9 +99,8 @@ def stretch_of(content: str, source: str, lines: Iterable[Range], *, code: bool 
 
 def _seen(line: str, begins: int, spans: list[tuple[int, int]]) -> list[Range]:
     """The parts of a line that a reader sees."""
-    marks = _QUOTE_MARKS.match(line)
     found: list[Range] = []
-    at = marks.end() if marks else 0
+    at = 0
     for mark in _MARKUP.finditer(line, at):
         if not inside(spans, begins + mark.start()):
             # Of a link the words that it shows, else its target.
@@ -131,7 +127,6 @@ LONGEST_CODE = 15
 
 REMEMBERED = 512  # sources whose passages are remembered: questions come back to the same notes
 
-_CALLOUT = re.compile(r"\[!\w[\w-]*(?:\|[^\]]*)?\][+-]?[ \t]*")
 _BLOCK_ID = re.compile(r"(?<![ \t])[ \t]+\^[A-Za-z0-9-]+\s*$")
 
 _WORD = re.compile(r"\w")
@@ -366,14 +361,11 @@ def _blocks(text: str) -> Iterator[_Block]:
             item = at > 1 and tokens[at - 2].type == "list_item_open"
             kind: Kind = "item" if marks else "prose"
             its = shape(kind, depth=len(marks), mark=marks[-1] if item else "")
-            for piece in _unframed(body):
-                yield _Block(
-                    piece,
-                    its,
-                    introduces=follows in (*_LISTS, "fence"),
-                    before_code=follows == "fence",
-                    headed=headed,
-                )
+            block_id = _BLOCK_ID.search(body.text)
+            body = body.part(0, block_id.start() if block_id else len(body.text))
+            if body.text:
+                introduces, code = follows in (*_LISTS, "fence"), follows == "fence"
+                yield _Block(body, its, introduces, code, headed=headed)
                 headed = False
 
 
@@ -391,22 +383,6 @@ def _is_callout_title(tokens: Sequence[Token], at: int) -> bool:
         and len(_TOKEN.findall(text)) < TITLE
         and not text.endswith(_STOPS)
     )
-
-
-def _unframed(body: Stretch) -> list[Stretch]:
-    """A paragraph without its block id, and without the title of a callout unless that is all."""
-    block_id = _BLOCK_ID.search(body.text)
-    end = block_id.start() if block_id else len(body.text)
-    callout = _CALLOUT.match(body.text)
-    if callout is None:
-        return [body.part(0, end)] if body.text[:end].strip() else []
-    line = body.text.find("\n", callout.end())
-    title = end if line < 0 else line
-    parts = [(title, end)]
-    first = body.text[callout.end() : title].rstrip()
-    if len(_TOKEN.findall(first)) >= TITLE or first.endswith(_STOPS):
-        parts = [(callout.end(), title), (title, end)]
-    return [body.part(*part) for part in parts if body.text[slice(*part)].strip()]
 
 
 def _row(

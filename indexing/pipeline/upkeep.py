@@ -41,9 +41,6 @@ def remove_damaged(layout: IndexLayout) -> Iterator[str]:
 
     :raises IndexUnwritable: if the disk refuses.
     """
-    for folder in (layout.vectors, layout.lexical):
-        if folder.exists() and not folder.is_dir():
-            _remove(layout, folder)
     parts: tuple[tuple[Path, Callable[[Path], object], str], ...] = (
         (layout.chunk_vectors, VectorIndex.read, "the vectors were damaged and are"),
         (layout.lexical, read_segments, "the lexical index was damaged and is"),

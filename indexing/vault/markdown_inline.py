@@ -23,15 +23,15 @@ from markdown_it.rules_inline import StateInline, autolink, backtick, escape, ht
 from markdown_it.token import Token
 from mdit_py_plugins.dollarmath.index import math_inline_dollar
 
-from notehop.indexing.vault.link_text import (
+from notehop.indexing.vault.model import CommentLinks, Edit, Lines, Link, LinkKind, LinkSyntax
+from notehop.indexing.vault.plain import (
     LinkText,
+    OffsetMap,
     read_destination,
     read_wikilink,
     without_size,
     words,
 )
-from notehop.indexing.vault.model import CommentLinks, Edit, Lines, Link, LinkKind, LinkSyntax
-from notehop.indexing.vault.plain import OffsetMap
 from notehop.indexing.vault.properties import TAG_CHARACTERS, is_tag
 
 

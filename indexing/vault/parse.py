@@ -92,7 +92,7 @@ _LONGEST_PROPERTY = 2_000  # characters; a longer value is prose
 
 def _property_links(front_matter: FrontMatter) -> Iterator[Link]:
     """The links of a front matter: the string values that are wholly one link."""
-    for path, _, value in front_matter.scalars():
+    for path, _, value, _, line in front_matter.scalars():
         raw = value.strip() if isinstance(value, str) else ""
         if not raw.startswith(("[", "![")) or len(raw) > _LONGEST_PROPERTY:
             continue
@@ -100,8 +100,7 @@ def _property_links(front_matter: FrontMatter) -> Iterator[Link]:
         text.add(0, raw)
         inline.scan(text)
         if [link.raw for link, _ in inline.links] == [raw]:
-            found, _ = inline.links[0]
-            line, key = front_matter.value_line(path), ".".join(path)
+            (found, _), key = inline.links[0], ".".join(path)
             yield replace(found, kind=LinkKind.PROPERTY, line=line, start=0, end=0, property=key)
 
 

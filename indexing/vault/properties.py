@@ -205,15 +205,14 @@ def property_values(front_matter: FrontMatter) -> tuple[PropertyValue, ...]:
     """
     found: list[PropertyValue] = []
     length = 0
-    for path, names, value in front_matter.scalars(_is_for_programs):
+    for _, names, value, key_line, line in front_matter.scalars(_is_for_programs):
         text = _text_of(value)
         length += len(text)
         if length > MAX_CHARACTERS:
             break  # more than the front matter may have: only what stands behind aliases repeats
         if text:
             key = " ".join(" ".join(names).split())
-            lines = front_matter.key_line(path), front_matter.value_line(path)
-            found.append(PropertyValue(key, text, *lines))
+            found.append(PropertyValue(key, text, key_line, line))
     return tuple(found)
 
 
