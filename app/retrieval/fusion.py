@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -17,7 +16,7 @@ from llama_index.core.retrievers.fusion_retriever import FUSION_MODES
 from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
 
 from notehop.app.retrieval.intents import DECIDED_BY
-from notehop.app.retrieval.nodes import Hits, light_node, noted
+from notehop.app.retrieval.nodes import Hits, ThreadedRetriever, light_node, noted
 from notehop.app.retrieval.retrievers import SignalRetriever
 from notehop.app.retrieval.trace import TracedQuery, trace_of, traced
 from notehop.config.errors import UsageError
@@ -110,7 +109,7 @@ class Votes:
         return sorted(scores.items(), key=lambda one: (-one[1], one[0]))
 
 
-class WeightedFusionRetriever(QueryFusionRetriever):
+class WeightedFusionRetriever(ThreadedRetriever, QueryFusionRetriever):
     """Fuses retrievers by weighted reciprocal rank (see :func:`fuse`).
 
     Differs from its base class in that weights count, twins in two notes stay two hits, nodes of
@@ -179,9 +178,6 @@ class WeightedFusionRetriever(QueryFusionRetriever):
         ours = [one for one in self._signals.values() if isinstance(one, SignalRetriever)]
         whole = next((one for one in ours if one.with_text), None)
         return found if whole is None else whole.fill(found, query)
-
-    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return await asyncio.to_thread(self._retrieve, query_bundle)
 
     def _run_sync_queries(self, queries: list[QueryBundle]) -> Votes:  # type: ignore[override]
         """Ask the signals, and the judges about what they found.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import math
 import time
@@ -29,6 +28,7 @@ from notehop.app.retrieval.nodes import (
     NONE_KNOWN,
     HitPlace,
     Hits,
+    ThreadedRetriever,
     Vector,
     below,
     fill,
@@ -226,7 +226,7 @@ TOP = 10
 _log = logging.getLogger(__name__)
 
 
-class GraphEnhancedRetriever(BaseRetriever):
+class GraphEnhancedRetriever(ThreadedRetriever):
     """Wraps a retriever of chunks and adds neighbours of its best notes to its candidates.
 
     Around a :class:`WeightedFusionRetriever` the neighbours are scored by its signals like all
@@ -292,9 +292,6 @@ class GraphEnhancedRetriever(BaseRetriever):
             else hit
             for hit in hits
         ]
-
-    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return await asyncio.to_thread(self._retrieve, query_bundle)
 
     def _joining(
         self, query: QueryBundle, candidates: Sequence[ChunkId]

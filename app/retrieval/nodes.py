@@ -5,6 +5,7 @@ Where in the index the hits of any retriever stand, and what our postprocessors 
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -14,12 +15,14 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from llama_index.core.bridge.pydantic import ConfigDict
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import (
     BaseNode,
     MetadataMode,
     NodeRelationship,
     NodeWithScore,
     ObjectType,
+    QueryBundle,
     RelatedNodeInfo,
     RelatedNodeType,
     TextNode,
@@ -236,6 +239,13 @@ def _nearest(node: BaseNode, chunks: Sequence[ChunkRow]) -> ChunkId:
         if words and (text[:_COMPARED] in words or words[:_COMPARED] in text):
             return one.id
     return chunks[0].id
+
+
+class ThreadedRetriever(BaseRetriever):
+    """Runs in a thread where it is awaited: model, index and files are read without asyncio."""
+
+    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return await asyncio.to_thread(self._retrieve, query_bundle)
 
 
 class VaultPostprocessor(BaseNodePostprocessor):

@@ -7,7 +7,6 @@ import math
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from heapq import nsmallest
 from itertools import groupby
 from typing import Any
@@ -97,58 +96,40 @@ def idf(holding: int, chunks: int) -> float:
     return math.log(1 + (chunks - holding + 0.5) / (holding + 0.5))
 
 
-@dataclass(frozen=True)
-class Background:
-    """How alike passages of different notes of a vault are.
-
-    ``likeness`` holds the cosines of pairs, ascending; empty for a vault of fewer than
-    `FEWEST_NOTES` notes, in which nothing can be told from chance.
-    """
-
-    likeness: NDArray[np.float32]
-
-    def quantile(self, share: float) -> float:
-        """The similarity that a share of the pairs is below; -1 where nothing is known."""
-        return float(np.quantile(self.likeness, share)) if len(self.likeness) else -1.0
-
-    @cached_property
-    def bar(self) -> float:
-        """The similarity up to which a passage may be near a query by chance (`CHANCE`)."""
-        return self.quantile(CHANCE)
-
-    def bar_for(self, words: Sequence[Word]) -> float:
-        """The same for a query: the more of it stands nowhere in the vault, the higher."""
-        total = math.fsum(word.idf for word in words)
-        missing = math.fsum(word.idf for word in words if word.missing)
-        share = missing / total if total > 0 else 1.0
-        if share == 0:
-            return self.bar
-        return self.quantile(CHANCE + (CHANCE_UNKNOWN - CHANCE) * share)
+_known: WeakKeyDictionary[Generation, NDArray[np.float32]] = WeakKeyDictionary()
+"""Generation -> how alike its passages of different notes are: the cosines of pairs, ascending, and
+none in a vault of fewer than `FEWEST_NOTES` notes, in which nothing can be told from chance."""
 
 
-_known: WeakKeyDictionary[Generation, Background] = WeakKeyDictionary()
-
-
-def background_of(view: Snapshot) -> Background:
-    """The background of one generation, worked out when it is first asked for.
+def chance_bar(view: Snapshot, words: Sequence[Word]) -> float:
+    """The similarity up to which a passage may be near a query by chance: the more of the query
+    stands nowhere in the vault, the higher. -1 where nothing is known.
 
     Equal indexes have equal ones: the passages that are compared are chosen by their ids.
     """
-    if (found := _known.get(view.shared)) is None:
-        found = _known[view.shared] = _measured(view)
-    return found
+    if (likeness := _known.get(view.shared)) is None:
+        likeness = _known[view.shared] = _measured(view)
+    total = math.fsum(word.idf for word in words)
+    missing = math.fsum(word.idf for word in words if word.missing)
+    share = CHANCE + (CHANCE_UNKNOWN - CHANCE) * (missing / total if total > 0 else 1.0)
+    if not len(likeness):
+        return -1.0
+    # They are sorted, which np.quantile does not know: it takes a millisecond.
+    low, part = divmod(share * (len(likeness) - 1), 1)
+    below, above = likeness[[int(low), min(int(low) + 1, len(likeness) - 1)]]
+    return float(below + (above - below) * part)
 
 
-def _measured(view: Snapshot) -> Background:
+def _measured(view: Snapshot) -> NDArray[np.float32]:
     # Ids are hashes: the first are as good as drawn at random.
     ids, rows = view.chunk_vectors.rows(nsmallest(SAMPLE, view.chunk_vectors.ids))
     number: dict[Any, int] = {}
     notes = np.array([number.setdefault(path, len(number)) for path in view.paths_of(ids)])
     if len(number) < FEWEST_NOTES:
-        return Background(np.empty(0, dtype=np.float32))
+        return np.empty(0, dtype=np.float32)
     one, other = np.triu_indices(len(ids), k=1)
     apart = notes[one] != notes[other] if len(ids) else np.empty(0, dtype=np.bool_)
-    return Background(np.sort(np.round((rows @ rows.T)[one[apart], other[apart]], 6)))
+    return np.sort(np.round((rows @ rows.T)[one[apart], other[apart]], 6))
 
 
 class RelevancePostprocessor(VaultPostprocessor):
@@ -199,7 +180,7 @@ class RelevancePostprocessor(VaultPostprocessor):
             and "relevance" not in hit.node.metadata
         ]
         held = view.lexical.held((token for word in words for token in word.tokens), ids)
-        bar = background_of(view).bar_for(words)
+        bar = chance_bar(view, words)
         rows = view.chunk_vectors
         vector = known_vector(query, rows)
         near = [math.nan] * len(ids) if vector is None else rows.similarities(vector, ids)

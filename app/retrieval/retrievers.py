@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
@@ -11,13 +10,19 @@ from typing import Any, NoReturn
 import numpy as np
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.callbacks.base import CallbackManager
-from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle
 from llama_index.retrievers.bm25 import BM25Retriever
 
 from notehop.app.retrieval.filters import AllowedChunks, Narrowed
 from notehop.app.retrieval.filters import among as allowed_among
-from notehop.app.retrieval.nodes import Hits, Vector, fill, light_hits, light_node
+from notehop.app.retrieval.nodes import (
+    Hits,
+    ThreadedRetriever,
+    Vector,
+    fill,
+    light_hits,
+    light_node,
+)
 from notehop.app.retrieval.trace import TracedQuery, ViewSource, trace_of, view_for
 from notehop.config.errors import QueryError
 from notehop.indexing.embed.onnx_embedding import QueryEmbedder
@@ -77,7 +82,7 @@ def _kept(query: QueryBundle, embedding: Sequence[float] | Vector) -> Vector:
     return vector
 
 
-class SignalRetriever(BaseRetriever):
+class SignalRetriever(ThreadedRetriever):
     """A retriever of chunks of the index.
 
     ``retrieve`` gives nodes; :meth:`rank` the same hits as ids with scores, for a fusion: nodes for
@@ -122,10 +127,6 @@ class SignalRetriever(BaseRetriever):
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         hits = light_hits(self.rank(query_bundle))
         return self.fill(hits, query_bundle) if self.with_text else hits
-
-    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        # Nothing here waits but for the processor and the disk: a thread keeps the loop free.
-        return await asyncio.to_thread(self._retrieve, query_bundle)
 
 
 def _at_least_1(similarity_top_k: int) -> int:
@@ -237,7 +238,7 @@ class TitleRetriever(SignalRetriever):
         return [(ids[0], 1.0) for ids in found if ids and (among is None or ids[0] in among)]
 
 
-class NewestRetriever(BaseRetriever):
+class NewestRetriever(ThreadedRetriever):
     """Lists the newest notes that filters leave, each by its first chunk that they leave, templates
     last: what a query without words finds. Notes that say nothing are passed over."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
@@ -12,7 +11,7 @@ from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
 
 from notehop.app.retrieval.fusion import fuse
 from notehop.app.retrieval.linked_notes import words_of
-from notehop.app.retrieval.nodes import fill, noted
+from notehop.app.retrieval.nodes import ThreadedRetriever, fill, noted
 from notehop.app.retrieval.trace import TracedQuery, ViewSource, trace_of, traced, view_for
 from notehop.config.errors import UsageError
 
@@ -40,7 +39,7 @@ def second_query(query: str, title: str, text: str) -> str:
     return f"{query} {title}. {beginning[:_BEGINNING]}".strip()
 
 
-class SecondLookRetriever(BaseRetriever):
+class SecondLookRetriever(ThreadedRetriever):
     """Finds what a query names only by way of what is found first.
 
     The first hits of ``retriever`` are seeds: ``again`` is asked the query with each seed's title
@@ -101,9 +100,6 @@ class SecondLookRetriever(BaseRetriever):
         there = {hit.node.node_id for hit in new}
         rest = [hit for hit in found[self._keep :] if hit.node.node_id not in there]
         return [*found[: self._keep], *new, *rest]
-
-    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return await asyncio.to_thread(self._retrieve, query_bundle)
 
     def _look(self, query: TracedQuery, found: Sequence[NodeWithScore]) -> list[NodeWithScore]:
         """What the second search adds, best first, each hit with the seed that led to it."""

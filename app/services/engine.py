@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import ctypes
 import gc
 import threading
@@ -18,7 +17,6 @@ import numpy as np
 from llama_index.core import Settings as LlamaSettings
 from llama_index.core.llms import LLM
 from llama_index.core.prompts import BasePromptTemplate
-from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from notehop.app.answer.claims import Checker
@@ -33,7 +31,7 @@ from notehop.app.retrieval.chain import Parts, Wanted, freshness, retrieve
 from notehop.app.retrieval.filter_syntax import checked
 from notehop.app.retrieval.filters import narrow
 from notehop.app.retrieval.linked_notes import words_of
-from notehop.app.retrieval.nodes import noted
+from notehop.app.retrieval.nodes import ThreadedRetriever, noted
 from notehop.app.retrieval.relevance import corrected, idf, question_words
 from notehop.app.retrieval.rerank import CrossEncoderScorer, shared_scorer
 from notehop.app.retrieval.trace import TracedQuery, traced
@@ -74,7 +72,7 @@ QUERIES = 64
 """Questions and sentences of answers whose vectors are remembered: each is compared often."""
 
 
-class VaultRetriever(BaseRetriever):
+class VaultRetriever(ThreadedRetriever):
     """Finds sources, best first, then (unless switched off) the notes they are linked with.
 
     Connected notes have ``metadata["role"] == "connected"``: they are context, not to be cited.
@@ -96,10 +94,6 @@ class VaultRetriever(BaseRetriever):
             uri = open_uri(self._vault, about["path"], about["heading_path"])
             found.append(NodeWithScore(node=noted(hit.node, uri=uri), score=hit.score))
         return found
-
-    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        # Model, index and files are read without asyncio: a thread keeps the loop free.
-        return await asyncio.to_thread(self._retrieve, query_bundle)
 
     def __deepcopy__(self, _: object) -> VaultRetriever:
         # The vault is open once: a copy asks the same.

@@ -153,7 +153,7 @@ class FakeIndex:
         )
         self.lexical.update((), [(chunk_id, tokens)])
         if chunk_id in self.rows:
-            self.rows[chunk_id] = replace(self.rows[chunk_id], tokens=tokens)
+            self.rows[chunk_id] = replace(self.rows[chunk_id], tokens=product.pack_tokens(tokens))
         return self
 
     def _on_disk(self, folder: Path) -> product.Reader:

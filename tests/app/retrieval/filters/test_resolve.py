@@ -31,10 +31,11 @@ def noted(path: str, *texts: str, **fields: Any) -> product.NoteRecord:
     return replace(made, chunks=tuple(chunks))
 
 
-def tokens_of(title: str, text: str) -> product.FieldTokens:
-    return product.field_tokens(
+def tokens_of(title: str, text: str) -> bytes:
+    tokens = product.field_tokens(
         WORDS, title=title, aliases=(), tags=(), page_type=None, headings=(), content=text
     )
+    return product.pack_tokens(tokens)
 
 
 NOTES = (
