@@ -120,7 +120,7 @@ class Outermost:
         name, slash, rest = scope["path"].removeprefix(f"{VAULTS}/").partition("/")
         named = slash and scope["path"].startswith(f"{VAULTS}/") and name in self._vaults
         if not named or f"/{rest}".startswith(f"{VAULTS}/"):
-            return {**scope, ASKED: self._vaults[None]}
+            return {**scope, ASKED: self._vaults.first}
         inner = {"path": f"/{rest}", "root_path": below(name)}
         return {**scope, **inner, ASKED: self._vaults[name], NAMED: name}
 

@@ -95,7 +95,7 @@ def serve(
         held.callback(vaults.close)
         first = watch and len(vaults) == 1 and not has_index(first_place)
         if len(vaults) == 1 and not first:
-            vaults[None].open()
+            vaults.first.open()
         for one in announced.values():
             held.enter_context(one)
         if first:

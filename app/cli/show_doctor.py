@@ -10,13 +10,7 @@ from notehop.app.cli.output import headline, show, show_line
 from notehop.app.models import Kept
 from notehop.app.services.doctor import Kind
 from notehop.app.services.doctor.index import IndexCheck
-from notehop.app.services.doctor.vault import (
-    AmbiguousTarget,
-    BrokenFragment,
-    DoctorReport,
-    LinkPlace,
-    UnresolvedTarget,
-)
+from notehop.app.services.doctor.vault import BrokenLinks, DoctorReport, LinkPlace
 from notehop.app.services.notes.find_note import Near
 from notehop.indexing.shown import counted
 
@@ -86,7 +80,7 @@ def _parts(report: DoctorReport, everything: bool) -> Iterator[Part]:
     def of_links(
         kind: Kind,
         title: str,
-        found: Sequence[tuple[str, str, UnresolvedTarget | BrokenFragment | AmbiguousTarget]],
+        found: Sequence[tuple[str, str, BrokenLinks]],
         note: str = "",
     ) -> Part:
         rows = [(name, meant, _where(one.places, everything)) for name, meant, one in found]

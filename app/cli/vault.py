@@ -127,14 +127,14 @@ def links(
             raise UsageError(f"--json and --format {graph} are two outputs; leave one out")
         _print_graph(place, graph)
         return
-    found = list_links(place, note)
+    found, problems = list_links(place, note)
     from notehop.app.cli.show_lists import as_values, show_links
 
     if options.json:
-        print_json([as_values(link) for link in found.links])
+        print_json([as_values(link) for link in found])
     else:
-        show_links(found.links)
-    warn([f"{path}: {reason}" for path, reason in found.problems])
+        show_links(found)
+    warn([f"{path}: {reason}" for path, reason in problems])
 
 
 def _print_graph(place: Place, form: str) -> None:

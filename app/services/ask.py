@@ -7,7 +7,6 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -35,7 +34,7 @@ from notehop.app.services.notes.current_notes import CurrentNotes
 from notehop.config.errors import NotehopError
 from notehop.config.settings import ConversationSettings
 from notehop.indexing.llm.egress import sending
-from notehop.indexing.llm.tokens import counter
+from notehop.indexing.llm.tokens import count_tokens
 from notehop.indexing.stores.labels import property_label
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens.words import fold
@@ -125,13 +124,6 @@ class PendingCount:
                     self._value, self._at, self._running = value, self._clock(), None
 
 
-@dataclass(slots=True)
-class _Conversation:
-    turns: tuple[Turn, ...]
-    count: int
-    used: float
-
-
 class Conversations:
     """Turns by the id of their conversation. Threads may share it.
 
@@ -141,14 +133,15 @@ class Conversations:
 
     def __init__(self, settings: ConversationSettings) -> None:
         self._settings = settings
-        self._talks: OrderedDict[str, _Conversation] = OrderedDict()
+        # Those that were used last come last: when, how many turns there were, the last of them.
+        self._talks: dict[str, tuple[float, int, tuple[Turn, ...]]] = {}
         self._busy = threading.Lock()
 
     def turns(self, name: str) -> tuple[Turn, ...]:
         """The turns of a conversation, oldest first; none if it is not known."""
         with self._busy:
             self._forget()
-            return self._talks[name].turns if name in self._talks else ()
+            return self._talks[name][2] if name in self._talks else ()
 
     def add(self, name: str, turn: Turn) -> int:
         """Remember a turn, and for it forget what is too much or too old.
@@ -157,18 +150,17 @@ class Conversations:
         """
         with self._busy:
             self._forget()
-            talk = self._talks.pop(name, _Conversation((), 0, 0.0))
-            turns = (*talk.turns, turn)[-self._settings.turns :]
-            self._talks[name] = _Conversation(turns, talk.count + 1, time.monotonic())
-            while len(self._talks) > self._settings.max:
-                self._talks.popitem(last=False)
-            return talk.count + 1
+            _, count, turns = self._talks.pop(name, (0.0, 0, ()))
+            kept = (*turns, turn)[-self._settings.turns :]
+            self._talks[name] = time.monotonic(), count + 1, kept
+            for oldest in [*self._talks][: -self._settings.max]:
+                del self._talks[oldest]
+            return count + 1
 
     def _forget(self) -> None:
-        """Forget those that nobody went on with: the first are the oldest."""
+        """Forget those that nobody went on with."""
         oldest = time.monotonic() - self._settings.keep_minutes * 60
-        while self._talks and next(iter(self._talks.values())).used < oldest:
-            self._talks.popitem(last=False)
+        self._talks = {name: talk for name, talk in self._talks.items() if talk[0] >= oldest}
 
 
 @dataclass(slots=True)
@@ -331,7 +323,7 @@ class QuestionRun:
             if llm is None:
                 return self._about(text, shown[-1].subject, view)
             settings = place.settings
-            said = history(shown, settings.conversation.max_tokens, counter(settings).count)
+            said = history(shown, settings.conversation.max_tokens, count_tokens)
             notes = dict.fromkeys(path for turn in shown[-len(said) // 2 :] for path in turn.paths)
             self.before = tuple(notes)
             with sending(notes, purpose="condense", cancelled=self.cancelled) as sent:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,9 +13,9 @@ from notehop.indexing.changes import compare, scan
 from notehop.indexing.graph.files import VaultFiles, is_pdf
 from notehop.indexing.graph.resolve import Outline, ResolvedLink, outline_of_note, resolve_link
 from notehop.indexing.vault.front_matter import read_front_matter
-from notehop.indexing.vault.model import Link
+from notehop.indexing.vault.model import Link, Note
 from notehop.indexing.vault.parse import decode, read_note
-from notehop.indexing.vault.properties import NoteProperties, read_properties
+from notehop.indexing.vault.properties import read_properties
 from notehop.indexing.vault.walk import FileEntry
 
 if TYPE_CHECKING:
@@ -23,14 +23,6 @@ if TYPE_CHECKING:
 
 TELLING = ("alias", "private", "notehop")
 """A front matter without any of these words has no aliases and keeps no note out."""
-
-
-@dataclass(frozen=True, slots=True)
-class Listing:
-    """Links by note and text order; ``problems`` are (path, reason) of what could not be read."""
-
-    links: tuple[ResolvedLink, ...]
-    problems: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +38,7 @@ class ReadNote:
     excluded: str | None
 
 
-Named = ReadNote | NoteProperties
+Named = ReadNote | Note
 """What knows the aliases of a note, and whether it keeps itself out."""
 
 
@@ -146,8 +138,11 @@ class _Vault:
         return [resolve_link(files, source, link, self.outline) for link in links]
 
 
-def list_links(place: Place, note: str | None = None) -> Listing:
-    """Return every link of the vault's indexed notes, or of one note, with what it leads to.
+def list_links(
+    place: Place, note: str | None = None
+) -> tuple[Sequence[ResolvedLink], Sequence[tuple[str, str]]]:
+    """Return every link of the vault's indexed notes, or of one note, with what it leads to, by note and
+    text order; and (path, reason) of what could not be read.
 
     :param note: path or name of a note, as :func:`find_note` takes it; it is listed even if the index
         leaves it out.
@@ -156,12 +151,11 @@ def list_links(place: Place, note: str | None = None) -> Listing:
     """
     if note is None:
         whole = survey(place)
-        return Listing(whole.links, (*whole.passed_over, *whole.failed))
+        return whole.links, (*whole.passed_over, *whole.failed)
     vault = _Vault(place)
     source = find_note(VaultFiles(vault.files), place.vault, note)
     out = {path for path, file in vault.files.items() if file.excluded or vault.too_large(file)}
-    links = vault.resolved(vault.targets(out, vault.names_alone), source)
-    return Listing(tuple(links), tuple(vault.problems))
+    return vault.resolved(vault.targets(out, vault.names_alone), source), vault.problems
 
 
 def link_graph(place: Place) -> tuple[nx.MultiDiGraph, tuple[tuple[str, str], ...]]:
@@ -202,7 +196,7 @@ def survey(place: Place) -> Survey:
     :raises VaultError: if the vault cannot be listed.
     """
     vault = _Vault(place)
-    changes = compare(vault.walk, {}, {}, {}, place.settings.vault.max_note_bytes)
+    changes = compare(vault.walk, {}, {}, place.settings.vault.max_note_bytes)
     out = {file.path for file, _ in changes.skip}
     out |= {path for path, excluded in changes.attach.items() if excluded}
     files = vault.targets(out, vault.read)

@@ -20,7 +20,7 @@ from notehop.app.answer.facts import facts_of
 from notehop.app.models import Filters
 from notehop.app.retrieval.chain import Wanted
 from notehop.app.retrieval.filter_syntax import Condition
-from notehop.app.retrieval.filters import Narrowed, Paths, Stands, narrow, notes_of
+from notehop.app.retrieval.filters import Narrowed, Paths, Stands, among, narrow, notes_of
 from notehop.app.retrieval.nodes import noted
 from notehop.app.retrieval.subject import SMALL
 from notehop.app.retrieval.templates import asks_for_templates
@@ -130,7 +130,7 @@ def list_question(
     subject = None if other else _subject_asked(asked.text)
     if subject is not None:
         ids = view.catalog.chunks_holding("[ ]")
-        ids = ids if asked.allowed is None else asked.allowed.among(ids)
+        ids = among(ids, asked.allowed)
         tasks = _with_open_tasks(view, subject, asked.text, ids)
         if tasks is not None and tasks[0]:
             return ListQuestion(asked, *tasks)
@@ -156,9 +156,9 @@ def list_question(
     kept = left()
     if kept is not None and not asks_for_templates(text):
         templates = read_templates(vault).folders
-        among = [one for one in _folders(kept.notes.only or ()) if folded(one) in templates]
-        if among:
-            kept = left(*(Condition("path", one, negated=True) for one in among))
+        skipped = [one for one in _folders(kept.notes.only or ()) if folded(one) in templates]
+        if skipped:
+            kept = left(*(Condition("path", one, negated=True) for one in skipped))
     return None if kept is None else ListQuestion(kept)
 
 
@@ -417,25 +417,23 @@ def _part(part: re.Match[str], month: date) -> tuple[date, date]:
 
 
 def _relative(found: re.Match[str], today: date) -> tuple[date, date]:
+    """The first of the days that are told from today on, and the one after the last."""
     day = timedelta(days=1)
-    if found["today"]:
-        return today, today + day
-    if found["yesterday"]:
-        return today - day, today
-    if said := found["weekday"]:
-        number = next(week.index(said.lower()) for week in _WEEKDAYS if said.lower() in week)
-        back = (today.weekday() - number - 1) % 7 + 1
-        return today - back * day, today - (back - 1) * day
     if found["number"]:
         return date(int(found["number"]), 1, 1), date(int(found["number"]) + 1, 1, 1)
     if found["week"]:
-        monday = today - today.weekday() * day
-        return (monday, monday + 7 * day) if found["this"] else (monday - 7 * day, monday)
+        monday = today - (today.weekday() + (0 if found["this"] else 7)) * day
+        return monday, monday + 7 * day
     if found["month"]:
         first = today.replace(day=1)
-        return (
-            (first, _next_month(first)) if found["this"] else ((first - day).replace(day=1), first)
-        )
+        first = first if found["this"] else (first - day).replace(day=1)
+        return first, _next_month(first)
+    if found["today"] or found["yesterday"] or found["weekday"]:
+        back = 1 if found["yesterday"] else 0
+        if said := (found["weekday"] or "").lower():
+            number = next(week.index(said) for week in _WEEKDAYS if said in week)
+            back = (today.weekday() - number - 1) % 7 + 1
+        return today - back * day, today - (back - 1) * day
     year = today.year - (found["last"] is not None)
     return date(year, 1, 1), date(year + 1, 1, 1)
 

@@ -29,16 +29,11 @@ from notehop.app import models
 from notehop.app.problems import error_of
 from notehop.app.services.open_vault import Place
 from notehop.config.errors import CaptureFailed
-from notehop.indexing.stores.layout import IndexLayout, replace_file
+from notehop.indexing.stores.layout import IndexLayout, lives, replace_file
 
 _log = logging.getLogger(__name__)
 
-_CHANGE_NO_REPLY: dict[str, Any] = {
-    "server": True,
-    "watch": True,
-    "index": True,
-    "vault": {"path"},
-}
+_CHANGE_NO_REPLY: Any = {"server": True, "watch": True, "index": True, "vault": {"path"}}
 """Settings that are no part of :func:`digest`; two of them say where things are."""
 
 
@@ -120,7 +115,7 @@ def read_running(layout: IndexLayout) -> Running | None:
             found = Running.model_validate_json(stream.read())
     except (OSError, ValueError):
         return None
-    return found if found.host == socket.gethostname() and _alive(found.pid) else None
+    return found if found.host == socket.gethostname() and lives(found.pid) else None
 
 
 def proof(token: str, place: Place, challenge: str) -> str:
@@ -150,19 +145,6 @@ def version() -> str:
     return installed("notehop")
 
 
-def _alive(pid: int) -> bool:
-    if os.name != "posix":
-        # Signal 0 would end the process there; the challenge tells as much, a moment later.
-        return True
-    try:
-        os.kill(pid, 0)
-    except PermissionError:
-        return True
-    except (OSError, OverflowError):
-        return False
-    return True
-
-
 PATIENCE = 0.3  # seconds that a server has to say that it is there: a command without one takes two
 SEARCHED = 10.0  # seconds that it has for a search: without it, one takes three
 
@@ -172,12 +154,10 @@ says so when they are over, and who left earlier would have the language model a
 
 
 class _Unusable(Exception):
-    """Why the server is not asked."""
+    """Why the server is not asked: whoever would ask does the work here."""
 
 
-_FAILURES = (_Unusable, OSError, http.client.HTTPException, ValueError)
-"""What makes whoever asks do the work here."""
-
+_FAILURES = (OSError, http.client.HTTPException, ValueError)
 
 _ROUTES: Mapping[type[BaseModel], tuple[str, type[BaseModel]]] = {
     models.Query: ("/query", models.Answer),
@@ -202,27 +182,25 @@ def ask_server(
     :raises CaptureFailed: if it does not say what became of a text.
     """
     route, model = _ROUTES[type(query)]
-    found = _connected(place, patience)
-    if found is None:
-        return None
-    running, connection = found
-    if seconds is None:
-        seconds = SEARCHED
-        if isinstance(query, models.Query):
-            seconds = place.settings.server.timeout_s + LATER
-    with closing(connection):
-        try:
-            connection.sock.settimeout(seconds)
-            return model.model_validate_json(_sent(running, connection, route, query).read())
-        except _FAILURES as exc:
-            if isinstance(query, models.CaptureQuery) and not isinstance(exc, _Unusable):
+    answers = isinstance(query, models.Query)
+    usual = place.settings.server.timeout_s + LATER if answers else SEARCHED
+    try:
+        running, connection = _connected(place, patience)
+        with closing(connection):
+            try:
+                response = _sent(running, connection, route, query, seconds or usual)
+                return model.model_validate_json(response.read())
+            except _FAILURES as exc:
+                if not isinstance(query, models.CaptureQuery):
+                    raise _Unusable(_reason(exc)) from exc
                 inbox = place.settings.capture.folder or "the vault"
                 raise CaptureFailed(
                     f"the server at {running.url} did not say whether it kept the text "
                     f"({_reason(exc)}); look into {inbox} before you capture it again"
                 ) from exc
-            _not_asked(running, exc)
-            return None
+    except _Unusable as exc:
+        _log.debug("the server is not asked: %s", exc)
+        return None
 
 
 def stream_server(
@@ -233,33 +211,26 @@ def stream_server(
     None if there is none, as for :func:`ask_server`. A server that breaks off ends the events
     without a last one.
     """
-    found = _connected(place)
-    if found is None:
-        return None
-    running, connection = found
     try:
-        connection.sock.settimeout(place.settings.server.timeout_s + LATER)
-        response = _sent(running, connection, "/query/stream", query)
-    except BaseException as exc:
-        connection.close()
-        if not isinstance(exc, _FAILURES):
+        running, connection = _connected(place)
+        try:
+            seconds = place.settings.server.timeout_s + LATER
+            return _events(connection, _sent(running, connection, "/query/stream", query, seconds))
+        except BaseException:
+            connection.close()
             raise
-        _not_asked(running, exc)
+    except (_Unusable, *_FAILURES) as exc:
+        _log.debug("the server is not asked: %s", _reason(exc))
         return None
-    return _events(connection, response)
 
 
 def is_serving(place: Place) -> bool:
     """Whether a server runs that answers for this place, with its settings."""
-    found = _connected(place)
-    if found is None:
+    try:
+        _connected(place)[1].close()
+    except _Unusable:
         return False
-    found[1].close()
     return True
-
-
-def _not_asked(running: Running, exc: Exception) -> None:
-    _log.debug("the server at %s is not asked: %s", running.url, _reason(exc))
 
 
 def _reason(exc: Exception) -> str:
@@ -268,14 +239,17 @@ def _reason(exc: Exception) -> str:
 
 def _connected(
     place: Place, patience: float = PATIENCE
-) -> tuple[Running, http.client.HTTPConnection] | None:
-    """A connection to the server that answers for this place and its settings; None for none."""
+) -> tuple[Running, http.client.HTTPConnection]:
+    """A connection to the server that has proved that it answers for this place and its settings.
+
+    :raises _Unusable: if there is none.
+    """
     running = read_running(place.layout)
     if running is None:
-        return None
+        raise _Unusable("none runs")
+    if running.version != version() or running.settings != digest(place):
+        raise _Unusable("it is of another version, or has other settings")
     try:
-        if running.version != version() or running.settings != digest(place):
-            raise _Unusable("it is of another version, or has other settings")
         at = urlsplit(running.url)
         if at.scheme != "http" or at.hostname is None:
             raise _Unusable("its URL is none")
@@ -295,8 +269,7 @@ def _connected(
             connection.close()
             raise
     except _FAILURES as exc:
-        _not_asked(running, exc)
-        return None
+        raise _Unusable(_reason(exc)) from exc
     return running, connection
 
 
@@ -310,17 +283,22 @@ def _events(
             for line in response:
                 if line.startswith(b"data:"):
                     yield event.validate_json(line[5:])
-        except (OSError, http.client.HTTPException, ValueError) as exc:
+        except _FAILURES as exc:
             _log.debug("the answer broke off: %s", _reason(exc))
 
 
 def _sent(
-    running: Running, connection: http.client.HTTPConnection, route: str, query: BaseModel
+    running: Running,
+    connection: http.client.HTTPConnection,
+    route: str,
+    query: BaseModel,
+    seconds: float,
 ) -> http.client.HTTPResponse:
     """The response to a request, unless it says what is wrong.
 
     :raises NotehopError: what the server says is wrong.
     """
+    connection.sock.settimeout(seconds)
     # Only to a server that has proved that it wrote the file, and so knows the ticket anyway.
     headers = {
         "Content-Type": "application/json",

@@ -321,7 +321,7 @@ def note_status(place: Place, note: str) -> models.NoteStatusReport:
         row = view.note(path)
         if row is None and file is not None and file.kind != "note" and not file.excluded:
             return _without(path, _no_note_but(path))
-        coming = _next_run(place, found, path, file, stamps.get(path), row)
+        coming = _next_run(place, found, path, file, stamps.get(path))
         if row is not None:
             return _known(view, row, coming)
         reason = coming and coming.reason
@@ -369,16 +369,14 @@ def _next_run(
     path: str,
     file: FileEntry | None,
     stamp: FileStamp | None,
-    row: NoteRow | None,
 ) -> models.NextRun | None:
     """What the next run does with a note, by the rules of the run itself."""
     if found.unlisted == ("",):
         return None
     settings = place.settings.vault
     known: Mapping[str, FileStamp] = {} if stamp is None else {path: stamp}
-    reasons = {path: row.reason or ""} if row and row.status is NoteStatus.SKIPPED else {}
     only = Walk(() if file is None else (file,), (), found.unlisted)
-    changes = compare(only, known, reasons, {}, settings.max_note_bytes)
+    changes = compare(only, known, {}, settings.max_note_bytes)
     if changes.gone:
         return models.NextRun(does="forget")
     for _, reason in changes.skip:
@@ -398,7 +396,7 @@ def _next_run(
             return None  # saved again as it was
         elif read.note.excluded is not None:
             coming = models.NextRun(does="leave_out", reason=read.note.excluded)
-        same = row is not None and coming.reason is not None and coming.reason == row.reason
+        same = stamp is not None and coming.reason is not None and coming.reason == stamp.reason
         return None if same else coming
     return None
 
@@ -408,24 +406,20 @@ def _no_note(place: Place, found: Walk, said: str) -> models.NoteStatusReport | 
     there = {file.path: _no_note_but(file.path) for file in found.files}
     there.update(found.problems)
     for path in paths_meant(place.vault, said):
-        if reason := there.get(path) or _out_of_sight(place, found, path):
+        reason = there.get(path)
+        # Why a walk of the vault did not find what is there; a name that no disk takes is none.
+        if reason is None and os.path.exists(place.vault / path):  # noqa: PTH110
+            hidden = [one for one in path.split("/") if one.startswith(".") and one != "."]
+            above = [(at, why) for at, why in found.problems if path.startswith(f"{at}/")]
+            if hidden:
+                reason = f"{hidden[0]}: names that begin with a dot are no part of a vault"
+            elif above:
+                reason = f"below {above[0][0]}: {above[0][1]}"
+            elif (place.vault / path).is_dir():
+                reason = "a folder, not a note"
+        if reason:
             return _without(path, reason)
     return None
-
-
-def _out_of_sight(place: Place, found: Walk, path: str) -> str | None:
-    """Why a walk of the vault did not find what is there; None if nothing is."""
-    if not os.path.exists(place.vault / path):  # noqa: PTH110 - a name that no disk takes is none
-        return None
-    parts = path.split("/")
-    for depth, part in enumerate(parts, start=1):
-        if part.startswith(".") and part != ".":
-            return f"{part}: names that begin with a dot are no part of a vault"
-        above = "/".join(parts[:depth])
-        for problem, reason in found.problems:
-            if problem == above:
-                return f"below {above}: {reason}"
-    return "a folder, not a note" if (place.vault / path).is_dir() else None
 
 
 def _links(rows: Iterable[LinkRow]) -> list[models.StatusLink]:

@@ -1,13 +1,14 @@
-"""An opened vault: what every edge asks and answers with."""
+"""An opened vault: what every edge asks and answers with.
 
-from __future__ import annotations
+Annotations are types here, not texts: a LlamaIndex tool is made of a method by them.
+"""
 
 import asyncio
 import time
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 from llama_index.core.llms import LLM
@@ -245,7 +246,7 @@ class VaultHandle(VaultComponents):
             model=embedder.model_name, dimensions=embedder.dimensions, vectors=rows.tolist()
         )
 
-    def tools(self) -> list[FunctionTool]:
+    def tools(self) -> "list[FunctionTool]":
         """The tools that agents are given over MCP, for an agent of LlamaIndex."""
         from notehop.app.mcp.tool_spec import VaultToolSpec
 
@@ -330,18 +331,3 @@ def _matching(
     if sources and not narrowed and all(one.weak for one in sources):
         return list(sources[:NEAREST]), NOTHING
     return list(sources), None
-
-
-# A LlamaIndex tool is made of a method by its annotations, which must be types by then.
-for _method in (
-    VaultHandle.ask,
-    VaultHandle.search,
-    VaultHandle.browse,
-    VaultHandle.themes,
-    VaultHandle.note,
-    VaultHandle.suggest,
-    VaultHandle.picture,
-    VaultHandle.capture,
-    VaultHandle.embed,
-):
-    _method.__annotations__ = get_type_hints(_method)

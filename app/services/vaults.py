@@ -189,28 +189,23 @@ class LazyVault:
             self.opened.close()
 
 
-class Vaults(Mapping[str, LazyVault]):
-    """Vaults by the names that they go by in this process; the first is asked where none is named."""
-
-    def __init__(self, vaults: Mapping[str, LazyVault]) -> None:
-        """:param vaults: at least one."""
-        self._vaults = dict(vaults)
-        self.default = next(iter(self._vaults))
+class Vaults(dict[str, LazyVault]):
+    """Vaults, at least one, by the names that they go by in this process."""
 
     @classmethod
     def of(cls, vault: VaultHandle) -> Vaults:
         """One vault that is open."""
         return cls({vault.name: LazyVault(vault.place, "notehop", None, vault)})
 
-    def __getitem__(self, name: str | None) -> LazyVault:
-        """The vault of a name; None for the default."""
-        return self._vaults[self.default if name is None else name]
+    @property
+    def default(self) -> str:
+        """The name of the first, which is asked where none is named."""
+        return next(iter(self))
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._vaults)
-
-    def __len__(self) -> int:
-        return len(self._vaults)
+    @property
+    def first(self) -> LazyVault:
+        """The vault that is asked where none is named."""
+        return self[self.default]
 
     def follow(
         self,
@@ -218,13 +213,13 @@ class Vaults(Mapping[str, LazyVault]):
         made: Callable[[str | None], None] = lambda _: None,
     ) -> None:
         """Have all indexes kept up to their vaults, as :meth:`LazyVault.follow`."""
-        for vault in self._vaults.values():
+        for vault in self.values():
             vault.follow(told, made)
 
     def close(self) -> None:
         """Close all, at once: each may have to finish what it writes."""
         with ThreadPoolExecutor(len(self)) as threads:
-            for done in [threads.submit(vault.close) for vault in self._vaults.values()]:
+            for done in [threads.submit(vault.close) for vault in self.values()]:
                 done.result()
 
     def summary(self, name: str) -> VaultNow:

@@ -204,7 +204,7 @@ def both(three: Three, monkeypatch: pytest.MonkeyPatch) -> Iterator[Vaults]:
     for name, value in three.variables.items():
         monkeypatch.setenv(name, value)
     with open_vault(three.home) as home, open_vault(three.work) as work:
-        yield Vaults({"Home": Vaults.of(home)[None], "work": Vaults.of(work)[None]})
+        yield Vaults({"Home": Vaults.of(home).first, "work": Vaults.of(work).first})
 
 
 def test_an_agent_names_a_vault(both: Vaults) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
 from functools import partial
 
 from pydantic import Field
@@ -74,24 +75,23 @@ def check_index(place: Place) -> IndexCheck:
     return found
 
 
+@dataclass(slots=True)
 class _IndexChecks:
     """Gathers in ``found`` what the checks of one index find.
 
     ``alone`` tells whether nobody writes meanwhile: this process holds the writer lock.
     """
 
-    def __init__(self, place: Place, alone: bool) -> None:
-        self.place = place
-        self.layout = place.layout
-        self.alone = alone
-        self.found = IndexCheck()
+    place: Place
+    alone: bool
+    found: IndexCheck = field(default_factory=IndexCheck)
 
     def run(self) -> IndexCheck:
         """Do every check that can be done."""
         found = self.found
-        settle(self.layout)
+        settle(self.place.layout)
         try:
-            with Catalog.open(self.layout.catalog, read_only=True) as catalog:
+            with Catalog.open(self.place.layout.catalog, read_only=True) as catalog:
                 catalog.verify()
                 with catalog.snapshot() as view:
                     self._whole(catalog, view)
@@ -104,7 +104,7 @@ class _IndexChecks:
         return found
 
     def _whole(self, catalog: Catalog, view: CatalogSnapshot) -> None:
-        found, layout = self.found, self.layout
+        found, layout = self.found, self.place.layout
         found.generation = view.generation
         if view.fingerprint is None:
             if self.alone:
@@ -146,7 +146,7 @@ class _IndexChecks:
             found.not_done.append(f"changes since the last run: {exc}")
 
     def _caches(self, view: CatalogSnapshot, chunks: Mapping[str, str]) -> None:
-        layout = self.layout
+        layout = self.place.layout
         self._take("vectors", partial(check_vectors, layout, view, chunks))
         self._take("lexical", partial(check_lexical, layout, view, chunks))
         manifest = read_manifest(layout.model)
@@ -162,10 +162,10 @@ class _IndexChecks:
         """What a run that was cut off left; while one is under way, it is its own business."""
         if view.meta().get("under_way"):
             self._find("catalog", "the last run was cut off: notes are missing", INDEX)
-        if self.layout.purge_mark.exists():
+        if self.place.layout.purge_mark.exists():
             cut_off = "a run was cut off: words of withdrawn notes may stand in files"
             self._find("purge", cut_off, INDEX, broken=False)
-        if self.layout.next.root.exists():
+        if self.place.layout.next.root.exists():
             self._find("next", "a rebuild was cut off and takes room", INDEX, broken=False)
 
     def _take(self, part: str, check: Callable[[], CheckResult]) -> None:

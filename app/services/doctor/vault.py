@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import Literal
+from typing import Any, Literal
 
 from rapidfuzz.fuzz import ratio
 
@@ -16,10 +16,10 @@ from notehop.app.models.query import Strict
 from notehop.app.services.doctor import Kind
 from notehop.app.services.doctor.index import IndexCheck, check_index
 from notehop.app.services.links import ReadNote, Survey, survey
-from notehop.app.services.notes.find_note import Name, Near, NearNames
+from notehop.app.services.notes.find_note import Name, Near, near_names
 from notehop.app.services.open_vault import Place
-from notehop.indexing.graph.files import alias_key, fold, link_name
-from notehop.indexing.graph.resolve import ResolvedLink, Status, broken_links
+from notehop.indexing.graph.files import NOTE_SUFFIX, alias_key, fold, link_name
+from notehop.indexing.graph.resolve import ResolvedLink, Status
 
 
 class LinkPlace(Strict):
@@ -29,31 +29,32 @@ class LinkPlace(Strict):
     line: int
 
 
-class UnresolvedTarget(Strict):
+class BrokenLinks(Strict):
+    """Links that lead nowhere, or to one of several: how many, and where they stand, by note."""
+
+    count: int
+    places: list[LinkPlace]
+
+
+class UnresolvedTarget(BrokenLinks):
     """A name that links use and that no file has; ``target`` as the first of them writes it."""
 
     target: str
-    count: int
-    places: list[LinkPlace]
     near: list[Near]
 
 
-class BrokenFragment(Strict):
+class BrokenFragment(BrokenLinks):
     """A heading or block that links name and that the note at ``path`` does not have."""
 
     path: str
     fragment: str
-    count: int
-    places: list[LinkPlace]
     near: list[Near]
 
 
-class AmbiguousTarget(Strict):
-    """A name that links use and that several files have."""
+class AmbiguousTarget(BrokenLinks):
+    """A name that links use and that several files have, all of them ``candidates``."""
 
     target: str
-    count: int
-    places: list[LinkPlace]
     candidates: list[str]
 
 
@@ -162,17 +163,14 @@ NEAR_FOR = 2_000
 
 def unresolved(found: Survey) -> list[UnresolvedTarget]:
     """The names that lead nowhere: those near to a name that exists first, then by links."""
-    targets = broken_links(found.links, Status.UNRESOLVED)
-    asked = {one.target: link_name(one.target) for one in targets[:NEAR_FOR]}
-    near = NearNames(_names(found)).near(asked.values())
+    targets = _broken(found.links, Status.UNRESOLVED)
+    asked = {target: link_name(target) for target, _ in targets[:NEAR_FOR]}
+    near = near_names(_names(found), asked.values())
     rows = [
         UnresolvedTarget(
-            target=one.target,
-            count=one.count,
-            places=_places(one.sources),
-            near=list(near.get(asked.get(one.target, ""), ())),
+            target=target, near=list(near.get(asked.get(target, ""), ())), **_standing(links)
         )
-        for one in targets
+        for target, links in targets
     ]
     return sorted(rows, key=lambda row: not row.near)
 
@@ -181,13 +179,41 @@ def ambiguous(found: Survey) -> list[AmbiguousTarget]:
     """The names that several files have, most links first."""
     return [
         AmbiguousTarget(
-            target=one.target,
-            count=one.count,
-            places=_places(one.sources),
-            candidates=list(one.candidates),
+            target=target,
+            candidates=sorted({path for one in links for path in one.resolution.candidates}),
+            **_standing(links),
         )
-        for one in broken_links(found.links, Status.AMBIGUOUS)
+        for target, links in _broken(found.links, Status.AMBIGUOUS)
     ]
+
+
+def _broken(links: Iterable[ResolvedLink], status: Status) -> list[tuple[str, list[ResolvedLink]]]:
+    """The links of a status by what they name, as the first of them writes it; most links first.
+
+    Those that would lead to the same new note go together: case and ``.md`` make no difference.
+    """
+    groups: dict[str, list[ResolvedLink]] = {}
+    for one in links:
+        if one.resolution.status is status:
+            name = fold(_target(one)).strip().removesuffix(NOTE_SUFFIX)
+            groups.setdefault(name, []).append(one)
+    found = [
+        (_target(min(group, key=lambda one: (one.source, one.link.line, _target(one)))), group)
+        for group in groups.values()
+    ]
+    return sorted(found, key=lambda one: (-len(one[1]), one[0]))
+
+
+def _target(link: ResolvedLink) -> str:
+    return link.link.target or link.link.raw
+
+
+def _standing(links: Iterable[ResolvedLink]) -> dict[str, Any]:
+    places = sorted((one.source, one.link.line) for one in links)
+    return {
+        "count": len(places),
+        "places": [LinkPlace(path=path, line=line) for path, line in places],
+    }
 
 
 def fragments(found: Survey) -> list[BrokenFragment]:
@@ -208,16 +234,9 @@ def fragments(found: Survey) -> list[BrokenFragment]:
         else:
             via, texts = "heading", [text for _, text, _ in outline.headings]
         # All are of one note: told apart by their text in place of its path.
-        near = NearNames(Name(text, text, via) for text in texts).near([last])[last]
-        rows.append(
-            BrokenFragment(
-                path=path,
-                fragment=fragment,
-                count=len(links),
-                places=_places(sorted((one.source, one.link.line) for one in links)),
-                near=[replace(one, path=path) for one in near],
-            )
-        )
+        near = near_names((Name(text, text, via) for text in texts), [last])[last]
+        told = [replace(one, path=path) for one in near]
+        rows.append(BrokenFragment(path=path, fragment=fragment, near=told, **_standing(links)))
     return sorted(rows, key=lambda row: (-row.count, row.path, row.fragment))
 
 
@@ -244,10 +263,6 @@ def _names(found: Survey) -> Iterator[Name]:
         yield Name(path.rpartition("/")[2], path, "name")
 
 
-def _places(sources: Iterable[tuple[str, int]]) -> list[LinkPlace]:
-    return [LinkPlace(path=path, line=line) for path, line in sources]
-
-
 def duplicates(notes: Mapping[str, ReadNote]) -> list[Duplicate]:
     """What names more than one note: names, titles and aliases, each by how many share it.
 
@@ -260,14 +275,11 @@ def duplicates(notes: Mapping[str, ReadNote]) -> list[Duplicate]:
         (alias_key(alias), alias, path) for path, note in notes.items() for alias in note.aliases
     ]
     aliased = {key for key, _, _ in carried}
-    shared = _shared("name", names)
-    known = {tuple(one.paths) for one in shared}
-    same_title = [one for one in _shared("title", titles) if tuple(one.paths) not in known]
-    others = [(key, name, path) for key, name, path in names if key in aliased]
-    same_alias = [
-        one for one in _shared("alias", [*carried, *others]) if tuple(one.paths) not in known
-    ]
-    return [*shared, *same_title, *same_alias]
+    carried += [one for one in names if one[0] in aliased]
+    found = _shared("name", names)
+    known = [one.paths for one in found]
+    others = [*_shared("title", titles), *_shared("alias", carried)]
+    return [*found, *(one for one in others if one.paths not in known)]
 
 
 def _shared(
@@ -322,9 +334,10 @@ def examine(place: Place, kinds: Collection[Kind] = tuple(Kind)) -> DoctorReport
     if Kind.WARNINGS in kinds:
         report.warnings = [said for note in found.notes.values() for said in note.warnings]
     if Kind.LEFT_OUT in kinds:
-        report.failed = [Kept(path=path, reason=why) for path, why in found.failed]
-        report.skipped = [Kept(path=path, reason=why) for path, why in found.skipped]
-        report.passed_over = [Kept(path=path, reason=why) for path, why in found.passed_over]
+        report.failed, report.skipped, report.passed_over = (
+            [Kept(path=path, reason=why) for path, why in kept]
+            for kept in (found.failed, found.skipped, found.passed_over)
+        )
     if Kind.ORPHANS in kinds:
         report.orphans = orphans(found)
     return report

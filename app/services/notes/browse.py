@@ -16,7 +16,7 @@ from typing import Any
 
 from notehop.app import models
 from notehop.app.retrieval.filter_syntax import of_fields
-from notehop.app.retrieval.filters import narrow
+from notehop.app.retrieval.filters import among, narrow
 from notehop.app.retrieval.linked_notes import Direction
 from notehop.app.services.notes.current_notes import CurrentNotes
 from notehop.app.services.notes.find_note import seeds_meant
@@ -58,11 +58,10 @@ def browse(
     if any(of_fields(query.filters)):
         narrowed = narrow("", query.filters, view, tokenizer, now.any_of, literal=True)
         warnings += narrowed.warnings
-        allowed = None if narrowed.nothing else narrowed.allowed
         # Of a note, any of its passages may be left.
         ids = [[one.chunk] if one.chunk else view.chunk_ids_of(one.path) for one in entries]
         every = list(dict.fromkeys(chain.from_iterable(ids)))
-        left = set() if allowed is None else set(allowed.among(every))
+        left = set(among(every, narrowed.allowed))
         entries = [one for one, own in zip(entries, ids, strict=True) if not left.isdisjoint(own)]
     score = _score(view, entries, query.rank)
     entries.sort(key=lambda one: (-score(one), one.depth, -len(one.steps), one.path))
@@ -305,6 +304,7 @@ def laid_out(paths: Sequence[str], edges: Pairs) -> dict[str, tuple[float, float
     nothing; a part that no link connects with the rest hangs on a weak spring, or it would fly off.
     """
     import networkx as nx
+    import numpy as np
 
     if not paths:
         return {}
@@ -316,26 +316,18 @@ def laid_out(paths: Sequence[str], edges: Pairs) -> dict[str, tuple[float, float
         if source != target:
             known = graph.get_edge_data(source, target, {"weight": 0})["weight"]
             graph.add_edge(source, target, weight=min(known + links, 3))
-    first = {path: at for at, path in enumerate(paths)}
-    parts = [min(part, key=first.__getitem__) for part in nx.connected_components(graph)]
-    for head in sorted(parts, key=first.__getitem__)[1:]:
-        graph.add_edge(paths[0], head, weight=APART)
+    for part in [*nx.connected_components(graph)]:
+        if paths[0] not in part:
+            graph.add_edge(paths[0], min(part, key=paths.index), weight=APART)
     start = nx.circular_layout(graph)
     found = nx.spring_layout(
         graph, pos=start, k=1.6 / len(paths) ** 0.5, iterations=SPRINGS, seed=0, method="force"
     )
-    return _fitted({path: (float(at[0]), float(at[1])) for path, at in found.items()})
-
-
-def _fitted(places: Mapping[str, tuple[float, float]]) -> dict[str, tuple[float, float]]:
-    """The places, moved and stretched so that they fill the square from -1 to 1."""
-    found: list[list[float]] = []
-    for axis in (0, 1):
-        values = [at[axis] for at in places.values()]
-        low, high = min(values), max(values)
-        middle, half = (low + high) / 2, (high - low) / 2 or 1.0
-        found.append([round((value - middle) / half, 4) for value in values])
-    return dict(zip(places, zip(*found, strict=True), strict=True))
+    # Moved and stretched so that they fill the square.
+    places = np.array([found[path] for path in paths])
+    low, high = places.min(axis=0), places.max(axis=0)
+    fitted = (places - (low + high) / 2) / np.where(high > low, (high - low) / 2, 1.0)
+    return {path: (x, y) for path, (x, y) in zip(paths, fitted.round(4).tolist(), strict=True)}
 
 
 def _edges(view: Snapshot, paths: Sequence[str]) -> tuple[Pairs, Mapping[str, int]]:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import groupby, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -20,7 +21,7 @@ from notehop.config.errors import NoteMissing, UsageError
 from notehop.indexing.graph.files import NOTE_SUFFIX, VaultFiles, fold, is_readable, link_name
 from notehop.indexing.graph.resolve import Status, resolve_path
 from notehop.indexing.shown import on_one_line, printable
-from notehop.indexing.vault.link_text import read_wikilink
+from notehop.indexing.vault.plain import read_wikilink
 
 if TYPE_CHECKING:
     from notehop.app.services.notes.current_notes import CurrentNotes
@@ -174,7 +175,7 @@ def _near(
     names += [Name(link_name(path), path, "name") for path in paths]
     names += [Name(one, path, "alias") for path in paths for one in aliases.get(path, ())]
     wanted = said.removesuffix(NOTE_SUFFIX)
-    near = [one.path for one in NearNames(names).near([wanted], _LOOKED_AT)[wanted]]
+    near = [one.path for one in near_names(names, [wanted], _LOOKED_AT)[wanted]]
     found = list(islice(filter(is_there, near), _NEAR))
     if not found and len(wanted) > 2:
         within = sorted((path for path in paths if fold(wanted) in fold(path)), key=len)
@@ -260,55 +261,40 @@ def slack(length: int) -> int:
     return 1 if length < 8 else 2 if length < 16 else 3
 
 
-class NearNames:
-    """All names that could have been meant."""
+def near_names(
+    names: Iterable[Name], asked: Iterable[str], most: int = 3
+) -> dict[str, tuple[Near, ...]]:
+    """Each name that was asked for -> at most so many names that could have been meant, nearest first.
 
-    def __init__(self, names: Iterable[Name]) -> None:
-        """Take the names; of those of one path that are spelled alike, the first is kept."""
-        self._by_key: dict[str, dict[str, Name]] = {}
-        for name in names:
-            if key := spelling(name.name):
-                self._by_key.setdefault(key, {}).setdefault(name.path, name)
-        self._by_length: dict[int, list[str]] = {}
-        for key in sorted(self._by_key):
-            self._by_length.setdefault(len(key), []).append(key)
+    Distance counts letters that are missing, too many, wrong or swapped (optimal string alignment).
+    Digits are no slips: ``2024-05-01`` is not near to ``2024-05-02``. Of the names of one path that
+    are spelled alike, the first is taken.
+    """
+    import numpy as np
+    from rapidfuzz.distance import OSA
+    from rapidfuzz.process import cdist
 
-    def near(self, asked: Iterable[str], most: int = 3) -> dict[str, tuple[Near, ...]]:
-        """Each name that was asked for -> at most so many near names, nearest first.
+    by_key: dict[str, dict[str, Name]] = {}
+    for name in names:
+        by_key.setdefault(spelling(name.name), {}).setdefault(name.path, name)
+    keys = sorted(by_key, key=len)
+    said = {one: spelling(one) for one in asked}
+    found: dict[str, list[tuple[int, str]]] = {}
+    for length, group in groupby(sorted({*said.values()} - {""}, key=len), len):
+        some, slip = list(group), slack(length)
+        start = bisect_left(keys, max(1, length - slip), key=len)
+        choices = keys[start : bisect_right(keys, length + slip, key=len)]
+        table = cdist(some, choices, scorer=OSA.distance, score_cutoff=slip, dtype=np.uint8)
+        for row, column in np.argwhere(table <= slip).tolist():
+            key, choice = some[row], choices[column]
+            if _DIGITS.findall(key) == _DIGITS.findall(choice):
+                found.setdefault(key, []).append((int(table[row, column]), choice))
 
-        Distance counts letters that are missing, too many, wrong or swapped (optimal string
-        alignment). Digits are no slips: ``2024-05-01`` is not near to ``2024-05-02``.
-        """
-        import numpy as np
-        from rapidfuzz.distance import OSA
-        from rapidfuzz.process import cdist
+    def near(key: str) -> tuple[Near, ...]:
+        by_path: dict[str, Near] = {}
+        for distance, choice in sorted(found.get(key, ())):
+            for path, one in sorted(by_key[choice].items()):
+                by_path.setdefault(path, Near(one.name, path, one.via, distance))
+        return tuple(islice(by_path.values(), most))
 
-        said = {one: spelling(one) for one in asked}
-        by_length: dict[int, list[str]] = {}
-        for key in sorted(set(said.values())):
-            by_length.setdefault(len(key), []).append(key)
-        found: dict[str, list[tuple[int, str]]] = {}
-        for length, keys in by_length.items():
-            slip = slack(length)
-            choices = [
-                key
-                for other in range(length - slip, length + slip + 1)
-                for key in self._by_length.get(other, ())
-            ]
-            table = cdist(keys, choices, scorer=OSA.distance, score_cutoff=slip, dtype=np.uint8)
-            for row, column in np.argwhere(table <= slip).tolist():
-                key, choice = keys[row], choices[column]
-                if _DIGITS.findall(key) == _DIGITS.findall(choice):
-                    found.setdefault(key, []).append((int(table[row, column]), choice))
-        return {
-            one: tuple(islice(self._named(sorted(found.get(key, ()))), most))
-            for one, key in said.items()
-        }
-
-    def _named(self, found: Iterable[tuple[int, str]]) -> Iterator[Near]:
-        paths: set[str] = set()
-        for distance, key in found:
-            for path, named in sorted(self._by_key[key].items()):
-                if path not in paths:
-                    paths.add(path)
-                    yield Near(named.name, path, named.via, distance)
+    return {one: near(key) for one, key in said.items()}

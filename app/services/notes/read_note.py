@@ -5,7 +5,7 @@ that say its name without a link.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from posixpath import dirname
 
 from notehop.app.answer.citations import code_spans, inside
@@ -60,7 +60,11 @@ def mentions_of(
     if not names:
         return [], 0
     pattern = pattern_of(names)
-    by_note = _holding(view, tokenizer, names, note.path)
+    by_note: dict[str, list[ChunkId]] = {}
+    for chunk_id in sorted({id_ for name in names for id_ in passages_with(view, tokenizer, name)}):
+        holder = view.path_of(chunk_id)
+        if holder is not None and holder != note.path:
+            by_note.setdefault(holder, []).append(chunk_id)
     paths = sorted(path for path in by_note if not is_pdf(path))
     listed: list[Mention] = []
     count = read = 0
@@ -162,20 +166,10 @@ def _is_spaced(char: str) -> bool:
     return (char.isalnum() or char == "_") and not UNSPACED.match(char)
 
 
-def _holding(
-    view: Snapshot, tokenizer: Tokenizer, names: Sequence[str], own: str
-) -> dict[str, list[ChunkId]]:
-    """Path -> chunks that hold all the words of a name, without those of the note itself."""
-    found: set[ChunkId] = set()
-    for name in names:
-        tokens = [tokenizer.of_phrase_word(word) for word in words_in_order(name)]
-        found |= view.lexical.holding(tokens, "content")
-    by_note: dict[str, list[ChunkId]] = {}
-    for chunk_id in sorted(found):
-        path = view.path_of(chunk_id)
-        if path is not None and path != own:
-            by_note.setdefault(path, []).append(chunk_id)
-    return by_note
+def passages_with(view: Snapshot, tokenizer: Tokenizer, name: str) -> Collection[ChunkId]:
+    """The passages that hold all the words of a name."""
+    words = [tokenizer.of_phrase_word(word) for word in words_in_order(name)]
+    return view.lexical.holding(words, "content")
 
 
 def as_now(place: Place, paths: Sequence[str], *, pdfs: bool = False) -> Iterator[Read | None]:

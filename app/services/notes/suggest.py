@@ -7,8 +7,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable
-from itertools import islice
+from collections.abc import Iterable, Sequence
 from posixpath import basename, dirname
 from urllib.parse import quote
 
@@ -92,42 +91,40 @@ def _described(
     now: CurrentNotes,
     tokenizer: Tokenizer,
     pairs: UnlinkedPairs,
-    likely: Iterable[Pair],
+    likely: Sequence[Pair],
     limit: int,
     *,
     whole: bool,
 ) -> list[Suggestion]:
     """The most likely pairs as they stand in the vault, each with its evidence."""
     counts: Counter[tuple[str, str]] = Counter()
-    ordered = iter(likely)
+    files = called_alike(now.catalog, [pair.target for pair in likely])
     found: list[Suggestion] = []
-    while len(found) < limit and (part := list(islice(ordered, limit))):
-        rows = now.notes_at({path for pair in part for path in (pair.source, pair.target)})
-        files = called_alike(now.catalog, [pair.target for pair in part])
-        for pair in part:
-            sides = (("source", pair.source), ("target", pair.target))
-            if pair.source not in rows or pair.target not in rows:
-                continue
-            if whole and any(counts[side] == AGAIN for side in sides):
-                continue
-            said = pair.said or _alike_in(now, tokenizer, pair, SHOWS if whole else 0)
-            if said is None:
-                continue
-            counts.update(sides)
-            found.append(
-                Suggestion(
-                    kind="mention" if pair.said else "alike",
-                    source=pair.source,
-                    target=pair.target,
-                    title=rows[pair.target].title,
-                    line=said.line,
-                    text=said.sentence,
-                    link=_link(files, pair, said.name),
-                    score=round(pairs.score(pair), 2),
-                    uri=now.uri(pair.source),
-                )
+    for pair in likely:
+        if len(found) == limit:
+            break
+        rows = now.notes_at((pair.source, pair.target))
+        sides = (("source", pair.source), ("target", pair.target))
+        if len(rows) < 2 or (whole and any(counts[side] == AGAIN for side in sides)):
+            continue
+        said = pair.said or _alike_in(now, tokenizer, pair, SHOWS if whole else 0)
+        if said is None:
+            continue
+        counts.update(sides)
+        found.append(
+            Suggestion(
+                kind="mention" if pair.said else "alike",
+                source=pair.source,
+                target=pair.target,
+                title=rows[pair.target].title,
+                line=said.line,
+                text=said.sentence,
+                link=_link(files, pair, said.name),
+                score=round(pairs.score(pair), 2),
+                uri=now.uri(pair.source),
             )
-    return found[:limit]
+        )
+    return found
 
 
 def _link(files: VaultFiles, pair: Pair, name: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from posixpath import basename
@@ -19,6 +19,7 @@ from notehop.app.services.notes.read_note import (
     as_now,
     mentions_of,
     names_of,
+    passages_with,
     pattern_of,
     sentence_at,
     unlinked,
@@ -26,10 +27,10 @@ from notehop.app.services.notes.read_note import (
 from notehop.indexing.graph.files import NOTE_SUFFIX, fold, is_note, link_name
 from notehop.indexing.report import Progress
 from notehop.indexing.stores.catalog_read import slices
+from notehop.indexing.stores.catalog_rows import unpack_tokens
 from notehop.indexing.stores.model import ChunkId, NoteRow
 from notehop.indexing.templates import read_templates
 from notehop.indexing.tokens import Tokenizer
-from notehop.indexing.tokens.words import words_in_order
 from notehop.indexing.vault.model import Lines, Note
 
 WEIGHTS = {"constant": -7.0, "nearness": 0.9, "words": 2.5, "links": 1.5, "named": 5.9}
@@ -269,7 +270,7 @@ class UnlinkedPairs:
                     continue
                 if not names_of(name, name, (), tokenizer.language):
                     continue
-                ids = self._holding(name)
+                ids = passages_with(view, tokenizer, name)
                 rarity[name, target] = self._rare(len(ids))
                 if len(ids) <= COMMON:
                     for id_ in ids:
@@ -305,7 +306,7 @@ class UnlinkedPairs:
         view = self._view
         counts: Counter[str] = Counter()
         for chunk in view.chunks(view.chunk_ids_of(path)[:SAYING]).values():
-            for tokens in chunk.tokens.values():
+            for tokens in unpack_tokens(chunk.tokens).values():
                 counts.update(tokens)
         often = {token: float(min(count, 3)) for token, count in counts.items()}
         worth = {
@@ -372,13 +373,8 @@ class UnlinkedPairs:
                 return Naming(said, line, sentence, self._rarity(said))
         return None
 
-    def _holding(self, name: str) -> Collection[ChunkId]:
-        """The passages that hold all words of a name."""
-        words = [self._tokenizer.of_phrase_word(word) for word in words_in_order(name)]
-        return self._view.lexical.holding(words, "content")
-
     def _rarity(self, name: str) -> float:
-        return self._rare(len(self._holding(name)))
+        return self._rare(len(passages_with(self._view, self._tokenizer, name)))
 
     def _rare(self, holding: int) -> float:
         """1 for a name that one passage says, 0 for one that all do."""
