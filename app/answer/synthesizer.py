@@ -292,6 +292,9 @@ def respond(draft: Draft, material: Material, checker: Checker | None = None) ->
     """Dress a draft as a LlamaIndex response, its sentences held against the sources."""
     material = draft.material or material
     checked = Checked() if checker is None else checker.check(draft, material)
+    # An answer that states nothing, as a refusal, needs no source.
+    states = not checked.claims or any(claim.support is not None for claim in checked.claims)
+    warnings = [one for one in draft.warnings if states or one != UNCITED]
     by_marker = {source.marker: source for source in material.sources}
     citations = [_citation(by_marker[marker], checked.best.get(marker)) for marker in draft.cited]
     return Response(
@@ -306,16 +309,10 @@ def respond(draft: Draft, material: Material, checker: Checker | None = None) ->
             "doubts": doubts(checked.claims),
             "left_out": [one.model_dump() for one in draft.left_out],
             "mentioned": list(draft.mentioned),
-            "warnings": [*_fitting(draft.warnings, checked), *checked.warnings],
+            "warnings": [*warnings, *checked.warnings],
             "timings_ms": {} if checker is None else {CHECK: checked.elapsed_ms},
         },
     )
-
-
-def _fitting(warnings: Sequence[str], checked: Checked) -> list[str]:
-    """The warnings of a draft: an answer that states nothing, as a refusal, needs no source."""
-    states = not checked.claims or any(claim.support is not None for claim in checked.claims)
-    return [one for one in warnings if states or one != UNCITED]
 
 
 def _citation(source: Source, best: Evidence | None) -> Citation:
