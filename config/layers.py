@@ -41,7 +41,7 @@ _SERVER = "a GGUF file is run by its own server, which takes it (docs/language-m
 FORMER = {"llm.gpu_layers": _SERVER, "llm.threads": _SERVER}
 """Keys of releases before, and where they went; they are passed over with a warning."""
 
-_ARGUMENT = "argument"
+ARGUMENT = "argument"
 
 Layer = tuple[str, Mapping[str, Any]]
 """Where values were set, and the values, by dotted key."""
@@ -76,19 +76,11 @@ def load_settings(
         _refuse_user_only(str(shared), values)
         layers.append((str(shared), values))
     layers += _environment()
-    return _validated(Settings(), [*layers, (_ARGUMENT, overrides or {})])
-
-
-def apply_overrides(settings: Settings, overrides: Mapping[str, Any]) -> Settings:
-    """Return ``settings`` with dotted keys replaced.
-
-    :raises SettingsError: as :func:`load_settings`.
-    """
-    return _validated(settings, [(_ARGUMENT, overrides)])
+    return merged_settings(Settings(), [*layers, (ARGUMENT, overrides or {})])
 
 
 def read_overrides(file: Path) -> dict[str, Any]:
-    """The settings that a file holds, by dotted key, not checked yet: for :func:`apply_overrides`.
+    """The settings that a file holds, by dotted key, not checked yet.
 
     :raises SettingsError: if it is not there or no TOML, or holds a secret.
     """
@@ -201,7 +193,11 @@ def _nested(dotted: Mapping[str, Any]) -> dict[str, Any]:
     return tree
 
 
-def _validated(base: Settings, layers: list[Layer]) -> Settings:
+def merged_settings(base: Settings, layers: list[Layer]) -> Settings:
+    """Settings with those of layers over them, the last one on top; checked.
+
+    :raises SettingsError: as :func:`load_settings`.
+    """
     merged = dict(_flat(base.model_dump()))
     origins: dict[str, str] = {}
     for origin, layer in layers:
@@ -212,7 +208,7 @@ def _validated(base: Settings, layers: list[Layer]) -> Settings:
         if key in FORMER:
             del merged[key]
             warn_once(f"{origin}: {key} is passed over: {FORMER[key]}")
-        elif origin != _ARGUMENT and _is_declared(key, "constant"):
+        elif origin != ARGUMENT and _is_declared(key, "constant"):
             warn_once(
                 f"{origin}: {key} is a constant by now, measured and no setting; it is heeded in this "
                 "release and refused in the next. To compare values of it: notehop eval --compare"

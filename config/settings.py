@@ -424,6 +424,6 @@ class Settings(Section):
 
         :raises SettingsError: naming the key, the value and what is allowed.
         """
-        from notehop.config.layers import apply_overrides
+        from notehop.config.layers import ARGUMENT, merged_settings
 
-        return apply_overrides(self, overrides)
+        return merged_settings(self, [(ARGUMENT, overrides)])

@@ -112,19 +112,12 @@ def unread_pdfs(attachments: Mapping[str, bool], settings: VaultSettings) -> str
 
 def changes_since(catalog: CatalogReads, found: Walk, max_note_bytes: int) -> Changes:
     """Compare a walk with the catalog, by size and time: equal content is found after reading."""
-    return compare(
-        found,
-        catalog.stamps(),
-        {note.path: note.reason or "" for note in catalog.notes(NoteStatus.SKIPPED)},
-        catalog.attachments(),
-        max_note_bytes,
-    )
+    return compare(found, catalog.stamps(), catalog.attachments(), max_note_bytes)
 
 
 def compare(
     found: Walk,
     known: Mapping[str, FileStamp],
-    reasons: Mapping[str, str],
     attachments: Mapping[str, bool],
     max_note_bytes: int,
     *,
@@ -135,7 +128,6 @@ def compare(
 
     :param found: a walk. What is below a folder that could not be listed is not gone: it stays.
     :param known: path -> stamp of every note of the catalog that the walk could have found.
-    :param reasons: path -> reason of the skipped ones.
     :param attachments: path -> whether it is kept out, of every other file likewise.
     :param recent_ns: notes changed at this time or later are to be read again though size and time
         are known: they may have been written twice in one tick of the disk's clock.
@@ -163,7 +155,7 @@ def compare(
         if reason is None and file.size > max_note_bytes and not is_pdf(file.path):
             reason = _above(file, max_note_bytes, "notes", "vault.max_note_bytes")
         if reason is not None:
-            if reasons.get(file.path) != reason:
+            if row is None or row.reason != reason:
                 skip.append((file, reason))
             continue
         new = row is None or (row.size, row.mtime_ns) != (file.size, file.mtime_ns)

@@ -14,7 +14,16 @@ from itertools import zip_longest
 
 from notehop.app.answer.citations import code_spans, names_in
 from notehop.app.answer.draft import DECLINED, QUOTED, SILENT, UNSURE, Draft, Said
-from notehop.app.answer.material import STATING, Material, Unit, bare, evidence, markers_in, units
+from notehop.app.answer.material import (
+    STATING,
+    Material,
+    Unit,
+    bare,
+    evidence,
+    headings_of,
+    markers_in,
+    units,
+)
 from notehop.app.answer.passages import SentenceSpans
 from notehop.app.answer.relevance import Reading
 from notehop.app.answer.support import Found, Known, Stated, held_against, judged
@@ -98,16 +107,14 @@ def sentences(
             for one in units(text[start:end], spans)
         ]
         for unit, after in zip_longest(cut, cut[1:]):
-            names = [
+            names = dict.fromkeys(
                 name
                 for marker in markers_in(text, unit, code)
                 for name in names_in(marker["items"])
-            ]
-            mentioned = tuple(dict.fromkeys(name for name in names if name in labels))
+            )
+            mentioned = tuple(name for name in names if name in labels)
             cited = tuple(
-                dict.fromkeys(
-                    f"[{name}]" for name in names if name not in labels and f"[{name}]" in markers
-                )
+                f"[{name}]" for name in names if name not in labels and f"[{name}]" in markers
             )
             words = text[unit.start : unit.end]
             states = draft.mode != "none" and unit.kind in STATING
@@ -230,6 +237,7 @@ class _Check:
         return Checked(claims, best, tuple(self._warnings()))
 
     def _claim(self, sentence: Sentence) -> Claim:
+        said = sentence.said
         claim = Claim(
             text=sentence.text,
             span=(sentence.start, sentence.end),
@@ -237,37 +245,31 @@ class _Check:
             mentioned=list(sentence.mentioned),
         )
         # Beside its quotes, a quoted answer says only what they are about.
-        beside = self._draft.mode == "extractive" and sentence.said is None
-        if not sentence.states or beside:
+        if not sentence.states or (self._draft.mode == "extractive" and said is None):
             return claim
-        if sentence.said is not None and sentence.said.ranges:
+        if said is not None and said.ranges:
             # A quote says where it stands: that it stands there does not make it right.
-            shown = self._evidence(sentence.said.marker, sentence.said.ranges, None)
-            return claim.model_copy(update={"evidence": [shown]})
-        if not sentence.markers:
-            flag = "context" if sentence.mentioned else "uncited"
-            return claim.model_copy(update={"support": "none", "flag": flag})
-        return self._compared(claim)
+            claim.evidence = [self._evidence(said.marker, said.ranges, None)]
+        elif not sentence.markers:
+            claim.support = "none"
+            claim.flag = "context" if sentence.mentioned else "uncited"
+        else:
+            self._compare(claim)
+        return claim
 
-    def _compared(self, claim: Claim) -> Claim:
+    def _compare(self, claim: Claim) -> None:
+        """Say how far the sources that a claim names support it."""
         reading = self._by._reading
         stated = Stated(claim.text, reading)
         found = [self._held(stated, self._source(marker)) for marker in claim.markers]
         verdict = judged(stated, found, reading)
         alone = [verdict] if len(found) == 1 else [judged(stated, [one], reading) for one in found]
-        shown = [
+        claim.support, claim.lacks = verdict.support, list(verdict.lacks)
+        claim.flag = "unsupported" if verdict.support == "none" else None
+        claim.evidence = [
             self._evidence(marker, [one.known.units[at].span for at in one.units], each.support)
             for marker, one, each in zip(claim.markers, found, alone, strict=True)
         ]
-        flag = "unsupported" if verdict.support == "none" else None
-        return claim.model_copy(
-            update={
-                "support": verdict.support,
-                "flag": flag,
-                "lacks": list(verdict.lacks),
-                "evidence": shown,
-            }
-        )
 
     def _held(self, stated: Stated, known: Known) -> Found:
         liken = not self._broken and self._by._clock() < self._until
@@ -284,7 +286,7 @@ class _Check:
 
     def _source(self, marker: str) -> Known:
         if marker not in self._known:
-            names = self._material.names.get(marker, ())
+            names = self._material.names(marker)
             self._known[marker] = Known(self._sources[marker], names, self._by._reading)
         return self._known[marker]
 
@@ -292,9 +294,7 @@ class _Check:
         self, marker: str, spans: Sequence[tuple[int, int]], support: Support | None
     ) -> Evidence:
         source: Source = self._sources[marker]
-        headings = self._material.headings.get(marker)
-        if headings is None:
-            headings = [part for part in source.heading.split(" > ") if part]
+        headings = headings_of(self._material.of(marker) or {"heading": source.heading})
         wanted = () if support == "none" else spans
         return evidence(source, headings, wanted, support, self._by._vault)
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from posixpath import dirname
 from typing import TypeVar
@@ -28,7 +28,7 @@ from notehop.app.answer.citations import code_spans, inside, label_marker, open_
 from notehop.app.answer.material import Material, lines_of, units
 from notehop.app.models import ConnectedNote, LeftOut, Source
 from notehop.indexing.llm.text import without_control
-from notehop.indexing.llm.tokens import TokenCounter
+from notehop.indexing.llm.tokens import count_tokens
 from notehop.indexing.vault.sentences import sentence_spans
 
 _GAP = r"[\s\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]*"
@@ -115,7 +115,7 @@ def build_context(material: Material, shortened: Collection[str] = ()) -> str:
     :param shortened: markers and labels of what is not there whole.
     """
     parts: list[str] = []
-    for passage in joined(material.sources, material.ordinals):
+    for passage in joined(material):
         before = ""
         for source in passage:
             parts.append(source_part(source, before, source.marker in shortened))
@@ -126,21 +126,22 @@ def build_context(material: Material, shortened: Collection[str] = ()) -> str:
     return "\n\n".join(parts)
 
 
-def joined(sources: Sequence[Source], ordinals: Mapping[str, int]) -> list[list[Source]]:
+def joined(material: Material) -> list[list[Source]]:
     """Return the sources as passages: neighbouring chunks of a note together, in text order."""
+    ordinals = {one.marker: material.of(one.marker).get("ordinal") for one in material.sources}
+    places = {
+        (one.path, int(at)): one
+        for one in material.sources
+        if (at := ordinals[one.marker]) is not None
+    }
     passages: list[list[Source]] = []
     taken: set[str] = set()
-    places = {
-        (source.path, ordinals[source.marker]): source
-        for source in sources
-        if source.marker in ordinals
-    }
-    for source in sources:
+    for source in material.sources:
         if source.marker in taken:
             continue
         passage = [source]
-        if source.marker in ordinals:
-            first = last = ordinals[source.marker]
+        if (at := ordinals[source.marker]) is not None:
+            first = last = int(at)
             while (source.path, first - 1) in places:
                 first -= 1
             while (source.path, last + 1) in places:
@@ -200,33 +201,27 @@ class Fitted:
     left_out: tuple[LeftOut, ...] = ()
 
 
-def fit(material: Material, window: int, counter: Callable[[], TokenCounter]) -> Fitted:
+def fit(material: Material, window: int) -> Fitted:
     """Return a context of at most ``window`` tokens, as full as whole sentences allow.
 
     Room is given to sources first, in their order, then to connected notes. What does not fit is
     cut at the end of a sentence, list item or table row, and left out where less than something
     useful would be left. Something of the first source is always there.
 
-    :param window: tokens for the context alone.
-    :param counter: makes the counter; called only when the context could be too long. One that is
-        not exact counts too many, so that the context fits.
+    :param window: tokens for the context alone, which are counted rather too many.
     """
     context = build_context(material)
     # No tokenizer makes more tokens than there are bytes.
-    if len(context.encode()) <= window:
+    if len(context.encode()) <= window or count_tokens(context) <= window:
         return Fitted(context, material)
-    tokens = counter()
-    if tokens.count(context) <= window:
-        return Fitted(context, material)
-    return _Fitting(material, window, tokens).fitted()
+    return _Fitting(material, window).fitted()
 
 
 class _Fitting:
-    def __init__(self, material: Material, room: int, tokens: TokenCounter) -> None:
+    def __init__(self, material: Material, room: int) -> None:
         self._material = material
         self._room = room
         self._left = room
-        self._tokens = tokens
         self._cut: dict[str, int] = {}
 
     def fitted(self) -> Fitted:
@@ -235,7 +230,7 @@ class _Fitting:
             found = self._taken(source, source.marker, source_part, must=not sources)
             sources += [found] if found else []
         connected: list[ConnectedNote] = []
-        self._left -= self._tokens.count(f"---\n\n{CONNECTED_TITLE}")
+        self._left -= count_tokens(f"---\n\n{CONNECTED_TITLE}")
         for note in self._material.connected:
             near = self._taken(note, note.label, connected_part)
             connected += [near] if near else []
@@ -243,7 +238,7 @@ class _Fitting:
         while True:
             kept = replace(self._material, sources=tuple(sources), connected=tuple(connected))
             context = build_context(kept, self._cut)
-            if len(sources) + len(connected) <= 1 or self._tokens.count(context) <= self._room:
+            if len(sources) + len(connected) <= 1 or count_tokens(context) <= self._room:
                 break
             (connected or sources).pop()
         return Fitted(context, kept, tuple(self._left_out(kept)))
@@ -252,25 +247,21 @@ class _Fitting:
         self, part: Part, name: str, shown: Callable[..., str], *, must: bool = False
     ) -> Part | None:
         """The part, or its beginning, that there is room for; None if there is none."""
-        cost = self._tokens.count(shown(part)) + JOINT
+        cost = count_tokens(shown(part)) + JOINT
         if cost <= self._left:
             self._left -= cost
             return part
         # Not behind a heading, which says nothing alone.
         ends = [one.end for one in units(part.text, sentence_spans) if one.kind != "heading"]
-        head = self._tokens.count(shown(part.model_copy(update={"text": ""}), shortened=True))
+        head = count_tokens(shown(part.model_copy(update={"text": ""}), shortened=True))
         room = self._left - head - JOINT
-        fits = bisect_right(ends, room, key=lambda end: self._tokens.count(part.text[:end]))
-        if (
-            fits == 0
-            or fits == len(ends)
-            or self._tokens.count(part.text[: ends[fits - 1]]) < USEFUL
-        ):
+        fits = bisect_right(ends, room, key=lambda end: count_tokens(part.text[:end]))
+        if fits == 0 or fits == len(ends) or count_tokens(part.text[: ends[fits - 1]]) < USEFUL:
             if not must:
                 return None
             fits = max(1, min(fits, len(ends)))
         end = ends[fits - 1] if ends else len(part.text)
-        self._left = max(0, room - self._tokens.count(part.text[:end]))
+        self._left = max(0, room - count_tokens(part.text[:end]))
         if end < len(part.text.rstrip()):
             self._cut[name] = end
         return part.model_copy(update={"text": part.text[:end]})
@@ -295,7 +286,7 @@ class _Fitting:
                     heading=one.heading,
                     lines=lines_of(one, start, len(one.text)) if start else one.lines,
                     part="end" if start else "whole",
-                    tokens=self._tokens.count(one.text[start:]),
+                    tokens=count_tokens(one.text[start:]),
                 )
             )
         return found

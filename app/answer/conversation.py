@@ -157,9 +157,7 @@ class CarriedSubject(VaultSynthesizer):
     def draft(self, query: str, material: Material) -> Draft:
         """Answer as the inner one, below what the question was taken to be about."""
         if not self._subject:
-            return Draft(
-                UNCLEAR, "none", material=replace(material, connected=(), connected_nodes=())
-            )
+            return Draft(UNCLEAR, "none", material=material.unconnected())
         first = f"Taken as a question about *{body(one_line(self._subject))}*.\n\n"
         draft = self._inner.draft(query, material)
         said = [

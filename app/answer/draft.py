@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
 
@@ -57,48 +57,33 @@ def laid_out(parts: Sequence[Part]) -> tuple[str, tuple[Range, ...]]:
     :param parts: in text order, each once; at least one.
     """
     texts = {part.passage.text for part in parts}
-    led: set[str] = set()
     shown: list[Part] = []
+    ranges: set[Range] = set()
     for part in parts:
         passage = part.passage
-        lead = part.lead and bool(passage.lead) and passage.lead not in texts | led
-        led.add(passage.lead if lead else "")
+        lead = part.lead and bool(passage.lead) and passage.lead not in texts
+        texts |= {passage.lead} if lead else set()
         shown.append(Part(part.order, passage, lead))
-    ranges = dict.fromkeys(
-        place
-        for part in shown
-        for place in (*(part.passage.lead_ranges if _says(part) else ()), *part.passage.ranges)
-    )
-    flat = all(part.passage.kind in _FLAT for part in shown) or _is_single(shown)
-    text = _flat(shown) if flat else "\n\n".join(_blocks(shown))
-    return text, tuple(sorted(ranges))
-
-
-def _says(part: Part) -> bool:
-    """Whether the words of the lead are shown: the head of a table is shown with every row."""
-    return part.lead or part.passage.kind in ("row", "code")
-
-
-def _is_single(parts: Sequence[Part]) -> bool:
-    passage = parts[0].passage
-    if len(parts) > 1 or passage.kind != "item":
-        return False
-    return not parts[0].lead or passage.lead.endswith(":")
+        # The head of a table is shown with every row.
+        led = lead or passage.kind in ("row", "code")
+        ranges.update(passage.ranges, passage.lead_ranges if led else ())
+    first = shown[0]
+    single = len(shown) == 1 and first.passage.kind == "item"
+    if single and first.lead:
+        single = first.passage.lead.endswith(":")
+    flat = single or all(part.passage.kind in _FLAT for part in shown)
+    return _flat(shown) if flat else "\n\n".join(_blocks(shown)), tuple(sorted(ranges))
 
 
 def _flat(parts: Sequence[Part]) -> str:
     words: list[str] = []
     for before, part in zip([None, *parts], parts, strict=False):
-        if before is not None and not _adjacent(before, part):
+        if before is not None and (
+            before.order + 1 != part.order or before.passage.block != part.passage.block
+        ):
             words.append(GAP)
-        if part.lead:
-            words.append(part.passage.lead)
-        words.append(part.passage.text)
+        words += [part.passage.lead, part.passage.text] if part.lead else [part.passage.text]
     return " ".join(words)
-
-
-def _adjacent(before: Part, after: Part) -> bool:
-    return before.order + 1 == after.order and before.passage.block == after.passage.block
 
 
 def _blocks(parts: Sequence[Part]) -> Iterator[str]:
@@ -116,12 +101,13 @@ def _blocks(parts: Sequence[Part]) -> Iterator[str]:
             for frame, rows in groupby(group, key=lambda part: part.passage.frame):
                 yield "\n".join([frame, *(part.passage.written for part in rows)])
         else:
-            yield from ("\n\n".join((*_lead(one), one.passage.written)) for one in group)
+            for one in group:
+                yield (
+                    f"{one.passage.lead}\n\n{one.passage.written}"
+                    if one.lead
+                    else one.passage.written
+                )
         last = group[-1]
-
-
-def _lead(part: Part) -> tuple[str, ...]:
-    return (part.passage.lead,) if part.lead else ()
 
 
 def _list(parts: Sequence[Part]) -> str:
@@ -136,18 +122,15 @@ def _list(parts: Sequence[Part]) -> str:
             continue
         if before is not None and before.order + 1 != part.order:
             lines.append(f"{indent}- {GAP}")
-        if part.lead:
-            lines += _introduction(passage, indent)
+        if part.lead and passage.depth > 1:
+            # An item that it is part of.
+            lines.append(f"{indent.removesuffix(INDENT)}- {passage.lead}")
+        elif part.lead:
+            lines.append(passage.lead)
+            # Only bullets and a number 1 may follow a paragraph without a blank line.
+            lines += [] if passage.mark in ("-", "*", "+", "1.", "1)") else [""]
         lines.append(f"{indent}{passage.mark or '-'} {passage.text}")
     return "\n".join(lines)
-
-
-def _introduction(item: Passage, indent: str) -> list[str]:
-    """The line above a list: an item that it is part of, or a sentence."""
-    if item.depth > 1:
-        return [f"{indent.removesuffix(INDENT)}- {item.lead}"]
-    # Only bullets and a number 1 may follow a paragraph without a blank line.
-    return [item.lead] if item.mark in ("-", "*", "+", "1.", "1)") else [item.lead, ""]
 
 
 Mode = Literal["llm", "extractive", "none"]
@@ -219,7 +202,7 @@ def without_opening(answer: str) -> str:
 
 def written(text: str, material: Material) -> Draft:
     """The draft of what a language model wrote, its markers checked."""
-    checked = check_citations(text.strip(), *names_of(material), grammar_of(material))
+    checked = check_citations(text.strip(), *markers_of(material))
     warnings = []
     if checked.unknown:
         total = sum(count for _, count in checked.unknown)
@@ -231,18 +214,13 @@ def written(text: str, material: Material) -> Draft:
     return Draft(checked.text, "llm", checked.cited, checked.mentioned, tuple(warnings))
 
 
-def names_of(material: Material) -> tuple[list[str], list[str]]:
-    """What an answer may name: the markers of sources and the labels of connected notes."""
-    return (
-        [source.marker for source in material.sources],
-        [note.label for note in material.connected],
-    )
-
-
-def grammar_of(material: Material) -> Grammar:
-    """How the markers of an answer from the material may be written."""
-    shown = [source.text for source in material.sources]
-    return grammar_for([*shown, *(note.text for note in material.connected)])
+def markers_of(material: Material) -> tuple[list[str], list[str], Grammar]:
+    """What an answer may name, the markers of sources and the labels of connected notes, and how it
+    may write them."""
+    markers = [source.marker for source in material.sources]
+    texts = [source.text for source in material.sources]
+    texts += [note.text for note in material.connected]
+    return markers, [note.label for note in material.connected], grammar_for(texts)
 
 
 def quoted(
@@ -276,10 +254,8 @@ def quoted(
         start = len(text) + 2
         said.append(Said(start, start + len(piece), marker, tuple(quote.ranges)))
         text = f"{text}\n\n{piece}\n— {place_of(quote.source, quote.heading)}"
-    if unmentioned:
-        text += f"\n\n{_nothing_about(unmentioned)}"
-    elif missing:
-        text += f"\n\n{_no_note_has(missing)}"
+    if lacks := _what_lacks(missing, unmentioned):
+        text += f"\n\n{lacks}"
     cited = tuple(dict.fromkeys(quote.source.marker for quote in quotes))
     return Draft(text, "extractive", cited, said=tuple(said), likelihood=likelihood)
 
@@ -297,16 +273,12 @@ def silent(
     :param likelihood: that what was found answers; None where that was not asked.
     """
     text = SILENT
-    if unmentioned:
-        text += f" {_nothing_about(unmentioned)}"
-    elif missing:
-        text += f" {_no_note_has(missing)}"
+    if lacks := _what_lacks(missing, unmentioned):
+        text += f" {lacks}"
     nearest = list(dict.fromkeys(place_of(source) for source in material.sources))[:NEAREST]
     if nearest:
         text += f" Nearest: {'; '.join(nearest)}."
-    # What is linked from notes that do not answer is noise.
-    bare = replace(material, connected=(), connected_nodes=())
-    return Draft(text, "none", material=bare, likelihood=likelihood)
+    return Draft(text, "none", material=material.unconnected(), likelihood=likelihood)
 
 
 def listed(sources: Sequence[Source]) -> Draft:
@@ -393,12 +365,12 @@ def place_of(source: Source, within: str = "") -> str:
     return on_one_line(" > ".join(part for part in parts if part))
 
 
-def _nothing_about(what: Sequence[str]) -> str:
-    return f"I found nothing about {_either(what)}."
-
-
-def _no_note_has(missing: Sequence[str]) -> str:
-    return f"No note has the word{'s' if len(missing) > 1 else ''} {_either(missing)}."
+def _what_lacks(missing: Sequence[str], unmentioned: Sequence[str]) -> str:
+    if unmentioned:
+        return f"I found nothing about {_either(unmentioned)}."
+    if missing:
+        return f"No note has the word{'s' if len(missing) > 1 else ''} {_either(missing)}."
+    return ""
 
 
 def _either(words: Sequence[str]) -> str:

@@ -21,6 +21,7 @@ from notehop.app.answer.relevance import Asked, Candidate, Named, Reading, score
 from notehop.app.answer.selection import select
 from notehop.app.answer.synthesizer import VaultSynthesizer
 from notehop.app.models import Source
+from notehop.app.retrieval.intents import DECIDED_BY
 
 SUBJECT, NEWS = "subject", "recent"
 """The signals that find what a question for news is about, and the newest notes with news of it."""
@@ -246,7 +247,7 @@ class ExtractiveSynthesizer(VaultSynthesizer):
         if not found.answers:
             return silent(material, found.missing, found.unmentioned, found.likelihood)
         used = [quote.source.marker for quote in found.quotes]
-        shown = promoted(material, used)
+        shown = promoted(material, used, self._vault)
         by_place = {(one.path, one.lines, one.text): one for one in shown.sources}
         return replace(
             quoted(
@@ -272,29 +273,36 @@ def _place(source: Source) -> tuple[str, tuple[int, int], str]:
 
 def evidence_of(material: Material) -> list[Named]:
     """What may be quoted: the sources, then the connected notes."""
-    found = [
-        Named(
-            source,
-            material.names.get(source.marker, ()),
-            subject=_decided(source, material, SUBJECT) > 0,
-            news=_decided(source, material, NEWS),
-            likeness=((source.signals or {}).get("semantic") or {}).get("score"),
-            opens=material.ordinals.get(source.marker, 1) == 0,
+    found = []
+    for source in material.sources:
+        signals, about = source.signals or {}, material.of(source.marker)
+        # The ranks that signals gave which decided the place: 0 if one gave none, or only voted.
+        subject, news = (
+            int(signals.get(name, {}).get("rank") or 0) * (name in (about.get(DECIDED_BY) or ()))
+            for name in (SUBJECT, NEWS)
         )
-        for source in material.sources
-    ]
-    for note in material.connected:
-        if note.label in material.outside:
-            continue
-        evidence = note.evidence or {}
         found.append(
             Named(
-                as_source(note, note.label),
-                material.names.get(note.label, ()),
+                source,
+                material.names(source.marker),
+                subject=subject > 0,
+                news=news,
+                likeness=(signals.get("semantic") or {}).get("score"),
+                opens=about.get("ordinal") == 0,
+            )
+        )
+    for note in material.connected:
+        about, evidence = material.of(note.label), note.evidence or {}
+        if about.get("filtered_out"):
+            continue
+        found.append(
+            Named(
+                as_source(note),
+                material.names(note.label),
                 likeness=_number(evidence.get("target_similarity")),
                 linked=note.linked_from.sentence or note.title,
                 link_likeness=_number(evidence.get("sentence_similarity")) or 0.0,
-                opens=material.ordinals.get(note.label, 1) == 0,
+                opens=about.get("ordinal") == 0,
             )
         )
     return found
@@ -302,10 +310,3 @@ def evidence_of(material: Material) -> list[Named]:
 
 def _number(value: float | str | None) -> float | None:
     return float(value) if isinstance(value, int | float) else None
-
-
-def _decided(source: Source, material: Material, signal: str) -> int:
-    """The rank that a signal which decided gave a source; 0 if it gave none, or only voted."""
-    if signal not in material.decided.get(source.marker, ()):
-        return 0
-    return int((source.signals or {}).get(signal, {}).get("rank") or 0)

@@ -16,7 +16,6 @@ from notehop.app.answer.citations import MARKER, code_spans, fences, inside, sou
 from notehop.app.answer.passages import SentenceSpans
 from notehop.app.models import ConnectedNote, Evidence, LinkedFrom, Source, Support
 from notehop.app.retrieval.connected_notes import renumbered
-from notehop.app.retrieval.intents import DECIDED_BY
 from notehop.app.retrieval.nodes import noted
 from notehop.indexing.shown import page_of
 
@@ -50,26 +49,31 @@ class Material:
     """What an answer is made of.
 
     ``source_nodes`` are the nodes of ``sources``, in that order, ``connected_nodes`` those of
-    ``connected``. ``names`` maps the marker of a source, or the label of a connected note, to the
-    other names of its note, ``headings`` to those that it stands under, ``ordinals`` to its number
-    among the chunks of its note, and ``decided`` to the signals that decided its place.
-    ``outside`` are the labels of connected notes that the filters of the query do not leave.
-    ``listed`` says what the sources have in common, where they are the notes of a kind that a
-    question wants listed; empty where they were searched for. ``tasks`` are the names that open
-    tasks were asked for by, None where they were not.
+    ``connected``. ``about`` maps the marker of a source, or the label of a connected note, to the
+    metadata of its node. ``listed`` says what the sources have in common, where they are the notes of
+    a kind that a question wants listed; empty where they were searched for. ``tasks`` are the names
+    that open tasks were asked for by, None where they were not.
     """
 
     sources: tuple[Source, ...] = ()
     connected: tuple[ConnectedNote, ...] = ()
     source_nodes: tuple[NodeWithScore, ...] = ()
     connected_nodes: tuple[NodeWithScore, ...] = ()
-    names: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    headings: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    ordinals: Mapping[str, int] = field(default_factory=dict)
-    decided: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    outside: frozenset[str] = frozenset()
+    about: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     listed: str = ""
     tasks: tuple[str, ...] | None = None
+
+    def of(self, name: str) -> Mapping[str, Any]:
+        """The metadata of a source or connected note; empty where there are none."""
+        return self.about.get(name, {})
+
+    def names(self, name: str) -> Sequence[str]:
+        """The other names of a note."""
+        return tuple(self.of(name).get("aliases") or ())
+
+    def unconnected(self) -> Material:
+        """The material without connected notes: what is linked from notes that do not answer is noise."""
+        return replace(self, connected=(), connected_nodes=())
 
 
 def material_of(nodes: Sequence[NodeWithScore], vault: str) -> Material:
@@ -82,58 +86,42 @@ def material_of(nodes: Sequence[NodeWithScore], vault: str) -> Material:
     cited = [node for node in nodes if node.node.metadata.get("role") != CONNECTED]
     linked = [node for node in nodes if node.node.metadata.get("role") == CONNECTED]
     numbers = {node.node.node_id: number for number, node in enumerate(cited, start=1)}
-    told = {source_marker(number): node.node.metadata for number, node in enumerate(cited, start=1)}
-    told |= {
-        _label(node, number): node.node.metadata for number, node in enumerate(linked, start=1)
-    }
+    sources = tuple(_source(node, number, vault) for number, node in enumerate(cited, start=1))
+    connected = tuple(
+        _connected(node, number, vault, numbers) for number, node in enumerate(linked, start=1)
+    )
+    names = [*(one.marker for one in sources), *(one.label for one in connected)]
+    about = {name: node.node.metadata for name, node in zip(names, [*cited, *linked], strict=True)}
     listed = {str(node.node.metadata.get("listed", "")) for node in cited}
     return Material(
-        tuple(_source(node, number, vault) for number, node in enumerate(cited, start=1)),
-        tuple(
-            _connected(node, number, vault, numbers) for number, node in enumerate(linked, start=1)
-        ),
+        sources,
+        connected,
         tuple(cited),
         tuple(linked),
-        names={marker: tuple(one.get("aliases") or ()) for marker, one in told.items()},
-        headings={marker: tuple(_headings(one)) for marker, one in told.items()},
-        ordinals={marker: int(one["ordinal"]) for marker, one in told.items() if "ordinal" in one},
-        decided={marker: frozenset(one.get(DECIDED_BY) or ()) for marker, one in told.items()},
-        outside=frozenset(marker for marker, one in told.items() if one.get("filtered_out")),
-        listed=listed.pop() if len(listed) == 1 else "",
-        tasks=next((tuple(one["tasks"]) for one in told.values() if "tasks" in one), None),
+        about,
+        listed.pop() if len(listed) == 1 else "",
+        next((tuple(one["tasks"]) for one in about.values() if "tasks" in one), None),
     )
 
 
-def promoted(material: Material, labels: Collection[str]) -> Material:
+def promoted(material: Material, labels: Collection[str], vault: str) -> Material:
     """Make sources of connected notes, numbered after those that there are.
 
     What answers is evidence, however it was found: a connected note is quoted as a source, with a
     marker of its own, or not at all. The others keep their labels.
     """
-    sources, nodes = list(material.sources), list(material.source_nodes)
-    markers: dict[str, str] = {}
+    nodes = list(material.source_nodes)
     for note, hit in zip(material.connected, material.connected_nodes, strict=True):
-        if note.label in labels:
-            marker = markers[note.label] = source_marker(len(sources) + 1)
-            sources.append(as_source(note, marker, hit.node.node_id, float(hit.score or 0.0)))
-            nodes.append(NodeWithScore(node=noted(hit.node, role="source"), score=hit.score))
-    left = [at for at, note in enumerate(material.connected) if note.label not in markers]
-    return replace(
-        material,
-        sources=tuple(sources),
-        connected=tuple(material.connected[at] for at in left),
-        source_nodes=tuple(nodes),
-        connected_nodes=tuple(material.connected_nodes[at] for at in left),
-        names={markers.get(name, name): value for name, value in material.names.items()},
-        headings={markers.get(name, name): value for name, value in material.headings.items()},
-        ordinals={markers.get(name, name): value for name, value in material.ordinals.items()},
-    )
+        role = "source" if note.label in labels else CONNECTED
+        node = noted(hit.node, role=role, label=note.label)
+        nodes.append(NodeWithScore(node=node, score=hit.score))
+    return replace(material_of(nodes, vault), listed=material.listed, tasks=material.tasks)
 
 
-def as_source(note: ConnectedNote, marker: str, id_: str = "", score: float = 0.0) -> Source:
-    """A connected note in the shape of a source."""
+def as_source(note: ConnectedNote) -> Source:
+    """A connected note in the shape of a source, its label for a marker."""
     place = {name: getattr(note, name) for name in _PLACE_FIELDS}
-    return Source(marker=marker, id=id_, score=score, **place)
+    return Source(marker=note.label, id="", score=0.0, **place)
 
 
 _PLACE_FIELDS = ("path", "title", "heading", "lines", "text", "uri", "page")
@@ -143,7 +131,7 @@ def _place(node: NodeWithScore, vault: str) -> dict[str, Any]:
     """The fields that a source and a connected note have in common."""
     metadata = node.node.metadata
     path = str(metadata.get("path", ""))
-    headings = _headings(metadata)
+    headings = headings_of(metadata)
     first = int(metadata.get("first_line") or 1)
     return {
         "path": path,
@@ -156,11 +144,13 @@ def _place(node: NodeWithScore, vault: str) -> dict[str, Any]:
     }
 
 
-def _headings(metadata: Mapping[str, Any]) -> list[str]:
+def headings_of(metadata: Mapping[str, Any]) -> list[str]:
+    """The headings that a node stands under, top level first."""
     path = metadata.get("heading_path")
     if path is None:
         path = metadata.get("heading") or ()
-    return path.split(" > ") if isinstance(path, str) else [str(part) for part in path]
+    parts = path.split(" > ") if isinstance(path, str) else path
+    return [str(part) for part in parts if part]
 
 
 def _source(node: NodeWithScore, number: int, vault: str) -> Source:

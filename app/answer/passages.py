@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from itertools import pairwise
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from notehop.app.answer.citations import code_spans, inside
 
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 Range = tuple[int, int]  # half-open range of characters in the text of a source
 
 _EMPHASIS = ("**", "__", "==", "~~")
-
-_QUOTE_MARKS = re.compile(r"(?:[ \t]*>)+[ \t]?")
-"""Marks that are read as text: of a quote in a list whose beginning is in another source."""
 
 _ATTRIBUTE = r"""[ \t]+[A-Za-z_:][\w:.-]*(?:[ \t]*=[ \t]*(?:"[^"]*"|'[^']*'|[^\s"'=<>`]+))?"""
 _MARKUP = re.compile(
@@ -102,9 +99,8 @@ def stretch_of(content: str, source: str, lines: Iterable[Range], *, code: bool 
 
 def _seen(line: str, begins: int, spans: list[tuple[int, int]]) -> list[Range]:
     """The parts of a line that a reader sees."""
-    marks = _QUOTE_MARKS.match(line)
     found: list[Range] = []
-    at = marks.end() if marks else 0
+    at = 0
     for mark in _MARKUP.finditer(line, at):
         if not inside(spans, begins + mark.start()):
             # Of a link the words that it shows, else its target.
@@ -131,7 +127,6 @@ LONGEST_CODE = 15
 
 REMEMBERED = 512  # sources whose passages are remembered: questions come back to the same notes
 
-_CALLOUT = re.compile(r"\[!\w[\w-]*(?:\|[^\]]*)?\][+-]?[ \t]*")
 _BLOCK_ID = re.compile(r"(?<![ \t])[ \t]+\^[A-Za-z0-9-]+\s*$")
 
 _WORD = re.compile(r"\w")
@@ -209,10 +204,7 @@ def passages(text: str, sentences: SentenceSpans) -> tuple[Passage, ...]:
                 found.append(_passage(block.body, number, block, lead))
             leads.pop(block.depth, None)
             continue
-        if block.kind == "heading":
-            found.append(_passage(block.body, number, block, _NOTHING))
-            continue
-        if block.kind == "row":
+        if block.kind in ("heading", "row"):
             found.append(_passage(block.body, number, block, block.head))
             continue
         pieces = _pieces(block, sentences)
@@ -251,44 +243,42 @@ def properties(text: str) -> tuple[Passage, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """A paragraph, list item, table row or block of code.
+    """A paragraph, list item, table row or block of code; ``shape`` is that of its passages.
 
-    ``depth`` counts the lists around it; ``introduces`` tells that a list or code follows right
-    below, ``before_code`` that it is code. ``place`` is that of a row, which has bars between its
-    words. ``headed`` tells that nothing stands between the block and its heading.
+    ``introduces`` tells that a list or code follows right below, ``before_code`` that it is code.
+    ``place`` is that of a row, which has bars between its words. ``headed`` tells that nothing stands
+    between the block and its heading.
     """
 
     body: Stretch
-    kind: Kind = "prose"
-    depth: int = 0
-    mark: str = ""
+    shape: Passage
     introduces: bool = False
     before_code: bool = False
     head: Stretch = field(default_factory=lambda: _NOTHING)
     place: tuple[Range, ...] = ()
-    written: str = ""
-    frame: str = ""
-    group: int = 0
-    heading: str = ""
     headed: bool = False
+
+    @property
+    def kind(self) -> Kind:
+        return self.shape.kind
+
+    @property
+    def depth(self) -> int:
+        """The number of lists around it."""
+        return self.shape.depth
 
 
 def _passage(
     piece: Stretch, number: int, block: _Block, lead: Stretch, *, first: bool = True
 ) -> Passage:
-    return Passage(
-        piece.words(),
-        number,
-        lead.words(),
-        block.kind,
-        block.place or piece.ranges(),
-        lead.ranges(),
-        block.mark if first else "",
-        block.depth,
-        block.written,
-        block.frame,
-        block.group,
-        block.heading,
+    return replace(
+        block.shape,
+        text=piece.words(),
+        block=number,
+        lead=lead.words(),
+        ranges=block.place or piece.ranges(),
+        lead_ranges=lead.ranges(),
+        mark=block.shape.mark if first else "",
     )
 
 
@@ -332,6 +322,10 @@ def _blocks(text: str) -> Iterator[_Block]:
     marks: list[str] = []
     head: Token | None = None
     group, heading, headed = 0, "", False
+
+    def shape(kind: Kind, **more: Any) -> Passage:
+        return Passage("", 0, kind=kind, group=group, heading=heading, **more)
+
     for at, token in enumerate(tokens):
         before = tokens[at - 1].type if at else ""
         if token.type == "list_item_open":
@@ -345,47 +339,33 @@ def _blocks(text: str) -> Iterator[_Block]:
             if token.map and _SPELT_OUT.fullmatch(heading):
                 body = stretch_of(token.content, text, lines[token.map[0] : token.map[1]])
                 group += 1
-                yield _Block(body, "heading", group=group, heading=heading)
+                yield _Block(body, shape("heading"))
         elif token.type == "tr_open":
             if before == "thead_open":
                 head = token
             elif head is not None:
-                yield replace(_row(text, lines, tokens, at, head), group=group, heading=heading)
+                yield _row(text, lines, tokens, at, head, shape("row"))
                 headed = False
         elif token.type == "fence" and token.map is not None:
             first, last = token.map[0] + 1, token.map[0] + 1 + token.content.count("\n")
             if last - first <= LONGEST_CODE:
                 body = stretch_of(token.content.rstrip("\n"), text, lines[first:last], code=True)
                 fence = f"{token.markup}{token.info.strip()}\n{body.text}\n{token.markup}"
-                yield _Block(
-                    body,
-                    "code",
-                    len(marks),
-                    written=fence,
-                    group=group,
-                    heading=heading,
-                    headed=headed,
-                )
+                yield _Block(body, shape("code", depth=len(marks), written=fence), headed=headed)
             headed = False
         elif token.type == "inline" and before == "paragraph_open" and token.map:
             if _is_callout_title(tokens, at):
                 continue
             follows = tokens[at + 2].type if at + 2 < len(tokens) else ""
-            introduces = follows in _LISTS or follows == "fence"
             body = stretch_of(token.content, text, lines[token.map[0] : token.map[1]])
             item = at > 1 and tokens[at - 2].type == "list_item_open"
-            for piece in _unframed(body):
-                yield _Block(
-                    piece,
-                    "item" if marks else "prose",
-                    len(marks),
-                    marks[-1] if item else "",
-                    introduces,
-                    follows == "fence",
-                    group=group,
-                    heading=heading,
-                    headed=headed,
-                )
+            kind: Kind = "item" if marks else "prose"
+            its = shape(kind, depth=len(marks), mark=marks[-1] if item else "")
+            block_id = _BLOCK_ID.search(body.text)
+            body = body.part(0, block_id.start() if block_id else len(body.text))
+            if body.text:
+                introduces, code = follows in (*_LISTS, "fence"), follows == "fence"
+                yield _Block(body, its, introduces, code, headed=headed)
                 headed = False
 
 
@@ -405,36 +385,24 @@ def _is_callout_title(tokens: Sequence[Token], at: int) -> bool:
     )
 
 
-def _unframed(body: Stretch) -> list[Stretch]:
-    """A paragraph without its block id, and without the title of a callout unless that is all."""
-    block_id = _BLOCK_ID.search(body.text)
-    end = block_id.start() if block_id else len(body.text)
-    callout = _CALLOUT.match(body.text)
-    if callout is None:
-        return [body.part(0, end)] if body.text[:end].strip() else []
-    line = body.text.find("\n", callout.end())
-    title = end if line < 0 else line
-    parts = [(title, end)]
-    first = body.text[callout.end() : title].rstrip()
-    if len(_TOKEN.findall(first)) >= TITLE or first.endswith(_STOPS):
-        parts = [(callout.end(), title), (title, end)]
-    return [body.part(*part) for part in parts if body.text[slice(*part)].strip()]
-
-
 def _row(
-    text: str, lines: Sequence[Range], tokens: Sequence[Token], at: int, head: Token
+    text: str,
+    lines: Sequence[Range],
+    tokens: Sequence[Token],
+    at: int,
+    head: Token,
+    shape: Passage,
 ) -> _Block:
     """The row that begins at a token, with the head of its table."""
     first = (head.map or [0])[0]
     own = (tokens[at].map or [0])[0]
     frame = "\n".join(text[slice(*_trimmed(text, lines[number]))] for number in (first, first + 1))
+    place = _trimmed(text, lines[own])
     return _Block(
         _cells(text, lines[own], tokens, at),
-        "row",
+        replace(shape, written=text[slice(*place)], frame=frame),
         head=_cells(text, lines[first], tokens, tokens.index(head)),
-        place=(_trimmed(text, lines[own]),),
-        written=text[slice(*_trimmed(text, lines[own]))],
-        frame=frame,
+        place=(place,),
     )
 
 

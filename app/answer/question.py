@@ -125,7 +125,11 @@ _TWICE = re.compile(
 )
 """A question that asks two things: neither is all that an answer may have."""
 
-_MADE = re.compile(r"\b(?:created|updated|modified): \d\S*", re.IGNORECASE)
+FILED_ON = re.compile(
+    r"(?:^|·)\s*(?:date )?(?:created|modified|updated|last modified)(?: (?:at|on))?:[^·]*",
+    re.IGNORECASE,
+)
+"""When a note was made: no date of what it is about."""
 
 CLOSE = 4  # words between a number and what it counts, at most
 
@@ -192,8 +196,7 @@ def fits(
             return True  # Who lists them lets them be counted.
         return any(counted & {*words(near)} for near in _behind_numbers(plain))
     if question.exact == "date":
-        # When a note was made is no date of what it is about.
-        return has_date(_MADE.sub("", text))
+        return has_date(FILED_ON.sub("", text))
     if question.exact == "number":
         return has_number(text, known)
     return EXACT[question.exact][1].search(plain) is not None

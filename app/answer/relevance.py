@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from notehop.app.answer.facts import names_of
 from notehop.app.answer.passages import Passage, SentenceSpans, passages
-from notehop.app.answer.question import DIGITS, EXACT, Question, has_date, has_number
+from notehop.app.answer.question import DIGITS, EXACT, FILED_ON, Question, has_date, has_number
 from notehop.app.models import Source
 from notehop.indexing.tokens.words import fold
 
@@ -380,10 +380,6 @@ def is_bare(passage: Passage, reading: Reading) -> bool:
 
 
 _FILED = re.compile(r"\b(?:creat|modif|updat|written|wrote|added)", re.IGNORECASE)
-_FILED_ON = re.compile(
-    r"(?:^|·)\s*(?:date )?(?:created|modified|updated|last modified)(?: (?:at|on))?:[^·]*",
-    re.IGNORECASE,
-)
 
 
 def _forms(
@@ -393,7 +389,7 @@ def _forms(
     forms, text = asked.question.forms, passage.text
     found: dict[str, float] = {}
     # When a note was filed is no answer to a "when", unless that is asked for.
-    told = text if _FILED.search(asked.question.text) else _FILED_ON.sub("", text)
+    told = text if _FILED.search(asked.question.text) else FILED_ON.sub("", text)
     if "number" in forms:
         found["number_there" if has_number(told, asked.numbers) else "number_not_there"] = 1.0
     if asked.question.measure:

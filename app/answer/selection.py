@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from notehop.app.answer.draft import Part, Quote, laid_out
@@ -41,13 +41,7 @@ TYPED = ("number_there", "date_there", "name_there", "place_there")
 _ENUMERATES = re.compile(r": [^,;]+[,;] [^,;]+(?:[,;] | and | or )")
 """An item that is a list of its own."""
 
-_TO_THE_END = r"[^.]{0,60}[.)!\]]*$"
-
-_RECORD = re.compile(r"[{\[]+\s*[\"']")
-"""How what a program wrote begins, as a line of its log: no prose."""
-
 _VALUES = ("number", "date", "person", "place", "yesno")
-_WORD = re.compile(r"\w+")
 
 BESIDE_A_KEY = 1
 """Words that a question may have beside the note's name and the key of one of its properties, to ask
@@ -79,146 +73,319 @@ def select(
     :param limit: sources at most.
     :returns: empty where nothing can be quoted.
     """
-    found = [one for one in ranked if _quotable(one, asked.question.form)]
-    found = _without_bystanders(found, asked, sources)
-    found = _followed(found, sources, asked)
-    if asked.question.form == "howto":
-        found = _steps_first(found, sources, asked)
-    found = _first_of(lambda one: _named_property(one, asked, sources), found)
-    if any(one.subject for one in sources):
-        # Who asks for news gets them before what a property calls status.
-        found = _first_of(lambda one: one.passage.kind != "property", found)
-    if asked.question.form == "definition":
-        found = _first_of(_defines, found, 1.5)
-    if asked.question.abbreviated:
-        found = _first_of(lambda one: bool(one.features.get("spelt_out")), found)
-    if not found:
+    return _Selection(ranked, asked, sources).quotes(limit)
+
+
+class _Selection:
+    """What is quoted of some sources for one question."""
+
+    def __init__(self, ranked: Sequence[Candidate], asked: Asked, sources: Sequence[Named]) -> None:
+        self.asked, self.sources = asked, sources
+        self.words, question = asked.reading.words, asked.question
+        self.form, self.forms = question.form, frozenset(question.forms)
+        found = [one for one in ranked if self._is_quotable(one)]
+        found = self._followed(self._without_bystanders(found))
+        if self.form == "howto":
+            found = self._steps_first(found)
+        found = _first_of(self._is_named_property, found)
+        if any(one.subject for one in sources):
+            # Who asks for news gets them before what a property calls status.
+            found = _first_of(lambda one: one.passage.kind != "property", found)
+        if self.form == "definition":
+            found = _first_of(_defines, found, 1.5)
+        if question.abbreviated:
+            found = _first_of(lambda one: bool(one.features.get("spelt_out")), found)
+        self.found = found
+
+    def quotes(self, limit: int) -> list[Quote]:
+        """What answers, of so many sources at most."""
+        if not self.found:
+            return []
+        best: dict[int, Candidate] = {}
+        for one in self.found:
+            best.setdefault(one.source, one)
+        worth = self._worth()
+        order = [*self._sides(), *sorted(best, key=lambda at: (-worth[at], at))]
+        top = best[order[0]]
+        led = self._led_to(top)
+        settled = self.form == "definition" and _defines(top)
+        near = DEFINED if settled or self._is_named_property(top) else NEAR
+        quotes: list[Quote] = []
+        shown: list[frozenset[str]] = []
+        left = OF_ALL
+        for at in dict.fromkeys([order[0], *led, *order]):
+            one, read = best[at], self._passages(at)
+            if len(shown) == min(limit, SOURCES) or (
+                shown and at not in led and worth[order[0]] - worth[at] > near
+            ):
+                break
+            # One that says nothing that is not quoted already, or for which there is no room.
+            same = any(one.words and len(one.words & it) >= 0.8 * len(one.words) for it in shown)
+            if same or (shown and _length([one.passage]) > left):
+                continue
+            orders, begin = self._around(one, read, min(OF_ONE, left))
+            left -= _length(read[each] for each in orders)
+            shown.append(frozenset(self.words(" ".join(read[at].text for at in orders))))
+            quotes += self._quoted(self.sources[at], orders, begin, read)
+        return quotes
+
+    def _passages(self, source: int) -> Sequence[Passage]:
+        return passages(self.sources[source].source.text, self.asked.reading.sentences)
+
+    def _is_quotable(self, one: Candidate) -> bool:
+        """Whether a passage says anything that the question does not."""
+        if self.form == "definition" and _is_view(one.passage):
+            return False
+        if one.passage.kind not in ("prose", "item") or self.form == "list":
+            return True
+        return one.fresh > 0 and not one.features["bare"]
+
+    def _worth(self) -> dict[int, float]:
+        """Source -> the score of its passages together."""
+        scores: dict[int, list[float]] = {}
+        for one in self.found:
+            scores.setdefault(one.source, []).append(one.score)
+        return {
+            at: each[0]
+            + math.log(sum(math.exp(SHARPNESS * (score - each[0])) for score in each)) / SHARPNESS
+            for at, each in scores.items()
+        }
+
+    def _sides(self) -> list[int]:
+        """Of a comparison, the source of the best for each side."""
+        first: list[int] = []
+        sides = [frozenset(self.words(side)) for side in self.asked.question.sides]
+        for side in sides:
+            others = frozenset[str]().union(*(other for other in sides if other != side))
+            own = side - self.asked.reading.small - others
+            first += [one.source for one in self.found if own & one.words][:1]
+        return first
+
+    def _led_to(self, one: Candidate) -> list[int]:
+        """The source that what is said beside a sentence leads to: the second note of a question of
+        two."""
+        beside = [other for other in self.found if other.source == one.source]
+        for other in self.found:
+            title = self.sources[other.source].source.title
+            if other.source != one.source and any(_leads_to(each, title) for each in beside):
+                fits = other.score >= one.score - FAR and self._is_about(other, one)
+                return [other.source] if fits else []
         return []
-    best: dict[int, Candidate] = {}
-    for one in found:
-        best.setdefault(one.source, one)
-    worth = _worth(found)
-    order = [*_sides(found, asked), *sorted(best, key=lambda at: (-worth[at], at))]
-    top = best[order[0]]
-    led = _led_to(top, found, sources, asked)
-    settled = asked.question.form == "definition" and _defines(top)
-    near = DEFINED if settled or _named_property(top, asked, sources) else NEAR
-    quotes: list[Quote] = []
-    shown: list[frozenset[str]] = []
-    left = OF_ALL
-    for at in dict.fromkeys([order[0], *led, *order]):
-        one = best[at]
-        read = passages(sources[one.source].source.text, asked.reading.sentences)
-        if len(shown) == min(limit, SOURCES) or (
-            shown and at not in led and worth[order[0]] - worth[at] > near
+
+    def _followed(self, ranked: Sequence[Candidate]) -> list[Candidate]:
+        """The candidates, with what a sentence leads to ("is described in X") in the place of it."""
+        found = list(ranked)
+        for pointer in found[:POINTERS]:
+            if self._has_value(pointer):
+                continue
+            there = {
+                at
+                for at, named in enumerate(self.sources)
+                if at != pointer.source and _leads_to(pointer, named.source.title)
+            }
+            meant = next((one for one in found if one.source in there), None)
+            if meant is None or not self._is_about(meant, pointer):
+                continue
+            found.remove(pointer)
+            if meant.score < found[0].score:
+                found.remove(meant)
+                found.insert(0, replace(meant, score=max(found[0].score, pointer.score)))
+        return found
+
+    def _has_value(self, one: Candidate) -> bool:
+        """Whether a sentence that leads elsewhere may be an answer itself."""
+        if one.features["says_where"]:
+            return False
+        return bool({"place", "person"} & self.forms) or _is_typed(one)
+
+    def _is_about(self, one: Candidate, pointer: Candidate) -> bool:
+        """Whether a passage that a sentence leads to has a word of the question, or what it asks for,
+        or is like it."""
+        return (
+            _is_typed(one)
+            or self.asked.share(one.words) > 0
+            or one.likeness >= pointer.likeness / 2
+        )
+
+    def _around(self, one: Candidate, read: Sequence[Passage], most: int) -> tuple[set[int], int]:
+        """What is quoted with a passage: what follows it, then what stands above it.
+
+        :returns: the places, and the first of what answers: of a list that answers, its beginning.
+        """
+        passage = one.passage
+        group = [at for at, other in enumerate(read) if other.group == passage.group]
+        below = read[one.order + 1 : one.order + 2]
+        defined = self.form == "definition"
+        inside: Sequence[int] = [
+            at
+            for at, each in enumerate(read)
+            if each.heading == passage.heading and not (defined and _is_view(each))
+        ]
+        orders = {one.order}
+        abbreviated = self.asked.question.abbreviated
+        if passage.kind == "property" or abbreviated or "news" in one.features:
+            return orders, one.order
+        if defined and _defines(one):
+            if passage.kind == "heading" and below and below[0].heading == passage.heading:
+                # What stands below says what it is.
+                return {one.order, one.order + 1}, one.order
+            inside = group if passage.kind == "prose" else ()
+        elif passage.kind == "row" and not {"list", "comparison"} & self.forms:
+            # A value stands in one row of a table.
+            inside = [at for at in inside if at not in group]
+        elif passage.kind in ("item", "row") and (
+            {"list", "comparison", "howto"} & self.forms or self._is_listed(one, group)
         ):
-            break
-        if any(_same(one.words, words) for words in shown) or (
-            shown and _words(read[one.order]) > left
+            # Whole, if it is not long.
+            at = group.index(one.order) - LONGEST_LIST // 2
+            at = max(0, min(at, len(group) - LONGEST_LIST))
+            orders |= set(group[at : at + LONGEST_LIST])
+        begin = min(orders) if not _ENUMERATES.search(passage.text) else one.order
+        length = _length(read[at] for at in orders)
+        for step in (1, -1):
+            at = max(orders) + 1 if step > 0 else min(orders) - 1
+            while at in inside and length + _length([read[at]]) <= most:
+                length += _length([read[at]])
+                orders.add(at)
+                at += step
+        while (
+            begin - 1 in orders
+            and read[begin - 1].group == passage.group
+            and passage.kind == "prose"
+            and _length(read[begin - 1 : one.order]) <= ABOVE
         ):
-            continue
-        orders, begin = _around(one, read, min(OF_ONE, left), found, asked)
-        left -= sum(_words(read[each]) for each in orders)
-        shown.append(frozenset(asked.reading.words(" ".join(read[at].text for at in orders))))
-        quotes += _quotes(sources[one.source], orders, begin, read, asked)
-    return quotes
+            begin -= 1
+        return orders, begin
 
+    def _is_listed(self, one: Candidate, group: Sequence[int]) -> bool:
+        """Whether a list answers, and not one of its items."""
+        if len(group) > LONGEST_LIST or self.forms.intersection(_VALUES):
+            return False
+        near = {(each.source, each.order) for each in self.found[:LISTED_AMONG]}
+        beside = sum((one.source, at) in near for at in group)
+        return beside > 1 and 2 * beside >= len(group)
 
-def _led_to(
-    one: Candidate, found: Sequence[Candidate], sources: Sequence[Named], asked: Asked
-) -> list[int]:
-    """The source that what is said beside a sentence leads to: the second note of a question of two."""
-    beside = [other for other in found if other.source == one.source]
-    for other in found:
-        title = sources[other.source].source.title
-        if other.source != one.source and any(_leads_to(each, title) for each in beside):
-            fits = other.score >= one.score - FAR and _is_about(other, one, asked)
-            return [other.source] if fits else []
-    return []
+    def _quoted(
+        self, named: Named, orders: set[int], begin: int, read: Sequence[Passage]
+    ) -> list[Quote]:
+        """What is quoted of a source, from what answers on, and then what stands above it."""
+        if read[begin].kind == "property":
+            return [self._quoted_properties(named)]
+        answering = sorted(at for at in orders if at >= begin)
+        led = {read[at].lead for at in answering}
+        above = sorted(at for at in orders if at < begin and read[at].text not in led)
+        quotes = [self._quote(named, answering, read)]
+        if _length(read[at] for at in above) > SAYS_LITTLE:
+            quotes.append(self._quote(named, above, read))
+        return quotes
 
+    def _quote(self, named: Named, orders: Sequence[int], read: Sequence[Passage]) -> Quote:
+        parts = [Part(at, read[at], bool(read[at].lead)) for at in orders]
+        name = named.source.title if 0 in orders and named.opens and self._expands(named) else ""
+        if parts[0].passage.kind == "heading" and len(parts) > 1:
+            name = parts.pop(0).passage.text
+        text, ranges = laid_out(parts)
+        heading = parts[0].passage.heading
+        known = named.source.heading.split(" > ")
+        return Quote(named.source, text, ranges, "" if heading in known else heading, name)
 
-def _worth(found: Sequence[Candidate]) -> dict[int, float]:
-    """Source -> the score of its passages together."""
-    scores: dict[int, list[float]] = {}
-    for one in found:
-        scores.setdefault(one.source, []).append(one.score)
-    return {
-        at: each[0]
-        + math.log(sum(math.exp(SHARPNESS * (score - each[0])) for score in each)) / SHARPNESS
-        for at, each in scores.items()
-    }
+    def _expands(self, named: Named) -> bool:
+        """Whether the question knows a note by another name than its title, as an abbreviation."""
+        about, title = self.asked.about, frozenset(self.words(named.source.title))
+        if spells(self.asked.question.about, named.source.title):
+            return True
+        named_so = any(about == {*self.words(one)} for one in named.names)
+        return bool(about) and not about <= title and named_so
 
+    def _quoted_properties(self, named: Named) -> Quote:
+        """The properties that are asked for by their keys, and the others that say something of the
+        note where more is asked: "who wrote it" does not ask for its author by the key."""
+        listed = properties(named.source.text)
+        shown = [one for one in listed if self._is_asked(one)]
+        keys = " ".join(_key(one) for one in shown)
+        known = frozenset(self.words(" ".join((named.source.title, *named.names, keys))))
+        if not shown or len(self.asked.words - known) > BESIDE_A_KEY:
+            shown += [one for one in listed if one not in shown and not _NAMING.match(one.text)]
+        shown = shown or list(listed)
+        text = f"{BETWEEN} ".join(one.text for one in shown)
+        return Quote(named.source, text, tuple(place for one in shown for place in one.ranges))
 
-def _around(
-    one: Candidate, read: Sequence[Passage], most: int, found: Sequence[Candidate], asked: Asked
-) -> tuple[set[int], int]:
-    """What is quoted with a passage: what follows it, then what stands above it.
+    def _is_asked(self, one: Passage) -> bool:
+        """Whether a question asks for a property by its key."""
+        key = frozenset(self.words(_key(one)))
+        return bool(key) and key <= self.asked.all_words
 
-    :returns: the places, and the first of what answers: of a list that answers, its beginning.
-    """
-    passage, forms = one.passage, set(asked.question.forms)
-    group = [at for at, other in enumerate(read) if other.group == passage.group]
-    below = read[one.order + 1 : one.order + 2]
-    defined = asked.question.form == "definition"
-    inside: Sequence[int] = [
-        at
-        for at, each in enumerate(read)
-        if each.heading == passage.heading and not (defined and _is_view(each))
-    ]
-    orders = {one.order}
-    if passage.kind == "property" or asked.question.abbreviated or "news" in one.features:
-        return orders, one.order
-    if defined and _defines(one):
-        if passage.kind == "heading" and below and below[0].heading == passage.heading:
-            # What stands below says what it is.
-            return {one.order, one.order + 1}, one.order
-        inside = group if passage.kind == "prose" else ()
-    elif passage.kind == "row" and not {"list", "comparison"} & forms:
-        # A value stands in one row of a table.
-        inside = [at for at in inside if at not in group]
-    elif passage.kind in ("item", "row") and (
-        {"list", "comparison", "howto"} & forms or _is_listed(one, found, group, asked)
-    ):
-        orders |= set(_part(one.order, group))
-    begin = min(orders) if not _ENUMERATES.search(passage.text) else one.order
-    length = sum(_words(read[at]) for at in orders)
-    for step in (1, -1):
-        at = max(orders) + 1 if step > 0 else min(orders) - 1
-        while at in inside and length + _words(read[at]) <= most:
-            length += _words(read[at])
-            orders.add(at)
-            at += step
-    while (
-        begin - 1 in orders
-        and read[begin - 1].group == passage.group
-        and passage.kind == "prose"
-        and sum(_words(read[at]) for at in range(begin - 1, one.order)) <= ABOVE
-    ):
-        begin -= 1
-    return orders, begin
+    def _names(self, named: Named) -> bool:
+        """Whether a question names a note."""
+        names = (frozenset(self.words(one)) for one in (named.source.title, *named.names))
+        return any(bool(name) and name <= self.asked.all_words for name in names)
 
+    def _is_named_property(self, one: Candidate) -> bool:
+        """Whether a question asks for a property of a note, by its key and the note's name."""
+        named = self.sources[one.source]
+        return (
+            one.passage.kind == "property"
+            and self._names(named)
+            and any(self._is_asked(each) for each in properties(named.source.text))
+        )
 
-def _part(order: int, group: Sequence[int]) -> Sequence[int]:
-    """A list or table, whole if it is not long."""
-    if len(group) <= LONGEST_LIST:
-        return group
-    at = max(0, min(group.index(order) - LONGEST_LIST // 2, len(group) - LONGEST_LIST))
-    return group[at : at + LONGEST_LIST]
+    def _without_bystanders(self, found: list[Candidate]) -> list[Candidate]:
+        """The candidates without properties and outlines of bases that are near by a note's name alone.
 
+        The properties stay of a note that has nothing else.
+        """
+        told = {
+            self.sources[one.source].source.path for one in found if one.passage.kind != "property"
+        }
 
-def _quotes(
-    named: Named, orders: set[int], begin: int, read: Sequence[Passage], asked: Asked
-) -> list[Quote]:
-    """What is quoted of a source, from what answers on, and then what stands above it."""
-    if read[begin].kind == "property":
-        return [_quote_properties(named, asked)]
-    answering = sorted(at for at in orders if at >= begin)
-    led = {read[at].lead for at in answering}
-    above = sorted(at for at in orders if at < begin and read[at].text not in led)
-    quotes = [_quote(named, answering, read, asked)]
-    if sum(_words(read[at]) for at in above) > SAYS_LITTLE:
-        quotes.append(_quote(named, above, read, asked))
-    return quotes
+        def may(one: Candidate) -> bool:
+            named = self.sources[one.source]
+            if one.passage.kind == "property":
+                return named.source.path not in told or self._may_ask_for(one, named)
+            return not named.source.path.endswith(".base") or self._names(named)
+
+        return [one for one in found if may(one)] or found
+
+    def _may_ask_for(self, one: Candidate, named: Named) -> bool:
+        """Whether a question may be for the properties of a note: it has one of their keys, or they a
+        value of the kind that it asks for. An open question may call a key otherwise."""
+        left = self.asked.words - {*self.words(" ".join((named.source.title, *named.names)))}
+        if self.form in _OPEN:
+            return bool(left)
+        listed = [one for one in properties(named.source.text) if not _NAMING.match(one.text)]
+        said = (each.text if self.form == "yesno" else _key(each) for each in listed)
+        if left.intersection(self.words(" ".join(said))):
+            return True
+        if self.form in ("person", "place"):
+            return bool(names_of("; ".join(each.text for each in listed)))
+        typed = any(one.features.get(name) for name in ("number_there", "date_there"))
+        return typed and not one.features.get("measure_not_there")
+
+    def _steps_first(self, found: list[Candidate]) -> list[Candidate]:
+        """The candidates, the steps of the best one's note before what that note says about them, from
+        the first step of their section on."""
+        if not found or found[0].features.get("code") or found[0].features.get("step"):
+            return found
+        best, paths = found[0], [named.source.path for named in self.sources]
+        here = [one for one in found if paths[one.source] == paths[best.source]]
+        near = next((one for one in here if one.features.get("step")), None)
+        if near is None or (
+            near.score < best.score - STEPS and not self._names(self.sources[best.source])
+        ):
+            return found
+        own = self.sources[near.source].source
+        section = [
+            (named.source.lines, at)
+            for at, named in enumerate(self.sources)
+            if (named.source.path, named.source.heading) == (own.path, own.heading)
+        ]
+        for _, at in sorted(section):
+            for order, passage in enumerate(self._passages(at)):
+                if passage.mark[:1].isdigit():
+                    score = best.score + STEPS
+                    first = replace(near, source=at, order=order, passage=passage, score=score)
+                    return [first, *found]
+        return found
 
 
 def _first_of(
@@ -239,43 +406,8 @@ def _defines(one: Candidate) -> bool:
     return any(one.features.get(name) for name in ("term_is", "spelt_out", "of_its_note"))
 
 
-def _is_about(one: Candidate, pointer: Candidate, asked: Asked) -> bool:
-    """Whether a passage that a sentence leads to has a word of the question, or what it asks for, or
-    is like it."""
-    typed = any(one.features.get(name) for name in TYPED)
-    return typed or asked.share(one.words) > 0 or one.likeness >= pointer.likeness / 2
-
-
-def _followed(
-    ranked: Sequence[Candidate], sources: Sequence[Named], asked: Asked
-) -> list[Candidate]:
-    """The candidates, with what a sentence leads to ("is described in X") in the place of it."""
-    found = list(ranked)
-    for pointer in found[:POINTERS]:
-        if _has_value(pointer, asked):
-            continue
-        there = {
-            at
-            for at, named in enumerate(sources)
-            if at != pointer.source and _leads_to(pointer, named.source.title)
-        }
-        meant = next((one for one in found if one.source in there), None)
-        if meant is None or not _is_about(meant, pointer, asked):
-            continue
-        found.remove(pointer)
-        if meant.score < found[0].score:
-            found.remove(meant)
-            found.insert(0, replace(meant, score=max(found[0].score, pointer.score)))
-    return found
-
-
-def _has_value(one: Candidate, asked: Asked) -> bool:
-    """Whether a sentence that leads elsewhere may be an answer itself."""
-    if one.features["says_where"]:
-        return False
-    return bool({"place", "person"} & set(asked.question.forms)) or any(
-        one.features.get(name) for name in TYPED
-    )
+def _is_typed(one: Candidate) -> bool:
+    return any(one.features.get(name) for name in TYPED)
 
 
 def _leads_to(one: Candidate, title: str) -> bool:
@@ -283,187 +415,22 @@ def _leads_to(one: Candidate, title: str) -> bool:
     text = one.passage.text
     if len(title) < 4 or title not in text:
         return False
-    if one.features["says_where"]:
-        return True
     name = re.escape(title)
     leads = rf"[,;:–—] see {name}|(?:[,;:–—]|\b(?:in|at|under|see)) {name} > "
-    return re.search(rf"(?:{leads}){_TO_THE_END}", text) is not None
-
-
-def _quotable(one: Candidate, form: str) -> bool:
-    """Whether a passage says anything that the question does not."""
-    record = one.passage.kind == "prose" and _RECORD.match(one.passage.text)
-    if record or (form == "definition" and _is_view(one.passage)):
-        return False
-    if one.passage.kind not in ("prose", "item") or form == "list":
-        return True
-    return one.fresh > 0 and not one.features["bare"]
+    return (
+        bool(one.features["says_where"])
+        or re.search(rf"(?:{leads})[^.]{{0,60}}[.)!\]]*$", text) is not None
+    )
 
 
 def _is_view(passage: Passage) -> bool:
     return passage.kind == "code" and _VIEW.match(passage.written) is not None
 
 
-def _is_asked(one: Passage, asked: Asked) -> bool:
-    """Whether a question asks for a property by its key."""
-    key = frozenset(asked.reading.words(one.text.partition(":")[0]))
-    return bool(key) and key <= asked.all_words
+def _key(one: Passage) -> str:
+    return one.text.partition(":")[0]
 
 
-def _names(asked: Asked, named: Named) -> bool:
-    """Whether a question names a note."""
-    names = (frozenset(asked.reading.words(one)) for one in (named.source.title, *named.names))
-    return any(bool(name) and name <= asked.all_words for name in names)
-
-
-def _named_property(one: Candidate, asked: Asked, sources: Sequence[Named]) -> bool:
-    """Whether a question asks for a property of a note, by its key and the note's name."""
-    named = sources[one.source]
-    return (
-        one.passage.kind == "property"
-        and _names(asked, named)
-        and any(_is_asked(each, asked) for each in properties(named.source.text))
-    )
-
-
-def _without_bystanders(
-    found: list[Candidate], asked: Asked, sources: Sequence[Named]
-) -> list[Candidate]:
-    """The candidates without properties and outlines of bases that are near by a note's name alone.
-
-    The properties stay of a note that has nothing else.
-    """
-    told = {sources[one.source].source.path for one in found if one.passage.kind != "property"}
-
-    def may(one: Candidate) -> bool:
-        named = sources[one.source]
-        if one.passage.kind == "property":
-            return named.source.path not in told or _may_ask_for(one, asked, named)
-        return not named.source.path.endswith(".base") or _names(asked, named)
-
-    return [one for one in found if may(one)] or found
-
-
-def _may_ask_for(one: Candidate, asked: Asked, named: Named) -> bool:
-    """Whether a question may be for the properties of a note: it has one of their keys, or they a
-    value of the kind that it asks for. An open question may call a key otherwise."""
-    words, form = asked.reading.words, asked.question.form
-    left = asked.words - frozenset(words(" ".join((named.source.title, *named.names))))
-    if form in _OPEN:
-        return bool(left)
-    listed = [each.text for each in properties(named.source.text) if not _NAMING.match(each.text)]
-    keys = (each.partition(":")[0] for each in listed)
-    if left & frozenset(words(" ".join(listed if form == "yesno" else keys))):
-        return True
-    if form in ("person", "place"):
-        return bool(names_of("; ".join(listed)))
-    typed = any(one.features.get(name) for name in ("number_there", "date_there"))
-    return typed and not one.features.get("measure_not_there")
-
-
-def _steps_first(found: list[Candidate], sources: Sequence[Named], asked: Asked) -> list[Candidate]:
-    """The candidates, the steps of the best one's note before what that note says about them, from
-    the first step of their section on."""
-    if not found or found[0].features.get("code") or found[0].features.get("step"):
-        return found
-    best, note = found[0], sources[found[0].source].source.path
-    near = next(
-        (
-            one
-            for one in found
-            if one.features.get("step") and sources[one.source].source.path == note
-        ),
-        None,
-    )
-    if near is None or (
-        near.score < best.score - STEPS and not _names(asked, sources[best.source])
-    ):
-        return found
-    heading = sources[near.source].source.heading
-    section = [
-        at
-        for at, named in enumerate(sources)
-        if (named.source.path, named.source.heading) == (note, heading)
-    ]
-    for at in sorted(section, key=lambda at: sources[at].source.lines):
-        read = passages(sources[at].source.text, asked.reading.sentences)
-        order = next((order for order, one in enumerate(read) if one.mark[:1].isdigit()), None)
-        if order is not None:
-            first = replace(
-                near, source=at, order=order, passage=read[order], score=best.score + STEPS
-            )
-            return [first, *found]
-    return found
-
-
-def _sides(found: Sequence[Candidate], asked: Asked) -> list[int]:
-    """Of a comparison, the source of the best for each side."""
-    first: list[int] = []
-    for side in asked.question.sides:
-        words = frozenset(asked.reading.words(side)) - asked.reading.small
-        other = frozenset().union(
-            *(frozenset(asked.reading.words(each)) for each in asked.question.sides if each != side)
-        )
-        best = next((one for one in found if (words - other) & one.words), None)
-        if best is not None:
-            first.append(best.source)
-    return first
-
-
-def _same(left: frozenset[str], right: frozenset[str]) -> bool:
-    """Whether a passage says nothing that is not quoted already."""
-    return bool(left) and len(left & right) >= 0.8 * len(left)
-
-
-def _is_listed(
-    one: Candidate, ranked: Sequence[Candidate], group: Sequence[int], asked: Asked
-) -> bool:
-    """Whether a list answers, and not one of its items."""
-    if len(group) > LONGEST_LIST or any(form in asked.question.forms for form in _VALUES):
-        return False
-    if asked.question.form == "definition" and _defines(one):
-        return False
-    near = {(each.source, each.order) for each in ranked[:LISTED_AMONG]}
-    beside = sum((one.source, at) in near for at in group)
-    return beside > 1 and 2 * beside >= len(group)
-
-
-def _words(passage: Passage) -> int:
-    return len(passage.text.split())
-
-
-def _quote(named: Named, orders: Sequence[int], read: Sequence[Passage], asked: Asked) -> Quote:
-    parts = [Part(at, read[at], bool(read[at].lead)) for at in orders]
-    name = _expansion(named, asked) if 0 in orders and named.opens else ""
-    if parts[0].passage.kind == "heading" and len(parts) > 1:
-        name = parts.pop(0).passage.text
-    text, ranges = laid_out(parts)
-    heading = parts[0].passage.heading
-    known = named.source.heading.split(" > ")
-    return Quote(named.source, text, ranges, "" if heading in known else heading, name)
-
-
-def _quote_properties(named: Named, asked: Asked) -> Quote:
-    """The properties that are asked for by their keys, and the others that say something of the note
-    where more is asked: "who wrote it" does not ask for its author by the key."""
-    words = asked.reading.words
-    listed = properties(named.source.text)
-    shown = [one for one in listed if _is_asked(one, asked)]
-    keys = " ".join(one.text.partition(":")[0] for one in shown)
-    known = frozenset(words(" ".join((named.source.title, *named.names, keys))))
-    if not shown or len(asked.words - known) > BESIDE_A_KEY:
-        shown += [one for one in listed if one not in shown and not _NAMING.match(one.text)]
-    shown = shown or list(listed)
-    text = f"{BETWEEN} ".join(one.text for one in shown)
-    return Quote(named.source, text, tuple(place for one in shown for place in one.ranges))
-
-
-def _expansion(named: Named, asked: Asked) -> str:
-    """The title of a note that the question knows by another name, as by its abbreviation."""
-    words = asked.reading.words
-    title = frozenset(words(named.source.title))
-    if spells(asked.question.about, named.source.title):
-        return named.source.title
-    if not asked.about or asked.about <= title:
-        return ""
-    return named.source.title if any(asked.about == set(words(one)) for one in named.names) else ""
+def _length(parts: Iterable[Passage]) -> int:
+    """In words."""
+    return sum(len(one.text.split()) for one in parts)

@@ -30,7 +30,6 @@ from notehop.app.models import Source
 from notehop.config.errors import NotehopError, ProviderError
 from notehop.indexing.llm.egress import sending
 from notehop.indexing.llm.text import answer_of, without_control
-from notehop.indexing.llm.tokens import TokenCounter
 from notehop.indexing.shown import counted
 
 NOTHING = "NOTHING"  # what a model says of a theme that does not answer
@@ -338,7 +337,7 @@ class ThemeSynthesizer(VaultSynthesizer):
         self, query: str, group: Group, notices: list[str], cancelled: Callable[[], bool]
     ) -> str:
         window = max(self._llm.metadata.context_window - RESERVE, 1)
-        shown = fit(Material(sources=group.sources), window, TokenCounter)
+        shown = fit(Material(sources=group.sources), window)
         variables = {
             "theme_str": _theme(group),
             "context_str": shown.context,

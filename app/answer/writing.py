@@ -9,7 +9,7 @@ import logging
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.llms import LLM
@@ -19,7 +19,7 @@ from llama_index.core.prompts.mixin import PromptDictType
 from notehop.app.answer.citations import MarkerFilter
 from notehop.app.answer.claims import Checker
 from notehop.app.answer.context import Fitted, fit
-from notehop.app.answer.draft import Draft, grammar_of, names_of, written
+from notehop.app.answer.draft import Draft, markers_of, written
 from notehop.app.answer.material import Material
 from notehop.app.answer.synthesizer import VaultSynthesizer, pulled, stream_of
 from notehop.app.models import LeftOut
@@ -27,7 +27,7 @@ from notehop.app.problems import agent_text, unforeseen
 from notehop.config.errors import NotehopError, ProviderError
 from notehop.indexing.llm.egress import sending
 from notehop.indexing.llm.text import AnswerText, answer_of
-from notehop.indexing.llm.tokens import TokenCounter
+from notehop.indexing.llm.tokens import count_tokens
 
 SYSTEM_PROMPT = """\
 You answer questions from the notes of one person's vault.
@@ -96,14 +96,11 @@ class LlmSynthesizer(VaultSynthesizer):
         *,
         prompt: BasePromptTemplate = ANSWER_PROMPT,
         checker: Checker | None = None,
-        counter: Callable[[], TokenCounter] = TokenCounter,
     ) -> None:
         """:param fallback: answers where the model does not.
         :param checker: as of the base class.
-        :param counter: makes what counts tokens; called when the context could be too long.
         """
         super().__init__(vault, llm, checker)
-        self._counter = cache(counter)
         self._fallback = fallback
         self._prompt = prompt
 
@@ -122,7 +119,7 @@ class LlmSynthesizer(VaultSynthesizer):
         halved = 0
         while True:
             there = fitted.material
-            filtered = MarkerFilter(*names_of(there), grammar_of(there))
+            filtered = MarkerFilter(*markers_of(there))
             answer = AnswerText()
             said: list[str] = []
             failure: Exception | None = None
@@ -198,15 +195,14 @@ class LlmSynthesizer(VaultSynthesizer):
         window = metadata.context_window - answer - MESSAGES
         # No tokenizer makes more tokens than there are bytes.
         size = len(told.encode())
-        window -= self._counter().count(told) if size > window // 4 else size
-        return fit(material, max(window, 1), self._counter)
+        window -= count_tokens(told) if size > window // 4 else size
+        return fit(material, max(window, 1))
 
     def _smaller(self, fitted: Fitted, material: Material, failure: Exception) -> Fitted | None:
         """A smaller context to ask with, if this one was too long and there is one."""
         if not isinstance(failure, ProviderError) or failure.kind != "overflow":
             return None
-        half = self._counter().count(fitted.context) // 2
-        smaller = fit(material, half, self._counter)
+        smaller = fit(material, count_tokens(fitted.context) // 2)
         return smaller if len(smaller.context) < len(fitted.context) else None
 
     def _what_was_left_out(self, fitted: Fitted, halved: bool) -> str:

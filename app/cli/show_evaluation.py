@@ -118,13 +118,13 @@ def _show_measures(found: Evaluated, title: str, names: Sequence[str]) -> None:
     answers = title == "answer" and any(row.words is not None for row in found.rows)
     rows: list[list[str]] = []
     for number, row in enumerate(found.rows, start=1):
-        values = [*map(row.measures.get, names), *([row.refused] * answers)]
+        values = map(row.measures.get, names)
         shown = ["" if one is None else percent(one.value) for one in values]
         words = [] if not answers else ["" if row.words is None else f"{row.words:.0f}"]
         rows.append([str(number), row.setting, *shown, *words])
     short = (_SHORT.get(name, name.partition(".")[2]) for name in names)
     if names:
-        _show_table(("", f"{title}, %", *short, *(["refused", "words"] * answers)), rows)
+        _show_table(("", f"{title}, %", *short, *(["words"] * answers)), rows)
 
 
 def _show_table(head: Sequence[str], rows: Iterable[Sequence[str]], *, named: int = 1) -> None:

@@ -193,17 +193,6 @@ def answer_values(question: KnownQuestion, answered: Answered) -> list[float]:
     return [float(found.get(name.removeprefix("answer."), nan)) for name in ANSWERS]
 
 
-def refusal(question: KnownQuestion, answered: Answered) -> float:
-    """Whether a question that the vault cannot answer was left unanswered.
-
-    :returns: 1 or 0; NaN where the sources hold the answer all the same.
-    """
-    open_kind = kind_of(question.text, question.answers) == "open"
-    if open_kind and holds(answered.sources, question.answers):
-        return nan
-    return float(not answered.text)
-
-
 TOP = 20
 """Hits that are ranked for a question: the deepest cut-off of a measure."""
 

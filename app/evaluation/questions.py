@@ -21,8 +21,8 @@ from notehop.config.errors import UsageError
 from notehop.indexing.graph.files import NOTE_SUFFIX, fold, link_name
 from notehop.indexing.graph.resolve import Outline, Status, find_fragment
 from notehop.indexing.stores.model import LinkRow, NoteRow
-from notehop.indexing.vault.link_text import LinkText, words
 from notehop.indexing.vault.model import LinkKind
+from notehop.indexing.vault.plain import LinkText, words
 
 if TYPE_CHECKING:
     from notehop.indexing.stores.reader import Snapshot
@@ -87,14 +87,13 @@ class QuestionSet:
     """Questions of one kind about one vault.
 
     ``measure`` is the one by which a question counts as helped or hurt. ``held_out`` are links that
-    the search must not see. ``foreign`` are questions that the vault cannot answer.
+    the search must not see.
     """
 
     name: str
     questions: tuple[KnownQuestion, ...]
     measure: str
     held_out: frozenset[LinkPair] = field(default=frozenset())
-    foreign: tuple[KnownQuestion, ...] = ()
 
 
 QUESTIONS = "queries.jsonl"

@@ -87,16 +87,11 @@ def _set(body: Element, found: Evaluated) -> None:
         [
             row.setting,
             *(_estimate(row.measures.get(name)) for name in names),
-            _estimate(row.refused),
             "" if row.words is None else f"{row.words:.0f}",
         ]
         for row in found.rows
     ]
-    details = _details(body, "All measures")
-    _table(details, ["setting", *names, "refused", "words"], lines, names=(0,))
-    if found.foreign:
-        foreign = counted(found.foreign, "question")
-        _paragraph(details, f"Refused: of {foreign} that the vault cannot answer.")
+    _table(_details(body, "All measures"), ["setting", *names, "words"], lines, names=(0,))
     for row in found.rows:
         if row.helped or row.hurt:
             _changes(body, found, row)

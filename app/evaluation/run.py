@@ -262,7 +262,6 @@ def evaluate_sets(
     if not found:
         raise UsageError(f"{data}: holds no golden sets (folders with queries.jsonl, vault.tar.gz)")
     for golden in found:
-        original = golden.vault
         if plan.unrelated_links:
             golden = with_unrelated_links(golden, work, plan.unrelated_links, plan.seed)
         settings = load_settings(vault=golden.vault, config_file=config_file)
@@ -273,18 +272,7 @@ def evaluate_sets(
         place = place_for(settings)
         with _snapshot(place) as view:
             questions = placed(golden.questions, view, golden.name)
-            paths = frozenset(view.paths())
-        foreign = [
-            question
-            for other in found
-            for question in (other.questions if other.vault != original else ())
-            if question.answers and not question.notes & paths
-        ]
-        if len(foreign) > plan.questions:
-            chance = np.random.default_rng(plan.seed)
-            chosen = chance.choice(len(foreign), plan.questions, replace=False)
-            foreign = [foreign[at] for at in sorted(chosen.tolist())]
-        asked = QuestionSet(golden.name, questions, measure_for(questions), foreign=tuple(foreign))
+        asked = QuestionSet(golden.name, questions, measure_for(questions))
         yield _evaluated(asked, place, place_for, plan, progress)
 
 
@@ -423,8 +411,8 @@ def _evaluated(
     for number, same in enumerate(groups.values(), start=1):
         there = place_for(place.settings.with_overrides(same[0].overrides))
         stage = f"{asked.name}, setting {number} of {len(groups)}: {same[0].name}"
-        count = len(asked.questions) + len(asked.foreign) * plan.answers
-        with _opened(there, stage, count, progress, read=reader_without(asked.held_out)) as vault:
+        read = reader_without(asked.held_out)
+        with _opened(there, stage, len(asked.questions), progress, read=read) as vault:
             search = MeasuredVault(vault)
             outcome = ask_all(search, asked, progress, answers=plan.answers)
         warnings += search.warnings
@@ -432,15 +420,7 @@ def _evaluated(
     with _snapshot(place) as view:
         notes = len(view.paths())
     rows = compare(asked, variants, outcomes)
-    return Evaluated(
-        asked.name,
-        notes,
-        asked.measure,
-        asked.questions,
-        rows,
-        dict(warnings),
-        len(asked.foreign) if plan.answers else 0,
-    )
+    return Evaluated(asked.name, notes, asked.measure, asked.questions, rows, dict(warnings))
 
 
 def _indexed(name: str, vault: Path, work: Path, progress: Progress) -> PlaceFor:

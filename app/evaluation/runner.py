@@ -23,10 +23,8 @@ from notehop.app.evaluation.metrics import (
     answer_values,
     context_values,
     estimates,
-    mean,
     ranked,
     ranking_values,
-    refusal,
 )
 from notehop.app.evaluation.questions import KnownQuestion, Lines, QuestionSet
 from notehop.app.retrieval.graph_retriever import EXPANDED
@@ -126,8 +124,7 @@ class Outcome:
     :data:`~app.evaluation.metrics.MEASURES`. ``recall`` is that of notes at each cut-off, shape
     (questions, cut-offs). ``passages`` counts those in the context, ``milliseconds`` is the time
     until it was there. ``found`` are the notes that the search ranked first, ``answers`` what was
-    answered, None where no answer was asked for. ``refused`` holds a value a foreign question: see
-    :func:`~app.evaluation.metrics.refusal`.
+    answered, None where no answer was asked for.
     """
 
     values: NDArray[np.float64]
@@ -136,7 +133,6 @@ class Outcome:
     milliseconds: list[float]
     found: list[tuple[str, ...]]
     answers: list[str | None]
-    refused: list[float]
 
 
 def ask_all(
@@ -148,7 +144,7 @@ def ask_all(
 ) -> Outcome:
     """Ask every question for its context, for notes and for passages.
 
-    :param answers: whether to answer those whose answer is known, too, and the foreign ones.
+    :param answers: whether to answer those whose answer is known, too.
     """
     passages: list[int] = []
     milliseconds: list[float] = []
@@ -169,10 +165,6 @@ def ask_all(
         by_note.append(ranked([(path, (0, 0)) for path in notes], question.whole_notes))
         by_chunk.append(ranked(search.chunks(question), question.gold))
         progress.advance(1)
-    refused: list[float] = []
-    for question in asked.foreign if answers else ():
-        refused.append(refusal(question, search.answered(question)))
-        progress.advance(1)
     of_notes, recall = ranking_values(by_note, [len(one.notes) for one in asked.questions])
     of_chunks, _ = ranking_values(by_chunk, [len(one.gold) for one in asked.questions])
     of_answers = [
@@ -181,7 +173,7 @@ def ask_all(
     ]
     values = np.hstack([np.asarray(in_context), of_notes, of_chunks, np.asarray(of_answers)])
     texts = [None if reply is None else reply.text for reply in replies]
-    return Outcome(values, recall, passages, milliseconds, found, texts, refused)
+    return Outcome(values, recall, passages, milliseconds, found, texts)
 
 
 SAME = 1e-9
@@ -211,8 +203,7 @@ class Row:
     are in neither. ``recall`` is that of notes at each cut-off from 1. ``values`` are those of the
     set's measure, in the order of the questions, None where it does not apply. ``milliseconds`` is
     the median until a context is there, ``passages`` the mean number in one. ``answers`` are what
-    was answered, ``words`` their mean length; ``refused`` is the share of foreign questions that
-    were left unanswered.
+    was answered, ``words`` their mean length.
     """
 
     setting: str
@@ -228,15 +219,13 @@ class Row:
     milliseconds: float
     answers: tuple[str | None, ...] = ()
     words: float | None = None
-    refused: MeanEstimate | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluated:
     """A set of questions under every setting.
 
-    ``warnings`` maps what searches had to say -> how many said it. ``foreign`` counts the questions
-    that the vault cannot answer.
+    ``warnings`` maps what searches had to say -> how many said it.
     """
 
     name: str
@@ -245,7 +234,6 @@ class Evaluated:
     questions: tuple[KnownQuestion, ...]
     rows: tuple[Row, ...]
     warnings: Mapping[str, int]
-    foreign: int = 0
 
     def as_json(self) -> dict[str, Any]:
         """The result as plain values."""
@@ -298,7 +286,6 @@ def _row(asked: QuestionSet, variant: Variant, outcomes: Mapping[str, Outcome]) 
         milliseconds=float(np.median(own.milliseconds)),
         answers=tuple(own.answers) if texts else (),
         words=float(np.mean([len(text.split()) for text in texts])) if texts else None,
-        refused=None if np.isnan(own.refused).all() else mean(np.asarray(own.refused)),
     )
 
 

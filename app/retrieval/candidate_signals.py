@@ -88,8 +88,8 @@ def recency(worked_on: float, now: float) -> float:
 
 
 def _newest(times: Iterable[float], now: float) -> float | None:
-    """The newest of the times that is not to come: a day in the future is a plan or a mistake. One
-    day is let pass: it is tomorrow somewhere."""
+    """The newest of the times that is not to come: a day in the future is a plan or a mistake."""
+    # It is tomorrow somewhere.
     return max((one for one in times if one <= now + DAY), default=None)
 
 

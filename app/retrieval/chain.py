@@ -19,14 +19,9 @@ from notehop.app.retrieval.candidate_signals import by_links, by_recency, recent
 from notehop.app.retrieval.connected_notes import ConnectedNotesPostprocessor
 from notehop.app.retrieval.filters import AllowedChunks, Narrowed
 from notehop.app.retrieval.freshness import FreshnessPostprocessor
-from notehop.app.retrieval.fusion import Judge, WeightedFusionRetriever
-from notehop.app.retrieval.graph_retriever import (
-    TOP,
-    GraphEnhancedRetriever,
-    count_expanded,
-    preset,
-)
-from notehop.app.retrieval.intents import IntentReading, Weights, about, read, weigh
+from notehop.app.retrieval.fusion import WeightedFusionRetriever
+from notehop.app.retrieval.graph_retriever import GraphEnhancedRetriever, count_expanded, preset
+from notehop.app.retrieval.intents import Weights, about, read, weigh
 from notehop.app.retrieval.nodes import light_hits
 from notehop.app.retrieval.relevance import RelevancePostprocessor
 from notehop.app.retrieval.rerank import CrossEncoderScorer, RerankPostprocessor
@@ -49,9 +44,6 @@ from notehop.indexing.tokens import Tokenizer
 SPARE = 4
 """Hits for each place of a reply: passages that changed since, and chunks of notes that are
 connected already, are passed over."""
-
-FEW = 4
-"""Hits beyond those that a reply can need, for such as are held back or say nothing."""
 
 PLACES = 8
 """Places in the context of an answer that is quoted: it quotes three of them at most."""
@@ -213,54 +205,42 @@ def _ranked(
     fresh: FreshnessPostprocessor,
     depth: int,
 ) -> tuple[list[NodeWithScore], RelevancePostprocessor]:
-    """Return the hits of a query that stand in the files, best first, without text; and what judges
-    their relevance.
-
-    Few are held back, say nothing or are gone: nodes are made, and texts read, of a few more than
-    are needed, and of the rest where those do not suffice.
-    """
+    """The hits of a query that stand in the files, without text, and what judges their relevance."""
     settings, retrieval = parts.settings, parts.settings.retrieval
     text, intent = query.query_str, wanted.intent or retrieval.intent
     taken = read(text, view.named_any) if intent == "auto" else about(text, intent)
     weights = weigh(text, settings, taken.intent, parts.tokenizer.language)
-    subject = _subject(query, view, parts, taken)
+    # Who asks about something in particular may not call it by its whole name.
+    particular = taken.intent != "none"
+    any_name = particular or retrieval.subject_names == "any"
+    subject = Subject(
+        view,
+        taken.about,
+        parts.tokenizer.query if particular else None,
+        covered=COVERED if particular else 0.0,
+        proper=None if any_name else proper_names(taken.about, parts.tokenizer.language),
+        left_out=templates_of(parts.vault, text),
+    )
+    finder = _finder(view, parts, narrowed.allowed, weights, subject)
+    look = wanted.for_model if wanted.second_look is None else wanted.second_look
+    if look:
+        # Nothing is asked with, or named, that does not stand in the files any more.
+        now = fresh.held(view, query)
+        finder = _looking_again(finder, view, now, parts, narrowed.allowed, wanted)
+    hits = finder.retrieve(query)
     scorer = parts.scorer if wanted.rerank else None
-    expands = retrieval.expansion != "off"
-    stages: list[BaseNodePostprocessor] = [
-        TemplatePostprocessor(
-            view=view, vault=parts.vault, share=retrieval.template_share, top_n=depth
-        )
-    ]
     if scorer is not None:
         # Chunks are reranked, before those of a note are merged.
-        rerank = RerankPostprocessor(
+        hits = RerankPostprocessor(
             view=view,
             scorer=scorer,
             candidates=settings.rerank.candidates,
             budget_ms=settings.rerank.budget_ms,
-        )
-        stages.insert(0, rerank)
-    look = wanted.for_model if wanted.second_look is None else wanted.second_look
-    few = depth if fresh.each_note else min(depth, max(fresh.top_n, TOP if expands else 0))
-    for most in (depth,) if scorer else (few + FEW, None):
-        finder = ranking(view, parts, narrowed.allowed, weights, subject, most)
-        if look:
-            # Nothing is asked with, or named, that does not stand in the files any more.
-            now = fresh.held(view, query)
-            finder = _looking_again(finder, view, now, parts, narrowed.allowed, wanted)
-        found = finder.retrieve(query)
-        hits = found
-        for stage in stages:
-            hits = stage.postprocess_nodes(hits, query_bundle=query)
-        if expands:
-            count_expanded(hits, query)
-        kept = fresh.postprocess_nodes(hits, query_bundle=query)
-        if most is None or len(found) < most:
-            break
-        # What the fusion left out may stand before one that was held back.
-        last = kept[-1:] if len(kept) == fresh.top_n else hits[depth - 1 :]
-        if last and (last[0].score or 0.0) >= (found[-1].score or 0.0):
-            break
+        ).postprocess_nodes(hits, query_bundle=query)
+    hits = TemplatePostprocessor(
+        view=view, vault=parts.vault, share=retrieval.template_share, top_n=depth
+    ).postprocess_nodes(hits, query_bundle=query)
+    count_expanded(hits, query)
     query.trace.plan = Explanation(
         intent=taken.intent,
         rule=None if taken.rule is None else taken.rule.phrase,
@@ -271,24 +251,10 @@ def _ranked(
         rrf_k=retrieval.rrf_k,
         template_share=retrieval.template_share,
     )
-    weighs = wanted.by_relevance and not look and taken.intent == "none" and scorer is None
+    weighs = wanted.by_relevance and not look and not particular and scorer is None
     weight = retrieval.relevance_weight if weighs else 0.0
-    return kept, RelevancePostprocessor(view=view, tokenizer=parts.tokenizer, weight=weight)
-
-
-def _subject(query: TracedQuery, view: Snapshot, parts: Parts, taken: IntentReading) -> Subject:
-    """The notes that a query is about; who asks about something in particular may not call it by
-    its whole name."""
-    particular = taken.intent != "none"
-    any_name = particular or parts.settings.retrieval.subject_names == "any"
-    return Subject(
-        view,
-        taken.about,
-        parts.tokenizer.query if particular else None,
-        covered=COVERED if particular else 0.0,
-        proper=None if any_name else proper_names(taken.about, parts.tokenizer.language),
-        left_out=templates_of(parts.vault, query.query_str),
-    )
+    relevance = RelevancePostprocessor(view=view, tokenizer=parts.tokenizer, weight=weight)
+    return fresh.postprocess_nodes(hits, query_bundle=query), relevance
 
 
 def _depth(settings: Settings, wanted: Wanted) -> int:
@@ -303,30 +269,13 @@ def _depth(settings: Settings, wanted: Wanted) -> int:
     return min(candidates, needed)
 
 
-def ranking(
-    view: Snapshot,
-    parts: Parts,
-    allowed: AllowedChunks,
-    weights: Weights,
-    subject: Subject,
-    most: int | None = None,
+def _finder(
+    view: Snapshot, parts: Parts, allowed: AllowedChunks, weights: Weights, subject: Subject
 ) -> BaseRetriever:
-    """The fused ranking of the signals, widened by the graph as the settings say.
-
-    :param allowed: what filters leave, which is all that any signal ranks; None for no filters.
-    :param weights: those of this query.
-    :param subject: the notes that it is about.
-    :param most: hits of the fusion; None for all.
-    """
+    """The fused ranking of the signals, widened by the graph as the settings say."""
     settings = parts.settings.retrieval
     what: dict[str, Any] = {"allowed": allowed, "with_text": False}
     top_k, now = settings.candidates, time.time()
-    judges: dict[str, Judge] = {
-        "subject": lambda found: subject.rank(found, allowed),
-        "recent": lambda found: recent_notes(view, subject, found, now, allowed),
-        "graph": lambda found: by_links(view, found, settings.rrf_k),
-        "recency": lambda found: by_recency(view, found, now),
-    }
     fusion = WeightedFusionRetriever(
         {
             "semantic": SemanticRetriever(
@@ -336,21 +285,21 @@ def ranking(
         },
         weights=weights.by_signal,
         deciding=weights.deciding,
-        judges=judges,
+        judges={
+            "subject": lambda found: subject.rank(found, allowed),
+            "recent": lambda found: recent_notes(view, subject, found, now, allowed),
+            "graph": lambda found: by_links(view, found, settings.rrf_k),
+            "recency": lambda found: by_recency(view, found, now),
+        },
         k=settings.rrf_k,
-        similarity_top_k=most,
+        similarity_top_k=top_k,
         dispatch=TitleRetriever(view, **what) if settings.title_dispatch else None,
         widening=partial(with_aliases, view) if settings.alias_expansion else None,
     )
     if settings.expansion == "off":
         return fusion
-    return GraphEnhancedRetriever(
-        fusion,
-        view,
-        expansion=preset(settings.expansion),
-        weight=settings.expansion_weight,
-        **what,
-    )
+    expansion, weight = preset(settings.expansion), settings.expansion_weight
+    return GraphEnhancedRetriever(fusion, view, expansion=expansion, weight=weight, **what)
 
 
 def _looking_again(

@@ -54,30 +54,19 @@ def reason(candidate: LinkedNote, near_title: str) -> str:
 
     :param near_title: title of the source's note.
     """
-    link = candidate.link
-    source = f'source {candidate.hit_rank}, "{on_one_line(near_title)}"'
+    link, where = candidate.link, f"line {candidate.link.line}"
     if link.kind == LinkKind.PROPERTY:
         where = f'property "{on_one_line(link.property or "")}"'
-    else:
-        where = f"line {link.line}"
-    if not candidate.forward:
-        words = f"links to {source} ({where})"
-    elif link.kind == LinkKind.EMBED:
-        words = f"embedded in {source} ({where})"
-    else:
-        words = f"linked from {source} ({where})"
+    way = "links to"
+    if candidate.forward:
+        way = "embedded in" if link.kind == LinkKind.EMBED else "linked from"
+    words = f'{way} source {candidate.hit_rank}, "{on_one_line(near_title)}" ({where})'
     if candidate.forward and link.fragment and link.fragment_found:
         words += f", at #{on_one_line(link.fragment)}"
     if link.sentence:
         words += f': "{words_of(link.sentence)}"'
-    near = [
-        f"{name} {similarity:.2f}"
-        for name, similarity in (
-            ("sentence", candidate.sentence_similarity),
-            ("note", candidate.target_similarity),
-        )
-        if similarity is not None
-    ]
+    known = {"sentence": candidate.sentence_similarity, "note": candidate.target_similarity}
+    near = [f"{name} {value:.2f}" for name, value in known.items() if value is not None]
     return f"{words}; similarity to the query: {', '.join(near)}" if near else words
 
 
@@ -89,9 +78,6 @@ def renumbered(reason: str, number: int | None) -> str:
 
 STAGE = "connected"
 """The name of this stage in a query's trace."""
-
-_ROUNDS = 10
-"""Times that connected notes are chosen again because one cannot be shown; then there are none."""
 
 
 class ConnectedNotesPostprocessor(VaultPostprocessor):
@@ -246,7 +232,7 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
         compared: bool,
     ) -> Places:
         """Share the places; what the view cannot show gives its own to the next candidate."""
-        for left in range(_ROUNDS, -1, -1):
+        while True:
             shared = share_places(
                 hits,
                 by_context(candidates, self.rrf_k) if compared else by_rank(candidates),
@@ -257,12 +243,11 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
                 fill=self.fill,
             )
             links = _shown_links(view, shared.connected)
-            if len(links) == len(shared.connected):
+            gone = {_key(one.link) for one in shared.connected} - links.keys()
+            if not gone:
                 now = (replace(one, link=links[_key(one.link)]) for one in shared.connected)
                 return replace(shared, connected=tuple(now))
-            gone = {_key(one.link) for one in shared.connected} - links.keys()
-            candidates = [one for one in candidates if left > 1 and _key(one.link) not in gone]
-        return shared
+            candidates = [one for one in candidates if _key(one.link) not in gone]
 
     def _nodes(
         self,
@@ -295,10 +280,7 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
 def _record(
     one: LinkedNote, order: Order, near_title: str, metadata: dict[str, Any]
 ) -> dict[str, Any]:
-    """What the metadata of a connected note tell of its link.
-
-    :param near_title: of the source's note.
-    """
+    """What the metadata of a connected note tell of its link; ``near_title`` is of its source."""
 
     def rounded(value: float | None) -> float | None:
         return None if value is None else round(value, 4)
@@ -336,13 +318,11 @@ def _as_source(hit: NodeWithScore, place: HitPlace | None) -> NodeWithScore:
 
 
 def _shown_links(view: Snapshot, chosen: Sequence[LinkedNote]) -> dict[tuple[str, int], LinkRow]:
-    """Return the links of the candidates that the view can show, as they stand there, by their key.
-
-    The links of the sources were asked for before; one that leads to a source is asked for here.
-    """
+    """The links of the candidates that the view can show, as they stand there, by their key."""
     if not chosen:
         return {}
     chunks = view.chunks([one.chunk_id for one in chosen])
+    # The links of the sources were asked for before.
     links = {_key(one.link): one.link for one in chosen if one.forward}
     back = view.links_from([one.path for one in chosen if not one.forward])
     links |= {_key(link): link for link in back}

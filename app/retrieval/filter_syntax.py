@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 from notehop.app.models import BaseQuery, FilterFields, Filters
@@ -68,16 +67,6 @@ def _months_before(day: date, months: int) -> date:
     return first + timedelta(days=min(day.day, (after - first).days) - 1)
 
 
-_UNITS: Mapping[str, Callable[[date, int], date]] = MappingProxyType(
-    {
-        "d": lambda today, count: today - timedelta(days=count),
-        "w": lambda today, count: today - timedelta(weeks=count),
-        "m": _months_before,
-        "y": lambda today, count: _months_before(today, 12 * count),
-    }
-)
-
-
 def day_of(said: str, today: date) -> date:
     """Return the day that a date begins with: of a month or year, its first.
 
@@ -91,7 +80,10 @@ def day_of(said: str, today: date) -> date:
         if text == "yesterday":
             return today - timedelta(days=1)
         if ago := _AGO.fullmatch(text):
-            return _UNITS[ago[2]](today, int(ago[1]))
+            count = int(ago[1])
+            if ago[2] in "dw":
+                return today - timedelta(days=count * (7 if ago[2] == "w" else 1))
+            return _months_before(today, count * (12 if ago[2] == "y" else 1))
         if written := _WRITTEN.fullmatch(text):
             return date(int(written[1]), int(written[2] or 1), int(written[3] or 1))
     except (ValueError, OverflowError):
@@ -258,20 +250,19 @@ def of_fields(filters: Filters) -> Iterator[Condition]:
 
 
 def _conditions(fields: FilterFields, *, negated: bool) -> Iterator[Condition]:
-    said: tuple[tuple[Kind, list[str | None]], ...] = (
-        ("tag", [*fields.tag]),
-        ("path", [*fields.path]),
+    said: tuple[tuple[Kind, Sequence[str | None]], ...] = (
+        ("tag", fields.tag),
+        ("path", fields.path),
         ("after", [fields.after]),
         ("before", [fields.before]),
-        ("type", [*fields.type]),
+        ("type", fields.type),
     )
     for kind, values in said:
         yield from (Condition(kind, one, negated=negated) for one in values if one is not None)
-    for key, values_of in fields.properties.items():
-        yield from (Condition("property", _said(one), key, negated) for one in values_of)
-    for phrase in fields.phrases:
-        if words_in_order(phrase):
-            yield Condition("phrase", phrase, negated=negated)
+    for key, of_key in fields.properties.items():
+        yield from (Condition("property", _said(one), key, negated) for one in of_key)
+    phrases = filter(words_in_order, fields.phrases)
+    yield from (Condition("phrase", one, negated=negated) for one in phrases)
 
 
 def _said(value: str | bool | int | float) -> str:
@@ -322,7 +313,7 @@ _FIELDS = {
     "page_type": "type",
 }
 
-_ONE_OF = ("path", "type")
+_ONE_OF = frozenset(("path", "type"))
 """Fields of which a note meets one value; of the others it meets all."""
 
 _KINDS = {
@@ -352,38 +343,34 @@ def fields_of(filters: MetadataFilters) -> dict[str, Any]:
 def _read(filters: MetadataFilters, found: dict[str, Any], *, negated: bool) -> None:
     from llama_index.core.vector_stores import MetadataFilters
 
-    if filters.condition == "or" and len(filters.filters) > 1:
-        _read_alternatives(filters, found, negated=negated)
-        return
-    turned = filters.condition == "not"
-    if (turned and negated) or ((turned or negated) and len(filters.filters) > 1):
+    parts, turned = list(filters.filters), filters.condition == "not"
+    if filters.condition == "or" and len(parts) > 1:
+        parts = [_alternatives(parts, negated=negated)]
+    if (turned and negated) or ((turned or negated) and len(parts) > 1):
         raise QueryError("metadata filters are read with `not` around one filter alone")
-    negated |= turned
-    for one in filters.filters:
+    for one in parts:
         if isinstance(one, MetadataFilters):
-            _read(one, found, negated=negated)
+            _read(one, found, negated=negated or turned)
         else:
-            _put(found, one, negated=negated)
+            _put(found, one, negated=negated or turned)
 
 
-def _read_alternatives(filters: MetadataFilters, found: dict[str, Any], *, negated: bool) -> None:
-    """Read filters of which one is enough: values of one field that takes several."""
-    from llama_index.core.vector_stores import MetadataFilters
+def _alternatives(
+    parts: Sequence[MetadataFilter | MetadataFilters], *, negated: bool
+) -> MetadataFilter:
+    """Filters of which one is enough as one: values of one field that takes several."""
+    from llama_index.core.vector_stores import FilterOperator, MetadataFilter
 
-    values: list[Any] = []
-    fields = set()
-    for one in filters.filters:
-        if isinstance(one, MetadataFilters) or _KINDS.get(one.operator, ("", True))[1]:
-            fields.add("")
-            continue
-        fields.add(_FIELDS.get(one.key, ""))
-        values += _listed(one.value)
-    if negated or len(fields) != 1 or not fields <= set(_ONE_OF):
+    plain = [one for one in parts if isinstance(one, MetadataFilter)]
+    fields = {_FIELDS.get(one.key, "") for one in plain}
+    turned = any(_KINDS.get(one.operator, ("", True))[1] for one in plain)
+    if negated or turned or len(plain) < len(parts) or len(fields) != 1 or not fields & _ONE_OF:
         raise QueryError(
             "metadata filters are joined by `and` here, `or` is read between paths and between "
             "types alone; ask once for each, or write the filters of docs/filters.md"
         )
-    _narrow(found, fields.pop(), values)
+    values = [value for one in plain for value in _listed(one.value)]
+    return MetadataFilter(key=fields.pop(), operator=FilterOperator.IN, value=values)
 
 
 def _put(found: dict[str, Any], one: MetadataFilter, *, negated: bool) -> None:
@@ -408,16 +395,10 @@ def _put(found: dict[str, Any], one: MetadataFilter, *, negated: bool) -> None:
     into = found.setdefault("not", {}) if negated else found
     if field is None:
         into.setdefault("properties", {}).setdefault(one.key, []).extend(values)
-    elif negated or field not in _ONE_OF:
-        into.setdefault(field, []).extend(values)
-    else:
-        _narrow(found, field, values)
-
-
-def _narrow(found: dict[str, Any], field: str, values: list[Any]) -> None:
-    if field in found:
+    elif field in _ONE_OF and field in into and not negated:
         raise QueryError(f"metadata filters name `{field}` twice; a note has one")
-    found[field] = values
+    else:
+        into.setdefault(field, []).extend(values)
 
 
 def _unread(one: MetadataFilter, why: str) -> QueryError:

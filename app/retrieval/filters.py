@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date
 from difflib import get_close_matches
 from functools import reduce
@@ -13,7 +13,6 @@ from typing import TypeAlias
 
 from notehop.app.models import Filters
 from notehop.app.retrieval.filter_syntax import Condition, ParsedQuery, day_of, plan
-from notehop.app.retrieval.nodes import Hits
 from notehop.indexing.graph.files import fold
 from notehop.indexing.shown import counted, on_one_line
 from notehop.indexing.stores.labels import (
@@ -30,96 +29,13 @@ from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens import Tokenizer
 from notehop.indexing.tokens.words import joined_words
 
-_AT_ONCE = 200
-"""Texts read at a time while one that holds a phrase is looked for."""
-
-Top = Callable[[int, frozenset[ChunkId] | None], Hits]
-"""(k, ids or None for all) -> the best k of them, fewer only if there are no more."""
-
-
-@dataclass(slots=True)
-class PhraseTest:
-    """Whether a chunk says a phrase, or does not: in its text, a heading or a name of its note.
-
-    ``maybe`` are the chunks that hold all its words; no other can say it. ``known`` keeps what was
-    found out.
-    """
-
-    phrase: str
-    negated: bool
-    maybe: frozenset[ChunkId]
-    said_in: Callable[[Iterable[ChunkId]], Mapping[ChunkId, tuple[str, ...]]]
-    known: dict[ChunkId, bool] = field(default_factory=dict)
-
-    def passing(self, ids: Sequence[ChunkId]) -> list[ChunkId]:
-        """Those of the ids that pass, in their order."""
-        new = [one for one in ids if one in self.maybe and one not in self.known]
-        if new:
-            said = self.said_in(new)
-            for one in new:
-                parts = reversed(said.get(one, ()))
-                self.known[one] = any(self.phrase in joined_words(part) for part in parts)
-        return [one for one in ids if self.known.get(one, False) is not self.negated]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Allowed:
-    """The chunks that the filters of a query leave: those of ``ids`` that pass the phrases."""
-
-    ids: frozenset[ChunkId]
-    phrases: tuple[PhraseTest, ...] = ()
-
-    def among(self, ids: Iterable[ChunkId]) -> list[ChunkId]:
-        """Those of the ids that are left, in their order."""
-        left = [one for one in ids if one in self.ids]
-        for test in self.phrases:
-            left = test.passing(left)
-        return left
-
-    def __bool__(self) -> bool:
-        """Whether any chunk is left; looks no further than it must."""
-        waiting = sorted(self.ids) if self.phrases else list(self.ids)
-        slices = (waiting[at : at + _AT_ONCE] for at in range(0, len(waiting), _AT_ONCE))
-        return any(self.among(some) for some in slices)
-
-    def best(self, top: Top, k: int) -> Hits:
-        """The best ``k`` of what is left.
-
-        :param top: ranks some of all chunks.
-        """
-        if not self.phrases:
-            return top(k, self.ids)
-        # A phrase is looked for in what is ranked first, and no further than it must.
-        wanted = k
-        while True:
-            hits = top(wanted, self.ids)
-            left = set(self.among(one for one, _ in hits))
-            found = [hit for hit in hits if hit[0] in left]
-            if len(found) >= k or len(hits) < wanted:
-                return found[:k]
-            wanted *= 4
-
-
-AllowedChunks: TypeAlias = Allowed | Collection[ChunkId] | None
+AllowedChunks: TypeAlias = Collection[ChunkId] | None
 """The only chunks that a signal may find; None for all."""
 
 
-def among(ids: Sequence[ChunkId], allowed: AllowedChunks) -> Sequence[ChunkId]:
+def among(ids: Iterable[ChunkId], allowed: AllowedChunks) -> list[ChunkId]:
     """Those of the ids that are allowed, in their order; None allows all."""
-    if allowed is None:
-        return ids
-    if isinstance(allowed, Allowed):
-        return allowed.among(ids)
-    return [one for one in ids if one in allowed]
-
-
-def ranked(top: Top, k: int, allowed: AllowedChunks) -> Hits:
-    """The best ``k`` by a ranking, among what is allowed; None allows all."""
-    if allowed is None:
-        return top(k, None)
-    if isinstance(allowed, Allowed):
-        return allowed.best(top, k)
-    return top(k, frozenset(allowed))
+    return [one for one in ids if allowed is None or one in allowed]
 
 
 Paths = frozenset[str]
@@ -187,47 +103,51 @@ def notes_of(condition: Condition, labels: NoteLabels, today: date) -> Paths:
 
 def chunks_left(
     notes: Notes, conditions: Iterable[Condition], view: Snapshot, tokenizer: Tokenizer
-) -> Allowed | None:
-    """The chunks of these notes that pass the phrases; None if there are none."""
-    tests = []
+) -> frozenset[ChunkId]:
+    """The chunks of these notes that pass the phrases."""
+    labels = view.labels
+    paths = filter(notes, labels.paths() if notes.only is None else notes.only)
+    left = frozenset(chain.from_iterable(map(labels.chunk_ids, paths)))
     for condition in conditions:
         if condition.kind == "phrase":
-            phrase = joined_words(condition.value)
-            tokens = [tokenizer.of_phrase_word(word) for word in phrase.split()]
-            fields = (view.lexical.holding(tokens, field) for field in _SAID)
-            # Only chunks that hold all its words have to be read.
-            maybe = frozenset[ChunkId]().union(*fields)
-            tests.append(PhraseTest(phrase, condition.negated, maybe, view.catalog.said_in))
-    labels = view.labels
-    wanted = sorted((test.maybe for test in tests if not test.negated), key=len)
-    if wanted:
-        ids = wanted[0].intersection(*wanted[1:])
-        ids = frozenset(
-            one for one in ids if (path := view.path_of(one)) is not None and notes(path)
-        )
-    else:
-        paths = filter(notes, labels.paths() if notes.only is None else notes.only)
-        ids = frozenset(chain.from_iterable(map(labels.chunk_ids, paths)))
-    allowed = Allowed(ids, tuple(tests))
-    return allowed if allowed else None
+            saying = _saying(condition.value, left, view, tokenizer)
+            left = left - saying if condition.negated else saying
+    return left
+
+
+def _saying(
+    text: str, ids: frozenset[ChunkId], view: Snapshot, tokenizer: Tokenizer
+) -> frozenset[ChunkId]:
+    """Those of the chunks that say a phrase: in their text, a heading or a name of their note."""
+    phrase = joined_words(text)
+    tokens = [tokenizer.of_phrase_word(word) for word in phrase.split()]
+    # Only chunks that hold all its words have to be read.
+    maybe = ids.intersection(chain.from_iterable(view.lexical.holding(tokens, f) for f in _SAID))
+    said = view.catalog.said_in(maybe)
+    return frozenset(
+        one for one, parts in said.items() if any(phrase in joined_words(part) for part in parts)
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Narrowed:
     """A query without its filters, and what they leave.
 
-    ``allowed`` is None where there are no filters; ``nothing`` tells that they leave nothing.
-    ``lists`` tells that there is no word to search for. ``said`` are the filters as they are
-    written in a query.
+    ``allowed`` is None where there are no filters. ``lists`` tells that there is no word to search
+    for. ``said`` are the filters as they are written in a query.
     """
 
     text: str
     notes: Notes
-    allowed: Allowed | None
-    nothing: bool
+    allowed: frozenset[ChunkId] | None
     lists: bool
     said: tuple[str, ...]
     warnings: tuple[str, ...]
+
+    @property
+    def nothing(self) -> bool:
+        """Whether the filters leave nothing."""
+        return self.allowed is not None and not self.allowed
 
 
 def narrow(
@@ -245,8 +165,7 @@ def narrow(
     :param literal: whether the text holds no filters, whatever it looks like.
     :raises QueryError: if there is neither text nor filter, or a date is none.
     """
-    labels = view.labels
-    today = date.today()
+    labels, today = view.labels, date.today()
     asked = plan(
         query, filters, lambda key: labels.has(property_label(key)), today, literal=literal
     )
@@ -258,22 +177,12 @@ def narrow(
         notes = notes_left(conditions, labels, today)
         allowed = chunks_left(notes, conditions, view, tokenizer)
         warnings += remarks.of_conditions(conditions)
-    nothing = bool(conditions) and allowed is None
-    if nothing:
-
-        def alone(one: Condition) -> bool:
-            return chunks_left(EVERY_NOTE, [one], view, tokenizer) is not None
-
-        warnings += remarks.of_nothing(conditions, alone)
-    return Narrowed(
-        text=asked.text,
-        notes=notes,
-        allowed=allowed,
-        nothing=nothing,
-        lists=asked.lists,
-        said=tuple(map(str, conditions)),
-        warnings=tuple(warnings),
-    )
+        if not allowed:
+            warnings += remarks.of_nothing(
+                conditions, lambda one: bool(chunks_left(EVERY_NOTE, [one], view, tokenizer))
+            )
+    said = tuple(map(str, conditions))
+    return Narrowed(asked.text, notes, allowed, asked.lists, said, tuple(warnings))
 
 
 NAMED = 5
@@ -289,11 +198,6 @@ What only a note says that became private since is named to nobody."""
 
 KEYS_NAMED = 15
 """Keys of front matter that are named."""
-
-_NEVER_MET = {
-    False: "no passage says this; without the quotes its words are searched for",
-    True: "every passage says this",
-}
 
 _PATH_HELP = "folders are named from the vault's root, and a name with blanks is quoted"
 
@@ -342,20 +246,26 @@ class Remarks:
 
         :param is_met: whether any passage meets the condition of a phrase.
         """
-        unsaid = [one for one in conditions if one.kind == "phrase" and not is_met(one)]
-        if unsaid:
-            return [f"{on_one_line(str(one))}: {_NEVER_MET[one.negated]}" for one in unsaid]
-        counts = {
-            one: len(notes_of(one, self.labels, self.today))
-            for one in conditions
-            if one.kind != "phrase"
-        }
-        if any(not count and not one.negated for one, count in counts.items()):
-            return []
-        said = [
-            on_one_line(str(one)) + (f" ({counted(counts[one], 'note')})" if one in counts else "")
-            for one in conditions
-        ]
+        unmet = [one for one in conditions if one.kind == "phrase" and not is_met(one)]
+        if unmet:
+            return [
+                f"{on_one_line(str(one))}: "
+                + (
+                    "every passage says this"
+                    if one.negated
+                    else "no passage says this; without the quotes its words are searched for"
+                )
+                for one in unmet
+            ]
+        said: list[str] = []
+        for one in conditions:
+            count = ""
+            if one.kind != "phrase":
+                notes = len(notes_of(one, self.labels, self.today))
+                if not notes and not one.negated:
+                    return []
+                count = f" ({counted(notes, 'note')})"
+            said.append(on_one_line(str(one)) + count)
         if len(said) == 1:
             return [f"{said[0]}: this keeps out every note"]
         return [f"nothing meets all filters; alone they name: {', '.join(said)}"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
@@ -73,9 +73,8 @@ class ChangedNote:
             return replace(row, heading_path=(), first_line=1, last_line=last)
         if row.kind == "properties":
             return self._properties(row)
-        found = [self._placed(row, start, end) for start, end in self._spans(row.text)]
         return min(
-            found,
+            self._places(row),
             key=lambda one: (
                 one.heading_path != row.heading_path,
                 abs(one.first_line - row.first_line),
@@ -114,38 +113,34 @@ class ChangedNote:
         """As a part of what all properties say: how they are divided depends on the model."""
         from notehop.indexing.vault.properties import BETWEEN
 
+        said = row.text.split("\n")
         for text, first_line, _ in self._property_texts():
-            lines, said = text.split("\n"), row.text.split("\n")
+            lines = text.split("\n")
             for at in range(len(lines) - len(said) + 1):
                 same = lines[at : at + len(said)]
-                same[-1] = same[-1].removesuffix(BETWEEN)
-                if same == said:
+                if [*same[:-1], same[-1].removesuffix(BETWEEN)] == said:
                     first = first_line + at
                     return replace(row, first_line=first, last_line=first + len(said) - 1)
         return None
 
-    def _spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """Where in the note a plain text stands, not as a part of longer words."""
-        whole = self._plain.text
-        at = whole.find(text)
-        while at >= 0:
-            until = at + len(text)
-            if not _cuts_a_word(whole, at) and not _cuts_a_word(whole, until):
-                start, end = self._plain.to_raw(at), self._plain.to_raw(until)
-                if start is not None and end is not None:
-                    yield start, end
-            at = whole.find(text, at + 1)
-
-    def _placed(self, row: ChunkRow, start: int, end: int) -> ChunkRow:
+    def _places(self, row: ChunkRow) -> Iterator[ChunkRow]:
+        """The chunk at each place where its text stands, not as a part of longer words."""
         from notehop.indexing.nodes.chunker import stripped_span
 
-        first, last = stripped_span(self._note.text, start, end)
-        return replace(
-            row,
-            heading_path=self._headings.path(start, end),
-            first_line=self._lines.at(first),
-            last_line=self._lines.at(last),
-        )
+        whole, at = self._plain.text, self._plain.text.find(row.text)
+        while at >= 0:
+            until = at + len(row.text)
+            start, end = self._plain.to_raw(at), self._plain.to_raw(until)
+            cut = _cuts_a_word(whole, at) or _cuts_a_word(whole, until)
+            if not cut and start is not None and end is not None:
+                first, last = stripped_span(self._note.text, start, end)
+                yield replace(
+                    row,
+                    heading_path=self._headings.path(start, end),
+                    first_line=self._lines.at(first),
+                    last_line=self._lines.at(last),
+                )
+            at = whole.find(row.text, at + 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +154,10 @@ class Look:
     there: bool = True
     changed: ChangedNote | None = None
     nameable: bool = True
+
+    def says(self, text: str) -> bool:
+        """Whether a text stands in the note, line breaks and blanks aside."""
+        return self.there and (self.changed is None or self.changed.says(text))
 
 
 _SAME = Look()
@@ -301,10 +300,11 @@ class CurrentView(_Forwarding):
         known = self._looks.get(row.path)
         if known is None:
             known = self._looked(row)
-            if known is _UNREAD and read:
+            if known is _UNREAD:
+                if not read:
+                    return known
                 known = self._changed(row)
-            if known is not _UNREAD:
-                self._looks[row.path] = known
+            self._looks[row.path] = known
         return known
 
     def _looked(self, row: NoteRow) -> Look:
@@ -341,19 +341,17 @@ class CurrentView(_Forwarding):
         return known
 
     def _changed(self, row: NoteRow) -> Look:
+        most = row.size if is_pdf(row.path) else self._limit
         try:
             with open_below(Path(self._root), row.path) as stream:
-                if is_pdf(row.path):
-                    # Extracting its text takes longer than a query may.
-                    same = sha256(stream.read(row.size + 1)).hexdigest() == row.content_hash
-                    return _SAME if same else _GONE
-                data = stream.read(self._limit + 1)
+                data = stream.read(most + 1)
         except OSError:
-            return _GONE
-        if len(data) > self._limit:
             return _GONE
         if sha256(data).hexdigest() == row.content_hash:
             return _SAME
+        if len(data) > most or is_pdf(row.path):
+            # Extracting the text of a PDF takes longer than a query may.
+            return _GONE
         self._read += 1
         self._bytes += len(data)
         if self._read > MOST_READ or self._bytes > MOST_BYTES:
@@ -377,7 +375,7 @@ class CurrentView(_Forwarding):
 
 
 def _cuts_a_word(text: str, at: int) -> bool:
-    return 0 < at < len(text) and text[at - 1].isalnum() and text[at].isalnum()
+    return text[at - 1 : at].isalnum() and text[at : at + 1].isalnum()
 
 
 STAGE = "current"
@@ -445,7 +443,12 @@ class FreshnessPostprocessor(VaultPostprocessor):
                     break
                 if self.each_note and (place is None or place.path in notes):
                     continue
-                kept = hit if place is None else self._now(hit, place, rows, now, len(found))
+                kept: NodeWithScore | None = hit
+                if place is not None:
+                    row = rows[place.path]
+                    own = place.chunk_id == hit.node.node_id
+                    look = now.look(row, read=not own or len(found) < self.places)
+                    kept = self._now(hit, place, look, now, not own or len(found) < self.told)
                 if kept is None:
                     dropped += 1
                 else:
@@ -457,40 +460,24 @@ class FreshnessPostprocessor(VaultPostprocessor):
         return found
 
     def _now(
-        self,
-        hit: NodeWithScore,
-        place: HitPlace,
-        rows: Mapping[str, NoteRow],
-        now: CurrentView,
-        before: int,
+        self, hit: NodeWithScore, place: HitPlace, look: Look, now: CurrentView, told: bool
     ) -> NodeWithScore | None:
-        """A hit as its text stands in the file of its note; None where it does not.
-
-        :param before: hits that are kept before it.
-        """
+        """A hit as its text stands in the file of its note; None where it does not."""
         id_ = hit.node.node_id
-        if place.chunk_id != id_:
-            look, text = now.look(rows[place.path]), hit.node.get_content(MetadataMode.NONE)
-            if look.there and (look.changed is None or look.changed.says(text)):
-                return hit
-            now.leave_out(place.path, id_, look)
-            return None
-        look = now.look(rows[place.path], read=before < self.places)
-        if not now.stands(id_, look):
-            if before < self.told:
+        own = place.chunk_id == id_
+        text = "" if own else hit.node.get_content(MetadataMode.NONE)
+        if not (now.stands(id_, look) if own else look.says(text)):
+            if told:
                 now.leave_out(place.path, id_, look)
             return None
-        if is_light(hit.node):
+        if not own or is_light(hit.node):
             return hit
         if not _is_linked(hit, now):
             return None
         if look.changed is None:
             return hit
         chunk = now.chunks([id_])[id_]
-        note = now.notes_at([chunk.path]).get(chunk.path)
-        if note is None:
-            return None
-        placed = to_node(chunk, note).metadata
+        placed = to_node(chunk, now.notes_at([chunk.path])[chunk.path]).metadata
         placed.pop("role")
         return NodeWithScore(node=noted(hit.node, **placed), score=hit.score)
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 import math
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import partial
 from typing import Any
 
 from llama_index.core.callbacks.base import CallbackManager
@@ -20,7 +19,7 @@ from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
 from notehop.app.retrieval.intents import DECIDED_BY
 from notehop.app.retrieval.nodes import Hits, light_node, noted
 from notehop.app.retrieval.retrievers import SignalRetriever
-from notehop.app.retrieval.trace import Trace, TracedQuery, trace_of, traced
+from notehop.app.retrieval.trace import TracedQuery, trace_of, traced
 from notehop.config.errors import UsageError
 from notehop.indexing.stores.model import ChunkId
 
@@ -53,7 +52,6 @@ def fuse(
     rankings: Mapping[str, Collection[ChunkId]],
     weights: Mapping[str, float] | None = None,
     k: int = 60,
-    limit: int | None = None,
 ) -> list[Fused]:
     """Fuse ranked lists by weighted reciprocal rank (Cormack et al., SIGIR 2009).
 
@@ -61,68 +59,31 @@ def fuse(
     :param weights: signal name -> weight, not negative; None weighs every signal 1. A weight of 0
         takes the signal out. A weight for a signal that ranked nothing is no error.
     :param k: rank offset, in ranks; 60 is the value of the paper.
-    :param limit: how many are returned at most; None for all.
     :returns: best first, ties by id; score = sum of weight / (k + rank), rank from 1.
     :raises ValueError: if ``k`` < 1, a ranking repeats an id or has no weight, or a weight is
         negative.
     """
-    return _Fusion.of(rankings, weights, k).best(limit)
-
-
-@dataclass(frozen=True, slots=True)
-class _Fusion:
-    """Ranked lists, fused: ``order`` has the ids, best first. What each vote was is looked up for
-    those alone that are asked for."""
-
-    order: Sequence[ChunkId]
-    scores: Mapping[ChunkId, float]
-    ranks: Mapping[str, Mapping[ChunkId, int]]
-
-    @classmethod
-    def of(
-        cls,
-        rankings: Mapping[str, Collection[ChunkId]],
-        weights: Mapping[str, float] | None,
-        k: int,
-    ) -> _Fusion:
-        """As :func:`fuse`."""
-        if k < 1:
-            raise ValueError(f"k is {k}; the rank offset must be at least 1")
-        weights = dict.fromkeys(rankings, 1.0) if weights is None else weights
-        votes: dict[ChunkId, list[float]] = {}
-        ranks: dict[str, dict[ChunkId, int]] = {}
-        for name, ids in rankings.items():
-            if name not in weights:
-                named = ", ".join(sorted(weights)) or "none"
-                raise ValueError(
-                    f"no weight for the signal {name!r}; weights are given for: {named}"
-                )
-            weight = weights[name]
-            if not weight >= 0:
-                raise ValueError(f"the weight of {name!r} is {weight}; it must be 0 or more")
-            own = dict(zip(ids, range(1, len(ids) + 1), strict=True))
-            if len(own) != len(ids):
+    if k < 1:
+        raise ValueError(f"k is {k}; the rank offset must be at least 1")
+    weights = dict.fromkeys(rankings, 1.0) if weights is None else weights
+    ranks: dict[ChunkId, dict[str, int]] = {}
+    for name, ids in rankings.items():
+        if name not in weights:
+            named = ", ".join(sorted(weights)) or "none"
+            raise ValueError(f"no weight for the signal {name!r}; weights are given for: {named}")
+        if not weights[name] >= 0:
+            raise ValueError(f"the weight of {name!r} is {weights[name]}; it must be 0 or more")
+        for rank, chunk_id in enumerate(ids if weights[name] else (), start=1):
+            if ranks.setdefault(chunk_id, {}).setdefault(name, rank) != rank:
                 raise ValueError(
                     f"the ranking of {name!r} repeats an id; rankings hold distinct ids"
                 )
-            if weight:
-                ranks[name] = own
-                for chunk_id, rank in own.items():
-                    votes.setdefault(chunk_id, []).append(weight / (k + rank))
-        # Added up exactly: equal votes must tie, whichever signal they come from.
-        scores = {chunk_id: math.fsum(some) for chunk_id, some in votes.items()}
-        # By id, then by score: the second sort keeps the order of what ties.
-        order = sorted(sorted(scores), key=scores.__getitem__, reverse=True)
-        return cls(order, scores, ranks)
-
-    def best(self, limit: int | None) -> list[Fused]:
-        """The first of them, so many at most."""
-        return [
-            Fused(
-                one, self.scores[one], {n: own[one] for n, own in self.ranks.items() if one in own}
-            )
-            for one in self.order[:limit]
-        ]
+    # Added up exactly: equal votes must tie, whichever signal they come from.
+    fused = [
+        Fused(one, math.fsum(weights[name] / (k + rank) for name, rank in own.items()), own)
+        for one, own in ranks.items()
+    ]
+    return sorted(fused, key=lambda one: (-one.score, one.id))
 
 
 @dataclass(slots=True)
@@ -130,24 +91,23 @@ class Votes:
     """What the signals said: signal -> chunk -> score, each ranking best first.
 
     ``nodes`` are those of retrievers not ours, ``expansion`` is the weight of the ranking of notes
-    that are linked with the best ones. ``fused`` is what the signals alone say.
+    that are linked with the best ones.
     """
 
     scores: dict[str, dict[ChunkId, float]] = field(default_factory=dict)
     nodes: dict[ChunkId, BaseNode] = field(default_factory=dict)
     failures: dict[str, Exception] = field(default_factory=dict)
     expansion: float = 0.0
-    fused: _Fusion | None = None
 
-    def add_nodes(self, signal: str, found: Sequence[NodeWithScore]) -> None:
-        """Add what another retriever found, in whatever order; hits without a score match nothing
-        and are left out."""
+    def ranked(self, found: Sequence[NodeWithScore]) -> Hits:
+        """What another retriever found, in whatever order; hits without a score match nothing and
+        are left out."""
         scores: dict[ChunkId, float] = {}
         for hit in found:
             if hit.score is not None and hit.score == hit.score:
                 scores.setdefault(hit.node.node_id, float(hit.score))
                 self.nodes.setdefault(hit.node.node_id, hit.node)
-        self.scores[signal] = dict(sorted(scores.items(), key=lambda one: (-one[1], one[0])))
+        return sorted(scores.items(), key=lambda one: (-one[1], one[0]))
 
 
 class WeightedFusionRetriever(QueryFusionRetriever):
@@ -185,26 +145,33 @@ class WeightedFusionRetriever(QueryFusionRetriever):
         :param dispatch: finds what the query names exactly; its hits stand before all others.
         :param deciding: signals whose hits no rerank moves: they have ``metadata["decided_by"]``.
         :param widening: adds to the query of the signal ``lexical`` what ``semantic`` found.
-        :raises ValueError: if a number is out of range, no signal has a weight, or a weight or the
-            widening is of a signal that is not there.
+        :raises ValueError: if a number is out of range, no signal has a weight, or a weight is of a
+            signal that is not there.
         """
-        judges = judges or {}
-        _check(retrievers, judges, weights, widening, k, similarity_top_k)
-        names = (*retrievers, *judges)
-        self._weights = {name: 1.0 if weights is None else weights[name] for name in names}
-        self._signals = {name: r for name, r in retrievers.items() if self._weights[name] > 0}
-        self._judges = {name: one for name, one in judges.items() if self._weights[name] > 0}
+        names = [*retrievers, *(judges or ())]
+        weights = dict.fromkeys(names, 1.0) if weights is None else weights
+        _check(names, weights, k=k, similarity_top_k=similarity_top_k)
+        self._weights = {name: weights[name] for name in names}
+        self._signals = {name: one for name, one in retrievers.items() if weights[name] > 0}
+        if not self._signals:
+            raise ValueError(
+                f"no signal has a weight; the signals are: {', '.join(names) or 'none'}"
+            )
+        self._judges = {name: one for name, one in (judges or {}).items() if weights[name] > 0}
         self._k = k
         self._dispatch = dispatch
         self._deciding = frozenset(deciding)
         self._widening = widening
-        # The constructor of the base class looks for LangChain, which takes longer than a signal:
-        # what it sets is taken over from one that was made before.
-        vars(self).update(_of_the_base())
-        BaseRetriever.__init__(self, callback_manager=callback_manager)
-        self._retrievers = list(self._signals.values())
-        # None returns all of the ranking.
-        self.similarity_top_k = similarity_top_k or sys.maxsize
+        super().__init__(
+            list(self._signals.values()),
+            llm=MockLLM(),
+            mode=FUSION_MODES.RECIPROCAL_RANK,
+            num_queries=1,
+            use_async=False,
+            # None returns all of the ranking.
+            similarity_top_k=similarity_top_k or sys.maxsize,
+            callback_manager=callback_manager,
+        )
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         query = traced(query_bundle, kept=False)
@@ -223,27 +190,43 @@ class WeightedFusionRetriever(QueryFusionRetriever):
         """
         [query] = queries
         trace, votes = trace_of(query), Votes()
+
+        def vote(name: str, rank: Callable[[], Hits]) -> None:
+            try:
+                with trace.timed(name):
+                    votes.scores[name] = dict(rank())
+            except UsageError:
+                raise
+            except Exception as exc:  # noqa: BLE001 - any broken signal; told when all were asked
+                votes.failures[name] = exc
+
+        def asked(name: str, retriever: BaseRetriever) -> Hits:
+            own = query
+            if name == WIDENED and self._widening is not None:
+                own = self._widening(query, list(votes.scores.get(WIDENED_BY, ())))
+            if isinstance(retriever, SignalRetriever):
+                return retriever.rank(own)
+            return votes.ranked(retriever.retrieve(own))
+
         # The one whose query is widened waits for what widens it.
         for name in sorted(self._signals, key=lambda one: one == WIDENED and bool(self._widening)):
-            self._ask(name, self._signals[name], query, trace, votes)
-        if self._dispatch is not None:
-            self._ask(DISPATCH, self._dispatch, query, trace, votes)
+            vote(name, partial(asked, name, self._signals[name]))
         answered = [name for name in self._signals if name in votes.scores]
         if not answered:
             raise next(votes.failures[name] for name in self._signals if name in votes.failures)
+        if self._dispatch is not None:
+            vote(DISPATCH, partial(asked, DISPATCH, self._dispatch))
         if isinstance(query, TracedQuery) and query.expand is not None:
             votes.expansion = query.expand.weight
-            self._expand(votes, query, query.expand.find(self._fused(votes).order))
-        votes.fused = self._fused(votes)
+            self._expand(votes, query, query.expand.find(self._fused(votes)))
+        candidates = self._fused(votes)
         for name, judge in self._judges.items():
-            with _kept_failure(name, trace, votes):
-                votes.scores[name] = dict(judge(votes.fused.order))
-        for name in (*self._signals, *self._judges, DISPATCH):
-            if (failure := votes.failures.get(name)) is not None:
-                trace.warn(
-                    f"the {name} signal failed and did not vote ({type(failure).__name__}: "
-                    f"{failure}); the ranking is that of: {', '.join(answered)}"
-                )
+            vote(name, partial(judge, candidates))
+        for name, failure in votes.failures.items():
+            trace.warn(
+                f"the {name} signal failed and did not vote ({type(failure).__name__}: "
+                f"{failure}); the ranking is that of: {', '.join(answered)}"
+            )
         trace.count("fusion", **{name: len(ids) for name, ids in sorted(votes.scores.items())})
         return votes
 
@@ -253,15 +236,11 @@ class WeightedFusionRetriever(QueryFusionRetriever):
         # All others together give at most the sum of their weights / (k + 1): the last of the
         # dispatched stands above the best of them.
         dispatched = len(results.scores.get(DISPATCH, ()))
-        lifted = (sum(weights.values()) + 1.0) * (self._k + dispatched) / (self._k + 1)
-        weights[DISPATCH] = lifted
+        weights[DISPATCH] = (sum(weights.values()) + 1.0) * (self._k + dispatched) / (self._k + 1)
         # In the order of the signals, whichever answered first.
         rankings = {name: results.scores[name] for name in weights if results.scores.get(name)}
-        fused = results.fused
-        if fused is None or not rankings.keys() <= self._signals.keys():
-            fused = _Fusion.of(rankings, weights, self._k)
         hits: list[NodeWithScore] = []
-        for one in fused.best(self.similarity_top_k):
+        for one in fuse(rankings, weights, self._k)[: self.similarity_top_k]:
             record: dict[str, Any] = {
                 "signals": {
                     name: {"rank": rank, "score": rankings[name][one.id], "weight": weights[name]}
@@ -275,18 +254,6 @@ class WeightedFusionRetriever(QueryFusionRetriever):
             hits.append(NodeWithScore(node=hit, score=one.score))
         return hits
 
-    def _ask(
-        self, name: str, retriever: BaseRetriever, query: QueryBundle, trace: Trace, votes: Votes
-    ) -> None:
-        """Have a retriever vote."""
-        if name == WIDENED and self._widening is not None:
-            query = self._widening(query, list(votes.scores.get(WIDENED_BY, ())))
-        with _kept_failure(name, trace, votes):
-            if isinstance(retriever, SignalRetriever):
-                votes.scores[name] = dict(retriever.rank(query))
-            else:
-                votes.add_nodes(name, retriever.retrieve(query))
-
     def _expand(self, votes: Votes, query: QueryBundle, found: Hits) -> None:
         """Let what is linked with the best candidates join; the signals score what is new.
 
@@ -299,64 +266,21 @@ class WeightedFusionRetriever(QueryFusionRetriever):
                 new = [id_ for id_, _ in found if id_ not in votes.scores[name]]
                 votes.scores[name].update(signal.rank(query, new) if new else ())
 
-    def _fused(self, votes: Votes) -> _Fusion:
-        """What the signals have ranked so far."""
+    def _fused(self, votes: Votes) -> list[ChunkId]:
+        """What the signals have ranked so far, best first."""
         found = {name: votes.scores[name] for name in self._signals if name in votes.scores}
-        return _Fusion.of(found, self._weights, self._k)
+        return [one.id for one in fuse(found, self._weights, self._k)]
 
 
-@contextmanager
-def _kept_failure(signal: str, trace: Trace, votes: Votes) -> Iterator[None]:
-    """Time a signal; what it raises is kept, and told when all were asked."""
-    try:
-        with trace.timed(signal):
-            yield
-    except UsageError:
-        raise
-    except Exception as exc:  # noqa: BLE001 - any broken signal; kept, never swallowed
-        votes.failures[signal] = exc
-
-
-@cache
-def _of_the_base() -> Mapping[str, Any]:
-    """What the constructor of the base class sets, for one query and no language model."""
-    base = QueryFusionRetriever(
-        [],
-        llm=MockLLM(),
-        mode=FUSION_MODES.RECIPROCAL_RANK,
-        num_queries=1,
-        use_async=False,
-        retriever_weights=[1.0],
-    )
-    return vars(base)
-
-
-def _check(
-    retrievers: Mapping[str, BaseRetriever],
-    judges: Mapping[str, Judge],
-    weights: Mapping[str, float] | None,
-    widening: Widening | None,
-    k: int,
-    similarity_top_k: int | None,
-) -> None:
-    names = ", ".join((*retrievers, *judges)) or "none"
-    for reserved in (DISPATCH, EXPANSION):
-        if reserved in retrievers or reserved in judges:
-            raise ValueError(f"the name {reserved!r} is taken; give the signal another")
-    if not retrievers.keys().isdisjoint(judges):
-        raise ValueError(f"a signal and a judge have one name; the signals are: {names}")
-    if weights is not None and set(weights) != {*retrievers, *judges}:
+def _check(names: Sequence[str], weights: Mapping[str, float], **numbers: int | None) -> None:
+    if taken := {DISPATCH, EXPANSION}.intersection(names):
+        raise ValueError(f"the name {taken.pop()!r} is taken; give the signal another")
+    if set(weights) != set(names):
         raise ValueError(
-            f"weights are given for {', '.join(weights) or 'none'}; the signals are: {names}"
+            f"weights are given for {', '.join(weights)}; the signals are: {', '.join(names)}"
         )
-    if weights is not None and not all(weight >= 0 for weight in weights.values()):
+    if not all(weight >= 0 for weight in weights.values()):
         raise ValueError(f"the weights are {dict(weights)}; each must be 0 or more")
-    if not retrievers or (weights is not None and not any(weights[name] for name in retrievers)):
-        raise ValueError(f"no signal has a weight; the signals are: {names}")
-    if widening is not None and not {WIDENED, WIDENED_BY} <= set(retrievers):
-        raise ValueError(
-            f"the widening goes from {WIDENED_BY!r} to {WIDENED!r}; the signals are: {names}"
-        )
-    for name, value in (("k", k), ("similarity_top_k", similarity_top_k)):
+    for name, value in numbers.items():
         if value is not None and value < 1:
             raise ValueError(f"{name} is {value}; it must be at least 1")

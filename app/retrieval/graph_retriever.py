@@ -9,7 +9,9 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
+from typing import Literal
 
+from llama_index.core.bridge.pydantic import BaseModel, Field
 from llama_index.core.callbacks.base import CallbackManager
 from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle
@@ -51,25 +53,18 @@ notes sought into the first ten on every set we have; with 0.5 first hits are lo
 (docs/decisions/ranking.md)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Expansion:
+class Expansion(BaseModel, frozen=True):
     """How far and how wide to look around the best notes.
 
     ``notes`` is how many neighbours join at most (0 switches expansion off), ``depth`` how many
     links away they may be (1 or 2), ``seeds`` around how many of the best notes to look.
+
+    :raises ValueError: if a number is out of range.
     """
 
-    notes: int
-    depth: int = 1
-    seeds: int = 5
-
-    def __post_init__(self) -> None:
-        if self.notes < 0:
-            raise ValueError(f"notes is {self.notes}; it must be 0 (off) or more")
-        if self.depth not in (1, 2):
-            raise ValueError(f"depth is {self.depth}; it must be 1 or 2")
-        if self.seeds < 1:
-            raise ValueError(f"seeds is {self.seeds}; it must be at least 1")
+    notes: int = Field(ge=0)
+    depth: Literal[1, 2] = 1
+    seeds: int = Field(default=5, ge=1)
 
 
 PRESETS: Mapping[str, Expansion] = MappingProxyType(
@@ -209,15 +204,14 @@ def _ranked(neighbours: Sequence[Neighbour]) -> list[Neighbour]:
     the likeness of the note, and the weight. PageRank and its kin alone bring what everything links
     to; what the link was about brings what was asked for. A neighbour two links away gets half.
     """
-    rankings = zip(
+    rankings = (
         [one.hit_rank for one in neighbours],
         ranks_of(one.linked.sentence_similarity for one in neighbours),
         ranks_of(one.linked.target_similarity for one in neighbours),
         ranks_of(one.weight for one in neighbours),
-        strict=True,
     )
     scored: list[Neighbour] = []
-    for one, ranks in zip(neighbours, rankings, strict=True):
+    for one, *ranks in zip(neighbours, *rankings, strict=True):
         votes = math.fsum(1.0 / (RRF_K + rank) for rank in ranks if rank is not None)
         scored.append(replace(one, score=votes * DECAY ** (one.depth - 1)))
     return sorted(scored, key=lambda one: -one.score)

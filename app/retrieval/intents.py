@@ -26,22 +26,14 @@ _WORD = re.compile(r"[^ ']+")
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A phrase that tells an intent; ``example`` is a query that it takes."""
+    """A phrase that tells an intent, or asks for themes; ``example`` is a query that it takes, and
+    ``about`` what stands in the hole of one for themes."""
 
     intent: Intent
     language: str
     phrase: str
     example: str
-    strict: bool
-
-
-@dataclass(frozen=True, slots=True)
-class ThemeRule:
-    """A phrase that asks for themes; ``example`` is a question that it takes, ``about`` its hole."""
-
-    language: str
-    phrase: str
-    example: str
+    strict: bool = False
     about: str = ""
 
 
@@ -55,13 +47,15 @@ RULES = tuple(
 """In the order in which they are tried."""
 
 THEME_RULES = tuple(
-    ThemeRule(
+    Rule(
+        "none",
         some["language"],
         re.sub(r"<(\w+)>", r"{\1}", phrase.replace("{x}", "{{x}}")).format(**some["words"]),
-        *more,
+        example,
+        about="".join(about),
     )
     for some in _TABLE["themes"]
-    for phrase, *more in some["phrases"]
+    for phrase, example, *about in some["phrases"]
 )
 
 BEFORE: Sequence[str] = _TABLE["before"]
@@ -154,13 +148,16 @@ def _taken(text: str) -> Iterator[tuple[Rule, str]]:
 def taken_by(phrases: Sequence[str], text: str) -> Iterator[tuple[int, str]]:
     """The phrases that take a whole text, by their place, and what stands in the hole, if any.
 
-    Compiled are only those whose words stand in the text: to compile all of them took longer than
-    to open an index.
+    A text that is too long for a question about one thing is none, nor is what holds a rule of
+    dashes: a pattern tries every way to share the blanks of a long run among its words. Compiled are
+    only phrases whose words stand in the text: to compile all took longer than to open an index.
     """
-    question = _question_of(text)
-    if question is None:
+    plain = unicodedata.normalize("NFC", " ".join(text.split())).strip(EDGES)
+    if not plain or len(plain.split()) > MOST_WORDS:
         return
-    plain, written = question
+    written = f"{flat(plain)} "
+    if len(written.split()) > 2 * MOST_WORDS or _LONG_GAP in written:
+        return
     words = set(_WORD.findall(written))
     for at, phrase in enumerate(phrases):
         if any(map(words.isdisjoint, _first_words(phrase))):
@@ -168,21 +165,6 @@ def taken_by(phrases: Sequence[str], text: str) -> Iterator[tuple[int, str]]:
         if found := _pattern_of(phrase).fullmatch(written):
             first, end = found.span("x") if ABOUT in phrase else (0, 0)
             yield at, plain[first:end].strip(EDGES)
-
-
-def _question_of(text: str) -> tuple[str, str] | None:
-    """A text that may be a question about one thing, as it is written and as patterns take it.
-
-    None for what is too long for one, or holds a rule of dashes: a pattern tries every way to share
-    the blanks of a long run among its words.
-    """
-    plain = unicodedata.normalize("NFC", " ".join(text.split())).strip(EDGES)
-    if not plain or len(plain.split()) > MOST_WORDS:
-        return None
-    written = f"{flat(plain)} "
-    if len(written.split()) > 2 * MOST_WORDS or _LONG_GAP in written:
-        return None
-    return plain, written
 
 
 def flat(text: str) -> str:
@@ -268,9 +250,8 @@ def weigh(text: str, settings: Settings, intent: Intent, language: str) -> Weigh
     spoken = asked or ("" if language == "und" else language)
     left = weights | {"semantic": weights["semantic"] * retrieval.unread_share}
     # The last signal that finds hits is left as it is: something has to rank.
-    if read is None or not spoken or spoken in read or retrieval.unread_share == 1:
-        return Weights(weights, (), deciding)
-    if not any(left.values()):
+    reads = read is None or not spoken or spoken in read or retrieval.unread_share == 1
+    if reads or not any(left.values()):
         return Weights(weights, (), deciding)
     whose = "the query is in" if asked else "the notes are in"
     reason = f"{whose} {NAMES.get(spoken, spoken)}, which the embedding model does not read"

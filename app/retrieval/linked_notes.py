@@ -57,9 +57,9 @@ class LinkedNote:
     def evidence(self) -> float | None:
         """The larger of the two similarities, that of the sentence as far as it is telling; None
         without either."""
-        sentence, target = self.sentence_similarity, self.target_similarity
-        known = [] if sentence is None else [sentence * self.telling]
-        return max([*known, *([] if target is None else [target])], default=None)
+        sentence = self.sentence_similarity
+        both = (None if sentence is None else sentence * self.telling, self.target_similarity)
+        return max((one for one in both if one is not None), default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,14 @@ def share_places(
             break
         similarity = hits[place][1] if place < len(hits) else None
         bar = None if gate <= 0 or similarity is None else gate * similarity
-        fit = next((one for one in waiting if _reaches(one, bar)), None)
+        fit = next(
+            (
+                one
+                for one in waiting
+                if bar is None or (one.evidence is not None and one.evidence >= bar)
+            ),
+            None,
+        )
         if fit is not None:
             waiting.remove(fit)
             taken.append(replace(fit, bar=bar))
@@ -163,12 +170,6 @@ def share_places(
                 sources.append(at)
     gated = len(waiting) if len(taken) < min(most, places - top_k) else 0
     return Places(tuple(sources), tuple(taken), gated)
-
-
-def _reaches(candidate: LinkedNote, bar: float | None) -> bool:
-    if bar is None:
-        return True
-    return candidate.evidence is not None and candidate.evidence >= bar
 
 
 Scope = Literal["chunk", "note"]

@@ -1,14 +1,10 @@
-"""Owns what tells a match from chance in one vault: how rare the words of a question are in it, and
-how alike its passages are that have nothing to do with one another.
-
-Touches: index.
-"""
+"""What tells a match from chance in one vault: how rare the words of a question are in it, and how
+alike its passages are that have nothing to do with one another. And what misspelled words meant."""
 
 from __future__ import annotations
 
 import math
 import re
-import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -131,7 +127,6 @@ class Background:
 
 
 _known: WeakKeyDictionary[Generation, Background] = WeakKeyDictionary()
-_turn = threading.Lock()
 
 
 def background_of(view: Snapshot) -> Background:
@@ -139,10 +134,9 @@ def background_of(view: Snapshot) -> Background:
 
     Equal indexes have equal ones: the passages that are compared are chosen by their ids.
     """
-    with _turn:
-        if view.shared not in _known:
-            _known[view.shared] = _measured(view)
-        return _known[view.shared]
+    if (found := _known.get(view.shared)) is None:
+        found = _known[view.shared] = _measured(view)
+    return found
 
 
 def _measured(view: Snapshot) -> Background:

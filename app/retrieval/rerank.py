@@ -33,7 +33,8 @@ MAX_TOKENS = 512
 class CrossEncoderScorer:
     """A cross-encoder behind LlamaIndex's ``SentenceTransformerRerank``. Threads may share it.
 
-    One query at a time has its pairs scored: two would only slow each other down. A model that did
+    One query at a time has its pairs scored, which holds ``turn`` for that: two would only slow each
+    other down. A model that did
     not load is not tried again: that takes seconds, and every query would wait for it.
     """
 
@@ -41,7 +42,7 @@ class CrossEncoderScorer:
         """Read no file yet."""
         self._settings = settings
         self._loading = threading.Lock()
-        self._turn = threading.Lock()
+        self.turn = threading.Lock()
         self._model: Any = None
         self._broken: ModelError | None = None
 
@@ -72,14 +73,6 @@ class CrossEncoderScorer:
                     f"one score a pair: {exc}"
                 )
                 raise self._broken from exc
-
-    def take(self, seconds: float) -> bool:
-        """Wait for one's turn, so long at most; :meth:`give` ends it."""
-        return self._turn.acquire(timeout=max(0.0, seconds))
-
-    def give(self) -> None:
-        """Let the next one have its turn."""
-        self._turn.release()
 
     def scores(self, query: str, texts: Sequence[str]) -> list[float]:
         """Score the texts in one pass: floats in their order, larger is better.
@@ -222,7 +215,7 @@ class RerankPostprocessor(VaultPostprocessor):
         started = self.clock()
         ids = list(texts)
         scores: dict[str, float] = {}
-        if self.scorer.take(self.budget_ms / 1000):
+        if self.scorer.turn.acquire(timeout=self.budget_ms / 1000):
             try:
                 ends = started + self.budget_ms / 1000
                 while len(scores) < len(ids) and self.clock() < ends:
@@ -230,7 +223,7 @@ class RerankPostprocessor(VaultPostprocessor):
                     found = self.scorer.scores(query, [texts[one] for one in some])
                     scores.update(zip(some, found, strict=True))
             finally:
-                self.scorer.give()
+                self.scorer.turn.release()
         trace.count(STAGE, candidates=len(ids), scored=len(scores))
         if len(scores) == len(ids):
             return scores
@@ -248,12 +241,6 @@ def _framed(hit: NodeWithScore) -> str:
     return f"{embedded_prefix(title, headings)}\n{text}" if title else text
 
 
-def _is_decided(hit: NodeWithScore) -> bool:
-    """Whether the place of a hit does not depend on its text."""
-    told = hit.node.metadata
-    return DISPATCH in told.get("signals", {}) or bool(told.get(DECIDED_BY))
-
-
 def _ordered(nodes: Sequence[NodeWithScore], scores: Mapping[str, float]) -> list[NodeWithScore]:
     """Return the hits by rerank score, ties as they came; those without one below, as they came.
 
@@ -264,11 +251,13 @@ def _ordered(nodes: Sequence[NodeWithScore], scores: Mapping[str, float]) -> lis
     scored: list[NodeWithScore] = []
     rest: list[NodeWithScore] = []
     for rank, hit in enumerate(nodes, start=1):
-        score, decided = scores.get(hit.node.node_id), _is_decided(hit)
-        node = hit.node
+        node, told = hit.node, hit.node.metadata
+        # The place of such a hit does not depend on its text.
+        decided = DISPATCH in told.get("signals", {}) or bool(told.get(DECIDED_BY))
+        score = scores.get(node.node_id)
         if score is not None:
-            record = {"score": score, "rank_before": rank, "score_before": hit.score}
             # The node may be shared: it is copied with the record.
+            record = {"score": score, "rank_before": rank, "score_before": hit.score}
             node = noted(node, **{STAGE: record})
         into = first if decided else rest if score is None else scored
         into.append(NodeWithScore(node=node, score=best if decided else score))

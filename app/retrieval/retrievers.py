@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from types import MappingProxyType
 from typing import Any, NoReturn
 
@@ -16,7 +15,7 @@ from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle
 from llama_index.retrievers.bm25 import BM25Retriever
 
-from notehop.app.retrieval.filters import AllowedChunks, Narrowed, ranked
+from notehop.app.retrieval.filters import AllowedChunks, Narrowed
 from notehop.app.retrieval.filters import among as allowed_among
 from notehop.app.retrieval.nodes import Hits, Vector, fill, light_hits, light_node
 from notehop.app.retrieval.trace import TracedQuery, ViewSource, trace_of, view_for
@@ -164,9 +163,8 @@ class SemanticRetriever(SignalRetriever):
         """Return the chunks whose cosine is above 0, as :meth:`SignalRetriever.rank`."""
         view = view_for(query, self._source)
         rows = view.chunk_vectors
-        top = partial(rows.top, query_vector(query, self._embed_model, rows))
         k, allowed = (self._top_k, self._allowed) if among is None else (len(among), among)
-        hits = ranked(top, k, allowed)
+        hits = rows.top(query_vector(query, self._embed_model, rows), k, allowed)
         # A server of vectors is missed when it is asked.
         for warning in view.warnings:
             trace_of(query).warn(warning)
@@ -187,7 +185,7 @@ class FieldBM25:
     def retrieve(self, query: str, k: int, view: Snapshot, allowed: AllowedChunks) -> Hits:
         """At most ``k`` of the chunks that hold a word of the query, with their score, above 0."""
         weights = self._tokenizer.weights(self._tokenizer.query(query), view.lexical)
-        return ranked(partial(view.lexical_top, weights), k, allowed)
+        return view.lexical_top(weights, k, allowed)
 
 
 class LexicalRetriever(SignalRetriever, BM25Retriever):  # type: ignore[misc]

@@ -34,7 +34,7 @@ from notehop.app.services.notes.current_notes import CurrentNotes
 from notehop.config.errors import NotehopError
 from notehop.config.settings import ConversationSettings
 from notehop.indexing.llm.egress import sending
-from notehop.indexing.llm.tokens import counter
+from notehop.indexing.llm.tokens import count_tokens
 from notehop.indexing.stores.labels import property_label
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens.words import fold
@@ -323,7 +323,7 @@ class QuestionRun:
             if llm is None:
                 return self._about(text, shown[-1].subject, view)
             settings = place.settings
-            said = history(shown, settings.conversation.max_tokens, counter(settings).count)
+            said = history(shown, settings.conversation.max_tokens, count_tokens)
             notes = dict.fromkeys(path for turn in shown[-len(said) // 2 :] for path in turn.paths)
             self.before = tuple(notes)
             with sending(notes, purpose="condense", cancelled=self.cancelled) as sent:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from hashlib import blake2b
 from typing import NoReturn
 
@@ -46,7 +46,6 @@ from notehop.indexing.embed.models import languages_read, reads
 from notehop.indexing.embed.onnx_embedding import QueryEmbedder, load_query
 from notehop.indexing.llm.provider_llm import ProviderLLM
 from notehop.indexing.llm.providers import load_llm
-from notehop.indexing.llm.tokens import counter
 from notehop.indexing.stores.catalog import Catalog
 from notehop.indexing.stores.lexical import LexicalIndex
 from notehop.indexing.stores.reader import Reader, Snapshot
@@ -325,10 +324,7 @@ class Engine:
         ) -> VaultSynthesizer:
             if llm is None:
                 return fallback
-            count = partial(counter, settings)
-            return LlmSynthesizer(
-                name, llm, fallback, checker=checker, counter=count, prompt=prompt
-            )
+            return LlmSynthesizer(name, llm, fallback, checker=checker, prompt=prompt)
 
         written = writer(quoting)
         if not settings.themes.enabled:

@@ -38,6 +38,7 @@ LAST_RETRY = 60.0
 """The longest such wait, and the life that makes a follower count as having worked."""
 
 ENDING = 5.0  # seconds that a follower is given to finish what it writes
+_LOOK = 0.5  # seconds between two looks at whether it runs still
 
 
 class FollowerProcess:
@@ -62,8 +63,6 @@ class FollowerProcess:
         ]
         self._warn = warn
         self._stop = threading.Event()
-        self._turn = threading.Lock()
-        self._process: subprocess.Popen[bytes] | None = None
         self._keeper = threading.Thread(target=self._keep, name="notehop-follower", daemon=True)
 
     def __enter__(self) -> Self:
@@ -72,19 +71,8 @@ class FollowerProcess:
 
     def __exit__(self, *_: object) -> None:
         """End the follower; it finishes what it writes."""
-        with self._turn:
-            self._stop.set()
-            process = self._process
-        if process is not None:
-            assert process.stdin is not None
-            with suppress(OSError):
-                process.stdin.close()
-            try:
-                process.wait(ENDING)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-        self._keeper.join(ENDING)
+        self._stop.set()
+        self._keeper.join(2 * ENDING)
 
     def _keep(self) -> None:
         backoff = Backoff()
@@ -102,21 +90,25 @@ class FollowerProcess:
             self._stop.wait(backoff.left)
 
     def _run(self) -> str:
-        """Run the process once; why it ended."""
-        with self._turn:
-            if self._stop.is_set():
-                return "stopped"
-            try:
-                # It ends when this pipe does, so also when this process is killed.
-                self._process = subprocess.Popen(
-                    self._command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
-                )
-            except OSError as exc:
-                # No memory or no processes left, or Python itself is being replaced.
-                self._process = None
-                return f"no process could be started ({exc.strerror or exc})"
-        with self._process as process:
-            return f"its process ended ({process.wait()})"
+        """Run the process until it ends, or is to; why it ended."""
+        try:
+            # It ends when this pipe does, so also when this process is killed.
+            process = subprocess.Popen(
+                self._command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
+            )
+        except OSError as exc:
+            # No memory or no processes left, or Python itself is being replaced.
+            return f"no process could be started ({exc.strerror or exc})"
+        while process.poll() is None and not self._stop.wait(_LOOK):
+            pass
+        assert process.stdin is not None
+        with suppress(OSError):
+            process.stdin.close()
+        try:
+            return f"its process ended ({process.wait(ENDING)})"
+        except subprocess.TimeoutExpired:
+            process.kill()
+            return f"its process was killed ({process.wait()})"
 
 
 def has_index(place: Place) -> bool:

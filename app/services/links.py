@@ -13,9 +13,9 @@ from notehop.indexing.changes import compare, scan
 from notehop.indexing.graph.files import VaultFiles, is_pdf
 from notehop.indexing.graph.resolve import Outline, ResolvedLink, outline_of_note, resolve_link
 from notehop.indexing.vault.front_matter import read_front_matter
-from notehop.indexing.vault.model import Link
+from notehop.indexing.vault.model import Link, Note
 from notehop.indexing.vault.parse import decode, read_note
-from notehop.indexing.vault.properties import NoteProperties, read_properties
+from notehop.indexing.vault.properties import read_properties
 from notehop.indexing.vault.walk import FileEntry
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class ReadNote:
     excluded: str | None
 
 
-Named = ReadNote | NoteProperties
+Named = ReadNote | Note
 """What knows the aliases of a note, and whether it keeps itself out."""
 
 
@@ -196,7 +196,7 @@ def survey(place: Place) -> Survey:
     :raises VaultError: if the vault cannot be listed.
     """
     vault = _Vault(place)
-    changes = compare(vault.walk, {}, {}, {}, place.settings.vault.max_note_bytes)
+    changes = compare(vault.walk, {}, {}, place.settings.vault.max_note_bytes)
     out = {file.path for file, _ in changes.skip}
     out |= {path for path, excluded in changes.attach.items() if excluded}
     files = vault.targets(out, vault.read)

@@ -20,7 +20,7 @@ from notehop.app.answer.facts import facts_of
 from notehop.app.models import Filters
 from notehop.app.retrieval.chain import Wanted
 from notehop.app.retrieval.filter_syntax import Condition
-from notehop.app.retrieval.filters import Narrowed, Paths, Stands, narrow, notes_of
+from notehop.app.retrieval.filters import Narrowed, Paths, Stands, among, narrow, notes_of
 from notehop.app.retrieval.nodes import noted
 from notehop.app.retrieval.subject import SMALL
 from notehop.app.retrieval.templates import asks_for_templates
@@ -130,7 +130,7 @@ def list_question(
     subject = None if other else _subject_asked(asked.text)
     if subject is not None:
         ids = view.catalog.chunks_holding("[ ]")
-        ids = ids if asked.allowed is None else asked.allowed.among(ids)
+        ids = among(ids, asked.allowed)
         tasks = _with_open_tasks(view, subject, asked.text, ids)
         if tasks is not None and tasks[0]:
             return ListQuestion(asked, *tasks)
@@ -156,9 +156,9 @@ def list_question(
     kept = left()
     if kept is not None and not asks_for_templates(text):
         templates = read_templates(vault).folders
-        among = [one for one in _folders(kept.notes.only or ()) if folded(one) in templates]
-        if among:
-            kept = left(*(Condition("path", one, negated=True) for one in among))
+        skipped = [one for one in _folders(kept.notes.only or ()) if folded(one) in templates]
+        if skipped:
+            kept = left(*(Condition("path", one, negated=True) for one in skipped))
     return None if kept is None else ListQuestion(kept)
 
 

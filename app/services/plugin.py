@@ -12,9 +12,9 @@ import os
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
+from typing import NamedTuple
 
 from notehop.config.errors import NotehopError, VaultError
 from notehop.config.small_files import read_json_file
@@ -39,8 +39,7 @@ class PluginFailed(NotehopError):
     problem_type = "plugin"
 
 
-@dataclass(frozen=True, slots=True)
-class PluginState:
+class PluginState(NamedTuple):
     """The plugin in a vault: ``version`` is None where it is not installed.
 
     ``removable`` are its files that are there; ``others`` are none of it, and are left alone.
@@ -76,28 +75,25 @@ def plugin_state(vault: Path) -> PluginState:
             "as a vault once, or name the folder that you open there"
         )
     folder = vault.joinpath(*_FOLDER)
-    real, root = folder.resolve(), vault.resolve()
-    if not real.is_relative_to(root):
-        raise PluginFailed(
-            f"{printable(str(folder))}: leads out of the vault, to {printable(str(real))}, and nothing is "
-            "written there; name the vault that has it, or replace the link by a folder"
+    real = folder.resolve()
+    if not real.is_relative_to(vault.resolve()):
+        raise _failed(
+            folder,
+            f"leads out of the vault, to {printable(str(real))}, and nothing is written there; name "
+            "the vault that has it, or replace the link by a folder",
         )
     if not folder.exists():
         return PluginState(folder, None, (), ())
     try:
         there = sorted(entry.name for entry in os.scandir(folder))
-        said = read_json_file(folder / MANIFEST) if MANIFEST in there else None
+        said = read_json_file(folder / MANIFEST) if MANIFEST in there else {"id": ID}
     except (OSError, ValueError) as exc:
-        raise PluginFailed(
-            f"{printable(str(folder))}: cannot be read as a plugin: {exc}; "
-            "move the folder away, and try again"
-        ) from exc
-    if said is not None and (not isinstance(said, dict) or said.get("id") != ID):
-        raise PluginFailed(
-            f"{printable(str(folder))}: holds another plugin; move it away, and try again"
-        )
+        again = "move the folder away, and try again"
+        raise _failed(folder, f"cannot be read as a plugin: {exc}; {again}") from exc
+    if not isinstance(said, dict) or said.get("id") != ID:
+        raise _failed(folder, "holds another plugin; move it away, and try again")
     ours = tuple(name for name in there if name in (*FILES, SETTINGS) or _left_over(name))
-    version = str(said.get("version", "?")) if said is not None else None
+    version = str(said.get("version", "?")) if MANIFEST in there else None
     return PluginState(folder, version, ours, tuple(name for name in there if name not in ours))
 
 
@@ -160,7 +156,9 @@ def _held(vault: Path, path: Path) -> Iterator[HeldFolder]:
         with held_folder(vault.resolve(), path.resolve()) as folder:
             yield folder
     except OSError as exc:
-        raise PluginFailed(
-            f"{printable(str(path))}: cannot be changed: {exc.strerror or exc}; see that you may write "
-            "there, and run it again"
-        ) from exc
+        says = f"cannot be changed: {exc.strerror or exc}; see that you may write there, and run it again"
+        raise _failed(path, says) from exc
+
+
+def _failed(folder: Path, says: str) -> PluginFailed:
+    return PluginFailed(f"{printable(str(folder))}: {says}")

@@ -321,7 +321,7 @@ def note_status(place: Place, note: str) -> models.NoteStatusReport:
         row = view.note(path)
         if row is None and file is not None and file.kind != "note" and not file.excluded:
             return _without(path, _no_note_but(path))
-        coming = _next_run(place, found, path, file, stamps.get(path), row)
+        coming = _next_run(place, found, path, file, stamps.get(path))
         if row is not None:
             return _known(view, row, coming)
         reason = coming and coming.reason
@@ -369,16 +369,14 @@ def _next_run(
     path: str,
     file: FileEntry | None,
     stamp: FileStamp | None,
-    row: NoteRow | None,
 ) -> models.NextRun | None:
     """What the next run does with a note, by the rules of the run itself."""
     if found.unlisted == ("",):
         return None
     settings = place.settings.vault
     known: Mapping[str, FileStamp] = {} if stamp is None else {path: stamp}
-    reasons = {path: row.reason or ""} if row and row.status is NoteStatus.SKIPPED else {}
     only = Walk(() if file is None else (file,), (), found.unlisted)
-    changes = compare(only, known, reasons, {}, settings.max_note_bytes)
+    changes = compare(only, known, {}, settings.max_note_bytes)
     if changes.gone:
         return models.NextRun(does="forget")
     for _, reason in changes.skip:
@@ -398,7 +396,7 @@ def _next_run(
             return None  # saved again as it was
         elif read.note.excluded is not None:
             coming = models.NextRun(does="leave_out", reason=read.note.excluded)
-        same = row is not None and coming.reason is not None and coming.reason == row.reason
+        same = stamp is not None and coming.reason is not None and coming.reason == stamp.reason
         return None if same else coming
     return None
 

@@ -15,7 +15,7 @@ from llama_index.core.schema import NodeWithScore
 from notehop.app import models
 from notehop.app.retrieval.chain import Wanted
 from notehop.app.retrieval.filter_syntax import ParsedQuery, checked, of_fields, read
-from notehop.app.retrieval.filters import narrow
+from notehop.app.retrieval.filters import among, narrow
 from notehop.app.retrieval.intents import asks_for_themes
 from notehop.app.retrieval.nodes import noted, to_node
 from notehop.app.retrieval.trace import TracedQuery
@@ -260,7 +260,7 @@ class VaultThemes:
                 left = {}
             elif narrowed.allowed is not None:
                 every = chain.from_iterable(view.chunk_ids_of(path) for path in view.paths())
-                ids = narrowed.allowed.among(list(every))
+                ids = among(every, narrowed.allowed)
                 # Of a note the first comes last, and stays.
                 left = {path: id_ for id_ in reversed(ids) if (path := view.path_of(id_))}
         return by_size(themes, left), left

@@ -26,7 +26,7 @@ from mdit_py_plugins.footnote import footnote_plugin
 from mdit_py_plugins.footnote.index import footnote_inline, footnote_ref
 from mdit_py_plugins.front_matter import front_matter_plugin
 
-from notehop.indexing.vault.link_text import LinkText, read_destination, read_wikilink, words
+from notehop.indexing.vault.plain import LinkText, read_destination, read_wikilink, words
 from notehop.indexing.vault.properties import TAG_CHARACTERS, is_tag
 
 _KEY = "notehop"

@@ -13,7 +13,7 @@ from notehop.app.web.highlight import marker
 from notehop.app.web.markdown import Surroundings, render
 from notehop.app.web.sanitise import sanitise
 from notehop.indexing.graph.files import is_readable
-from notehop.indexing.vault.link_text import LinkText, read_destination, read_wikilink
+from notehop.indexing.vault.plain import LinkText, read_destination, read_wikilink
 from notehop.indexing.vault.properties import BETWEEN
 
 MOST = 200_000  # characters of a note that are rendered: a book; it takes a second or two

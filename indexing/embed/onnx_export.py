@@ -150,7 +150,7 @@ def _export(bulk: TorchEmbedding, draft: Path, manifest: ModelManifest) -> Model
 
     key = hashlib.sha256(manifest.text().encode()).hexdigest()[:12]
     model, tokenizer = draft / f"query-{key}.onnx", draft / f"tokenizer-{key}.json"
-    exact = TorchEmbedding(bulk.description, "cpu", bulk.batch_size)
+    exact = TorchEmbedding(bulk.description, "cpu", bulk.embed_batch_size)
     own = own_tokenizer(bulk.description.name, exact.model).to_str()
     tokenizer.write_text(own, encoding="utf-8")
     try:

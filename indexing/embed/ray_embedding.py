@@ -29,7 +29,7 @@ from notehop.indexing.llm.consent import Hosts, refusal
 
 if TYPE_CHECKING:
     from notehop.indexing.embed.torch_embedding import TorchEmbedding
-    from notehop.indexing.llm.egress import Attempt
+    from notehop.indexing.llm.egress import Attempt, EgressLog
 
 WORKER_CPUS = 4
 """Cores of a worker at most: so many passes of the model run at once (torch_embedding.MOST_PASSES),
@@ -98,10 +98,6 @@ class Slot(NamedTuple):
     number: int
     cpus: int
     gpus: int = 0
-
-
-Begin = Callable[[Slot, int, int], "Attempt | None"]
-"""(where, bytes, attempt), before it is sent -> what writes down how that ended; None for nothing."""
 
 
 def slots_of(nodes: Sequence[dict[str, Any]], device: Device) -> list[Slot]:
@@ -283,17 +279,17 @@ class RayWorkers:
         cluster: RayCluster,
         settings: EmbeddingSettings,
         identity: dict[str, Any],
-        begin: Begin = lambda *_: None,
+        log: EgressLog,
     ) -> None:
         """:param identity: of the model that they have to have.
-        :param begin: told of each batch before it is sent.
+        :param log: each batch is written down there before it goes to another machine.
         """
         self.cut = 0
         """Passages so far that were longer than the window."""
         self._cluster = cluster
         self._settings = settings
         self._identity = identity
-        self._begin = begin
+        self._log = log
         self._workers: dict[Slot, _Worker] = {}
         self._deaths: Counter[Slot] = Counter()
         self._reason = ""
@@ -406,7 +402,17 @@ class RayWorkers:
     def _send(self, worker: _Worker, batch: _Batch, texts: Sequence[str]) -> None:
         given = [texts[at] for at in batch.which]
         size = sum(len(text.encode("utf-8", "replace")) for text in given)
-        batch.attempt = self._begin(worker.slot, size, batch.losses + 1)
+        if not is_this_machine(worker.slot.host):
+            batch.attempt = self._log.begin(
+                host=worker.slot.host,
+                local=False,
+                provider="ray",
+                model=self._settings.model,
+                purpose="embedding",
+                notes=(),
+                bytes_out=size,
+                attempt=batch.losses + 1,
+            )
         worker.call, worker.batch = worker.actor.embed.remote(given), batch
 
     def _remove(self, worker: _Worker, exc: Exception) -> None:

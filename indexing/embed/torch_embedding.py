@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import torch
-from sentence_transformers import SentenceTransformer
+from llama_index.core.bridge.pydantic import Field, PrivateAttr
+from llama_index.embeddings.huggingface import HuggingFaceEmbedding
 
 from notehop.config.errors import ModelError, SettingsError
 from notehop.indexing.embed.embedder import Kind, OnBatch, Vectors
@@ -44,55 +45,110 @@ ENDLESS_WINDOW = 512
 """Window for models without one (static word vectors): a longer passage is hard to cite from."""
 
 
-class TorchEmbedding:
-    """A model of sentence-transformers, whose :meth:`embed` sorts passages by length and uses all cores.
+LLAMA_MAX_BATCH = 2048
+"""Largest batch that LlamaIndex accepts; larger ones gain nothing anyway."""
+
+
+class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
+    """LlamaIndex's embedding, whose :meth:`embed` sorts passages by length and uses all cores.
 
     Batches in the order in which texts come would pad many short ones to a long one: sorting is
     worth half again to nearly twice the throughput. The same text gives the same vector in whatever
     batch: to 1e-6 a component in float32; in bfloat16 the batch's width changes the rounding, by up
-    to 2e-3 a component and a cosine of 0.9999 (seen with all-MiniLM-L6-v2 on an AMD EPYC).
+    to 2e-3 a component and a cosine of 0.9999 (seen with all-MiniLM-L6-v2 on an AMD EPYC). The
+    parent's retries are left out: what fails on this machine once fails again.
     """
+
+    max_length: float | None = Field(default=None, description="Window; None or inf: endless.")
+    max_tokens: int = Field(
+        default=ENDLESS_WINDOW,
+        description="Tokens the model sees at once, special tokens and prompt included.",
+    )
+    precision: Literal["float32", "bfloat16"] = "float32"
+    cut: int = Field(
+        default=0,
+        description="Passages so far that were longer than the window: their end is not embedded.",
+    )
+
+    _description: ModelDescription = PrivateAttr()
+    _tokens: TokenOffsets = PrivateAttr()
+    _window: int = PrivateAttr(default=sys.maxsize)
+    _pool: ThreadPoolExecutor | None = PrivateAttr(default=None)
 
     def __init__(self, description: ModelDescription, device: str, batch_size: int) -> None:
         """Load a model in float32, for one pass at a time.
 
         :raises ModelError: if it does not load.
         """
-        self.description = description
-        self.dimensions = description.dimensions
-        self.device = device
-        self.batch_size = batch_size
-        self.precision: Literal["float32", "bfloat16"] = "float32"
-        self.cut = 0
-        """Passages so far that were longer than the window: their end is not embedded."""
-        self._pool: ThreadPoolExecutor | None = None
-        how: dict[str, Any] = {"device": device, "truncate_dim": description.truncate}
+        source: dict[str, Any]
+        if description.is_packed:
+            from notehop.indexing.embed.packed_torch import unpacked_modules
+
+            # No name, so that the parent looks for no folder.
+            source = {"model_name": "", "modules": unpacked_modules()}
+        else:
+            source = {
+                "model_name": str(description.folder),
+                "local_files_only": True,
+                "model_kwargs": {"dtype": torch.float32},
+            }
         try:
             with quiet_loading():
-                if description.is_packed:
-                    from notehop.indexing.embed.packed_torch import unpacked_modules
-
-                    self.model = SentenceTransformer(modules=unpacked_modules(), **how)
-                else:
-                    how |= {"local_files_only": True, "model_kwargs": {"dtype": torch.float32}}
-                    self.model = SentenceTransformer(str(description.folder), **how)
+                super().__init__(
+                    device=device,
+                    # Or LlamaIndex makes a folder in the home.
+                    cache_folder=str(description.folder),
+                    embed_batch_size=min(batch_size, LLAMA_MAX_BATCH),
+                    truncate_dim=description.truncate,
+                    **source,
+                )
         except Exception as exc:  # files of all kinds fail in all kinds of ways
             raise ModelError(
                 f"embedding.model: {description.name} ({description.folder}) does not load: {exc}"
             ) from exc
+        # An empty prompt handed to the constructor would be replaced by what LlamaIndex knows.
         self.model.prompts = {
             "query": description.prompts.query,
             "passage": description.prompts.passage,
         }
+        self.model_name = description.name
+        self._description = description
         window = self.model.max_seq_length
-        has_window = window is not None and 0 < window < 1_000_000
-        self._window: int = window if has_window else sys.maxsize
-        self.max_tokens: int = window if has_window else ENDLESS_WINDOW
-        """Tokens the model sees at once, special tokens and prompt included."""
+        if window is not None and 0 < window < 1_000_000:
+            self.max_tokens = self._window = int(window)
         own = self.model.tokenizer
         if not description.is_packed:
             own = own_tokenizer(description.name, self.model)
-        self.tokens = TokenOffsets(own, description.prompts.passage)
+        self._tokens = TokenOffsets(own, description.prompts.passage)
+
+    @classmethod
+    def class_name(cls) -> str:
+        return "TorchEmbedding"
+
+    @property
+    def description(self) -> ModelDescription:
+        """The model's name, place and prompts."""
+        return self._description
+
+    @property
+    def model(self) -> Any:
+        """The ``SentenceTransformer`` inside, with the prompts of the description."""
+        return self._model
+
+    @property
+    def device(self) -> str:
+        """Where torch computes."""
+        return str(self._device)
+
+    @property
+    def tokens(self) -> TokenOffsets:
+        """The model's tokenizer; it knows the passage prompt."""
+        return self._tokens
+
+    @property
+    def dimensions(self) -> int:
+        """Length of the vectors."""
+        return self.description.dimensions
 
     def identity(self) -> dict[str, Any]:
         """Return what the fingerprint of an index names."""
@@ -129,7 +185,7 @@ class TorchEmbedding:
         tokens = self.tokens
         # One more than the window says that a text may not fit.
         sizes = [min(tokens.size(text) + tokens.overhead, self._window + 1) for text in texts]
-        plan = passes(sizes, self.batch_size, self._pass_tokens())
+        plan = passes(sizes, self.embed_batch_size, self._pass_tokens())
 
         def embedded(which: list[int]) -> Vectors:
             return self._encoded([texts[i] for i in which], "passage", len(which))
@@ -166,7 +222,12 @@ class TorchEmbedding:
         """
         longest = min(max(map(len, texts)), self._window)
         fitting = self._pass_tokens() // max(1, longest)
-        return self._encoded(list(texts), kind, max(1, min(fitting, self.batch_size)))
+        return self._encoded(list(texts), kind, max(1, min(fitting, self.embed_batch_size)))
+
+    def _embed(self, inputs: list[Any], prompt_name: str | None = None) -> list[list[float]]:
+        kind: Kind = "query" if prompt_name == "query" else "passage"
+        rows: list[list[float]] = self.embed_together(inputs, kind).tolist()
+        return rows
 
     def _encoded(self, texts: list[str], kind: Kind, batch: int) -> Vectors:
         try:

@@ -30,6 +30,7 @@ from notehop.indexing.enrich.prompts import (
     model_identity,
 )
 from notehop.indexing.enrich.store import LOST, EnrichmentStore, Text, delete_orphans
+from notehop.indexing.llm.tokens import count_tokens
 from notehop.indexing.pipeline.models import TooMuchToEmbed
 from notehop.indexing.report import EnrichReport
 from notehop.indexing.stores.catalog import Catalog
@@ -38,7 +39,6 @@ from notehop.indexing.stores.catalog_read import slices
 if TYPE_CHECKING:
     from llama_index.core.llms import LLM
 
-    from notehop.indexing.llm.tokens import TokenCounter
     from notehop.indexing.pipeline import Indexer
 
 
@@ -73,7 +73,6 @@ class TextWriter:
     """Asks one language model. ``host`` is who gets the notes; ``model`` its name, as shown."""
 
     llm: LLM
-    counter: TokenCounter
     model: str
     host: str
 
@@ -86,7 +85,7 @@ class TextWriter:
 
     def size(self, request: Request) -> int:
         """The tokens that a request sends."""
-        said = self.counter.count(request.system) + self.counter.count(request.prompt)
+        said = count_tokens(request.system) + count_tokens(request.prompt)
         return said + _FRAME_TOKENS
 
     def cost(self, items: Sequence[Item], sizes: Sequence[int], within: int) -> Cost:
@@ -99,7 +98,6 @@ class TextWriter:
             tokens_out=OUTPUT_TOKENS * len(items),
             model=self.model,
             host=self.host,
-            exact=self.counter.exact,
             within=within,
         )
 
@@ -131,7 +129,7 @@ class TextWriter:
         text = cleaned(reply, KEPT_CHARS)
         if not text:
             raise ProviderError(f"the model {self.model} answered without words")
-        return text, self.size(request) + self.counter.count(reply), sent.notices
+        return text, self.size(request) + count_tokens(reply), sent.notices
 
 
 def load_writer(settings: Settings, log_dir: Path) -> TextWriter | None:
@@ -143,7 +141,6 @@ def load_writer(settings: Settings, log_dir: Path) -> TextWriter | None:
     # Not above: most runs write nothing, and language models take a second to import.
     from notehop.indexing.llm.consent import is_loopback
     from notehop.indexing.llm.providers import load_llm, provider_of
-    from notehop.indexing.llm.tokens import counter
 
     llm = load_llm(settings, log_dir=log_dir)
     if llm is None:
@@ -151,7 +148,7 @@ def load_writer(settings: Settings, log_dir: Path) -> TextWriter | None:
     host = provider_of(settings).host
     if not host or host == "localhost" or is_loopback(host):
         host = "this machine"
-    return TextWriter(llm, counter(settings), Path(settings.llm.model).name, host)
+    return TextWriter(llm, Path(settings.llm.model).name, host)
 
 
 @dataclass(frozen=True, slots=True)

@@ -156,8 +156,8 @@ def _hash(payload: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What is to be written, and what that is expected to take: tokens sent (``exact`` where the
-    model's own tokenizer counts them) and received, and how many requests the budget covers."""
+    """What is to be written, and what that is expected to take: tokens sent, rather too many,
+    and received, and how many requests the budget covers."""
 
     summaries: int
     headers: int
@@ -165,7 +165,6 @@ class Cost:
     tokens_out: int
     model: str
     host: str
-    exact: bool
     within: int
 
     @property
@@ -180,11 +179,10 @@ class Cost:
     def lines(self) -> list[str]:
         kinds = (("summary", self.summaries), ("header", self.headers))
         what = [numbered(count, kind) for kind, count in kinds if count]
-        most = "" if self.exact else "up to "
         found = [
             f"To be written: {' and '.join(what)}, by {self.model}.",
             f"The text of the notes goes to {self.host}.",
-            f"That takes {counted(self.calls, 'request')}: {most}{self.tokens_in:,} tokens sent, "
+            f"That takes {counted(self.calls, 'request')}: up to {self.tokens_in:,} tokens sent, "
             f"about {self.tokens_out:,} received.",
         ]
         if not self.covered:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -131,7 +131,9 @@ def resolve_path(files: VaultFiles, source: str, target: str) -> Resolution:
     if found is None and (trimmed := target.strip()) != target:
         # As written first: a file name may begin or end with a space.
         found = _by_place(files, source, trimmed) if trimmed else _UNRESOLVED
-    return found or _by_alias(files, target) or _UNRESOLVED
+    if found is None and len(carriers := files.carriers(target)) == 1:  # rule 9
+        found = Resolution(Status.RESOLVED, carriers[0], Via.ALIAS)
+    return found or _UNRESOLVED
 
 
 def resolve_link(
@@ -236,12 +238,6 @@ def _resolution(ranked: Sequence[VaultFile], total: int, via: Via) -> Resolution
     )
 
 
-def _by_alias(files: VaultFiles, target: str) -> Resolution | None:
-    """Rule 9: the alias of exactly one note."""
-    carriers = files.carriers(target)
-    return Resolution(Status.RESOLVED, carriers[0], Via.ALIAS) if len(carriers) == 1 else None
-
-
 _ASCII_SYMBOLS = frozenset("$+<=>^`|~")
 """What the app takes for punctuation and Unicode calls a symbol."""
 
@@ -264,17 +260,11 @@ def find_fragment(outline: Outline, fragment: str) -> FragmentSpan | None:
     parts = [part for written in fragment.split("#") if (part := written.strip())]
     if not parts:
         return None
-    if parts[-1].startswith("^"):
-        return _find_block(outline, parts[-1][1:])
-    return _find_section(outline, parts)
-
-
-def _find_block(outline: Outline, block_id: str) -> FragmentSpan | None:
-    wanted = block_id.strip().lower()
-    for name, first, last in outline.blocks:
-        if name.lower() == wanted:
-            return FragmentSpan(first, last)
-    return None
+    if not parts[-1].startswith("^"):
+        return _find_section(outline, parts)
+    wanted = parts[-1][1:].strip().lower()
+    named = (lines for name, *lines in outline.blocks if name.lower() == wanted)
+    return next((FragmentSpan(*lines) for lines in named), None)
 
 
 def _find_section(outline: Outline, parts: list[str]) -> FragmentSpan | None:
@@ -310,12 +300,8 @@ def heading_keys(text: str) -> tuple[str, ...]:
     The app writes ``[[Note#See Plan now]]`` for the heading ``See [[Plan|now]]``; people write what
     they read, ``[[Note#See now]]``.
     """
-    shown = _MARKDOWN_LINK.sub(r"\1", _WIKILINK.sub(_display, text))
-    return tuple(dict.fromkeys((_key(text), _key(shown))))
-
-
-def _display(match: re.Match[str]) -> str:
-    return str(match[2] if match[2] is not None else match[1])
+    shown = _WIKILINK.sub(lambda link: link[1] if link[2] is None else link[2], text)
+    return tuple(dict.fromkeys((_key(text), _key(_MARKDOWN_LINK.sub(r"\1", shown)))))
 
 
 def _key(text: str) -> str:
@@ -324,9 +310,7 @@ def _key(text: str) -> str:
     A text of nothing but punctuation is its own key, so that it names itself only.
     """
     folded = fold(text)
-    return " ".join("".join(_letters(folded)).split()) or folded.strip()
-
-
-def _letters(text: str) -> Iterator[str]:
-    for char in text:
-        yield " " if char in _ASCII_SYMBOLS or category(char).startswith("P") else char
+    letters = (
+        " " if char in _ASCII_SYMBOLS or category(char).startswith("P") else char for char in folded
+    )
+    return " ".join("".join(letters).split()) or folded.strip()

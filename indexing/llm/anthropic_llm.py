@@ -18,7 +18,6 @@ from llama_index.core.base.llms.types import (
     MessageRole,
 )
 
-from notehop.config.errors import ProviderError
 from notehop.indexing.llm.providers import NO_KEY, ProviderConfig
 from notehop.indexing.llm.transport import ProviderTransport
 
@@ -30,22 +29,14 @@ class AnthropicChat:
     """A model of the service, asked through the transport."""
 
     def __init__(self, config: ProviderConfig, transport: ProviderTransport) -> None:
-        """Send nothing yet.
-
-        :raises ProviderError: if the temperature is more than it takes.
-        """
-        llm = config.llm
-        if llm.temperature is not None and llm.temperature > 1:
-            raise ProviderError(
-                f"llm.temperature = {llm.temperature:g}: {llm.provider} takes 0 to 1; lower it"
-            )
-        self._settings = llm
+        """Send nothing yet."""
+        self._settings = config.llm
         self._client = anthropic.Anthropic(
             api_key=NO_KEY,
             base_url=config.url,
             # The transport sends again, and knows for how long to wait.
             max_retries=0,
-            timeout=llm.timeout_s,
+            timeout=config.llm.timeout_s,
             http_client=httpx.Client(transport=transport, trust_env=False),
         )
 

@@ -21,7 +21,7 @@ from notehop.indexing.graph.resolve import outline_of_note
 from notehop.indexing.nodes.parser import NoteDocument, SectionNodeParser
 from notehop.indexing.report import Progress
 from notehop.indexing.stores.catalog import Catalog
-from notehop.indexing.stores.catalog_rows import PackedTokens, pack_tokens
+from notehop.indexing.stores.catalog_rows import pack_tokens
 from notehop.indexing.stores.model import ChunkRow, NoteRow, NoteStatus
 from notehop.indexing.tokens import Tokenizer, field_tokens
 from notehop.indexing.vault.model import Link, Note
@@ -298,18 +298,15 @@ def chunk_row(node: BaseNode, note: NoteRow, tokenizer: Tokenizer) -> ChunkRow:
         text=body,
         embedded_hash=str(meta["embedded_hash"]),
         kind=meta["kind"],
-        # Packed at once: a string a word would take ten times the memory until they are stored.
-        tokens=PackedTokens(
-            pack_tokens(
-                field_tokens(
-                    tokenizer,
-                    title=note.title,
-                    aliases=tuple(name for name in names if name != note.title),
-                    tags=note.tags,
-                    page_type=note.page_type,
-                    headings=[(int(level), str(text)) for level, text in meta["headings"]],
-                    content=body,
-                )
+        tokens=pack_tokens(
+            field_tokens(
+                tokenizer,
+                title=note.title,
+                aliases=tuple(name for name in names if name != note.title),
+                tags=note.tags,
+                page_type=note.page_type,
+                headings=[(int(level), str(text)) for level, text in meta["headings"]],
+                content=body,
             )
         ),
     )

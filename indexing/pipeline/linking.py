@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -28,147 +28,132 @@ ChunkLines = Sequence[tuple[ChunkId, int, int]]
 """(id, first line, last line) of the chunks of a note, in order."""
 
 
-@dataclass(frozen=True, slots=True)
-class BatchBuilder:
-    """Builds writes against one catalog, each after the one before it was committed; ``files``, those
-    of the vault, are brought up to what the notes say."""
+def build_batch(
+    catalog: Catalog,
+    files: VaultFiles,
+    dimensions: int,
+    notes: Sequence[ChunkedNote],
+    sentences: Mapping[str, Any],
+    gone: Sequence[str] = (),
+    names: Collection[str] = (),
+    *,
+    every_link: bool = False,
+) -> Batch:
+    """Prepare one write, after the one before it was committed.
 
-    catalog: Catalog
-    files: VaultFiles
-    dimensions: int
+    :param files: those of the vault, which are brought up to what the notes say.
+    :param sentences: id -> vector of those that the catalog lacks.
+    :param gone: paths to delete.
+    :param names: link names to resolve again beside those of the notes given.
+    :param every_link: resolve all links again.
+    """
+    changed = [*(item.row.path for item in notes), *gone]
+    moved_names = _learn(files, notes, gone, catalog.notes_at(changed))
+    targets = LinkTargets(catalog, notes, gone)
+    records = _records(files, notes, targets)
+    found = catalog.links() if every_link else catalog.links_named(moved_names | {*names})
+    rows = {(row.path, row.ordinal): row for row in found}
+    if not every_link:
+        rows |= {(row.path, row.ordinal): row for row in catalog.links_to(changed)}
+    untouched = [rows[at] for at in sorted(rows) if at[0] not in {*changed}]
+    nodes = {node.node_id: node.embedding for item in notes for node in item.nodes}
+    return Batch(
+        upsert=records,
+        delete=tuple(gone),
+        relink=_relinked(files, untouched, targets),
+        vectors={"chunks": _matrix(nodes, dimensions), "links": _matrix(sentences, dimensions)},
+    )
 
-    def build(
-        self,
-        notes: Sequence[ChunkedNote],
-        sentences: Mapping[str, Any],
-        gone: Sequence[str] = (),
-        names: Collection[str] = (),
-        *,
-        every_link: bool = False,
-    ) -> Batch:
-        """Prepare one write.
 
-        :param sentences: id -> vector of those that the catalog lacks.
-        :param gone: paths to delete.
-        :param names: link names to resolve again beside those of the notes given.
-        :param every_link: resolve all links again.
-        """
-        changed = [*(item.row.path for item in notes), *gone]
-        moved_names = self._learn(notes, gone, self.catalog.notes_at(changed))
-        # Of the notes of this write it is told what they hold; the catalog knows all others.
-        targets = LinkTargets(self.catalog)
-        for item in notes:
-            targets.put(item)
-        for path in gone:
-            targets.outlines[path], targets.chunks[path] = None, ()
-        records = self._records(notes, targets)
-        found = (
-            self.catalog.links() if every_link else self.catalog.links_named(moved_names | {*names})
-        )
-        rows = {(row.path, row.ordinal): row for row in found}
-        if not every_link:
-            rows |= {(row.path, row.ordinal): row for row in self.catalog.links_to(changed)}
-        untouched = [rows[at] for at in sorted(rows) if at[0] not in {*changed}]
-        return Batch(
-            upsert=records,
-            delete=tuple(gone),
-            relink=self._relinked(untouched, targets),
-            vectors={
-                "chunks": self._matrix(
-                    {n.node_id: n.embedding for item in notes for n in item.nodes}
-                ),
-                "links": self._matrix(sentences),
-            },
-        )
+def _matrix(vectors: Mapping[str, Any], dimensions: int) -> tuple[list[str], Matrix]:
+    rows = np.asarray([*vectors.values()], dtype=np.float32)
+    return [*vectors], rows.reshape(len(vectors), dimensions)
 
-    def _matrix(self, vectors: Mapping[str, Any]) -> tuple[list[str], Matrix]:
-        rows = np.asarray([*vectors.values()], dtype=np.float32)
-        return [*vectors], rows.reshape(len(vectors), self.dimensions)
 
-    def _learn(
-        self, notes: Sequence[ChunkedNote], gone: Sequence[str], before: Mapping[str, NoteRow]
-    ) -> set[str]:
-        """Bring the files up to these notes; return the names whose links may lead elsewhere."""
-        names: set[str] = set()
-        for item in notes:
-            row, old = item.row, before.get(item.row.path)
-            if old is None or old.status is not row.status or old.aliases != row.aliases:
-                names |= affected_names(row.path, (*row.aliases, *(old.aliases if old else ())))
-            excluded = row.status is NoteStatus.SKIPPED
-            self.files.add(row.path, excluded=excluded, aliases=row.aliases)
-        for path in gone:
-            old = before.get(path)
-            names |= affected_names(path, old.aliases if old else ())
-        return names
+def _learn(
+    files: VaultFiles,
+    notes: Sequence[ChunkedNote],
+    gone: Sequence[str],
+    before: Mapping[str, NoteRow],
+) -> set[str]:
+    """Bring the files up to these notes; return the names whose links may lead elsewhere."""
+    names: set[str] = set()
+    for item in notes:
+        row, old = item.row, before.get(item.row.path)
+        if old is None or old.status is not row.status or old.aliases != row.aliases:
+            names |= affected_names(row.path, (*row.aliases, *(old.aliases if old else ())))
+        files.add(row.path, excluded=row.status is NoteStatus.SKIPPED, aliases=row.aliases)
+    for path in gone:
+        old = before.get(path)
+        names |= affected_names(path, old.aliases if old else ())
+    return names
 
-    def _records(
-        self, notes: Sequence[ChunkedNote], targets: LinkTargets
-    ) -> tuple[NoteRecord, ...]:
-        resolved = [
-            [
-                resolve_link(self.files, item.row.path, link, targets.outline)
-                for link in (item.note.links if item.note is not None else ())
-            ]
-            for item in notes
+
+def _records(
+    files: VaultFiles, notes: Sequence[ChunkedNote], targets: LinkTargets
+) -> tuple[NoteRecord, ...]:
+    resolved = [
+        [
+            resolve_link(files, item.row.path, link, targets.outline)
+            for link in (item.note.links if item.note is not None else ())
         ]
-        targets.load_chunks(link for links in resolved for link in links)
-        return tuple(
-            NoteRecord(item.row, item.chunks, tuple(_link_rows(item, links, targets)))
-            for item, links in zip(notes, resolved, strict=True)
-        )
-
-    def _relinked(self, rows: Sequence[LinkRow], targets: LinkTargets) -> tuple[LinkRow, ...]:
-        """Those of the links that lead elsewhere by now."""
-        again = [
-            resolve_link(self.files, row.path, as_written(row), targets.outline) for row in rows
-        ]
-        targets.load_chunks(again)
-        now = [
-            replace(row, **where(resolved, targets))
-            for row, resolved in zip(rows, again, strict=True)
-        ]
-        return tuple(new for row, new in zip(rows, now, strict=True) if new != row)
+        for item in notes
+    ]
+    targets.load_chunks(link for links in resolved for link in links)
+    return tuple(
+        NoteRecord(item.row, item.chunks, tuple(_link_rows(item, links, targets)))
+        for item, links in zip(notes, resolved, strict=True)
+    )
 
 
-@dataclass(frozen=True, slots=True)
+def _relinked(
+    files: VaultFiles, rows: Sequence[LinkRow], targets: LinkTargets
+) -> tuple[LinkRow, ...]:
+    """Those of the links that lead elsewhere by now."""
+    again = [resolve_link(files, row.path, as_written(row), targets.outline) for row in rows]
+    targets.load_chunks(again)
+    now = [replace(row, **where(found, targets)) for row, found in zip(rows, again, strict=True)]
+    return tuple(new for row, new in zip(rows, now, strict=True) if new != row)
+
+
 class LinkTargets:
     """What is known of link targets during a write; each note is asked of the catalog once."""
 
-    catalog: Catalog
-    outlines: dict[str, Outline | None] = field(default_factory=dict)
-    chunks: dict[str, ChunkLines] = field(default_factory=dict)
-
-    def put(self, item: ChunkedNote) -> None:
-        """Say what a note holds from now on."""
-        path = item.row.path
-        self.outlines[path] = outline_of_note(item.note) if item.note else None
-        # Links lead to text where there is any.
-        text = [chunk for chunk in item.chunks if chunk.kind == "text"] or item.chunks[:1]
-        self.chunks[path] = [(one.id, one.first_line, one.last_line) for one in text]
+    def __init__(self, catalog: Catalog, notes: Iterable[ChunkedNote], gone: Iterable[str]) -> None:
+        """Of the notes of this write it is told what they hold; the catalog knows all others."""
+        self._catalog = catalog
+        self._outlines: dict[str, Outline | None] = dict.fromkeys(gone)
+        self._chunks: dict[str, ChunkLines] = dict.fromkeys(gone, ())
+        for item in notes:
+            path = item.row.path
+            self._outlines[path] = outline_of_note(item.note) if item.note else None
+            # Links lead to text where there is any.
+            text = [chunk for chunk in item.chunks if chunk.kind == "text"] or item.chunks[:1]
+            self._chunks[path] = [(one.id, one.first_line, one.last_line) for one in text]
 
     def outline(self, path: str) -> Outline | None:
         """The outline of an indexed note; None for anything else."""
-        if path not in self.outlines:
-            note = self.catalog.note(path)
-            self.outlines[path] = None
+        if path not in self._outlines:
+            note = self._catalog.note(path)
+            self._outlines[path] = None
             if note is not None and note.status is NoteStatus.INDEXED:
-                self.outlines[path] = Outline(note.outline, note.blocks, note.line_count)
-        return self.outlines[path]
+                self._outlines[path] = Outline(note.outline, note.blocks, note.line_count)
+        return self._outlines[path]
 
     def load_chunks(self, links: Iterable[ResolvedLink]) -> None:
         """Read the chunks of all that links lead to, for :meth:`chunk_of`: asking for each note took as
         long as all the rest."""
-        paths = {link.resolution.path for link in links} - self.chunks.keys()
+        paths = {link.resolution.path for link in links} - self._chunks.keys()
         missing = sorted(path for path in paths if path is not None)
-        found: Mapping[str, ChunkLines] = self.catalog.chunk_lines(missing)
-        self.chunks.update((path, found.get(path, ())) for path in missing)
+        found: Mapping[str, ChunkLines] = self._catalog.chunk_lines(missing)
+        self._chunks.update((path, found.get(path, ())) for path in missing)
 
     def chunk_of(self, link: ResolvedLink) -> ChunkId | None:
         """The chunk that a link shows: the one where what it names begins, else the note's first.
 
         None unless it leads to an indexed note.
         """
-        chunks = self.chunks[link.resolution.path] if link.resolution.path is not None else ()
+        chunks = self._chunks[link.resolution.path] if link.resolution.path is not None else ()
         if not chunks or link.span is None:
             return chunks[0][0] if chunks else None
         at = bisect_right([first for _, first, _ in chunks], link.span.first_line) - 1

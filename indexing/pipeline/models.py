@@ -15,9 +15,7 @@ from notehop.indexing.embed.models import MULTILINGUAL_NAME
 from notehop.indexing.embed.onnx_model import read_manifest
 
 if TYPE_CHECKING:
-    from notehop.indexing.embed.ray_embedding import Slot
     from notehop.indexing.embed.torch_embedding import TorchEmbedding
-    from notehop.indexing.llm.egress import Attempt
 
 
 LoadEmbedder = Callable[[EmbeddingSettings, Path], Embedder]
@@ -139,34 +137,17 @@ def embedding_by(
     if ray is None:
         yield load_embedder
         return
-    from notehop.indexing.embed.ray_embedding import Address, is_this_machine, joined
+    from notehop.indexing.embed.ray_embedding import Address, RayWorkers, joined
     from notehop.indexing.llm.egress import EgressLog
-
-    log = EgressLog(folder)
-
-    def begin(slot: Slot, size: int, attempt: int) -> Attempt | None:
-        if is_this_machine(slot.host):
-            return None
-        return log.begin(
-            host=slot.host,
-            local=False,
-            provider="ray",
-            model=settings.embedding.model,
-            purpose="embedding",
-            notes=(),
-            bytes_out=size,
-            attempt=attempt,
-        )
 
     def load(chosen: EmbeddingSettings, model: Path) -> Embedder:
         from notehop.indexing.embed.onnx_embedding import load_query
-        from notehop.indexing.embed.ray_embedding import RayWorkers
 
         manifest = read_manifest(model)
         if manifest is None or manifest.reason is None:
             load_embedder(chosen, model)  # the model for queries, which is exported here
         local = load_query(model, chosen)
-        workers = RayWorkers(cluster, chosen, local.identity(), begin)
+        workers = RayWorkers(cluster, chosen, local.identity(), EgressLog(folder))
         return SmallOrBulk(local, chosen, lambda _: workers, most=-1)
 
     with joined(Address.of(ray), settings.privacy.allow_hosts, tell) as cluster:

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from notehop.indexing.changes import Changes, below, check_deletions, compare, scan, unread_pdfs
@@ -19,6 +20,7 @@ from notehop.indexing.pipeline.language import judge
 from notehop.indexing.pipeline.state import IndexState, within
 from notehop.indexing.pipeline.upkeep import derive, lacks_query_model, remove_damaged, withdraw
 from notehop.indexing.report import Update
+from notehop.indexing.shown import counted
 from notehop.indexing.stores.catalog import Catalog, check_fingerprint
 from notehop.indexing.stores.chroma import remove_mirror
 from notehop.indexing.stores.layout import IndexLayout
@@ -174,7 +176,6 @@ class IndexRun:
         changes = compare(
             self._walk,
             stamps,
-            state.reasons,
             files,
             self.settings.vault.max_note_bytes,
             recent_ns=time.time_ns() - TICK_NS,
@@ -201,7 +202,7 @@ class IndexRun:
         failed = self.state.has_status(file.path, NoteStatus.FAILED)
         if read.away and not failed:
             return False
-        before = self.state.reasons.get(file.path) if failed else None
+        before = self.state.stamps[file.path].reason if failed else None
         return read.note is not None or read.problem != before
 
     def _read_all(self, files: Iterable[FileEntry]) -> list[Read]:
@@ -253,7 +254,7 @@ class IndexRun:
             return
         # Not above: a run that finds nothing to do can do without LlamaIndex.
         from notehop.indexing.pipeline.chunking import not_chunked
-        from notehop.indexing.pipeline.linking import BatchBuilder
+        from notehop.indexing.pipeline.linking import build_batch
 
         # Links that were resolved before a run was cut off may have met files it had seen: what it
         # assumed of them is not known.
@@ -263,31 +264,29 @@ class IndexRun:
             # An empty vault has no language; its first notes will have one.
             fingerprint["language"] = self.fingerprint["language"]
         files = state.files(self.catalog, self._walk, changes)
-        builder = BatchBuilder(self.catalog, files, int(self.fingerprint["dimensions"]))
+        into = self.catalog, files, int(self.fingerprint["dimensions"])
         gone = set(changes.gone)
         parts = [*batches(changes.read, self.limits)] or [()]
         for number, part in enumerate(parts, start=1):
             first, last = number == 1, number == len(parts)
             with self._timed("read"):
                 reads = self._read_all(part)
-            if first:
-                self._announce(reads, changes.read)
             notes = not_chunked(reads, changes.skip if first else ())
             sentences: Mapping[str, Any] = {}
             if any(item.note is not None for item in notes):
+                if self._chunker is None:
+                    self._chunker = self._make_chunker([*chain(*parts[number - 1 :])])
                 with self._timed("embed"):
-                    self._chunker = self._chunker or self._make_chunker()
                     sentences = self._chunker.chunk(notes, tokens_of(part))
-            else:
+            elif self._chunker is not None:
                 self.progress.advance(tokens_of(part))
             moved = self._moved(reads, gone)
             leaving = sorted(gone) if last else sorted(moved)
             others = (*changes.attach, *changes.detach) if last else ()
             names = {name for path in others for name in affected_names(path)}
             with self._timed("link"):
-                batch = builder.build(
-                    notes, sentences, leaving, names, every_link=last and every_link
-                )
+                again = last and every_link
+                batch = build_batch(*into, notes, sentences, leaving, names, every_link=again)
             same = [read.file for read in reads if read.note is None and not read.problem]
             touch = {file.path: (file.size, file.mtime_ns) for file in same}
             # Until the last batch, links may lead to files that only this walk has seen.
@@ -347,34 +346,32 @@ class IndexRun:
         self._counts["deleted"] += len(left) - carried
         self.state.wrote(batch, generation)
 
-    def _announce(self, reads: Sequence[Read], files: Sequence[FileEntry]) -> None:
-        if any(read.note is not None for read in reads):
-            # A stage of its own, so that the rate of what follows is that of the notes.
-            self.progress.stage("Loading the model", 0, "")
-            self._embedder  # noqa: B018 (a cached property)
-        # By tokens, which take equal time each; notes do not.
-        notes = f"{len(files):,} note{'' if len(files) == 1 else 's'}"
-        self.progress.stage(f"Indexing {notes}", tokens_of(files), "tokens")
-
     @cached_property
     def _embedder(self) -> Embedder:
         with self._timed("load model"):
             return self.indexer.load(self.settings.embedding, self.layout.model)
 
-    def _make_chunker(self) -> Chunker:
+    def _make_chunker(self, files: Sequence[FileEntry]) -> Chunker:
+        """What cuts and embeds these notes, with the model loaded."""
         from notehop.indexing.nodes.parser import SectionNodeParser
         from notehop.indexing.pipeline.chunking import Chunker, PutHeaders
 
+        # A stage of its own, so that the rate of what follows is that of the notes.
+        self.progress.stage("Loading the model", 0, "")
+        embedder = self._embedder
+        # By tokens, which take equal time each; notes do not.
+        named = f"Indexing {counted(len(files), 'note')}"
+        self.progress.stage(named, tokens_of(files), "tokens")
         has_headers = self._additions["headers"] is not None
         parser = SectionNodeParser.of(
-            self._embedder,
+            embedder,
             self.settings.chunking,
             self._language,
             reserve=HEADER_TOKENS if has_headers else 0,
         )
         model = model_identity(self.settings)
         return Chunker(
-            self._embedder,
+            embedder,
             parser,
             Tokenizer(self._language),
             self.catalog,

@@ -19,19 +19,14 @@ Value = TypeVar("Value")
 class IndexState:
     """The state of one generation. It is of no use once another writer went on: see :meth:`fits`.
 
-    ``stamps`` are those of every note, ``indexed`` counts the indexed ones, ``reasons`` say why one
-    is skipped or failed, ``attachments`` tell of every other file whether it is kept out.
+    ``stamps`` are those of every note, ``indexed`` counts the indexed ones, ``attachments`` tell of
+    every other file whether it is kept out.
     """
 
     def __init__(self, catalog: Catalog) -> None:
         self.meta: dict[str, Any] = catalog.meta()
         self.generation = int(self.meta["generation"])
         self.stamps: dict[str, FileStamp] = catalog.stamps()
-        self.reasons: dict[str, str] = {
-            note.path: note.reason or ""
-            for status in (NoteStatus.SKIPPED, NoteStatus.FAILED)
-            for note in catalog.notes(status)
-        }
         self.attachments: dict[str, bool] = catalog.attachments()
         self.indexed = sum(stamp.status is NoteStatus.INDEXED for stamp in self.stamps.values())
         self._files: VaultFiles | None = None
@@ -81,15 +76,12 @@ class IndexState:
         for path in (*(record.note.path for record in batch.upsert), *batch.delete):
             self.indexed -= self.has_status(path, NoteStatus.INDEXED)
             self.stamps.pop(path, None)
-            self.reasons.pop(path, None)
         for record in batch.upsert:
             note = record.note
             self.stamps[note.path] = FileStamp(
-                note.size, note.mtime_ns, note.content_hash, note.status
+                note.size, note.mtime_ns, note.content_hash, note.status, note.reason
             )
             self.indexed += note.status is NoteStatus.INDEXED
-            if note.status is not NoteStatus.INDEXED:
-                self.reasons[note.path] = note.reason or ""
         for path, (size, mtime_ns) in batch.touch.items():
             self.stamps[path] = replace(self.stamps[path], size=size, mtime_ns=mtime_ns)
         self.attachments.update(batch.attach)

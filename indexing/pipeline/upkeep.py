@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from notehop.config.errors import IndexDamaged, IndexMissing
+from notehop.config.errors import IndexDamaged
 from notehop.indexing import faults
 from notehop.indexing.embed.onnx_model import MANIFEST_FILE, read_manifest
 from notehop.indexing.stores.caches import are_pressing, bring_up_to_date
@@ -41,19 +41,17 @@ def remove_damaged(layout: IndexLayout) -> Iterator[str]:
 
     :raises IndexUnwritable: if the disk refuses.
     """
-    try:
-        VectorIndex.read(layout.chunk_vectors)
-    except IndexMissing:
-        pass
-    except IndexDamaged:
-        _remove(layout, layout.chunk_vectors)
-        yield f"{layout.chunk_vectors}: the vectors were damaged and are made anew"
-    if layout.lexical.is_dir():
-        try:
-            read_segments(layout.lexical)
-        except IndexDamaged:
-            _remove(layout, layout.lexical)
-            yield f"{layout.lexical}: the lexical index was damaged and is made anew"
+    parts: tuple[tuple[Path, Callable[[Path], object], str], ...] = (
+        (layout.chunk_vectors, VectorIndex.read, "the vectors were damaged and are"),
+        (layout.lexical, read_segments, "the lexical index was damaged and is"),
+    )
+    for path, read, was in parts:
+        if path.exists():
+            try:
+                read(path)
+            except IndexDamaged:
+                _remove(layout, path)
+                yield f"{path}: {was} made anew"
 
 
 def lacks_query_model(layout: IndexLayout) -> bool:

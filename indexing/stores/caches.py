@@ -11,12 +11,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from math import inf
 from typing import Any, Generic, TypeVar
 
-from notehop.config.errors import IndexDamaged, IndexMissing
+from notehop.config.errors import IndexDamaged
+from notehop.indexing.stores.cache_file import read_about
 from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot, dimensions_of
 from notehop.indexing.stores.database import REBUILD, damaged
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.lexical import DEFAULT_RANKING, LexicalIndex, Ranking
-from notehop.indexing.stores.lexical_segments import read_about
+from notehop.indexing.stores.lexical_segments import FILE
 from notehop.indexing.stores.model import (
     LIMITS,
     ChunkId,
@@ -26,7 +27,7 @@ from notehop.indexing.stores.model import (
     Matrix,
     NoteRow,
 )
-from notehop.indexing.stores.vector_index import VectorIndex, read_header, write_vectors
+from notehop.indexing.stores.vector_index import VectorIndex, write_vectors
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
@@ -50,7 +51,7 @@ def read_vectors(
         found = VectorIndex.read(layout.chunk_vectors)
         if (found.stamp, found.dimensions) == (view.stamp, dimensions):
             vectors = found
-    except (IndexMissing, IndexDamaged):
+    except IndexDamaged:
         pass
     vectors = vectors.without([one for one in vectors.ids if one not in wanted])
     return complete_vectors(view, vectors, wanted)
@@ -131,17 +132,16 @@ def bring_up_to_date(
 
 def _behind(layout: IndexLayout, view: CatalogSnapshot, limits: Limits) -> float:
     """How many notes the caches lack, in shares of what is written whole; infinite for no caches."""
+    dimensions = dimensions_of(view.fingerprint)
     try:
-        vectors = read_header(layout.chunk_vectors)
-        generation, stamp = read_about(layout.lexical)
-    except (IndexMissing, IndexDamaged):
+        vectors, words = map(read_about, (layout.chunk_vectors, layout.lexical / FILE))
+    except IndexDamaged:
         return inf
-    if (vectors.stamp, vectors.dimensions) != (view.stamp, dimensions_of(view.fingerprint)):
+    if {vectors["stamp"], words["stamp"]} != {view.stamp} or vectors["dimensions"] != dimensions:
         return inf
-    if stamp != view.stamp:
-        return inf
-    changed = view.changed_paths(min(generation, vectors.generation))
-    return len(changed) / max(limits.changed_notes, vectors.rows // limits.chunks_each)
+    changed = view.changed_paths(min(vectors["generation"], words["generation"]))
+    rows: int = vectors["rows"]
+    return len(changed) / max(limits.changed_notes, rows // limits.chunks_each)
 
 
 def _blocks(view: CatalogSnapshot) -> Iterator[tuple[list[str], Matrix]]:

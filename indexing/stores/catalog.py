@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import asdict, dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar, get_args
 
@@ -24,17 +25,14 @@ from notehop.indexing.stores.catalog_rows import (
     BadRow,
     chunk_row,
     put_meta,
-    vector_row,
     write_batch,
 )
 from notehop.indexing.stores.database import REBUILD, Database, damaged, open_database
 from notehop.indexing.stores.layout import CatalogAddress, IndexLayout, read_json, replace_file
 from notehop.indexing.stores.model import Batch, Vectored
-from notehop.indexing.stores.schema import CHUNKS, META, METADATA, SCHEMA_VERSION, VECTORS
+from notehop.indexing.stores.schema import CHUNKS, META, METADATA, SCHEMA_VERSION
 
 Result = TypeVar("Result")
-
-_MODEL = ("model", "dimensions")
 
 _HEAD = select(META).where(
     META.c.key.in_(("schema", "generation", "identity", "fingerprint", "commit"))
@@ -80,25 +78,25 @@ def check_fingerprint(stored: Mapping[str, Any], expected: Mapping[str, Any]) ->
     :raises IndexMismatch: naming each difference, as built and as asked, and the way out.
     """
     different = {
-        key: value
-        for key, value in sorted(expected.items())
-        if value is not None and stored.get(key) != value
+        key for key, value in expected.items() if value is not None and stored.get(key) != value
     }
-    if not different:
-        return
-    built: list[str] = []
-    asked: list[str] = []
-    if different.keys() & set(_MODEL):
-        built.append(_model(stored))
-        asked.append(_model(expected))
+    if different:
+        built, asked = (_told(said, different) for said in (stored, expected))
+        raise IndexMismatch(f"index built with {built}, settings name {asked}; {REBUILD}")
+
+
+def _told(said: Mapping[str, Any], different: set[str]) -> str:
+    """What a fingerprint says, where another one differs."""
+    told: list[str] = []
+    if different & {"model", "dimensions"}:
+        dimensions = said.get("dimensions")
+        told.append(f"{said.get('model')}" + ("" if dimensions is None else f" ({dimensions})"))
         # Another model has other weights: no need to say so.
-        different = {k: one for k, one in different.items() if k not in (*_MODEL, "weights")}
-    for key, value in different.items():
-        built.append(f"{key} {_shown(stored.get(key))}")
-        asked.append(f"{key} {_shown(value)}")
-    raise IndexMismatch(
-        f"index built with {', '.join(built)}, settings name {', '.join(asked)}; {REBUILD}"
-    )
+        different = different - {"model", "dimensions", "weights"}
+    for key in sorted(different):
+        value = said.get(key)
+        told.append(f"{key} {value[:60] if isinstance(value, str) and value else repr(value)}")
+    return ", ".join(told)
 
 
 def check_vault(meta: Mapping[str, Any], vault: Path, index: Path) -> None:
@@ -125,15 +123,6 @@ def dimensions_of(fingerprint: Mapping[str, Any] | None) -> int:
         return int((fingerprint or {})["dimensions"])
     except (KeyError, TypeError, ValueError) as exc:
         raise IndexMismatch(f"the index does not say how long its vectors are; {REBUILD}") from exc
-
-
-def _model(said: Mapping[str, Any]) -> str:
-    dimensions = said.get("dimensions")
-    return f"{said.get('model')}" + ("" if dimensions is None else f" ({dimensions})")
-
-
-def _shown(value: Any) -> str:
-    return value[:60] if isinstance(value, str) and value else repr(value)
 
 
 class CatalogSnapshot(CatalogReads):
@@ -179,12 +168,10 @@ class CatalogSnapshot(CatalogReads):
         with suppress(DBAPIError):
             self._connection.close()
 
-    def _fetch(
-        self, query: Query, values: Iterable[str] | None = None, *, plain: bool = False
-    ) -> Sequence[ResultRow]:
+    def _fetch(self, query: Query, values: Iterable[str] | None = None) -> Sequence[ResultRow]:
         with self._turn, self._database.translated():
             try:
-                return fetched(self._connection, query, values, plain=plain)
+                return fetched(self._connection, query, values)
             except DBAPIError as exc:
                 if not self._database.is_lost(exc):
                     raise
@@ -196,7 +183,7 @@ class CatalogSnapshot(CatalogReads):
                         f"{self.label}: the connection was lost, and the index went on meanwhile; "
                         "try again"
                     ) from exc
-                return fetched(self._connection, query, values, plain=plain)
+                return fetched(self._connection, query, values)
 
 
 class Catalog(CatalogReads):
@@ -291,7 +278,6 @@ class Catalog(CatalogReads):
                 )
             self._known = head
             write_batch(connection, batch, head["generation"] + 1, commit)
-            self.database.announce(connection, head["generation"] + 1)
             faults.point("catalog-inside-commit")
             return _head_of(self.label, fetched(connection, _HEAD))
 
@@ -328,11 +314,7 @@ class Catalog(CatalogReads):
         self.notes()
         for row in self._pages(select(CHUNKS), (CHUNKS.c.id,)):
             self._made(chunk_row, [row])
-        checked = select(VECTORS.c.id, VECTORS.c.vector, VECTORS.c.checksum)
-        for name in get_args(Vectored):
-            for row in self._pages(checked.where(VECTORS.c.collection == name), (VECTORS.c.id,)):
-                self._made(vector_row, [row])
-        for _ in self.links():
+        for _ in chain(*map(self.all_vectors, get_args(Vectored)), self.links()):
             pass
 
     def open_snapshot(self) -> CatalogSnapshot:
@@ -343,10 +325,8 @@ class Catalog(CatalogReads):
         """The newest generation, held for a ``with`` block."""
         return closing(self.open_snapshot())
 
-    def _fetch(
-        self, query: Query, values: Iterable[str] | None = None, *, plain: bool = False
-    ) -> Sequence[ResultRow]:
-        return self._read(lambda connection: fetched(connection, query, values, plain=plain))
+    def _fetch(self, query: Query, values: Iterable[str] | None = None) -> Sequence[ResultRow]:
+        return self._read(lambda connection: fetched(connection, query, values))
 
     def _read(self, work: Callable[[Connection], Result]) -> Result:
         def attempt() -> Result:

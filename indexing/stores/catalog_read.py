@@ -16,12 +16,12 @@ from sqlalchemy.engine import Connection, Row
 
 from notehop.indexing.graph.files import NOTE_SUFFIX
 from notehop.indexing.stores.catalog_rows import (
-    PackedTokens,
     chunk_row,
     indexed,
     link_row,
     name_key,
     note_row,
+    unpack_tokens,
     vector_row,
 )
 from notehop.indexing.stores.database import among, damaged, listed
@@ -74,12 +74,16 @@ _VECTORS = select(VECTORS.c.id, VECTORS.c.vector, VECTORS.c.checksum)
 
 @dataclass(frozen=True, slots=True)
 class FileStamp:
-    """What tells whether a file changed, without reading the rest of its row."""
+    """What tells whether a file changed, without reading the rest of its row.
+
+    ``reason`` says why a note is skipped or failed.
+    """
 
     size: int
     mtime_ns: int
     content_hash: str
     status: NoteStatus
+    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,24 +96,13 @@ class Counts:
 
 
 def fetched(
-    connection: Connection,
-    query: Query,
-    values: Iterable[str] | None = None,
-    *,
-    plain: bool = False,
+    connection: Connection, query: Query, values: Iterable[str] | None = None
 ) -> Sequence[ResultRow]:
     """All rows of a query; see :meth:`CatalogReads._fetch`."""
     if values is None:
-        result = connection.execute(query)
-    elif wanted := sorted(set(values)):
-        result = connection.execute(query, listed(wanted))
-    else:
-        return []
-    cursor = result.cursor
-    if plain and cursor is not None:
-        rows: Sequence[ResultRow] = cursor.fetchall()
-        return rows
-    return result.all()
+        return connection.execute(query).all()
+    wanted = sorted(set(values))
+    return connection.execute(query, listed(wanted)).all() if wanted else []
 
 
 class CatalogReads(ABC):
@@ -121,24 +114,12 @@ class CatalogReads(ABC):
     label: str
 
     @abstractmethod
-    def _fetch(
-        self, query: Query, values: Iterable[str] | None = None, *, plain: bool = False
-    ) -> Sequence[ResultRow]:
-        """All rows of a query.
+    def _fetch(self, query: Query, values: Iterable[str] | None = None) -> Sequence[ResultRow]:
+        """All rows of a query; ``values`` are those of :func:`~indexing.stores.database.among`."""
 
-        :param values: those of :func:`~indexing.stores.database.among`, if the query has one.
-        :param plain: as the driver gives them, for columns of text and whole numbers: three times as
-            fast, which counts from ten thousand rows.
-        """
-
-    def answer(
-        self, query: Query, make: Callable[[ResultRow], Value], *, plain: bool = False
-    ) -> list[Value]:
-        """What is made of each row of a query of the caller's own, in the order of the query.
-
-        :param plain: as :meth:`_fetch`.
-        """
-        return self._made(make, self._fetch(query, plain=plain))
+    def answer(self, query: Query, make: Callable[[ResultRow], Value]) -> list[Value]:
+        """What is made of each row of a query of the caller's own, in the order of the query."""
+        return self._made(make, self._fetch(query))
 
     @property
     def generation(self) -> int:
@@ -193,12 +174,15 @@ class CatalogReads(ABC):
 
     def stamps(self) -> dict[str, FileStamp]:
         """Path -> stamp of every note, by path."""
-        columns = (NOTES.c.path, NOTES.c.size, NOTES.c.mtime_ns, NOTES.c.content_hash)
+        note = NOTES.c
+        query = select(
+            note.path, note.size, note.mtime_ns, note.content_hash, note.status, note.reason
+        )
 
         def stamp(row: ResultRow) -> tuple[str, FileStamp]:
-            return row[0], FileStamp(row[1], row[2], row[3], NoteStatus(row[4]))
+            return row[0], FileStamp(row[1], row[2], row[3], NoteStatus(row[4]), row[5])
 
-        return dict(self._made(stamp, self._fetch(select(*columns, NOTES.c.status)), itemgetter(0)))
+        return dict(self._made(stamp, self._fetch(query), itemgetter(0)))
 
     def attachments(self) -> dict[str, bool]:
         """Path -> whether it is kept out, of every file that is no note, by path."""
@@ -207,7 +191,7 @@ class CatalogReads(ABC):
 
     def names(self) -> list[tuple[str, str]]:
         """(name, path) of the title and aliases of every indexed note, folded, sorted."""
-        return [(row[0], row[1]) for row in sorted(self._fetch(select(NAMES), plain=True))]
+        return [(row[0], row[1]) for row in sorted(self._fetch(select(NAMES)))]
 
     def aliases(self) -> dict[str, tuple[str, ...]]:
         """Path -> aliases, of every note that has any, by path."""
@@ -262,9 +246,7 @@ class CatalogReads(ABC):
         """Path -> ids of its chunks in order, by path, for all notes that have any."""
         query = select(CHUNKS.c.path, CHUNKS.c.ordinal, CHUNKS.c.id)
         found: dict[str, list[ChunkId]] = {}
-        rows = self._fetch(query.order_by(CHUNKS.c.path, CHUNKS.c.ordinal), plain=True)
-        # Sorted again: an index that is broken gives them in another order.
-        for path, _, chunk_id in self._made(tuple, rows, lambda row: row):
+        for path, _, chunk_id in self._made(tuple, self._fetch(query), lambda row: row):
             found.setdefault(path, []).append(chunk_id)
         return {path: tuple(ids) for path, ids in found.items()}
 
@@ -283,7 +265,7 @@ class CatalogReads(ABC):
             parts = slices(sorted(set(ids)), PAGE)
             rows = (row for some in parts for row in self._fetch(named, some))
         for row in rows:
-            yield row[0], PackedTokens(bytes(row[1]))
+            yield row[0], unpack_tokens(bytes(row[1]))
 
     def vectors(self, name: Vectored, ids: Iterable[str]) -> tuple[list[str], Matrix]:
         """Those of the ids that have a vector, sorted, and a float32 matrix, a row each.
@@ -344,7 +326,7 @@ class CatalogReads(ABC):
     def indexed_paths(self) -> list[str]:
         """The paths of the indexed notes, sorted."""
         query = select(NOTES.c.path).where(NOTES.c.status == NoteStatus.INDEXED.value)
-        return sorted(_first(self._fetch(query, plain=True)))
+        return sorted(_first(self._fetch(query)))
 
     def known_sentences(self, sentence_ids: Iterable[str]) -> set[str]:
         """Those of the ids that a link still has."""

@@ -74,37 +74,8 @@ class BadRow(ValueError):
     """A row that is not what was written."""
 
 
-class PackedTokens(Mapping[str, tuple[str, ...]]):
-    """The tokens of a chunk as they are stored, unpacked when first asked: few readers do."""
-
-    __slots__ = ("_fields", "packed")
-
-    def __init__(self, packed: bytes) -> None:
-        self.packed = packed
-        self._fields: dict[str, tuple[str, ...]] | None = None
-
-    def _unpacked(self) -> dict[str, tuple[str, ...]]:
-        if self._fields is None:
-            self._fields = _unpack(self.packed)
-        return self._fields
-
-    def __getitem__(self, field: str) -> tuple[str, ...]:
-        return self._unpacked()[field]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._unpacked())
-
-    def __len__(self) -> int:
-        return len(self._unpacked())
-
-    def __repr__(self) -> str:
-        return f"PackedTokens({self._unpacked()!r})"
-
-
 def pack_tokens(tokens: FieldTokens) -> bytes:
     """Tokens as bytes: equal tokens give equal bytes; empty fields are left out."""
-    if isinstance(tokens, PackedTokens):
-        return tokens.packed
     by_name = {name: list(tokens[name]) for name in sorted(tokens) if tokens[name]}
     plain = json.dumps(by_name, ensure_ascii=False, separators=(",", ":")).encode(
         "utf-8", "surrogatepass"
@@ -115,7 +86,11 @@ def pack_tokens(tokens: FieldTokens) -> bytes:
     return _DEFLATED + zlib.compress(plain, 1)
 
 
-def _unpack(packed: bytes) -> dict[str, tuple[str, ...]]:
+def unpack_tokens(packed: bytes) -> FieldTokens:
+    """The tokens that :func:`pack_tokens` was given.
+
+    :raises IndexDamaged: if they cannot be read.
+    """
     try:
         kind, data = packed[:1], packed[1:]
         plain = zlib.decompress(data) if kind == _DEFLATED else data
@@ -205,7 +180,7 @@ _READ: Mapping[str, Callable[[Any], Any]] = {
     "blocks": _load_tuples,
     "warnings": _load_tuple,
     "heading_path": _load_tuple,
-    "tokens": lambda packed: PackedTokens(bytes(packed)),
+    "tokens": bytes,
     "candidates": _load_tuple,
 }
 """What a value is made of that a column holds in another form."""
@@ -228,8 +203,6 @@ def _column(value: Any) -> Any:
         return value
     if isinstance(value, str):
         return storable(str(value))
-    if isinstance(value, PackedTokens):
-        return value.packed
     return _dump(value)
 
 
@@ -346,11 +319,10 @@ def _chunks(connection: Connection, batch: Batch, generation: int) -> Iterator[d
     before = {one: (bytes(tokens), since) for one, tokens, since in rows}
     for record in batch.upsert:
         for chunk in record.chunks:
-            packed = pack_tokens(chunk.tokens)
             tokens, since = before.get(chunk.id, (None, generation))
             # A chunk whose id and tokens stand is no news to the indexes derived from them.
-            since = since if tokens == packed else generation
-            yield values_of(replace(chunk, tokens=PackedTokens(packed), generation=since))
+            since = since if tokens == chunk.tokens else generation
+            yield values_of(replace(chunk, generation=since))
 
 
 def _labels(notes: Iterable[NoteRow]) -> Iterator[dict[str, str]]:

@@ -11,15 +11,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from sqlalchemy import ColumnElement, Select, and_, func, select
 
-from notehop.config.errors import IndexDamaged, IndexMissing
+from notehop.config.errors import IndexDamaged
 from notehop.indexing.stores.catalog import CatalogSnapshot, dimensions_of
 from notehop.indexing.stores.chroma import is_untouched, read_mirror
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.lexical import LexicalIndex
-from notehop.indexing.stores.model import Matrix, NoteStatus, Vectored
+from notehop.indexing.stores.model import NoteStatus, Vectored
 from notehop.indexing.stores.schema import ATTACHMENTS, CHUNKS, LINKS, NAMES, NOTES
 from notehop.indexing.stores.vector_index import VectorIndex
 
@@ -29,12 +28,6 @@ ELSEWHERE = "notehop index --index-dir NEW_FOLDER"
 
 EXAMPLES = 5
 """Notes or files that a finding names."""
-
-_OFF = 1e-3
-"""By how much a vector may miss length 1: what rounding does stays below it."""
-
-_SLICE = 8_192
-"""Vectors looked at together: 13 MB at 384 dimensions."""
 
 NoteOf = Mapping[str, str]
 """Id of a chunk or of a sentence -> path of a note that it is of."""
@@ -150,31 +143,20 @@ def wanted_of(view: CatalogSnapshot) -> dict[Vectored, NoteOf]:
 
 def check_sentences(view: CatalogSnapshot, wanted: NoteOf) -> list[Finding]:
     """Whether each sentence with a link has its vector in the catalog."""
-    missing, bad = dict(wanted), []
-    for ids, matrix in view.all_vectors("links"):
-        bad += [one for one in _of_wrong_length(ids, matrix) if one in missing]
-        for one in ids:
-            missing.pop(one, None)
-    found = (("it lacks vectors of links", missing), ("vectors of a wrong length", bad))
-    return [_finding("catalog", problem, REBUILD, wanted, ids) for problem, ids in found if ids]
+    held = {one for ids, _ in view.all_vectors("links") for one in ids}
+    missing = wanted.keys() - held
+    found = _finding("catalog", "it lacks vectors of links", REBUILD, wanted, missing)
+    return [found] if missing else []
 
 
 def check_vectors(layout: IndexLayout, view: CatalogSnapshot, wanted: NoteOf) -> CheckResult:
     """Compare the file of the vectors of chunks with the catalog."""
     try:
         vectors = VectorIndex.read(layout.chunk_vectors)
-    except IndexMissing:
-        missing = [_finding("vectors", "it lacks every vector", INDEX, wanted, wanted)]
-        return CheckResult(missing if wanted else ())
     except IndexDamaged as exc:
-        return CheckResult([Finding("vectors", said_of(exc), INDEX)])
+        return CheckResult([Finding("vectors", said_of(exc), INDEX)] if wanted else ())
     stamp = vectors.stamp if vectors.dimensions == dimensions_of(view.fingerprint) else ""
-    checked = _compared("vectors", vectors.ids, vectors.generation, stamp, view, wanted)
-    bad = _of_wrong_length(*vectors.rows(wanted)) if stamp == view.stamp else ()
-    if not bad:
-        return checked
-    wrong = _finding("vectors", "vectors of a wrong length", REBUILD, wanted, bad)
-    return CheckResult([*checked.findings, wrong], checked.parts)
+    return _compared("vectors", vectors.ids, vectors.generation, stamp, view, wanted)
 
 
 def check_lexical(layout: IndexLayout, view: CatalogSnapshot, wanted: NoteOf) -> CheckResult:
@@ -232,13 +214,3 @@ def check_mirror(layout: IndexLayout, view: CatalogSnapshot) -> CheckResult:
 def _finding(part: str, problem: str, command: str, held: NoteOf, ids: Collection[str]) -> Finding:
     notes = sorted({held[one] for one in ids})[:EXAMPLES]
     return Finding(part, problem, command, len(ids), tuple(notes))
-
-
-def _of_wrong_length(ids: Sequence[str], matrix: Matrix) -> list[str]:
-    bad: list[str] = []
-    for start in range(0, len(ids), _SLICE):
-        # What is no number, or too large to be squared, is off too.
-        with np.errstate(all="ignore"):
-            off = ~(np.abs(np.linalg.norm(matrix[start : start + _SLICE], axis=1) - 1) <= _OFF)
-        bad += [ids[start + row] for row in np.flatnonzero(off).tolist()]
-    return bad

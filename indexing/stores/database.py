@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from sqlalchemy import (
-    Boolean,
     Column,
     ColumnElement,
+    Integer,
     Text,
     TypeDecorator,
     bindparam,
@@ -100,9 +100,6 @@ class Database(ABC):
     def translated(self, *, writing: bool = False) -> AbstractContextManager[None]:
         """A block that turns the database's exceptions into ours; others pass."""
 
-    def announce(self, connection: Connection, generation: int) -> None:  # noqa: B027 (a file tells nobody)
-        """Tell who listens of a commit, once it is made."""
-
     def tables(self, connection: Connection) -> set[str]:
         return set(inspect(connection).get_table_names())
 
@@ -164,9 +161,10 @@ class _TextList(TypeDecorator[list[str]]):
         return [one for one in value or () if not _UNSTORABLE.search(one)]
 
 
-class _Among(FunctionElement[bool]):
+class _Among(FunctionElement[Any]):
     name = "among"
-    type = Boolean()
+    # No Boolean: for SQLite, which has none, that would be compared with 1, and no index be used.
+    type = Integer()
     inherit_cache = True
 
 
@@ -382,32 +380,19 @@ def _has_journal(path: Path) -> bool:
 def _failure(cause: Any, label: str, writing: bool) -> IndexFailure:
     # SQLite quotes a text that it cannot decode, whole: that of a note is for no log.
     says = str(cause).partition(" with text ")[0]
+    kind = IndexUnwritable if writing else IndexFailure
     match _primary(cause):
-        case sqlite3.SQLITE_FULL if writing:
-            return IndexUnwritable(
-                f"{label}: the disk is full; the index is as it was before. "
-                "Free space and run: notehop index"
-            )
-        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM | sqlite3.SQLITE_CANTOPEN if writing:
-            return IndexUnwritable(
-                f"{label}: cannot be written ({says}); mend the permissions of the folder, "
-                "free space if the disk is full, or name another folder with --index-dir"
-            )
-        case sqlite3.SQLITE_PERM | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_READONLY:
-            return IndexFailure(
-                f"{label}: cannot be opened ({says}); mend the permissions of the folder, "
-                "or free space if the disk is full"
-            )
-        case sqlite3.SQLITE_IOERR if writing:
-            return IndexUnwritable(
-                f"{label}: the disk refused a write ({says}); the index is as it was before. "
-                "Free space or check the disk, and run: notehop index"
-            )
-        case sqlite3.SQLITE_IOERR | sqlite3.SQLITE_FULL:
+        case sqlite3.SQLITE_FULL | sqlite3.SQLITE_IOERR:
             # Of the disk and not of what is on it: a rebuild would need still more of it.
-            return IndexFailure(
-                f"{label}: the disk refused ({says}): it is full or failing; "
-                "free space or check the disk, and try again"
+            return kind(
+                f"{label}: the disk is full or failing ({says}); the index is as it was before. "
+                "Free space or check the disk, and try again"
+            )
+        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM | sqlite3.SQLITE_CANTOPEN:
+            return kind(
+                f"{label}: cannot be {'written' if writing else 'opened'} ({says}); mend the "
+                "permissions of the folder, free space if the disk is full, or name another folder "
+                "with --index-dir"
             )
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
             return IndexLocked(

@@ -206,14 +206,8 @@ class NoteLabels:
 
     def keys(self) -> list[str]:
         """The keys of front matter that any note has, sorted."""
-        found: list[str] = []
-        first = select(func.min(_ROW.name)).where(_ROW.name >= _PROPERTY)
-        [name] = self._view.answer(first, itemgetter(0))
-        # Each by its own look-up, for there are few.
-        while name is not None and name.startswith(_PROPERTY):
-            found.append(name.removeprefix(_PROPERTY))
-            [name] = self._view.answer(first.where(_ROW.name > name), itemgetter(0))
-        return sorted(found)
+        query = select(_ROW.name).where(_ROW.name.startswith(_PROPERTY)).distinct()
+        return sorted(self._view.answer(query, lambda row: row[0].removeprefix(_PROPERTY)))
 
     def newest_first(self, taken: Callable[[str], bool], few: Paths | None) -> Iterator[str]:
         """The notes that are taken, newest first, ties by path.
@@ -250,7 +244,7 @@ class NoteLabels:
         ]
 
     def _matching(self, key: tuple[Any, ...], query: Query) -> Paths:
-        return self._once(key, lambda: self._view.answer(query, itemgetter(0), plain=True))
+        return self._once(key, lambda: self._view.answer(query, itemgetter(0)))
 
     def _once(self, key: tuple[Any, ...], find: Callable[[], Iterable[str]]) -> Paths:
         return self._kept.get([key], lambda _: {key: frozenset(find())})[key]

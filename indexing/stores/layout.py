@@ -198,37 +198,35 @@ class IndexLayout:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
-    """A new file, to be written in the block, that takes the place of the one at a path.
+    """A new file, for its owner alone, to be written in the block, that takes the place of the one at
+    a path.
 
     A crash at any point leaves the old one or the new one, and at most a ``.new`` beside it that the
     next write takes over; an error leaves the old one.
 
-    :raises IndexUnwritable: if the disk is full or read-only.
+    :raises OSError: if the disk refuses.
     """
     new = path.with_suffix(".new")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        new.touch(0o600)
+        with new.open("wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        faults.point(f"{path.stem}-drafted")
+        new.replace(path)
+    except Exception:
+        # On a full disk the half that was written is in everyone's way.
+        new.unlink(missing_ok=True)
+        raise
+    faults.point(f"{path.stem}-replaced")
+    if hasattr(os, "O_DIRECTORY"):
+        # So that the renaming outlasts a power cut.
+        folder = os.open(path.parent, os.O_RDONLY)
         try:
-            with new.open("wb") as file:
-                yield file
-                file.flush()
-                os.fsync(file.fileno())
-            faults.point(f"{path.stem}-drafted")
-            new.replace(path)
-        except Exception:
-            # On a full disk the half that was written is in everyone's way.
-            new.unlink(missing_ok=True)
-            raise
-        faults.point(f"{path.stem}-replaced")
-        if hasattr(os, "O_DIRECTORY"):
-            # So that the renaming outlasts a power cut.
-            folder = os.open(path.parent, os.O_RDONLY)
-            try:
-                os.fsync(folder)
-            finally:
-                os.close(folder)
-    except OSError as exc:
-        raise unwritable(path.parent, exc) from exc
+            os.fsync(folder)
+        finally:
+            os.close(folder)
 
 
 def write_private(path: Path, text: str) -> None:
@@ -245,15 +243,8 @@ def replace_file(path: Path, text: str) -> None:
 
     :raises OSError: if the disk refuses.
     """
-    new = path.with_suffix(".new")
-    try:
-        write_private(new, text)
-        faults.point(f"{path.stem}-drafted")
-        new.replace(path)
-        faults.point(f"{path.stem}-replaced")
-    finally:
-        # On a full disk the half that was written is in everyone's way.
-        new.unlink(missing_ok=True)
+    with replacing(path) as file:
+        file.write(text.encode("utf-8", "backslashreplace"))
 
 
 def read_json(kind: type[Read], path: Path) -> Read | None:

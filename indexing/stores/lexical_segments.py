@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import sys
-import zipfile
-import zlib
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from notehop.config.errors import IndexDamaged
-from notehop.indexing.stores.layout import replacing
+from notehop.indexing.stores.cache_file import as_array, of_array, open_cache, write_cache
 from notehop.indexing.stores.model import ChunkId, FieldTokens
 from notehop.indexing.tokens import FIELDS
 
@@ -214,21 +210,14 @@ def write_segments(folder: Path, segments: Sequence[Segment], generation: int, s
     :param segments: whole ones, so that the file holds no word of what was removed.
     :raises IndexUnwritable: if the disk is full or refuses; the old file stays.
     """
-    arrays: dict[str, Any] = {
-        f"{name} {number}": getattr(segment, name)
+    texts = [{"ids": segment.ids, "terms": [*segment.terms]} for segment in segments]
+    arrays = (
+        (f"{name} {number}", getattr(segment, name))
         for number, segment in enumerate(segments)
         for name in _ARRAYS
-    }
-    texts = [{"ids": segment.ids, "terms": [*segment.terms]} for segment in segments]
-    about = {"generation": generation, "made": stamp}
-    said = json.dumps({**about, "segments": texts}, separators=(",", ":")).encode("ascii")
-    with replacing(folder / FILE) as file:
-        np.savez(
-            file,
-            about=np.frombuffer(json.dumps(about).encode("ascii"), np.uint8),
-            texts=np.frombuffer(said, np.uint8),
-            **arrays,
-        )
+    )
+    about = {"stamp": stamp, "generation": generation}
+    write_cache(folder / FILE, chain(arrays, [("texts", as_array(texts))]), about)
 
 
 def read_segments(folder: Path) -> tuple[list[Segment], int, str]:
@@ -236,43 +225,18 @@ def read_segments(folder: Path) -> tuple[list[Segment], int, str]:
 
     :raises IndexDamaged: if it is missing, cannot be read, or is not what was written.
     """
-    with _opened(folder) as file:
-        said = json.loads(file["texts"].tobytes())
+    with open_cache(folder / FILE) as (about, file):
         segments = []
-        for number, text in enumerate(said["segments"]):
+        for number, text in enumerate(of_array(file["texts"])):
             # One string for an id, wherever it stands: a reader holds them all.
             ids = [*map(sys.intern, text["ids"])]
             terms = {term: at for at, term in enumerate(text["terms"])}
-            arrays = {name: file[f"{name} {number}"] for name in _ARRAYS}
+            arrays: dict[str, Any] = {name: file[f"{name} {number}"] for name in _ARRAYS}
             segments.append(Segment(ids, terms, **arrays, **_places(ids)))
-        return segments, int(said["generation"]), str(said["made"])
-
-
-def read_about(folder: Path) -> tuple[int, str]:
-    """Generation and stamp alone, of a file that has its end; the rest of it is not checked.
-
-    :raises IndexDamaged: if it is missing or cut short, or that cannot be read.
-    """
-    with _opened(folder) as file:
-        about = json.loads(file["about"].tobytes())
-        return int(about["generation"]), str(about["made"])
+        return segments, about["generation"], about["stamp"]
 
 
 def _places(ids: Collection[ChunkId]) -> dict[str, Any]:
     """What follows from the ids of documents none of which was removed."""
     places = {id_: doc for doc, id_ in enumerate(ids)}
     return {"alive": np.ones(len(ids), dtype=np.bool_), "places": places}
-
-
-@contextmanager
-def _opened(folder: Path) -> Iterator[Any]:
-    target = folder / FILE
-    try:
-        with np.load(target, allow_pickle=False) as file:
-            yield file
-    except (OSError, ValueError, KeyError, TypeError, EOFError, MemoryError, zlib.error,
-            zipfile.BadZipFile, NotImplementedError) as exc:  # fmt: skip
-        reason = exc.strerror if isinstance(exc, OSError) and exc.strerror else str(exc)
-        raise IndexDamaged(
-            f"{target}: the lexical index cannot be read: {reason}; run: notehop index"
-        ) from exc

@@ -23,11 +23,11 @@ from filelock import FileLock, Timeout
 
 from notehop.config.errors import IndexFailure, IndexLocked, IndexUnwritable
 from notehop.indexing import faults
-from notehop.indexing.stores.layout import IndexLayout, lives, read_json, unwritable, write_private
+from notehop.indexing.stores.layout import IndexLayout, read_json, unwritable, write_private
 from notehop.indexing.stores.model import Holder
 
 if TYPE_CHECKING:
-    from notehop.indexing.stores.served.postgres_sessions import LockSession
+    from notehop.indexing.stores.served.postgres_lock import LockSession
 
 if sys.platform != "win32":
     import fcntl
@@ -75,7 +75,7 @@ class WriterLock:
             faults.point("lock-taken")
             self._folder = _lock_folder(layout.root)
             if layout.database is not None:
-                from notehop.indexing.stores.served.postgres_sessions import LockSession
+                from notehop.indexing.stores.served.postgres_lock import LockSession
 
                 self._session = LockSession(layout.database, self._holder)
                 self._session.take(self._patience)
@@ -155,11 +155,8 @@ def _lock_folder(path: Path) -> int | None:
 
 
 def _who(layout: IndexLayout) -> Holder | str:
-    said = read_json(Holder, layout.lock_holder)
-    if said is not None and (said.host != socket.gethostname() or lives(said.pid)):
-        return said
-    # Not written yet, or half, or left behind by one that was killed: the lock stands.
-    return "another process"
+    # Not written yet, or half: the lock stands.
+    return read_json(Holder, layout.lock_holder) or "another process"
 
 
 def read_holder(layout: IndexLayout) -> Holder | None:
@@ -172,7 +169,7 @@ def read_holder(layout: IndexLayout) -> Holder | None:
     if said is None:
         if layout.database is None:
             return None
-        from notehop.indexing.stores.served.postgres_sessions import holder_of
+        from notehop.indexing.stores.served.postgres_lock import holder_of
 
         return holder_of(layout.database)
     try:

@@ -41,6 +41,8 @@ class ChunkRow:
     """One chunk. ``lines`` are counted from 1, both ends included; ``text`` is what is shown.
 
     ``embedded_hash`` is the hash of the text the model saw (title and heading path included).
+    ``tokens`` are packed: a string a word would take ten times the memory
+    (:func:`~indexing.stores.catalog_rows.unpack_tokens`).
     """
 
     id: ChunkId
@@ -51,7 +53,7 @@ class ChunkRow:
     last_line: int
     text: str
     embedded_hash: str
-    tokens: FieldTokens
+    tokens: bytes
     generation: int = 0
     kind: ChunkKind = "text"
 

@@ -99,7 +99,6 @@ CHUNKS = Table(
     # Holds all that a reader keeps of each chunk, in its order: opening never reads the texts.
     Index("chunks_by_path", "path", "ordinal", "id", "embedded_hash", "generation"),
     Index("chunks_by_embedded_hash", "embedded_hash", "id"),
-    Index("chunks_by_generation", "generation"),
 )
 
 VECTORS = Table(

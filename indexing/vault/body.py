@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from notehop.indexing.vault.markdown_blocks import Piece, PlacedState, TextBlock
@@ -118,8 +118,13 @@ def read_body(
         state.read(first - 1, last)
         body.blocks += state.blocks
         edits += [Edit(start, end, "") for start, end in state.hidden]
-        edits += _html_comments(text, state.html)
-        edits += [_below_title(text, *between) for between in state.titles]
+        comments = (found for block in state.html for found in _COMMENT.finditer(text, *block))
+        edits += [Edit(*found.span(), "") for found in comments]
+        # The title of a callout is parted from its text: without its type it would be their first words.
+        edits += [
+            Edit(end, end + 1, f"\n{text[end + 1 : start].rstrip()}\n")
+            for end, start in state.titles
+        ]
         for block in state.texts:
             inline = Inline(text, lines, state.references, comment_links)
             edits += _read_block(block, inline, body)
@@ -170,28 +175,13 @@ def _read_block(block: TextBlock, inline: Inline, body: Body) -> list[Edit]:
 
 
 _ID = re.compile(r"[A-Za-z0-9-]+")
+_COMMENT = re.compile(r"<!(?=--)(?:.*?-->|.*)", re.DOTALL)
 
 
 def _id_at_end(text: str, start: int, end: int) -> re.Match[str] | None:
     """The id of ``^id`` at the end of a block's last line, after a blank."""
     mark = text.rfind("^", start, end)
     return _ID.fullmatch(text, mark + 1, end) if mark > start and text[mark - 1].isspace() else None
-
-
-def _below_title(text: str, start: int, end: int) -> Edit:
-    """Part the title of a callout from its text: without its type it would be their first words."""
-    marks = text[start + 1 : end]
-    return Edit(start, start + 1, f"\n{marks.rstrip()}\n")
-
-
-def _html_comments(text: str, blocks: Iterable[Piece]) -> Iterator[Edit]:
-    for start, end in blocks:
-        at = text.find("<!--", start, end)
-        while at >= 0:
-            close = text.find("-->", at + 2, end)
-            after = close + 3 if close >= 0 else end
-            yield Edit(at, after, "")
-            at = text.find("<!--", after, end)
 
 
 def _disjoint(edits: list[Edit]) -> tuple[Edit, ...]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -109,16 +108,13 @@ def day_in_name(path: str) -> date | None:
     ``2026/10/07.md`` over folders. ``07-10-2026`` and ``10/07`` are not read: they mean one day
     here and another there.
     """
-    return next((day for day in _days(path) if day is not None), None)
-
-
-def _days(path: str) -> Iterator[date | None]:
     name = _plain(path.rpartition("/")[2])
     for pattern, parts in _IN_NAMES:
         for found in pattern.finditer(name):
-            yield _day(*found.group(*parts))
-    if over := _IN_FOLDERS.search(path):
-        yield _day(*over.groups())
+            if day := _day(*found.group(*parts)):
+                return day
+    folders = _IN_FOLDERS.search(path)
+    return _day(*folders.groups()) if folders else None
 
 
 def _number(value: float) -> float | None:

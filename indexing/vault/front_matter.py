@@ -165,37 +165,28 @@ class FrontMatter:
         """Line of the first value under a top-level key; 1 if it holds none."""
         return min((line for path, line in self.lines.items() if path[0] == key), default=1)
 
-    def key_line(self, path: KeyPath) -> int:
-        """Line of the key that a value stands under."""
-        while path and path not in self.key_lines:
-            path = path[:-1]
-        return self.key_lines.get(path, 1)
-
-    def value_line(self, path: KeyPath) -> int:
-        """Line of a value; behind an alias that of its key."""
-        return self.lines.get(path) or self.key_line(path)
-
     def scalars(
         self, skip: Callable[[str], bool] = lambda _: False
-    ) -> Iterator[tuple[KeyPath, KeyPath, Any]]:
-        """Yield (path, its keys without the numbers of lists, value) of every value, in text order.
+    ) -> Iterator[tuple[KeyPath, KeyPath, Any, int, int]]:
+        """Yield (path, its keys without the numbers of lists, value, line of the key, its own line)
+        of every value, in text order; behind an alias both lines are that of the key.
 
         :param skip: tells of a key whether it is passed over with all below it.
         """
-        stack: list[tuple[KeyPath, KeyPath, Any]] = [((), (), self.values)]
+        stack: list[tuple[KeyPath, KeyPath, Any, int]] = [((), (), self.values, 1)]
         while stack:
-            path, names, value = stack.pop()
+            path, names, value, key_line = stack.pop()
             if isinstance(value, dict):
-                stack += (
-                    ((*path, key), (*names, key), item)
-                    for key, item in reversed(value.items())
-                    if not skip(key)
-                )
+                for key, item in reversed(value.items()):
+                    if not skip(key):
+                        place = (*path, key)
+                        line = self.key_lines.get(place, key_line)
+                        stack.append((place, (*names, key), item, line))
             elif isinstance(value, list):
-                numbered = list(enumerate(value))
-                stack += (((*path, str(at)), names, item) for at, item in reversed(numbered))
+                numbered = reversed(list(enumerate(value)))
+                stack += (((*path, str(at)), names, item, key_line) for at, item in numbered)
             else:
-                yield path, names, value
+                yield path, names, value, key_line, self.lines.get(path) or key_line
 
 
 _OPENING = re.compile(r"---[ \t]*\n")

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from markdown_it import MarkdownIt
@@ -22,15 +23,15 @@ from markdown_it.rules_inline import StateInline, autolink, backtick, escape, ht
 from markdown_it.token import Token
 from mdit_py_plugins.dollarmath.index import math_inline_dollar
 
-from notehop.indexing.vault.link_text import (
+from notehop.indexing.vault.model import CommentLinks, Edit, Lines, Link, LinkKind, LinkSyntax
+from notehop.indexing.vault.plain import (
     LinkText,
+    OffsetMap,
     read_destination,
     read_wikilink,
     without_size,
     words,
 )
-from notehop.indexing.vault.model import CommentLinks, Edit, Lines, Link, LinkKind, LinkSyntax
-from notehop.indexing.vault.plain import OffsetMap
 from notehop.indexing.vault.properties import TAG_CHARACTERS, is_tag
 
 
@@ -210,32 +211,20 @@ def _reference_target(state: InlineState, label: int, label_end: int) -> tuple[s
     return None if destination is None else (destination, end)
 
 
-def _comment(state: InlineState, _silent: bool) -> bool:
-    """``%%…%%``. Tags in it count, as in the app."""
+def _comment(state: InlineState, _silent: bool, opening: str, closing: str) -> bool:
+    """``%%…%%``, whose tags count, as in the app; ``<!--…-->``, also ``<!-->`` and ``<!--->``."""
     start = state.pos
-    if not state.src.startswith("%%", start):
+    if not state.src.startswith(opening, start):
         return False
-    end = state.find("%%", start + 2)
+    end = state.find(closing, start + 2)
     if end < 0:
         return False
-    state.edit(start, end + 2, "")
+    state.pos = end + len(closing)
+    state.edit(start, state.pos, "")
     inner = state.src[start + 2 : end]
-    if _SOMETHING.search(inner):
+    if opening == "%%" and _SOMETHING.search(inner):
         base = state.base + start + 2
         _GRAMMAR.inline.tokenize(InlineState(inner, state.found, state.place, base, True))
-    state.pos = end + 2
-    return True
-
-
-def _html_comment(state: InlineState, _silent: bool) -> bool:
-    start = state.pos
-    if not state.src.startswith("<!--", start):
-        return False
-    end = state.find("-->", start + 2)  # "<!-->" and "<!--->" are comments too
-    if end < 0:
-        return False
-    state.pos = end + 3
-    state.edit(start, state.pos, "")
     return True
 
 
@@ -303,8 +292,8 @@ def _grammar() -> MarkdownIt:
         "escape": escape,
         "backticks": backtick,
         "math": math_inline_dollar(allow_space=False, allow_digits=False, allow_double=True),
-        "comment": _comment,
-        "html_comment": _html_comment,
+        "comment": partial(_comment, opening="%%", closing="%%"),
+        "html_comment": partial(_comment, opening="<!--", closing="-->"),
         "line_break": _line_break,
         "autolink": autolink,
         "html_inline": html_inline,

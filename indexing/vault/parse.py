@@ -32,7 +32,7 @@ from notehop.indexing.vault.parts import (
 )
 from notehop.indexing.vault.pdf import read_pdf
 from notehop.indexing.vault.plain import OffsetMap
-from notehop.indexing.vault.properties import property_values, read_properties
+from notehop.indexing.vault.properties import read_properties
 from notehop.indexing.vault.walk import FileEntry
 
 
@@ -61,39 +61,27 @@ def parse_markdown(path: str, data: bytes, *, comment_links: CommentLinks = "inl
     """Parse one note. Never raises: what cannot be read is a warning, and the rest is read."""
     text, warnings = decode(path, data)
     front_matter = read_front_matter(path, text)
-    properties = read_properties(path, front_matter)
+    note = read_properties(path, front_matter)
     lines = Lines(text)
     rest = text[front_matter.end :]
     first_line = lines.at(len(text) - len(rest.lstrip()))
     body_start = lines.start(first_line) if rest.strip() else len(text)
     body = read_body(text, lines, [(first_line, len(lines))], comment_links=comment_links)
-    name = path.rpartition("/")[2]
-    if name.lower().endswith(".md"):
-        name = name[:-3]
     sections = [lines.start(one.line) for one in body.headings if one.level <= SPLITTING_RANKS]
     if body_start < len(text) and sections[:1] != [body_start]:
         sections.insert(0, body_start)
-    return Note(
-        path=path,
-        name=name,
-        title=properties.title or name,
+    return replace(
+        note,
         text=text,
         body_start=body_start,
         content_hash=hashlib.sha256(data).hexdigest(),
-        aliases=properties.aliases,
-        tags=each_once([*properties.tags, *(tag.strip("/") for tag in body.tags)]),
-        page_type=properties.page_type,
-        created=properties.created,
-        modified=properties.modified,
-        front_matter=front_matter.values,
-        properties=property_values(front_matter),
+        tags=each_once([*note.tags, *(tag.strip("/") for tag in body.tags)]),
         headings=tuple(body.headings),
         sections=tuple(sections),
         blocks=tuple(body.blocks),
         links=(*_property_links(front_matter), *body.links),
         edits=body.edits,
-        excluded=properties.excluded,
-        warnings=(*warnings, *front_matter.warnings, *properties.warnings),
+        warnings=(*warnings, *note.warnings),
     )
 
 
@@ -104,7 +92,7 @@ _LONGEST_PROPERTY = 2_000  # characters; a longer value is prose
 
 def _property_links(front_matter: FrontMatter) -> Iterator[Link]:
     """The links of a front matter: the string values that are wholly one link."""
-    for path, _, value in front_matter.scalars():
+    for path, _, value, _, line in front_matter.scalars():
         raw = value.strip() if isinstance(value, str) else ""
         if not raw.startswith(("[", "![")) or len(raw) > _LONGEST_PROPERTY:
             continue
@@ -112,8 +100,7 @@ def _property_links(front_matter: FrontMatter) -> Iterator[Link]:
         text.add(0, raw)
         inline.scan(text)
         if [link.raw for link, _ in inline.links] == [raw]:
-            found, _ = inline.links[0]
-            line, key = front_matter.value_line(path), ".".join(path)
+            (found, _), key = inline.links[0], ".".join(path)
             yield replace(found, kind=LinkKind.PROPERTY, line=line, start=0, end=0, property=key)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, TypeVar
 
@@ -26,33 +25,32 @@ _TYPES = ("type", "page type", "pagetype", "note type", "notetype")
 V = TypeVar("V")
 
 
-@dataclass(frozen=True, slots=True)
-class NoteProperties:
-    """What a note says of itself; see :class:`notehop.indexing.vault.model.Note` for each."""
+def read_properties(path: str, front_matter: FrontMatter) -> Note:
+    """The note that a path and a front matter tell of, without its text.
 
-    title: str | None
-    aliases: tuple[str, ...]
-    tags: tuple[str, ...]
-    page_type: str | None
-    created: float | None
-    modified: float | None
-    excluded: str | None
-    warnings: tuple[str, ...]
-
-
-def read_properties(path: str, front_matter: FrontMatter) -> NoteProperties:
-    """Interpret a front matter. Keys compare without case; ``-``, ``_`` and blanks are equal."""
+    Keys compare without case; ``-``, ``_`` and blanks are equal.
+    """
     values = _by_name(front_matter.values)
     tags, warnings = _tags(path, front_matter)
-    return NoteProperties(
-        title=_word(values.get("title")),
+    name = path.rpartition("/")[2]
+    if name.lower().endswith(".md"):
+        name = name[:-3]
+    return Note(
+        path=path,
+        name=name,
+        title=_word(values.get("title")) or name,
+        text="",
+        body_start=0,
+        content_hash="",
         aliases=_aliases(values.get("aliases"), values.get("alias")),
         tags=tags,
         page_type=_first(_word(_plain(values.get(key))) for key in _TYPES),
         created=_first(seconds_of(values.get(key)) for key in _CREATED),
         modified=modified_in(front_matter.values),
+        front_matter=front_matter.values,
+        properties=property_values(front_matter),
         excluded=_excluded(front_matter),
-        warnings=warnings,
+        warnings=(*front_matter.warnings, *warnings),
     )
 
 
@@ -207,15 +205,14 @@ def property_values(front_matter: FrontMatter) -> tuple[PropertyValue, ...]:
     """
     found: list[PropertyValue] = []
     length = 0
-    for path, names, value in front_matter.scalars(_is_for_programs):
+    for _, names, value, key_line, line in front_matter.scalars(_is_for_programs):
         text = _text_of(value)
         length += len(text)
         if length > MAX_CHARACTERS:
             break  # more than the front matter may have: only what stands behind aliases repeats
         if text:
             key = " ".join(" ".join(names).split())
-            lines = front_matter.key_line(path), front_matter.value_line(path)
-            found.append(PropertyValue(key, text, *lines))
+            found.append(PropertyValue(key, text, key_line, line))
     return tuple(found)
 
 

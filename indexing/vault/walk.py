@@ -7,7 +7,6 @@ import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 from pathlib import Path
 from time import thread_time
 from typing import Literal
@@ -329,14 +328,18 @@ def glob_pattern(glob: str) -> re.Pattern[str]:
     """
     anchored = "/" in glob.strip("/") or glob.startswith("/")
     signs = _signs(("" if anchored else "**/") + glob.strip("/"))
-    deep = [0, *(at for at, sign in enumerate(signs) if sign in _DEEP), len(signs)]
-    groups = [signs[start:end] for start, end in pairwise(deep)]
+    end = r"(?:/|\Z)"
     if signs and signs[-1] == "**":
-        groups, end = groups[:-1], ""
-    else:
-        end = r"(?:/|\Z)"
-    taken = [_group(group, end if at == len(groups) - 1 else "") for at, group in enumerate(groups)]
-    return re.compile(rf"\A{''.join(taken)}", re.IGNORECASE | re.DOTALL)
+        signs, end = signs[:-1], ""
+    pattern, deep, shallow = r"\A", "", ""  # what closes the groups that are open
+    for sign in signs:
+        if sign in _DEEP:
+            pattern, deep, shallow = f"{pattern}{shallow}{deep}(?>{_DEEP[sign]}", ")", ""
+        elif sign == "*":
+            pattern, shallow = f"{pattern}{shallow}(?>[^/]*?", ")"
+        else:
+            pattern += "[^/]" if sign == "?" else re.escape(sign)
+    return re.compile(pattern + end + shallow + deep, re.IGNORECASE | re.DOTALL)
 
 
 _DEEP = {"**/": "(?:.*?/)??", "**": ".*?"}
@@ -353,20 +356,6 @@ def _signs(glob: str) -> list[str]:
         elif sign and not (before == "**" and sign == "*") and not (before == sign == "**/"):
             signs.append(sign)
     return signs
-
-
-def _group(signs: Sequence[str], end: str) -> str:
-    """The expression of signs of which only the first may pass ``/``."""
-    deep = _DEEP.get(signs[0], "") if signs else ""
-    texts = [""]
-    for sign in signs[1:] if deep else signs:
-        if sign == "*":
-            texts.append("")
-        else:
-            texts[-1] += "[^/]" if sign == "?" else re.escape(sign)
-    texts[-1] += end
-    body = texts[0] + "".join(f"(?>[^/]*?{text})" for text in texts[1:])
-    return f"(?>{deep}{body})" if deep else body
 
 
 _NOT_OF_JAVASCRIPT = re.compile(r"\\.|\(\?(?!:|=|!|<|[a-z-]+[:)])", re.DOTALL)

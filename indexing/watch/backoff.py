@@ -17,7 +17,6 @@ class Timing:
     vault_retry: float = 2.0  # until a vault that is not there is looked for: that costs nothing
     failed_retry: float = 15.0  # until a failed run is tried again first: a disk may have room
     mended_retry: float = 60.0  # the longest wait until what a person has to mend is tried again
-    unreported_most: float = 60.0  # the longest that a vault that reports nothing is left alone
     slept: float = 20.0  # that a clock is ahead of another, or a round late, by which it slept
     quiet: float = 5.0  # without work, after which an index is tidied
     share: float = 20.0  # times as long as a scan took until the next that nobody asked for

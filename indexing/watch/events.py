@@ -63,6 +63,8 @@ class VaultEvents:
         self._settings = self._lost = False
         self._begun = self._late = False
         self._failure: str | None = None
+        self.unreported: str | None = None
+        """Why files are looked at though the system was to report changes."""
         self._thread = threading.Thread(target=self._run, name="notehop-events", daemon=True)
         self._root = _identity(vault)
 
@@ -105,18 +107,23 @@ class VaultEvents:
             self._thread.join(2 * max(GROUP_MS, self._settle_ms) / 1000)
 
     def _run(self) -> None:
-        try:
-            watched: frozenset[str] | None = None
-            while not self._stop.is_set():
+        watched: frozenset[str] | None = None
+        while not self._stop.is_set() and self._failure is None:
+            try:
                 folders = folders_of(self._vault) if self._each_folder else frozenset([""])
                 self._watch(folders, folders - (folders if watched is None else watched))
                 watched = folders
-        except (OSError, RuntimeError, ValueError) as exc:
-            # OSError: too many folders for the system's limit, a folder that went; RuntimeError:
-            # the library's own; ValueError: a path of the vault that is no UTF-8.
-            with self._lock:
-                self._failure = str(exc) or type(exc).__name__
-                self._lock.notify_all()
+            except (OSError, RuntimeError, ValueError) as exc:
+                # OSError: too many folders for the system's limit, a folder that went; RuntimeError:
+                # the library's own; ValueError: a path of the vault that is no UTF-8.
+                reason = str(exc) or type(exc).__name__
+                with self._lock:
+                    if self._polling or _identity(self._vault) != self._root:
+                        self._failure = reason
+                    else:
+                        self._polling = self._each_folder = True
+                        self.unreported = reason
+                    self._lock.notify_all()
 
     def _watch(self, folders: frozenset[str], new: frozenset[str]) -> None:
         """Report changes until other folders have to be watched.
@@ -133,7 +140,7 @@ class VaultEvents:
             rust_timeout=max(self._settle_ms, 50),
             yield_on_timeout=True,
             force_polling=self._polling or None,
-            poll_delay_ms=self._timing.poll_ms,
+            poll_delay_ms=self._timing.poll_ms * (5 if self.unreported else 1),
             recursive=not self._each_folder,
             ignore_permission_denied=True,
             raise_interrupt=False,

@@ -58,8 +58,6 @@ class Follower:
         self._timing = timing
         self._schedule = ScanSchedule(indexer.settings.watch.rescan_s, timing)
         self._events: VaultEvents | None = None
-        # Why changes are not reported though the vault is there.
-        self._unreported: str | None = None
         # What is to be taken in, and when that is tried again.
         self._due = {EVERYTHING}
         self._backoff = Backoff()
@@ -123,10 +121,7 @@ class Follower:
             self._due.add(EVERYTHING)
 
     def _listen(self, *, begin: bool) -> None:
-        """See whether changes are reported, or that they are; what happened while they were not is due.
-
-        Where the system cannot, the vault is scanned again and again.
-        """
+        """See whether changes are reported, or that they are; what happened while they were not is due."""
         vault, watch = self._indexer.vault, self._indexer.settings.watch
         if begin and self._events is None and _is_there(vault):
             self._events = VaultEvents(
@@ -134,18 +129,9 @@ class Follower:
             )
             self._events.start()
             self._due.add(EVERYTHING)
-            self._unreported = None
-        reason = self._events and self._events.failure
-        if reason is not None:
+        if self._events is not None and self._events.failure is not None:
             self._end_events()
-            self._due.add(EVERYTHING)
-            self._unreported = None
-            if _is_there(vault):
-                self._unreported = (
-                    f"the system does not report changes of the vault ({reason}), so all of it is "
-                    "looked at now and then"
-                )
-                self._report_trouble("following", self._unreported)
+            self._schedule.lost()
 
     def _end_events(self) -> None:
         if self._events is not None:
@@ -184,7 +170,7 @@ class Follower:
         began = time.monotonic()
         try:
             self._lock.write_state("indexing")
-            wrote = self._update(None if everything else paths)
+            self._update(None if everything else paths)
         except (NotehopError, OSError) as exc:
             self._due |= paths
             self._failed(exc)
@@ -193,32 +179,25 @@ class Follower:
             self._schedule.scanned(time.monotonic() - began)
             # A Chroma server may have lost what it had: look now and then.
             self._untidy |= self._indexer.settings.vectors.engine == "chroma"
-        if not half and (wrote or self._events is not None):
+        if not half:
             self._backoff.reset()
-        if not half and self._events is None:
-            # Where nothing is reported, the vault is scanned again.
-            self._due.add(EVERYTHING)
-            pause = max(self._timing.vault_retry, self._schedule.pause)
-            self._backoff.failed(pause, self._timing.unreported_most)
         # Work that took long is no sleep.
         self._schedule.slept()
         self._settings_may_help = False
         self._all_well(checked=everything)
 
-    def _update(self, paths: set[str] | None) -> bool:
-        """Whether it wrote something."""
+    def _update(self, paths: set[str] | None) -> None:
         try:
             update = self._indexer.update(paths)
         except TooMuchToEmbed:
             self._run_bulk()
             self._notify("many changes were indexed by a process of their own")
             self._untidy = True
-            return True
+            return
         if update.wrote:
             self._untidy = True
             self._tidy_backoff.failed(self._timing.quiet, self._timing.quiet)
             self._notify(update)
-        return update.wrote
 
     def _failed(self, exc: NotehopError | OSError) -> None:
         if isinstance(exc, IndexLocked):
@@ -229,9 +208,8 @@ class Follower:
         self._due = {EVERYTHING}
         first, most = self._timing.failed_retry, LAST_WAIT
         if isinstance(exc, VaultError):
-            first = self._timing.vault_retry
-            # Where nothing is reported, only a look tells that the vault is back.
-            most = most if self._events is not None else first
+            # Only a look tells that the vault is back.
+            first = most = self._timing.vault_retry
         elif isinstance(exc, MassDeletion | IndexDamaged | IndexMismatch):
             # A person mends it, and looks whether it helped.
             most = self._timing.mended_retry
@@ -261,10 +239,16 @@ class Follower:
 
     def _all_well(self, *, checked: bool = False) -> None:
         """Nothing is in the way, but perhaps that changes are not reported."""
-        self._lock.write_state("following", self._unreported, checked=checked)
-        if self._trouble is not None and self._events is not None:
-            self._trouble = None
-            self._notify("following the vault again")
+        detail = None
+        if self._events is not None and self._events.unreported is not None:
+            detail = (
+                f"the system does not report changes of the vault ({self._events.unreported}), "
+                "so its files are looked at every few seconds"
+            )
+        self._lock.write_state("following", detail, checked=checked)
+        if detail != self._trouble:
+            self._trouble = detail
+            self._notify(detail or "following the vault again")
 
     def _report_trouble(self, phase: Phase, detail: str) -> None:
         """Tell other processes what is in the way, and people if they do not know yet."""

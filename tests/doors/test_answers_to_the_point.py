@@ -212,7 +212,6 @@ def test_a_program_is_no_instruction(tmp_path: Path) -> None:
         "Md publish.md": f"# Lifecycle\n{program}",
         "Publishing.md": "You publish your notes with `make publish`.\n",
         "Assets.md": "To sync the assets (used by the page)\n\n```sh\nmake assets\n```\n",
-        "Log.md": '{"level": 30, "msg": "the assets are in sync"} {"level": 30, "msg": "sync"}\n',
     }
     root = write_notes(tmp_path / "Docs", notes)
     real_index(root, tmp_path / "index")
@@ -221,7 +220,6 @@ def test_a_program_is_no_instruction(tmp_path: Path) -> None:
         sync = opened.ask("how do I sync the assets?").answer
     assert answer.index("make publish") < (answer.find("getNote") % len(answer))
     assert sync.count("To sync the assets") == sync.count("make assets") == 1
-    assert "level" not in sync
 
 
 def test_a_note_answers_by_its_steps_its_text_and_only_then_by_what_frames_them(

@@ -24,7 +24,6 @@ from tests.support.product import (
     faults,
     read_summaries,
 )
-from tests.support.product import TokensEstimate as Estimate
 from tests.support.scripted_llm import ScriptedLLM, plainly
 
 LONG = " ".join(f"word{number}" for number in range(20))
@@ -46,7 +45,7 @@ class EnrichBench(Bench):
         self.settings = self.settings.with_overrides({**llm, **given})
 
     def writer(self, _settings: Settings, _folder: Path) -> TextWriter:
-        return TextWriter(self.llm, Estimate(), model="telling", host="there.example")
+        return TextWriter(self.llm, model="telling", host="there.example")
 
     def agree(self, cost: Cost) -> None:
         self.costs.append(cost)
@@ -128,7 +127,7 @@ def test_headers_change_vectors_and_nothing_that_is_shown(bench: EnrichBench) ->
     bench.enrich()
     after = bench.chunks("Atlas.md")
     assert [c.text for c in after] == [c.text for c in before]
-    assert [dict(c.tokens) for c in after] == [dict(c.tokens) for c in before]
+    assert [c.tokens for c in after] == [c.tokens for c in before]
     assert {c.id for c in after}.isdisjoint(c.id for c in before)
     embedded = [text for text in bench.model.asked if "Placed: Atlas" in text]
     assert len(embedded) == 2
@@ -320,7 +319,6 @@ def cost(**values: Any) -> Cost:
         "tokens_out": 240,
         "model": "m",
         "host": "there.example",
-        "exact": True,
         "within": 4,
     }
     return Cost(**{**given, **values})
@@ -332,7 +330,7 @@ def test_it_says_who_gets_what_for_how_much() -> None:
     assert told.getvalue() == (
         "To be written: 3 summaries by the model and 1 header of a passage, by m.\n"
         "The text of the notes goes to there.example.\n"
-        "That takes 4 requests: 4,000 tokens sent, about 240 received.\n"
+        "That takes 4 requests: up to 4,000 tokens sent, about 240 received.\n"
     )
     agreement(yes=True, read=io.StringIO(), write=told)(cost(model="m\x1b[2J"))
     assert "\x1b" not in told.getvalue(), "no name of a model writes to the terminal"

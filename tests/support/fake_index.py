@@ -93,7 +93,7 @@ class FakeIndex:
             id_ = f"{path}:{at}"
             text = f"{name} part {at}"
             self.rows[id_] = product.ChunkRow(
-                id_, path, at, (name, f"Part {at}"), 10 * at + 1, 10 * at + 9, text, id_, {}
+                id_, path, at, (name, f"Part {at}"), 10 * at + 1, 10 * at + 9, text, id_, b"\0{}"
             )
             self.lexical.update((), [(id_, {})])
             if angle is not None:

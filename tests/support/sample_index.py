@@ -21,6 +21,7 @@ from tests.support.product import (
     NoteRow,
     NoteStatus,
     bring_up_to_date,
+    pack_tokens,
 )
 
 DIMENSIONS = 8
@@ -58,7 +59,7 @@ def chunk(path: str, ordinal: int, text: str) -> ChunkRow:
         last_line=ordinal + 1,
         text=text,
         embedded_hash=name_of(text) * 2,
-        tokens={"content": tuple(text.split()), "title": (path.removesuffix(".md"),)},
+        tokens=pack_tokens({"content": tuple(text.split()), "title": (path.removesuffix(".md"),)}),
     )
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from notehop.app import models
 from notehop.app.retrieval.filter_syntax import of_fields
-from notehop.app.retrieval.filters import narrow
+from notehop.app.retrieval.filters import among, narrow
 from notehop.app.retrieval.linked_notes import Direction
 from notehop.app.services.notes.current_notes import CurrentNotes
 from notehop.app.services.notes.find_note import seeds_meant
@@ -58,11 +58,10 @@ def browse(
     if any(of_fields(query.filters)):
         narrowed = narrow("", query.filters, view, tokenizer, now.any_of, literal=True)
         warnings += narrowed.warnings
-        allowed = None if narrowed.nothing else narrowed.allowed
         # Of a note, any of its passages may be left.
         ids = [[one.chunk] if one.chunk else view.chunk_ids_of(one.path) for one in entries]
         every = list(dict.fromkeys(chain.from_iterable(ids)))
-        left = set() if allowed is None else set(allowed.among(every))
+        left = set(among(every, narrowed.allowed))
         entries = [one for one, own in zip(entries, ids, strict=True) if not left.isdisjoint(own)]
     score = _score(view, entries, query.rank)
     entries.sort(key=lambda one: (-score(one), one.depth, -len(one.steps), one.path))

@@ -21,7 +21,7 @@ from notehop.config.errors import NoteMissing, UsageError
 from notehop.indexing.graph.files import NOTE_SUFFIX, VaultFiles, fold, is_readable, link_name
 from notehop.indexing.graph.resolve import Status, resolve_path
 from notehop.indexing.shown import on_one_line, printable
-from notehop.indexing.vault.link_text import read_wikilink
+from notehop.indexing.vault.plain import read_wikilink
 
 if TYPE_CHECKING:
     from notehop.app.services.notes.current_notes import CurrentNotes

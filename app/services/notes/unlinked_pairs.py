@@ -27,6 +27,7 @@ from notehop.app.services.notes.read_note import (
 from notehop.indexing.graph.files import NOTE_SUFFIX, fold, is_note, link_name
 from notehop.indexing.report import Progress
 from notehop.indexing.stores.catalog_read import slices
+from notehop.indexing.stores.catalog_rows import unpack_tokens
 from notehop.indexing.stores.model import ChunkId, NoteRow
 from notehop.indexing.templates import read_templates
 from notehop.indexing.tokens import Tokenizer
@@ -305,7 +306,7 @@ class UnlinkedPairs:
         view = self._view
         counts: Counter[str] = Counter()
         for chunk in view.chunks(view.chunk_ids_of(path)[:SAYING]).values():
-            for tokens in chunk.tokens.values():
+            for tokens in unpack_tokens(chunk.tokens).values():
                 counts.update(tokens)
         often = {token: float(min(count, 3)) for token, count in counts.items()}
         worth = {

@@ -23,7 +23,7 @@ from notehop.indexing.report import Progress
 from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot
 from notehop.indexing.stores.catalog_read import slices
 from notehop.indexing.stores.chroma import read_rows
-from notehop.indexing.stores.layout import IndexLayout, replace_file, unwritable
+from notehop.indexing.stores.layout import IndexLayout, read_json, replace_file, unwritable
 from notehop.indexing.stores.model import Vectored
 from notehop.indexing.stores.served.chroma_server import (
     ChromaServer,
@@ -269,11 +269,21 @@ def _drawn(values: Sequence[Drawn], count: int) -> list[Drawn]:
     return list(values[:: max(1, -(-len(values) // count))])
 
 
+def _record(settings: Settings, name: str) -> dict[str, str]:
+    """Which collection holds texts of an index."""
+    about = settings.chroma
+    return {
+        "url": about.url,
+        "tenant": about.tenant,
+        "database": about.database,
+        "collection": name,
+    }
+
+
 def _remember(layout: IndexLayout, settings: Settings, name: str) -> None:
     """Write down which collection holds texts of this index, before it does."""
-    said = json.dumps({**_where(settings), "collection": name})
     try:
-        replace_file(layout.chroma_collection, said)
+        replace_file(layout.chroma_collection, json.dumps(_record(settings, name)))
     except OSError as exc:
         raise unwritable(layout.root, exc) from exc
 
@@ -282,27 +292,19 @@ def _forget_former(
     layout: IndexLayout, settings: Settings, server: ChromaServer, *, keep: str | None
 ) -> list[str]:
     """Delete the collection that was filled last if it is another one, as after a rebuild."""
-    try:
-        said = json.loads(layout.chroma_collection.read_bytes())
-        former, where = str(said.pop("collection")), dict(said)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return []
+    former = read_json(dict[str, str], layout.chroma_collection) or {}
+    name = former.get("collection", "")
     told: list[str] = []
-    if where != _where(settings):
+    if not name or former == _record(settings, keep or ""):
+        return []
+    if former == _record(settings, name):
+        server.drop(name)
+    else:
         # Its token is another one, and so may be what its host is allowed to get.
         told.append(
-            f"{where.get('url')}: the Chroma server still holds passages of this index, in the "
-            f"collection {former}; delete it there if nobody needs it"
+            f"{former.get('url')}: the Chroma server still holds passages of this index, in the "
+            f"collection {name}; delete it there if nobody needs it"
         )
-    elif former == keep:
-        return []
-    else:
-        server.drop(former)
     with suppress(OSError):
         layout.chroma_collection.unlink(missing_ok=True)
     return told
-
-
-def _where(settings: Settings) -> dict[str, str]:
-    about = settings.chroma
-    return {"url": about.url, "tenant": about.tenant, "database": about.database}

@@ -27,8 +27,8 @@ from notehop.config.errors import (
     VectorServerError,
 )
 from notehop.config.settings import ChromaSettings
-from notehop.indexing.llm.consent import Hosts, refusal
-from notehop.indexing.llm.egress import WHAT_GOES, EgressLog, Purpose
+from notehop.indexing.llm.consent import Hosts
+from notehop.indexing.llm.egress import WHAT_GOES, Attempt, EgressLog, Purpose
 from notehop.indexing.llm.transport import connection_pool
 from notehop.indexing.stores.chroma import Rows
 from notehop.indexing.stores.model import Matrix
@@ -66,16 +66,6 @@ class ServerCollection:
     id: str
     name: str
     metadata: Metadata | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _IdPage:
-    ids: list[str]
-
-
-@dataclass(frozen=True, slots=True)
-class _NearestIds:
-    ids: list[list[str]]
 
 
 class ChromaServer:
@@ -140,7 +130,8 @@ class ChromaServer:
             asked: dict[str, Any] = {"include": [], "limit": _PAGE, "offset": len(found)}
             if documents is not None:
                 asked["where"] = {"document_id": {"$in": list(documents)}}
-            page = self._ask(_IdPage, "POST", f"/collections/{collection.id}/get", asked).ids
+            path = f"/collections/{collection.id}/get"
+            page = self._ask(list[str], "POST", path, asked, key="ids")
             found += page
             if len(page) < _PAGE:
                 return found
@@ -173,7 +164,7 @@ class ChromaServer:
             "include": [],
         }
         path = f"/collections/{collection.id}/query"
-        found = self._ask(_NearestIds, "POST", path, asked, purpose="search").ids
+        found = self._ask(list[list[str]], "POST", path, asked, key="ids", purpose="search")
         if len(found) != len(queries):
             raise self._unreadable()
         return found
@@ -183,7 +174,11 @@ class ChromaServer:
 
         :raises VectorServerError: if the host was not allowed.
         """
-        if self._admit("mirror") or self._log.knows(self._host, "mirror"):
+        try:
+            local = self._hosts.admit(self._host, self._port, WHAT_GOES["mirror"])
+        except ProviderError as exc:
+            raise VectorServerError(str(exc)) from exc
+        if local or self._log.knows(self._host, "mirror"):
             return None
         plain = self.settings.url.startswith("http:")
         openly = (
@@ -195,16 +190,6 @@ class ChromaServer:
             f"come{openly if plain else ''}; this is said once (notehop status --egress lists what "
             "was sent)"
         )
-
-    def _admit(self, purpose: Purpose) -> bool:
-        """Whether the server is this machine; an error if it is one that the user did not name."""
-        try:
-            local = bool(self._hosts.local(self._host, self._port))
-            if not local and not self._hosts.allows(self._host):
-                raise refusal(self._host, WHAT_GOES[purpose])
-        except ProviderError as exc:
-            raise VectorServerError(str(exc)) from exc
-        return local
 
     def _write(
         self, method: str, path: str, payload: Any = None, notes: Sequence[str] = ()
@@ -226,12 +211,16 @@ class ChromaServer:
         method: str,
         path: str,
         payload: Any = None,
+        *,
+        key: str | None = None,
         purpose: Purpose = "mirror",
     ) -> Reply:
+        """What comes back, or what it has under a key."""
         reply = self._reply(method, path, payload, purpose)
         try:
-            return TypeAdapter(kind).validate_json(reply)
-        except ValueError as exc:
+            found = json.loads(reply)
+            return TypeAdapter(kind).validate_python(found if key is None else found[key])
+        except (ValueError, KeyError, TypeError) as exc:
             raise self._unreadable() from exc
 
     def _reply(
@@ -244,13 +233,12 @@ class ChromaServer:
         number: int = 1,
     ) -> bytes:
         """What comes back; what goes to another machine, or holds texts, is written down before."""
-        local = self._admit(purpose)
         content = b"" if payload is None else json.dumps(payload, ensure_ascii=False).encode()
+        attempt: Attempt | None = None
         try:
-            if not content or (local and not notes):
-                # Nothing of the vault goes with it; or it is a search on this machine.
-                status, reply = self._sent(method, path, content)
-            else:
+            local = self._hosts.admit(self._host, self._port, WHAT_GOES[purpose])
+            # Else nothing of the vault goes with it; or it is a search on this machine.
+            if content and (notes or not local):
                 attempt = self._log.begin(
                     host=self._host,
                     local=local,
@@ -261,15 +249,16 @@ class ChromaServer:
                     bytes_out=len(content),
                     attempt=number,
                 )
-                try:
-                    status, reply = self._sent(method, path, content)
-                except BaseException as exc:
-                    attempt.end(error="refused" if isinstance(exc, _Retryable) else "other")
-                    raise
-                failed = "server" if status >= 300 else None
-                attempt.end(status=status, bytes_in=len(reply), error=failed)
-        except ProviderError as exc:
-            raise VectorServerError(str(exc)) from exc
+            status, reply = self._sent(method, path, content)
+        except BaseException as exc:
+            if attempt is not None:
+                attempt.end(error="refused" if isinstance(exc, _Retryable) else "other")
+            if isinstance(exc, ProviderError):
+                raise VectorServerError(str(exc)) from exc
+            raise
+        if attempt is not None:
+            failed = "server" if status >= 300 else None
+            attempt.end(status=status, bytes_in=len(reply), error=failed)
         if status >= 300:
             raise self._refusal(status, reply, path)
         return reply
@@ -286,7 +275,7 @@ class ChromaServer:
         if self._token:
             headers |= {"authorization": f"Bearer {self._token}", "x-chroma-token": self._token}
         wait = {"connect": _CONNECT_SECONDS, "read": seconds, "write": seconds, "pool": seconds}
-        where = f"{self.origin}: the Chroma server"
+        cause: Exception
         try:
             response = self._pool.request(
                 method, url, headers=headers, content=content, extensions={"timeout": wait}
@@ -294,20 +283,13 @@ class ChromaServer:
             return response.status, response.content
         except (httpcore.ConnectError, httpcore.ConnectTimeout) as exc:
             reason = " ".join(str(exc).split())[:_QUOTED] or f"none in {_CONNECT_SECONDS:g} s"
-            raise _Retryable(
-                f"{where} takes no connection ({reason}); start it (chroma run --path FOLDER), or "
-                "correct chroma.url"
-            ) from exc
+            failed = f"takes no connection ({reason}); start it (chroma run --path FOLDER), or "
+            problem, cause = failed + "correct chroma.url", exc
         except httpcore.TimeoutException as exc:
-            raise _Retryable(
-                f"{where} did not answer within {self._seconds:g} s; see whether it is well"
-            ) from exc
-        except httpcore.UnsupportedProtocol as exc:
-            raise VectorServerError(
-                f"{self.settings.url}: cannot be asked; correct chroma.url"
-            ) from exc
+            problem, cause = f"did not answer within {seconds:g} s; see whether it is well", exc
         except (httpcore.NetworkError, httpcore.ProtocolError) as exc:
-            raise _Retryable(f"{where} broke the connection off; see whether it is well") from exc
+            problem, cause = "broke the connection off; see whether it is well", exc
+        raise _Retryable(f"{self.origin}: the Chroma server {problem}") from cause
 
     def _refusal(self, status: int, reply: bytes, path: str) -> VectorServerError:
         where, quoted = f"{self.origin}: the Chroma server", self._quoted(reply)

@@ -44,9 +44,6 @@ _MOST_CANDIDATES = 2_500
 _LONGEST_TAIL = 20_000
 """Passages that the server lacks up to which they are held in memory: 30 MB."""
 
-_KEPT_TOGETHER = 2_048
-"""Vectors up to which those that are read at once are remembered."""
-
 LEAST_RECALL = 0.95
 """Recall below which candidates are not asked for: a graph finds little of passages that are all much
 alike, as some hundred notes of one template."""
@@ -213,7 +210,13 @@ class ServedVectors:
             return []
         if among is not None and len(among) <= _FEW:
             return self._compared(vector, k, self._pages(among))
-        found = self._candidates(vector, k, among)
+        found = None
+        try:
+            found = self._candidates(vector, k, among)
+        except VectorServerError as exc:
+            warning = f"{exc}. Every vector was compared here instead, which takes longer"
+            if warning not in self.warnings:
+                self.warnings.append(warning)
         if found is not None:
             return best(*self.rows(found), vector, k)
         every = self._view.all_vectors("chunks") if among is None else self._pages(among)
@@ -222,43 +225,38 @@ class ServedVectors:
     def _candidates(
         self, vector: Matrix, k: int, among: Collection[str] | None
     ) -> list[ChunkId] | None:
-        """What the server names, and the nearest of what it lacks; None where that is not enough."""
+        """What the server names, and the nearest of what it lacks; None where that is not enough.
+
+        :raises VectorServerError: if that is the server's fault.
+        """
         allowed = self._paths if among is None else among
         spread = len(self._paths) / len(allowed)
         count = min(math.ceil(k * self._server.oversampling * spread), len(self._paths))
         if count > _MOST_CANDIDATES:
             return None
-        try:
-            # Before the question: what the server takes in meanwhile is compared twice at worst.
-            collection, state = self._server.state(self._view.stamp)
-            if state.toward > self._view.generation:
-                # It lacks by now what this generation still has.
-                return None
-            recall = state.recall or 0.0
-            if state.generation and recall < LEAST_RECALL:
-                self._warn(
-                    f"the Chroma server finds {100 * recall:.0f} % of the nearest passages, which "
-                    "is too little; every vector was compared here, which takes longer"
-                )
-                return None
-            tail = self._tail(state)
-            if tail is None:
-                self._warn(
-                    f"the Chroma server holds generation {state.generation} of "
-                    f"{self._view.generation}: every vector was compared here, which takes longer; "
-                    "it is brought up by: notehop index"
-                )
-                return None
-            named = self._server.candidates(collection, vector, count)
-        except VectorServerError as exc:
-            self._warn(f"{exc}. Every vector was compared here instead, which takes longer")
+        # Before the question: what the server takes in meanwhile is compared twice at worst.
+        collection, state = self._server.state(self._view.stamp)
+        if state.toward > self._view.generation:
+            # It lacks by now what this generation still has.
             return None
-        if len(named) < _ENOUGH * min(count, state.chunks):
-            self._warn(
-                f"the Chroma server found {len(named)} passages where it was asked for {count}, so "
-                "every vector was compared here; it is filled anew by: notehop index"
+        recall = state.recall or 0.0
+        if state.generation and recall < LEAST_RECALL:
+            raise VectorServerError(
+                f"the Chroma server finds {100 * recall:.0f} % of the nearest passages, which is "
+                "too little"
             )
-            return None
+        tail = self._tail(state)
+        if tail is None:
+            raise VectorServerError(
+                f"the Chroma server holds generation {state.generation} of "
+                f"{self._view.generation}; it is brought up by: notehop index"
+            )
+        named = self._server.candidates(collection, vector, count)
+        if len(named) < _ENOUGH * min(count, state.chunks):
+            raise VectorServerError(
+                f"the Chroma server found {len(named)} passages where it was asked for {count}; it "
+                "is filled anew by: notehop index"
+            )
         found = [one for one in named if one in allowed]
         if among is not None and len(found) < k:
             # Nearer ones may stand behind those that filters took away.
@@ -268,25 +266,19 @@ class ServedVectors:
 
     def _tail(self, state: ServedState) -> VectorIndex | None:
         """The vectors that the server lacks; None if they are too many to hold."""
-
         since = state.generation
         return self._cache.tails.get([since], lambda _: {since: self._since(since)})[since]
 
     def _since(self, generation: int) -> VectorIndex | None:
-        changed = self._view.changed_paths(generation)
-        if not generation or len(changed) > _LONGEST_TAIL:
-            return None
+        changed = self._view.changed_paths(generation) if generation else ()
         ids = [key.id for key in self._view.chunk_keys(changed)]
-        if len(ids) > _LONGEST_TAIL:
+        if not generation or len(ids) > _LONGEST_TAIL:
             return None
         empty = VectorIndex.empty(self.dimensions)
         found, matrix = self._view.vectors("chunks", ids)
         return empty.with_ids(found, found, matrix) if found else empty
 
     def _read(self, ids: Sequence[ChunkId]) -> Mapping[ChunkId, Matrix]:
-        if len(ids) > _KEPT_TOGETHER:
-            return dict(zip(*self._view.vectors("chunks", ids), strict=True))
-
         def read(missing: list[ChunkId]) -> Mapping[ChunkId, Matrix]:
             found, matrix = self._view.vectors("chunks", missing)
             # Copies: one row that is kept would keep all that were read with it.
@@ -308,10 +300,6 @@ class ServedVectors:
                 hits = best(ids, matrix, vector, k)
                 found += [hit for hit in hits if hit[0] in self._paths]
         return sorted(found, key=lambda hit: (-hit[1], hit[0]))[:k]
-
-    def _warn(self, message: str) -> None:
-        if message not in self.warnings:
-            self.warnings.append(message)
 
 
 ChunkVectors: TypeAlias = VectorIndex | ServedVectors

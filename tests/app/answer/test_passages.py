@@ -77,13 +77,6 @@ def test_the_words_of_a_passage_are_those_of_its_ranges(text: str) -> None:
             assert "".join(passage.text.split()) == "".join(there.split())
 
 
-class Words:
-    exact = True
-
-    def count(self, text: str) -> int:
-        return len(text.split())
-
-
 def sentence(words: int) -> str:
     return f"Alpha{' beta' * (words - 2)} omega."
 
@@ -91,7 +84,7 @@ def sentence(words: int) -> str:
 def fitted(window: int, *parts: product.Source | product.ConnectedNote) -> product.Fitted:
     sources = tuple(part for part in parts if isinstance(part, product.Source))
     near = tuple(part for part in parts if isinstance(part, product.ConnectedNote))
-    return product.fit(product.Material(sources, near), window, Words)
+    return product.fit(product.Material(sources, near), window)
 
 
 TEXTS = st.lists(st.integers(2, 60).map(sentence), min_size=1, max_size=5).flatmap(
@@ -124,6 +117,6 @@ def test_nothing_is_cut_in_a_sentence_and_everything_is_accounted_for(
         assert len(shown[name]) in ends
         assert (told.get(name) == "end") == (shown[name] != part.text)
         if name != "[1]" and shown[name] != part.text:
-            assert Words().count(shown[name]) >= product.USEFUL
+            assert product.count_tokens(shown[name]) >= product.USEFUL
     if len(shown) > 1:
-        assert Words().count(found.context) <= window
+        assert product.count_tokens(found.context) <= window

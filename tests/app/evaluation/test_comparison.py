@@ -19,7 +19,6 @@ from tests.support.product import (
     mean,
     ranked_targets,
     ranking_values,
-    refusal,
 )
 from tests.support.tables import rows
 
@@ -103,13 +102,6 @@ def test_an_open_question() -> None:
         "sources": 1,
         "context": 1,
     }
-
-
-def test_refusals() -> None:
-    question = asked("When?", "1974")
-    assert refusal(question, Answered("", sources="Rain.")) == 1
-    assert refusal(question, Answered("It rained.", sources="Rain.")) == 0
-    assert isnan(refusal(question, Answered("In 1974.", sources="In 1974.")))
 
 
 def test_an_interval_holds_the_mean_and_narrows() -> None:

@@ -115,11 +115,6 @@ def test_without_its_source_nothing_is_widened():
         pytest.param({"k": 0}, "k is 0", id="k"),
         pytest.param({"similarity_top_k": 0}, "similarity_top_k is 0", id="similarity_top_k"),
         pytest.param({"retrievers": {"title": Listed()}}, "name 'title'", id="reserved name"),
-        pytest.param(
-            {"widening": with_aliases},
-            "from 'semantic' to 'lexical'; the signals are: s",
-            id="widening",
-        ),
     ],
 )
 def test_mistakes_are_named(options, words):

@@ -105,9 +105,9 @@ def test_recency_halves_in_30_days_for_120(days, expected):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"notes": -1}, "notes is -1"),
-        ({"notes": 1, "depth": 3}, "depth is 3; it must be 1 or 2"),
-        ({"notes": 1, "seeds": 0}, "seeds is 0"),
+        ({"notes": -1}, "notes"),
+        ({"notes": 1, "depth": 3}, "1 or 2"),
+        ({"notes": 1, "seeds": 0}, "seeds"),
     ],
     ids=["notes", "depth", "seeds"],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 
 import pytest
@@ -26,24 +27,14 @@ class ByPart:
 
     name = "by part"
 
-    def __init__(self, clock: Clock | None = None, seconds: float = 0.0, busy: bool = False):
+    def __init__(self, clock: Clock | None = None, seconds: float = 0.0):
         self.clock = clock or Clock()
         self.seconds = seconds
-        self.busy = busy
         self.passes: list[list[str]] = []
-        self.turns = 0
+        self.turn = threading.Lock()
 
     def load(self) -> None:
         """Nothing to load."""
-
-    def take(self, seconds: float) -> bool:
-        if self.busy:
-            self.clock.now += seconds
-        self.turns += not self.busy
-        return not self.busy
-
-    def give(self) -> None:
-        self.turns -= 1
 
     def scores(self, query: str, texts: Sequence[str]) -> list[float]:  # noqa: ARG002
         self.clock.now += self.seconds
@@ -127,7 +118,7 @@ def test_over_budget_the_fused_order_stands_and_the_reply_says_so():
     [warning] = query.trace.warnings
     assert "by part had scored 4 of 6 passages when the 200 ms" in warning
     assert "the fused order stands" in warning
-    assert scorer.turns == 0
+    assert not scorer.turn.locked()
 
 
 def test_the_last_pass_may_end_late_for_all_is_scored_then():

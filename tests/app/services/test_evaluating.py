@@ -63,31 +63,22 @@ def test_answers_are_measured_where_they_are_known(place: product.Place, tmp_pat
     assert row.values == (1.0, 1.0, 0.0)
     assert row.measures["answer.by_alias"].value == 0
     assert row.words > 10
-    assert row.refused is None
 
 
-def test_questions_of_another_set_are_foreign(
+def test_a_golden_set_brings_its_vault(
     indexed: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Those about notes that this vault has, too, are none."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(CACHE))  # where the query model is
-    moon = {"id": "moon", "question": "What is the capital of Mongolia?", "answer": "Ulan Bator"}
-    for name, rows in (
-        ("one", [{**LAUNCH, "answer": "14 June 2027"}]),
-        ("two", [{**moon, "gold": ["Moon.md"]}, {**moon, "id": "b", "gold": ["Bread.md"]}]),
-    ):
-        data = tmp_path / "data" / name
-        data.mkdir(parents=True)
-        questions(data, *rows).rename(data / "queries.jsonl")
-        with tarfile.open(data / "vault.tar.gz", "w:gz") as archive:
-            archive.add(indexed[0], "vault")
-    one = next(
-        product.evaluate_sets(
-            tmp_path / "data", tmp_path / "work", product.Plan(), product.Silent()
-        )
+    data = tmp_path / "data" / "one"
+    data.mkdir(parents=True)
+    questions(data, {**LAUNCH, "answer": "14 June 2027"}).rename(data / "queries.jsonl")
+    with tarfile.open(data / "vault.tar.gz", "w:gz") as archive:
+        archive.add(indexed[0], "vault")
+    (found,) = product.evaluate_sets(
+        tmp_path / "data", tmp_path / "work", product.Plan(), product.Silent()
     )
-    assert (one.name, one.foreign) == ("one", 1)
-    assert one.rows[-1].refused.value == 1
+    assert (found.name, found.notes) == ("one", 4)
+    assert found.rows[-1].measures["answer.contains"].value == 1
 
 
 def test_a_vault_asks_itself_and_nothing_is_written(demo: tuple[Path, Path]) -> None:

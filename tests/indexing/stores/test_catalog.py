@@ -7,8 +7,19 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from sqlalchemy import select
 
-from tests.support.product import Batch, Catalog, NoteRecord, NoteRow, NoteStatus
+from tests.support.product import (
+    METADATA,
+    Batch,
+    Catalog,
+    NoteRecord,
+    NoteRow,
+    NoteStatus,
+    among,
+    pack_tokens,
+    unpack_tokens,
+)
 from tests.support.sample_index import record
 
 PLAN = record("Plan.md", "alpha beta", "gamma", to=["Team", "Missing"])
@@ -38,8 +49,20 @@ def test_a_chunk_keeps_its_generation_until_its_tokens_change(filled: Catalog) -
     again = record("Plan.md", "alpha beta", "new")
     filled.commit(Batch(upsert=(again,)))
     assert [key.generation for key in filled.chunk_keys(["Plan.md"])] == [1, 2]
-    retagged = replace(again.chunks[0], tokens={**again.chunks[0].tokens, "tags": ("x",)})
+    tokens = {**unpack_tokens(again.chunks[0].tokens), "tags": ("x",)}
+    retagged = replace(again.chunks[0], tokens=pack_tokens(tokens))
     filled.commit(Batch(upsert=(replace(again, chunks=(retagged, again.chunks[1])),)))
     assert [key.generation for key in filled.chunk_keys(["Plan.md"])] == [3, 2]
     assert [key.id for key in filled.chunk_keys() if key.generation > 2] == [retagged.id]
-    assert dict(filled.chunk_tokens([retagged.id, "none"])) == {retagged.id: retagged.tokens}
+    assert dict(filled.chunk_tokens([retagged.id, "none"])) == {retagged.id: tokens}
+
+
+def test_a_question_for_some_rows_reads_no_others(filled: Catalog) -> None:
+    """It uses the index that the table has for it: a table of a large vault takes long to read."""
+    with filled.database.reading() as connection:
+        for table in METADATA.sorted_tables:
+            for index in (table.primary_key, *table.indexes):
+                column = next(iter(index.columns))
+                asked = str(select(table).where(among(column)).compile(connection))
+                plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {asked}", ("[]",)).all()
+                assert f"SEARCH {table.name} " in str(plan), column

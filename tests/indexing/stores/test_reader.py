@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from tests.support.product import (
     IndexDamaged,
-    IndexMissing,
     Ranking,
     Reader,
     VectorIndex,
@@ -124,7 +123,7 @@ def test_more_rows_than_there_is_room_for_and_few_that_are_left() -> None:
     assert np.array_equal(grown.rows(ids)[1], matrix)
 
 
-@pytest.mark.parametrize("at", [0, 40, 520, -1])
+@pytest.mark.parametrize("at", [0, 200, 300])
 @pytest.mark.parametrize("cut", [True, False])
 def test_a_file_that_is_not_as_it_was_written_is_refused(
     tmp_path: Path, at: int, *, cut: bool
@@ -136,7 +135,7 @@ def test_a_file_that_is_not_as_it_was_written_is_refused(
     file.write_bytes(found[:at] if cut else found)
     with pytest.raises(IndexDamaged, match="run: notehop index"):
         VectorIndex.read(file)
-    with pytest.raises(IndexMissing):
+    with pytest.raises(IndexDamaged, match="No such file"):
         VectorIndex.read(tmp_path / "links.vectors")
 
 

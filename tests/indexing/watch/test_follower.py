@@ -93,7 +93,6 @@ TIMING = product.Timing(
     vault_retry=0.1,
     locked_retry=0.1,
     failed_retry=0.1,
-    unreported_most=0.4,
     quiet=0.1,
     soon=0.1,
     share=0.0,

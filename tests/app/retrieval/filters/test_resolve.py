@@ -81,8 +81,8 @@ def left(view: product.Snapshot, query: str) -> set[str]:
     notes = product.notes_left(conditions, view.labels, TODAY)
     allowed = product.chunks_left(notes, conditions, view, WORDS)
     ids = [one for path in view.paths() for one in view.chunk_ids_of(path)]
-    found = [] if allowed is None else allowed.among(ids)
-    assert allowed is None or found
+    found = [one for one in ids if one in allowed]
+    assert len(found) == len(allowed)
     return {chunk.text for chunk in view.chunks(found).values()}
 
 
@@ -101,7 +101,7 @@ def told(view: product.Snapshot, query: str) -> list[str]:
     conditions, remarks = conditions_of(view, query), product.Remarks(view.labels, TODAY)
 
     def alone(condition: product.Condition) -> bool:
-        return product.chunks_left(product.EVERY_NOTE, [condition], view, WORDS) is not None
+        return bool(product.chunks_left(product.EVERY_NOTE, [condition], view, WORDS))
 
     return remarks.of_conditions(conditions) + remarks.of_nothing(conditions, alone)
 

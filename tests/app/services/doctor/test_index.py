@@ -115,9 +115,9 @@ def begin_rebuild(place: Place) -> None:
 
 
 HARMS: dict[str, tuple[Callable[[Place], None], str, str, str, bool]] = {
-    "no vectors": (remove("vectors"), "vectors", "it lacks every vector", INDEX, True),
-    "vectors cut short": (cut("vectors/chunks.vectors"), "vectors", "damaged", INDEX, True),
-    "vectors rotten": (rot("vectors/chunks.vectors"), "vectors", "damaged", INDEX, True),
+    "no vectors": (remove("vectors"), "vectors", "cannot be read", INDEX, True),
+    "vectors cut short": (cut("vectors/chunks.vectors"), "vectors", "cannot be read", INDEX, True),
+    "vectors rotten": (rot("vectors/chunks.vectors"), "vectors", "cannot be read", INDEX, True),
     "stamp": (of_another_index, "vectors", "it is of another index", INDEX, True),
     "vectors lack some": (drop_vectors, "vectors", "it lacks vectors", REBUILD, True),
     "sentences without vectors": (

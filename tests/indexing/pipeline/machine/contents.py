@@ -18,6 +18,7 @@ from tests.support.product import (
     Snapshot,
     Tokenizer,
     build_graph,
+    unpack_tokens,
 )
 
 QUESTIONS = (
@@ -94,7 +95,8 @@ def tokens_of(snapshot: Snapshot) -> set[str]:
     chunks = snapshot.chunks(
         one for path in snapshot.paths() for one in snapshot.chunk_ids_of(path)
     )
-    return {token for chunk in chunks.values() for held in chunk.tokens.values() for token in held}
+    fields = (unpack_tokens(chunk.tokens) for chunk in chunks.values())
+    return {token for held in fields for tokens in held.values() for token in tokens}
 
 
 def places(snapshot: Snapshot) -> Told:
