@@ -76,24 +76,18 @@ def locate(
     :raises SettingsError: naming the wrong setting.
     """
     general = settings or load_settings(config_file=config_file, overrides=overrides)
-    folder = _folder(vault if vault is not None else general.vault.path)
+    named = vault if vault is not None else general.vault.path
+    if named is None and not (named := Path.cwd()).joinpath(APP_FOLDER).is_dir():
+        raise NoVault(
+            f"no vault: {named} holds no {APP_FOLDER} folder; name your vault with --vault PATH "
+            "(or the setting vault.path)"
+        )
+    folder = vault_folder(named)
     if settings is None:
         settings = load_settings(vault=folder, config_file=config_file, overrides=overrides)
     elif overrides:
         settings = settings.with_overrides(overrides)
     return Place(folder, settings, layout_for(folder, settings, index_dir), read_only)
-
-
-def _folder(named: Path | None) -> Path:
-    if named is None:
-        here = Path.cwd()
-        if not (here / APP_FOLDER).is_dir():
-            raise NoVault(
-                f"no vault: {here} holds no {APP_FOLDER} folder; name your vault with --vault PATH "
-                "(or the setting vault.path)"
-            )
-        named = here
-    return vault_folder(named)
 
 
 def open_place(

@@ -271,8 +271,7 @@ def locate_all(
     if not given:
         settings = load_settings(config_file=config_file, overrides=overrides)
         given = settings.server.vaults
-    named: list[tuple[str | None, Path | None]] = [_named(one) for one in given]
-    named = named or [(None, None)]
+    named = [_named(one) for one in given] or [(None, None)]
     found: dict[str, Place] = {}
     for name, folder in named:
         place = locate(
@@ -292,7 +291,11 @@ def locate_all(
                 raise UsageError(f"{place.vault}: is the vault {other} already; name it once")
         if name is not None and name in found:
             raise UsageError(f"two vaults are named {name}; name one differently: other={folder}")
-        found[name or _free(place.name or "vault", found)] = place
+        number, free = 1, name or place.name or "vault"
+        while free in found:
+            number += 1
+            free = f"{place.name or 'vault'}-{number}"
+        found[free] = place
     return found
 
 
@@ -307,11 +310,3 @@ def _named(text: str) -> tuple[str | None, Path | None]:
     if _NO_NAME.fullmatch(name) or not folder:
         raise UsageError(f"{text!r}: a vault is a folder, or name=folder; no name holds a slash")
     return name, Path(folder)
-
-
-def _free(name: str, taken: Mapping[str, Any]) -> str:
-    """The name of a folder, with a number behind it if it is taken."""
-    found, number = name, 2
-    while found in taken:
-        found, number = f"{name}-{number}", number + 1
-    return found

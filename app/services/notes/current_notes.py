@@ -50,8 +50,7 @@ class CurrentNotes(CurrentView):
 
     def changed(self, paths: Iterable[str]) -> set[str]:
         """Those of the notes whose files are other than they were when they were indexed."""
-        rows = self.indexed.notes_at(paths)
-        looks = {path: self.look(row) for path, row in rows.items()}
+        looks = self._looks_at(paths)
         return {path for path, look in looks.items() if not look.there or look.changed}
 
     def first_chunks(self, paths: Iterable[str]) -> dict[str, ChunkRow]:

@@ -156,20 +156,20 @@ class UnlinkedPairs:
         made -= {link_name(link.raw_target) for link in view.links_from([path])}
         linked = self._linked.get(path, frozenset[str]())
         for other in dict.fromkeys([*near, *named, *naming, *words]):
-            said_of = named.get(other) or naming.get(other)
             if other == path or other in linked or self._templates.holds(other):
                 continue
-            if not is_note(other) or link_name(other) in made or (not said_of and _is_day(other)):
+            if not is_note(other) or link_name(other) in made:
                 continue
+            if _is_day(other) and other not in named and other not in naming:
+                continue
+            # A link can be written into a note alone: not into a page of a PDF, or a card.
+            forth = is_note(path) and (other in named or other not in naming)
+            source, target = (path, other) if forth else (other, path)
+            said = (named if forth else naming).get(other)
             rank, chunks = near.get(other, (len(near), None))
-            if not is_note(path):
-                # A link can be written into a note alone: not into a page of a PDF, or a card.
-                said_of = naming.get(other)
-            elif other in named or said_of is None:
-                pairs.append(Pair(path, other, rank, chunks, said_of, words.get(other, 0.0)))
-                continue
-            back = None if chunks is None else (chunks[1], chunks[0])
-            pairs.append(Pair(other, path, rank, back, said_of, words.get(other, 0.0)))
+            if chunks is not None and not forth:
+                chunks = chunks[1], chunks[0]
+            pairs.append(Pair(source, target, rank, chunks, said, words.get(other, 0.0)))
         targets = {pair.target for pair in pairs}
         self._add([*catalog.leading_links(targets), *catalog.links_leading_to(targets)])
         return pairs
