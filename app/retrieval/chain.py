@@ -20,7 +20,12 @@ from notehop.app.retrieval.connected_notes import ConnectedNotesPostprocessor
 from notehop.app.retrieval.filters import AllowedChunks, Narrowed
 from notehop.app.retrieval.freshness import FreshnessPostprocessor
 from notehop.app.retrieval.fusion import WeightedFusionRetriever
-from notehop.app.retrieval.graph_retriever import GraphEnhancedRetriever, count_expanded, preset
+from notehop.app.retrieval.graph_retriever import (
+    TOP,
+    GraphEnhancedRetriever,
+    count_expanded,
+    preset,
+)
 from notehop.app.retrieval.intents import Weights, about, read, weigh
 from notehop.app.retrieval.nodes import light_hits
 from notehop.app.retrieval.relevance import RelevancePostprocessor
@@ -44,6 +49,9 @@ from notehop.indexing.tokens import Tokenizer
 SPARE = 4
 """Hits for each place of a reply: passages that changed since, and chunks of notes that are
 connected already, are passed over."""
+
+FEW = 4
+"""Hits beyond those that a reply can need, for such as are held back or say nothing."""
 
 PLACES = 8
 """Places in the context of an answer that is quoted: it quotes three of them at most."""
@@ -221,26 +229,41 @@ def _ranked(
         proper=None if any_name else proper_names(taken.about, parts.tokenizer.language),
         left_out=templates_of(parts.vault, text),
     )
-    finder = _finder(view, parts, narrowed.allowed, weights, subject)
-    look = wanted.for_model if wanted.second_look is None else wanted.second_look
-    if look:
-        # Nothing is asked with, or named, that does not stand in the files any more.
-        now = fresh.held(view, query)
-        finder = _looking_again(finder, view, now, parts, narrowed.allowed, wanted)
-    hits = finder.retrieve(query)
     scorer = parts.scorer if wanted.rerank else None
+    stages: list[BaseNodePostprocessor] = [
+        TemplatePostprocessor(
+            view=view, vault=parts.vault, share=retrieval.template_share, top_n=depth
+        )
+    ]
     if scorer is not None:
         # Chunks are reranked, before those of a note are merged.
-        hits = RerankPostprocessor(
+        rerank = RerankPostprocessor(
             view=view,
             scorer=scorer,
             candidates=settings.rerank.candidates,
             budget_ms=settings.rerank.budget_ms,
-        ).postprocess_nodes(hits, query_bundle=query)
-    hits = TemplatePostprocessor(
-        view=view, vault=parts.vault, share=retrieval.template_share, top_n=depth
-    ).postprocess_nodes(hits, query_bundle=query)
-    count_expanded(hits, query)
+        )
+        stages.insert(0, rerank)
+    look = wanted.for_model if wanted.second_look is None else wanted.second_look
+    # Few are held back, say nothing or are gone: nodes are made, and texts read, of a few more than
+    # are needed, and of all where those do not suffice. To make all of them takes a tenth of a search.
+    every, few = retrieval.candidates, max(fresh.top_n, TOP) + FEW
+    for most in (every,) if scorer or fresh.each_note else (few, every):
+        finder = _finder(view, parts, narrowed.allowed, weights, subject, most)
+        if look:
+            # Nothing is asked with, or named, that does not stand in the files any more.
+            now = fresh.held(view, query)
+            finder = _looking_again(finder, view, now, parts, narrowed.allowed, wanted)
+        found = hits = finder.retrieve(query)
+        for stage in stages:
+            hits = stage.postprocess_nodes(hits, query_bundle=query)
+        count_expanded(hits, query)
+        kept = fresh.postprocess_nodes(hits, query_bundle=query)
+        # What the fusion left out may stand before one that was held back.
+        last = kept[-1:] if len(kept) == fresh.top_n else hits[depth - 1 :]
+        lowest = found[-1].score or 0.0 if found else 0.0
+        if len(found) < most or (last and (last[0].score or 0.0) >= lowest):
+            break
     query.trace.plan = Explanation(
         intent=taken.intent,
         rule=None if taken.rule is None else taken.rule.phrase,
@@ -254,7 +277,7 @@ def _ranked(
     weighs = wanted.by_relevance and not look and not particular and scorer is None
     weight = retrieval.relevance_weight if weighs else 0.0
     relevance = RelevancePostprocessor(view=view, tokenizer=parts.tokenizer, weight=weight)
-    return fresh.postprocess_nodes(hits, query_bundle=query), relevance
+    return kept, relevance
 
 
 def _depth(settings: Settings, wanted: Wanted) -> int:
@@ -270,9 +293,14 @@ def _depth(settings: Settings, wanted: Wanted) -> int:
 
 
 def _finder(
-    view: Snapshot, parts: Parts, allowed: AllowedChunks, weights: Weights, subject: Subject
+    view: Snapshot,
+    parts: Parts,
+    allowed: AllowedChunks,
+    weights: Weights,
+    subject: Subject,
+    most: int,
 ) -> BaseRetriever:
-    """The fused ranking of the signals, widened by the graph as the settings say."""
+    """The ``most`` best by the signals, fused, widened by the graph as the settings say."""
     settings = parts.settings.retrieval
     what: dict[str, Any] = {"allowed": allowed, "with_text": False}
     top_k, now = settings.candidates, time.time()
@@ -292,7 +320,7 @@ def _finder(
             "recency": lambda found: by_recency(view, found, now),
         },
         k=settings.rrf_k,
-        similarity_top_k=top_k,
+        similarity_top_k=most,
         dispatch=TitleRetriever(view, **what) if settings.title_dispatch else None,
         widening=partial(with_aliases, view) if settings.alias_expansion else None,
     )
