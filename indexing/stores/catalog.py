@@ -278,6 +278,7 @@ class Catalog(CatalogReads):
                 )
             self._known = head
             write_batch(connection, batch, head["generation"] + 1, commit)
+            self.database.announce(connection, head["generation"] + 1)
             faults.point("catalog-inside-commit")
             return _head_of(self.label, fetched(connection, _HEAD))
 

@@ -100,6 +100,9 @@ class Database(ABC):
     def translated(self, *, writing: bool = False) -> AbstractContextManager[None]:
         """A block that turns the database's exceptions into ours; others pass."""
 
+    def announce(self, connection: Connection, generation: int) -> None:  # noqa: B027 (a file tells nobody)
+        """Tell who listens of a commit, once it is made."""
+
     def tables(self, connection: Connection) -> set[str]:
         return set(inspect(connection).get_table_names())
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 import weakref
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -50,6 +51,12 @@ from notehop.indexing.stores.served.chroma_vectors import (
     VectorServer,
 )
 from notehop.indexing.stores.vector_index import VectorIndex, cosines
+
+if TYPE_CHECKING:
+    from notehop.indexing.stores.served.postgres_listener import CommitListener
+
+_LASTING = 2.0
+"""Seconds after which a process that asks again is taken for one that goes on asking."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
@@ -314,6 +321,8 @@ class Reader:
         self._turn = threading.Lock()
         self._ranks = Ranks()
         self._catalog, self._generation = self._opened()
+        self._since = time.monotonic()
+        self._listener: CommitListener | None = None
 
     def snapshot(self) -> Snapshot:
         """The newest generation, to be held for one query.
@@ -322,6 +331,7 @@ class Reader:
         :raises IndexMismatch: if it was made anew with other settings.
         :raises IndexDamaged: if it cannot be read, or an older copy of it stands there.
         """
+        self._listen()
         while True:
             with self._turn:
                 if self._catalog.database.replaced:
@@ -346,6 +356,8 @@ class Reader:
 
     def close(self) -> None:
         """Let go of the index. Snapshots that are still held stay readable."""
+        if self._listener is not None:
+            self._listener.end()
         self._catalog.close()
         if self._server is not None:
             self._server.close()
@@ -368,6 +380,25 @@ class Reader:
     def catalog(self) -> Catalog:
         """The catalog, read-only; it may be a generation ahead."""
         return self._catalog
+
+    def _listen(self) -> None:
+        """Where a server tells of commits, go on with them before anybody asks; not for one query."""
+        server = self.layout.database
+        if server is None or time.monotonic() - self._since < _LASTING:
+            return
+        with self._turn:
+            if self._listener is not None:
+                return
+            from notehop.indexing.stores.served.postgres_listener import CommitListener
+
+            alive = weakref.ref(self)
+
+            def look() -> bool:
+                if (reader := alive()) is not None:
+                    reader.snapshot().close()
+                return reader is not None
+
+            self._listener = CommitListener(server, look)
 
     def _snapshot_of(self, generation: Generation, view: CatalogSnapshot) -> Snapshot:
         """What queries see of a generation; a reader for measuring shows less."""
