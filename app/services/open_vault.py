@@ -76,8 +76,9 @@ def locate(
     :raises SettingsError: naming the wrong setting.
     """
     general = settings or load_settings(config_file=config_file, overrides=overrides)
-    named = vault if vault is not None else general.vault.path
-    if named is None and not (named := Path.cwd()).joinpath(APP_FOLDER).is_dir():
+    told = vault if vault is not None else general.vault.path
+    named = Path.cwd() if told is None else told
+    if told is None and not (named / APP_FOLDER).is_dir():
         raise NoVault(
             f"no vault: {named} holds no {APP_FOLDER} folder; name your vault with --vault PATH "
             "(or the setting vault.path)"

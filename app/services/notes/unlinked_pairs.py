@@ -147,8 +147,8 @@ class UnlinkedPairs:
         if note is not None:
             for one in mentions_of(view, self._now.place, self._tokenizer, note)[0]:
                 if _is_called(one.name, (note.name, note.title, *note.aliases)):
-                    said = Naming(one.name, one.line, one.sentence, self._rarity(one.name))
-                    naming.setdefault(one.path, said)
+                    name = Naming(one.name, one.line, one.sentence, self._rarity(one.name))
+                    naming.setdefault(one.path, name)
         pairs: list[Pair] = []
         words = self._words(path)
         # A link that was made a moment ago is not in the index yet.
