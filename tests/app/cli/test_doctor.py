@@ -93,11 +93,11 @@ def test_a_broken_index_is_a_failure_that_names_its_repair(tmp_path: Path) -> No
     shutil.rmtree(place.layout.vectors)
     result = call(place, "index")
     assert result.exit_code == 1
+    file = place.layout.chunk_vectors
     assert result.stdout == (
         "My vault\n\n"
         "Index  1 part broken, generation 1\n"
-        "  vectors: 2 x it lacks every vector\n"
-        "    A.md, B.md\n"
+        f"  vectors: {file}: cannot be read: No such file or directory\n"
         "\nTo repair the index, run: notehop index\n"
     )
     again = call(place, "index", "--json")
