@@ -96,12 +96,14 @@ class VaultServer:
             for name in vaults:
                 tickets = (announced[name].ticket,) if name in announced else ()
                 own[name] = (*tickets, *self._of_vaults.get(name, ()))
+        # Of one vault, every route is its own.
+        alone = own.pop(next(iter(vaults)), ()) if len(vaults) == 1 else ()
         workers = Workers(self._settings)
         agents = HttpTransport(vaults, workers.for_agents, workers.closing)
         app = create_app(
             vaults,
             self._settings,
-            tokens=() if self._token is None else (self._token,),
+            tokens=() if self._token is None else (self._token, *alone),
             vault_tokens=own,
             prove={name: one.prove for name, one in announced.items()},
             routers=(routes(workers.lookups.run), agents.router),

@@ -66,6 +66,17 @@ class NotehopQueryEngine(RetrieverQueryEngine):
             event.on_end(payload={EventPayload.RESPONSE: response})
         return cast("Response | StreamingResponse", response)
 
+    async def asynthesize(
+        self,
+        query_bundle: QueryBundle,
+        nodes: list[NodeWithScore],
+        additional_source_nodes: Sequence[NodeWithScore] | None = None,
+    ) -> Response | AsyncStreamingResponse:
+        """As :meth:`synthesize`, in a thread."""
+        return in_async(
+            await asyncio.to_thread(self.synthesize, query_bundle, nodes, additional_source_nodes)
+        )
+
     def _query(self, query_bundle: QueryBundle) -> Response | StreamingResponse:
         query = traced(query_bundle)
         trace = query.trace

@@ -119,6 +119,9 @@ _COUNTS = re.compile(
     r"\b(?:how many|wie ?viele|combien d[e']?|cuant[oa]s|quant[ei]|quantos|hoeveel)\s?"
     r"(?:of |the |our |my |more )*(?P<what>[^\W\d_]+(?: (?!does|is|was|has)[^\W\d_]+s\b)?)"
 )
+_STEPS = re.compile(
+    r"^(?:and |so )?(?:how (?:do|does|did|can|to|should)|why|wie \w+ (?:ich|man|wir)|comment)\b"
+)
 _TWICE = re.compile(
     r"(?:,| and| or| und| et| y| e| en) (?:and )?(?:by |at |in )?"
     r"(?:what|how|who|when|where|which|why|was|wie|wer|wann|wo|welche|quand|combien|cuando|cuanto)\b"
@@ -126,7 +129,7 @@ _TWICE = re.compile(
 """A question that asks two things: neither is all that an answer may have."""
 
 FILED_ON = re.compile(
-    r"(?:^|·)\s*(?:date )?(?:created|modified|updated|last modified)(?: (?:at|on))?:[^·]*",
+    r"(?:^|·)\s*(?:date )?(?:created|modified|updated|last modified)(?: (?:at|on))?:\s*(?:\[\[)?\d[^·]*",
     re.IGNORECASE,
 )
 """When a note was made: no date of what it is about."""
@@ -299,6 +302,10 @@ _INNER = re.compile(
     r"|between|wer|wann|wo|warum|wenn|und|weil|quand|pourquoi|cuando|quando|wanneer)\b"
 )
 _DOES = re.compile(r"^\w+[^e\W]ed\b|\b(?:to|we|you|i|our|my|your|supposed)\b")
+_ROLES = re.compile(
+    r"\b(?:of|for|in|at|on|to|from|with|by|per|about|von|fur|bei|im|zu|mit|du|des|pour|dans|del"
+    r"|para|con|per|di|van|voor|met|av|pa)\b"
+)
 _ASIDE = re.compile(r" (?:in|for|at|on|within|im|bei|dans|chez|en|in|voor|inom)(?: |$)")
 """What stands behind says where the term is used: "a seed in the seed bank"."""
 
@@ -358,7 +365,7 @@ def read(text: str) -> Question:
 
 def _exact(plain: str, forms: Sequence[Form], measure: str) -> tuple[str, str]:
     """What an answer must have in it, and what is counted."""
-    if _TWICE.search(plain):
+    if _STEPS.search(plain) or _TWICE.search(plain):
         return "", ""
     if measure:
         asked = measure != "contact" or re.search(r"number|nummer|numero|address|mail\b", plain)
@@ -389,7 +396,9 @@ def _defined(plain: str) -> str:
     words = left.split()
     if not words or len(words) > LONGEST_TERM or _INNER.search(left) or _DOES.search(left):
         return ""
-    return _ASIDE.split(left)[0].strip(" -") or left
+    left = _ASIDE.split(left)[0].strip(" -") or left
+    # "What is the price of oysters" asks for a price, and "what is a tidal prism" for a sentence.
+    return "" if _ROLES.search(left) and _PARSED["number"].search(plain) else left
 
 
 def _sides(text: str) -> tuple[str, ...]:

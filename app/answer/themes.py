@@ -196,7 +196,7 @@ class ThemeQuotes(VaultSynthesizer):
             # A sentence with the words of the theme, else how the note begins.
             texts = (text for text in (" ".join(group.words), source.title) if text.strip())
             looks = (look(text, [Named(source)], reading, 1).quotes for text in texts)
-            quotes += next(filter(None, looks), [])
+            quotes += [*next(filter(None, looks), ())][:1]
         return quotes
 
 

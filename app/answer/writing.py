@@ -122,6 +122,7 @@ class LlmSynthesizer(VaultSynthesizer):
             filtered = MarkerFilter(*markers_of(there))
             answer = AnswerText()
             said: list[str] = []
+            handed_on = False
             failure: Exception | None = None
             asking = partial(self._tokens, query, fitted, doubt, notices)
             try:
@@ -129,6 +130,7 @@ class LlmSynthesizer(VaultSynthesizer):
                     for token in tokens:
                         said.append(token)
                         if piece := filtered.feed(answer.feed(token)):
+                            handed_on = True
                             yield piece
             except Exception as exc:  # noqa: BLE001 - any provider's error; the reply carries it
                 smaller = None if said or halved == HALVED else self._smaller(fitted, material, exc)
@@ -143,7 +145,7 @@ class LlmSynthesizer(VaultSynthesizer):
                 break
             _log.debug("the language model failed", exc_info=failure)
             draft: Draft | None
-            if text.strip():
+            if handed_on:
                 draft = self._fallback.draft(query, material)
             else:
                 draft = yield from self._fallback.stream_draft(query, material, cancelled)

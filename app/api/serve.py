@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import http.client
 import json
@@ -110,7 +111,7 @@ def server_of(app: FastAPI) -> uvicorn.Server:
 
 
 class _Server(uvicorn.Server):
-    """A server whose streams end first when it goes."""
+    """A server whose streams end first when it goes, and what takes too long before it is gone."""
 
     def __init__(self, config: uvicorn.Config, workers: Workers) -> None:
         super().__init__(config)
@@ -118,7 +119,10 @@ class _Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._workers.close()
+        # Just before uvicorn would break requests off without a word.
+        late = asyncio.get_running_loop().call_later(GRACE - 1, self._workers.give_up)
         await super().shutdown(sockets)
+        late.cancel()
 
 
 def run(server: uvicorn.Server, listening: socket.socket) -> None:

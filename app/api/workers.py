@@ -43,6 +43,7 @@ class ThreadPool:
         self._limiter = CapacityLimiter(self._most)
         self._taken: set[threading.Event] = set()
         self._streams: set[CancelScope] = set()
+        self._scopes: set[CancelScope] = set()
         self._closed = False
 
     @property
@@ -76,6 +77,7 @@ class ThreadPool:
 
         self._taken.add(gone)
         with anyio.move_on_after(self._seconds) as scope:
+            self._scopes.add(scope)
             if streams:
                 self._streams.add(scope)
             try:
@@ -84,6 +86,7 @@ class ThreadPool:
                 )
             finally:
                 gone.set()
+                self._scopes.discard(scope)
                 self._streams.discard(scope)
                 # Work that goes on unheard has its place until it ends.
                 if not begun.is_set():
@@ -97,6 +100,11 @@ class ThreadPool:
         """Begin nothing more, and end streams: they would go on for as long as their answer takes."""
         self._closed = True
         for scope in [*self._streams]:
+            scope.cancel()
+
+    def give_up(self) -> None:
+        """Wait for nothing that runs still: it is refused as the server stops."""
+        for scope in [*self._scopes]:
             scope.cancel()
 
 
@@ -122,6 +130,11 @@ class Workers:
         self.closing.set()
         self.answers.close()
         self.lookups.close()
+
+    def give_up(self) -> None:
+        """Wait for nothing that runs still."""
+        self.answers.give_up()
+        self.lookups.give_up()
 
 
 async def stream(

@@ -76,8 +76,6 @@ def evaluate(
     """Measure how well notes are found, and questions answered: on your vault, or golden sets."""
     if ablate and compare is not None:
         raise UsageError("--ablate and --compare are two evaluations; run one after the other")
-    # A path of the vault may hold what is no text.
-    write = partial(Path.write_text, encoding="utf-8", errors="backslashreplace")
     for file in filter(None, (out, html)):
         _check_writable(file)
     import json
@@ -127,11 +125,11 @@ def evaluate(
     if options.json:
         print_json(document)
     if out is not None:
-        write(out, json.dumps(document, indent=2) + "\n")
+        _write(out, json.dumps(document, indent=2) + "\n")
     if html is not None:
         from notehop.app.evaluation.report import report
 
-        write(html, report(found))
+        _write(html, report(found))
 
 
 def _evaluated(
@@ -157,6 +155,17 @@ def _check_writable(file: Path) -> None:
     """Refuse a file before the minutes that it takes to have something to write."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
+        new = not file.exists()
         file.open("a").close()
+        if new:
+            file.unlink()
+    except OSError as exc:
+        raise UsageError(f"{file}: cannot be written: {exc.strerror}") from exc
+
+
+def _write(file: Path, text: str) -> None:
+    try:
+        # A path of the vault may hold what is no text.
+        file.write_text(text, encoding="utf-8", errors="backslashreplace")
     except OSError as exc:
         raise UsageError(f"{file}: cannot be written: {exc.strerror}") from exc

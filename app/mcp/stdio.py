@@ -85,5 +85,7 @@ def _end(vaults: Vaults, code: int) -> None:
     late.start()
     for vault in vaults.values():
         vault.stop()
+    for vault in vaults.values():
+        vault.join()
     sys.stderr.flush()
     os._exit(code)

@@ -91,18 +91,26 @@ def _left_out(place: Place, path: str) -> str:
     return f" (left out of the index, so no search finds it: {reasons[0]})" if reasons else ""
 
 
+_LOOK_UPS = threading.BoundedSemaphore(4)
+"""At once, those included that nobody waits for any more."""
+
+
 def _in_time(find: Find, kept: Kept, seconds: float) -> list[Connection]:
     """What is found in time; what takes longer goes on, and nobody hears of it.
 
     :raises NotehopError: if it takes longer.
     """
     found: Future[list[Connection]] = Future()
+    if not _LOOK_UPS.acquire(timeout=seconds):
+        raise NotehopError("others are still being looked up")
 
     def run() -> None:
         try:
             found.set_result(find(kept))
         except BaseException as exc:  # noqa: BLE001 (raised where it is waited for)
             found.set_exception(exc)
+        finally:
+            _LOOK_UPS.release()
 
     # Not of a pool, whose threads the end of the process would wait for.
     threading.Thread(target=run, name="notehop-related", daemon=True).start()

@@ -152,6 +152,7 @@ class FirstIndex:
         program = index_program(place.vault, place.layout, config_file)
         self._command = [*program, "--part-of", command]
         self._stop, self._ended = threading.Event(), threading.Event()
+        self._begun = False
         self.said = "just begun"
         self.failure: str | None = None
 
@@ -160,6 +161,7 @@ class FirstIndex:
         return not self._ended.is_set()
 
     def run(self) -> None:
+        self._begun = True
         try:
             run_program(self._command, self._stop, self._hear)
             self.failure = "it was stopped" if self._stop.is_set() else None
@@ -170,9 +172,15 @@ class FirstIndex:
 
     def _hear(self, line: str) -> None:
         self.said = line
-        self._told(line)
+        # Standard error may be closed by now: the process is heard on.
+        with suppress(OSError, ValueError):
+            self._told(line)
 
     def stop(self) -> None:
-        """End the process; the next run goes on where it was."""
+        """Have the process end; the next run goes on where it was."""
         self._stop.set()
-        self._ended.wait(ENDING)
+
+    def join(self) -> None:
+        """Wait until it has, for some seconds."""
+        if self._begun:
+            self._ended.wait(ENDING)

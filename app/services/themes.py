@@ -230,7 +230,12 @@ class VaultThemes:
                 read_templates(place.vault).holds,
                 lambda: (self._engine.tokenizer, now.lexical),
                 self._settings.themes,
-                max(known, key=lambda one: one.generation, default=None),
+                # Generations of another index tell nothing.
+                max(
+                    known,
+                    key=lambda one: (one.stamp == now.catalog.stamp, one.generation),
+                    default=None,
+                ),
             )
             return self._made
 

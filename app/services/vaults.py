@@ -180,10 +180,16 @@ class LazyVault:
         if self._first is not None:
             self._first.stop()
 
+    def join(self) -> None:
+        """Wait until a first index that was stopped has ended."""
+        if self._first is not None:
+            self._first.join()
+
     def close(self) -> None:
         """Let go of the vault, and end what follows it; it finishes what it writes."""
         self._closed = True
         self.stop()
+        self.join()
         self._held.close()
         if self.opened is not None:
             self.opened.close()

@@ -215,11 +215,14 @@ def _translated_errors(name: str, hub: str) -> Iterator[None]:
         # What the library says then is about its cache; what happened stands behind it.
         raise ModelError(f"{name}: {_reason(exc.__cause__ or exc, hub)}") from exc
     except Exception as exc:
-        raise ModelError(f"{name}: {_reason(exc, hub)}") from exc
+        reason = _reason(exc, hub)
+        if reason is None:
+            raise
+        raise ModelError(f"{name}: {reason}") from exc
 
 
-def _reason(exc: BaseException, hub: str) -> str:
-    """What went wrong, and what to do."""
+def _reason(exc: BaseException, hub: str) -> str | None:
+    """What went wrong, and what to do; None for a mistake of ours."""
     from huggingface_hub import errors
 
     if isinstance(exc, errors.GatedRepoError):
@@ -237,9 +240,12 @@ def _reason(exc: BaseException, hub: str) -> str:
     if isinstance(exc, errors.HfHubHTTPError):
         status = getattr(exc.response, "status_code", "an unknown one")
         return f"{hub} answered with status {status}; try again later"
+    network = type(exc).__module__.split(".")[0].startswith(("httpx", "httpcore", "requests"))
     lost = (ConnectionError, TimeoutError, errors.LocalEntryNotFoundError)
-    if isinstance(exc, OSError) and not isinstance(exc, lost):
-        return f"could not be written: {exc}; is the disk full?"
+    if not network and not isinstance(exc, lost):
+        return (
+            f"could not be written: {exc}; is the disk full?" if isinstance(exc, OSError) else None
+        )
     said = (str(exc).splitlines() or [""])[0][:200]
     return (
         f"{hub} cannot be reached ({type(exc).__name__}: {said}); are you online? What was fetched "

@@ -291,7 +291,12 @@ def enrich(
         if not layout.marker.is_file():
             # The index was deleted: a file of ours would keep another from being made there.
             raise IndexMissing("there is no index")
-        with lock, EnrichmentStore.open(layout.enrichment) as store:
+        try:
+            lock.acquire()
+        except (Timeout, OSError, NotImplementedError):
+            done.stopped = "another process has texts written now"
+            return done if wanted else None
+        with EnrichmentStore.open(layout.enrichment) as store:
             if wanted:
                 calls = settings.max_calls
                 if paced:
@@ -303,10 +308,9 @@ def enrich(
                 store.retire_all()
             store.sweep(time.time() - settings.keep_days * _DAY)
             store.checkpoint()
-    except NotehopError as exc:
+    except (NotehopError, OSError) as exc:
         done.stopped = str(exc)
-    except (Timeout, OSError, NotImplementedError):
-        done.stopped = "another process has texts written now"
     finally:
+        lock.release()
         indexer.progress.close()
     return done if wanted else None

@@ -41,6 +41,8 @@ def remove_damaged(layout: IndexLayout) -> Iterator[str]:
 
     :raises IndexUnwritable: if the disk refuses.
     """
+    if layout.vectors.is_file():
+        _remove(layout, layout.vectors)
     parts: tuple[tuple[Path, Callable[[Path], object], str], ...] = (
         (layout.chunk_vectors, VectorIndex.read, "the vectors were damaged and are"),
         (layout.lexical, read_segments, "the lexical index was damaged and is"),
@@ -59,6 +61,8 @@ def lacks_query_model(layout: IndexLayout) -> bool:
 
     :raises IndexUnwritable: if the disk refuses.
     """
+    if layout.model.is_file():
+        _remove(layout, layout.model)
     manifest = read_manifest(layout.model)
     if manifest is not None and manifest.is_sound(layout.model):
         return False

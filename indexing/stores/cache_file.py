@@ -56,7 +56,7 @@ def open_cache(path: Path) -> Iterator[tuple[dict[str, Any], Arrays]]:
         with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
             yield of_array(file[_ABOUT]), file
     except (OSError, ValueError, KeyError, TypeError, EOFError, MemoryError, zlib.error,
-            zipfile.BadZipFile, NotImplementedError) as exc:  # fmt: skip
+            zipfile.BadZipFile, RuntimeError) as exc:  # fmt: skip
         reason = exc.strerror if isinstance(exc, OSError) and exc.strerror else str(exc)
         raise IndexDamaged(f"{path}: cannot be read: {reason}; run: notehop index") from exc
 

@@ -215,7 +215,7 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
             os.fsync(file.fileno())
         faults.point(f"{path.stem}-drafted")
         new.replace(path)
-    except Exception:
+    except BaseException:
         # On a full disk the half that was written is in everyone's way.
         new.unlink(missing_ok=True)
         raise

@@ -23,7 +23,7 @@ from filelock import FileLock, Timeout
 
 from notehop.config.errors import IndexFailure, IndexLocked, IndexUnwritable
 from notehop.indexing import faults
-from notehop.indexing.stores.layout import IndexLayout, read_json, unwritable, write_private
+from notehop.indexing.stores.layout import IndexLayout, lives, read_json, unwritable, write_private
 from notehop.indexing.stores.model import Holder
 
 if TYPE_CHECKING:
@@ -155,8 +155,11 @@ def _lock_folder(path: Path) -> int | None:
 
 
 def _who(layout: IndexLayout) -> Holder | str:
-    # Not written yet, or half: the lock stands.
-    return read_json(Holder, layout.lock_holder) or "another process"
+    said = read_json(Holder, layout.lock_holder)
+    # Not written yet, or half, or left behind by one that was killed: the lock stands.
+    if said is None or (said.host == socket.gethostname() and not lives(said.pid)):
+        return "another process"
+    return said
 
 
 def read_holder(layout: IndexLayout) -> Holder | None:

@@ -124,6 +124,7 @@ def write_themes(path: Path, themes: Themes | None) -> None:
     try:
         if themes is None:
             path.unlink(missing_ok=True)
+            path.with_suffix(".new").unlink(missing_ok=True)
             return
         plain = _THEMES.dump_python(themes, mode="json")
         file = {"format": _FORMAT, "crc": _checksum(plain), "themes": plain}

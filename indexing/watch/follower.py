@@ -177,6 +177,8 @@ class Follower:
             return
         if everything:
             self._schedule.scanned(time.monotonic() - began)
+            if self._events is None:
+                self._schedule.lost()
             # A Chroma server may have lost what it had: look now and then.
             self._untidy |= self._indexer.settings.vectors.engine == "chroma"
         if not half:

@@ -3,20 +3,21 @@
 import { isProblem } from "./api.js";
 import { h, hops, put, say } from "./dom.js";
 
-const AGAIN = 5000; // ms after which the page looks whether a first index is made
+const AGAIN = 5000; // ms after which what needs a first index is asked for again
 
 export function waiting(text) {
   return h("p", { class: "row dim waiting" }, hops(), h("span", {}, text));
 }
 
 export function failure(problem, retry) {
-  if (problem.type?.endsWith(":indexing")) setTimeout(() => location.reload(), AGAIN);
   const title = titleOf(problem);
   say(`${title}. ${problem.message}`);
-  return h("section", { class: "failed", role: "group", "aria-label": "Error" },
+  const shown = h("section", { class: "failed", role: "group", "aria-label": "Error" },
     h("h2", {}, title),
     h("p", {}, problem.message),
     retry && h("button", { class: "button", type: "button", onclick: retry }, "Try again"));
+  if (retry && problem.type?.endsWith(":indexing")) setTimeout(() => shown.isConnected && retry(), AGAIN);
+  return shown;
 }
 
 /** Fills an element: `look` asks and draws, at each load() anew; what `failed` makes of a problem is shown there. */
