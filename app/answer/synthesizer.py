@@ -40,6 +40,8 @@ Made = TypeVar("Made", Draft, Response)
 
 PATIENCE = 0.1  # seconds between two looks at whether the pieces are still wanted
 
+ENDING = 0.5  # seconds that a source is given to end once it is told
+
 Pieces = Callable[[Callable[[], bool]], Generator[str, None, None]]
 """Makes the pieces; what it is given says that nobody wants them any more."""
 
@@ -47,8 +49,8 @@ Pieces = Callable[[Callable[[], bool]], Generator[str, None, None]]
 def pulled(source: Pieces, cancelled: Callable[[], bool]) -> Generator[str, None, None]:
     """Yield what a source yields, until it ends or is cancelled.
 
-    Once cancelled, or closed, this ends at once. The source is told where it asks, else when it
-    gives its next piece, and is closed.
+    Once cancelled, or closed, this ends at once, or half a second later. The source is told where it
+    asks, else when it gives its next piece, and is closed.
 
     :raises Exception: what the source raises.
     """
@@ -67,7 +69,8 @@ def pulled(source: Pieces, cancelled: Callable[[], bool]) -> Generator[str, None
             pieces.put(exc)
 
     context = copy_context()
-    threading.Thread(target=context.run, args=(run,), name="notehop-answer", daemon=True).start()
+    thread = threading.Thread(target=context.run, args=(run,), name="notehop-answer", daemon=True)
+    thread.start()
     try:
         while not cancelled():
             try:
@@ -81,6 +84,8 @@ def pulled(source: Pieces, cancelled: Callable[[], bool]) -> Generator[str, None
             yield piece
     finally:
         unwanted.set()
+        # The end of a process that finds it in the middle of a library would be an abort.
+        thread.join(ENDING)
 
 
 def stream_of(llm: LLM, prompt: BasePromptTemplate, **given: str) -> Generator[str, None, None]:

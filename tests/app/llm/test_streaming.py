@@ -115,5 +115,5 @@ def test_control_c_on_the_command_line_ends_the_call(server: LlmServer, doors: D
         finally:
             process.kill()
     assert seen.gone.wait(PATIENCE)
-    assert process.returncode == 130
+    assert process.returncode == 130, error
     assert b"Traceback" not in error
