@@ -26,6 +26,7 @@ from notehop.indexing.graph.files import VaultFiles, is_readable
 from notehop.indexing.llm.consent import Hosts, names_this_machine, refusal
 from notehop.indexing.llm.egress import EgressLog
 from notehop.indexing.llm.providers import address, host_of, provider_of
+from notehop.indexing.run_record import read_run_record
 from notehop.indexing.shown import shown_time
 from notehop.indexing.stores.catalog import (
     Catalog,
@@ -39,7 +40,6 @@ from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.lock import read_holder
 from notehop.indexing.stores.model import LinkRow, NoteRow, NoteStatus
 from notehop.indexing.stores.replacement import settle
-from notehop.indexing.stores.run_record import read_run_record
 from notehop.indexing.vault.parse import read_note
 from notehop.indexing.vault.walk import FileEntry, Walk
 from notehop.indexing.watch.state import read_watch_state

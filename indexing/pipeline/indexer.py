@@ -19,6 +19,7 @@ from notehop.indexing.pipeline.run import IndexRun, Request
 from notehop.indexing.pipeline.state import IndexState
 from notehop.indexing.pipeline.upkeep import check_catalog, derive
 from notehop.indexing.report import LinkCounts, Progress, Report, Update
+from notehop.indexing.run_record import failed_before, recorded
 from notehop.indexing.stores.catalog import (
     Catalog,
     check_vault,
@@ -37,7 +38,6 @@ from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.lock import WriterLock
 from notehop.indexing.stores.model import LIMITS, Limits, NoteStatus
 from notehop.indexing.stores.replacement import finish_replacement, replace_index
-from notehop.indexing.stores.run_record import failed_before, recorded
 from notehop.indexing.themes.update import sum_themes_up
 from notehop.indexing.tokens import NAMES
 

@@ -20,12 +20,12 @@ from notehop.indexing.pipeline.language import judge
 from notehop.indexing.pipeline.state import IndexState, within
 from notehop.indexing.pipeline.upkeep import derive, lacks_query_model, remove_damaged, withdraw
 from notehop.indexing.report import Update
+from notehop.indexing.run_record import lost_lately, read_run_record
 from notehop.indexing.shown import counted
 from notehop.indexing.stores.catalog import Catalog, check_fingerprint
 from notehop.indexing.stores.chroma import remove_mirror
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.model import Batch, Limits, NoteStatus
-from notehop.indexing.stores.run_record import lost_lately, read_run_record
 from notehop.indexing.themes.update import update_themes
 from notehop.indexing.tokens import Tokenizer
 from notehop.indexing.vault.parse import Read, read_note
