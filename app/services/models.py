@@ -20,12 +20,11 @@ from notehop.indexing.embed.models import (
     INSTALL,
     MULTILINGUAL_DIMENSIONS,
     MULTILINGUAL_NAME,
-    bundled_folder,
     cached_folder,
     canonical_name,
     declared_languages,
+    installed_file,
     model_folder,
-    multilingual_file,
 )
 from notehop.indexing.embed.onnx_export import shared_exports
 from notehop.indexing.report import Progress
@@ -116,9 +115,11 @@ def pull_model(
 
 def _installed() -> Iterable[HeldModel]:
     with suppress(ModelError):
-        yield _described(BUNDLED_NAME, bundled_folder(), "bundled", languages=["en"])
+        yield _described(
+            BUNDLED_NAME, installed_file(BUNDLED_NAME).parent, "bundled", languages=["en"]
+        )
     with suppress(ModelError):
-        file = multilingual_file()
+        file = installed_file(MULTILINGUAL_NAME)
         yield HeldModel(
             name=MULTILINGUAL_NAME,
             kind="embedding",

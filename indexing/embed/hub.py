@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
@@ -33,20 +32,15 @@ class RemoteFile(NamedTuple):
     git_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class RemoteModel:
+class RemoteModel(NamedTuple):
     """What a hub has of a model: the files that notehop needs, of one commit."""
 
     name: str
     hub: str
     commit: str
     files: tuple[RemoteFile, ...]
-    licence: str | None = None
-
-    @property
-    def bytes(self) -> int:
-        """Size of the files together."""
-        return sum(file.bytes for file in self.files)
+    licence: str | None
+    bytes: int
 
 
 class CachedModel(NamedTuple):
@@ -73,9 +67,10 @@ def cached_models() -> list[CachedModel]:
         found = scan_cache_dir(hub_cache())
     except CacheNotFound:
         return []
-    models = [repo for repo in found.repos if repo.repo_type == "model"]
     return sorted(
-        CachedModel(one.repo_id, cached_folder(one.repo_id), one.size_on_disk) for one in models
+        CachedModel(one.repo_id, cached_folder(one.repo_id), one.size_on_disk)
+        for one in found.repos
+        if one.repo_type == "model"
     )
 
 
@@ -94,20 +89,18 @@ def ask(name: str, endpoint: str | None = None) -> RemoteModel:
     hub = endpoint or constants.ENDPOINT
     with _translated_errors(name, hub):
         info = HfApi(endpoint=hub).model_info(name, files_metadata=True, timeout=30)
-    files = [
-        RemoteFile(
-            one.rfilename, one.size or 0, one.lfs.sha256 if one.lfs else None, one.blob_id or ""
-        )
-        for one in info.siblings or ()
-        if _is_needed(PurePosixPath(one.rfilename))
-    ]
+    found: dict[PurePosixPath, RemoteFile] = {}
+    for one in info.siblings or ():
+        path = PurePosixPath(one.rfilename)
+        hidden = any(part.startswith(".") for part in path.parts)
+        if path.suffix in _KEPT and path.parts[0] not in _OTHER_FOLDERS and not hidden:
+            sha256 = one.lfs.sha256 if one.lfs else None
+            found[path] = RemoteFile(one.rfilename, one.size or 0, sha256, one.blob_id or "")
     # The same weights may stand there in a second format.
-    safe = {PurePosixPath(one.name).parent for one in files if one.name.endswith(".safetensors")}
-    files = [
-        one
-        for one in files
-        if not (one.name.endswith(".bin") and PurePosixPath(one.name).parent in safe)
-    ]
+    safe = {path.parent for path in found if path.suffix == ".safetensors"}
+    files = tuple(
+        file for path, file in found.items() if path.suffix != ".bin" or path.parent not in safe
+    )
     names = {file.name for file in files}
     if not names & _LAST or not any(one.endswith(WEIGHTS) for one in names):
         raise ModelError(
@@ -115,7 +108,8 @@ def ask(name: str, endpoint: str | None = None) -> RemoteModel:
             "modules.json with .safetensors or .bin files); choose one for sentence-transformers"
         )
     licence = getattr(info.card_data, "license", None)
-    return RemoteModel(name, hub, str(info.sha), tuple(files), str(licence) if licence else None)
+    size = sum(file.bytes for file in files)
+    return RemoteModel(name, hub, str(info.sha), files, str(licence) if licence else None, size)
 
 
 def fetch(model: RemoteModel, on_bytes: Callable[[int], None] = lambda _: None) -> Path:
@@ -128,61 +122,7 @@ def fetch(model: RemoteModel, on_bytes: Callable[[int], None] = lambda _: None) 
         hub says it is; what came is kept for the next time, a wrong file is not.
     """
     from huggingface_hub import hf_hub_download
-
-    bar = _bar(on_bytes)
-    # What makes a folder a model comes last: a cache that is read meanwhile has none of it yet.
-    for file in sorted(model.files, key=lambda one: (one.name in _LAST, one.name)):
-        with _translated_errors(model.name, model.hub):
-            there = hf_hub_download(
-                model.name,
-                file.name,
-                revision=model.commit,
-                endpoint=model.hub,
-                cache_dir=hub_cache(),
-                tqdm_class=bar,
-            )
-        _check(Path(there), file, model)
-    root = hub_cache() / f"models--{model.name.replace('/', '--')}"
-    reference = root / "refs" / "main"
-    new = reference.with_name(f"main.{os.getpid()}.new")
-    try:
-        reference.parent.mkdir(parents=True, exist_ok=True)
-        new.write_text(model.commit, encoding="utf-8")
-        new.replace(reference)
-    except OSError as exc:
-        raise ModelError(f"{root}: cannot be written: {exc.strerror}") from exc
-    return root / "snapshots" / model.commit
-
-
-def _is_needed(file: PurePosixPath) -> bool:
-    hidden = any(part.startswith(".") for part in file.parts)
-    return file.suffix in _KEPT and file.parts[0] not in _OTHER_FOLDERS and not hidden
-
-
-def _check(file: Path, wanted: RemoteFile, model: RemoteModel) -> None:
-    """Compare a file with what the hub says of it; take it out of the cache if it is another."""
     from huggingface_hub.utils.sha import git_hash, sha_fileobj
-
-    data = file.resolve()
-    size = data.stat().st_size
-    with data.open("rb") as stream:
-        if size != wanted.bytes:
-            same = False
-        elif wanted.sha256 is not None:
-            same = sha_fileobj(stream).hex() == wanted.sha256
-        else:
-            same = git_hash(stream.read()) == wanted.git_id  # the hub keeps small ones so
-    if same:
-        return
-    file.unlink(missing_ok=True)
-    data.unlink(missing_ok=True)
-    raise ModelError(
-        f"{model.name}: {wanted.name} is not what {model.hub} says it is ({size:,} bytes of "
-        f"{wanted.bytes:,}, or other content); it was thrown away, fetch the model again"
-    )
-
-
-def _bar(on_bytes: Callable[[int], None]) -> type[Any]:
     from huggingface_hub.utils.tqdm import silent_tqdm
 
     class Bar(silent_tqdm):  # type: ignore[misc, unused-ignore]
@@ -195,7 +135,44 @@ def _bar(on_bytes: Callable[[int], None]) -> type[Any]:
         def update(self, n: float | None = 1) -> None:
             on_bytes(int(n or 0))
 
-    return Bar
+    # What makes a folder a model comes last: a cache that is read meanwhile has none of it yet.
+    for wanted in sorted(model.files, key=lambda one: (one.name in _LAST, one.name)):
+        with _translated_errors(model.name, model.hub):
+            file = Path(
+                hf_hub_download(
+                    model.name,
+                    wanted.name,
+                    revision=model.commit,
+                    endpoint=model.hub,
+                    cache_dir=hub_cache(),
+                    tqdm_class=Bar,
+                )
+            )
+        data = file.resolve()
+        size = data.stat().st_size
+        same = size == wanted.bytes
+        with data.open("rb") as stream:
+            if same and wanted.sha256 is not None:
+                same = sha_fileobj(stream).hex() == wanted.sha256
+            elif same:
+                same = git_hash(stream.read()) == wanted.git_id  # the hub keeps small ones so
+        if not same:
+            file.unlink(missing_ok=True)
+            data.unlink(missing_ok=True)
+            raise ModelError(
+                f"{model.name}: {wanted.name} is not what {model.hub} says it is ({size:,} bytes of "
+                f"{wanted.bytes:,}, or other content); it was thrown away, fetch the model again"
+            )
+    root = hub_cache() / f"models--{model.name.replace('/', '--')}"
+    reference = root / "refs" / "main"
+    new = reference.with_name(f"main.{os.getpid()}.new")
+    try:
+        reference.parent.mkdir(parents=True, exist_ok=True)
+        new.write_text(model.commit, encoding="utf-8")
+        new.replace(reference)
+    except OSError as exc:
+        raise ModelError(f"{root}: cannot be written: {exc.strerror}") from exc
+    return root / "snapshots" / model.commit
 
 
 @contextmanager
@@ -211,11 +188,10 @@ def _translated_errors(name: str, hub: str) -> Iterator[None]:
         yield
     except errors.HFValidationError as exc:
         raise UsageError(f"{name!r} is no name of a model: {exc}") from exc
-    except errors.LocalEntryNotFoundError as exc:
-        # What the library says then is about its cache; what happened stands behind it.
-        raise ModelError(f"{name}: {_reason(exc.__cause__ or exc, hub)}") from exc
     except Exception as exc:
-        reason = _reason(exc, hub)
+        # What the library says of its cache has what happened behind it.
+        behind = exc.__cause__ if isinstance(exc, errors.LocalEntryNotFoundError) else None
+        reason = _reason(behind or exc, hub)
         if reason is None:
             raise
         raise ModelError(f"{name}: {reason}") from exc

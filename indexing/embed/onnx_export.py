@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,12 +19,7 @@ from platformdirs import user_cache_path
 
 from notehop.config.errors import IndexUnwritable, ModelError
 from notehop.indexing import faults
-from notehop.indexing.embed.identity import (
-    MIN_COSINE,
-    PROBES,
-    ModelDescription,
-    model_identity,
-)
+from notehop.indexing.embed.identity import MIN_COSINE, PROBES, ModelDescription, model_identity
 from notehop.indexing.embed.models import MULTILINGUAL_WINDOW
 from notehop.indexing.embed.onnx_model import (
     MANIFEST_FILE,
@@ -41,8 +35,10 @@ if TYPE_CHECKING:
     from notehop.indexing.embed.torch_embedding import TorchEmbedding
 
 
-_FEATURES = ("input_ids", "attention_mask", "token_type_ids")
 _OPSET = 17
+
+_PATIENCE = 300.0
+"""Seconds to wait for another process that exports: of a large model it takes minutes."""
 
 
 def export_query_model(bulk: TorchEmbedding, folder: Path) -> str | None:
@@ -63,14 +59,14 @@ def export_query_model(bulk: TorchEmbedding, folder: Path) -> str | None:
         f"torch {torch.__version__}, transformers {transformers.__version__}, opset {_OPSET}"
     )
     wanted = _manifest(bulk.description, bulk.max_tokens, made_with)
-    with _drafting(folder) as draft:
-        present = read_manifest(folder)
-        if present is not None and present.is_sound(folder) and _is_same(present, wanted):
-            return present.reason
-        made = _export(bulk, draft, wanted)
-        (draft / MANIFEST_FILE).write_text(made.text(), encoding="utf-8")
-        faults.point("export-drafted")
-        _install(draft, folder, made)
+    names = ("identity", "made_with", "max_tokens", "truncate")
+    with _writing(folder):
+        there = read_manifest(folder)
+        same = there and all(getattr(there, name) == getattr(wanted, name) for name in names)
+        if there is not None and same and there.is_sound(folder):
+            return there.reason
+        made = _export(bulk, folder, wanted)
+        _describe(folder, made)
     return made.reason
 
 
@@ -81,11 +77,9 @@ def describe_packed(description: ModelDescription, folder: Path) -> None:
     :raises IndexUnwritable: if the folder cannot be written.
     """
     manifest = _manifest(description, MULTILINGUAL_WINDOW)
-    if read_manifest(folder) == manifest:
-        return
-    with _drafting(folder) as draft:
-        (draft / MANIFEST_FILE).write_text(manifest.text(), encoding="utf-8")
-        _install(draft, folder, manifest)
+    if read_manifest(folder) != manifest:
+        with _writing(folder):
+            _describe(folder, manifest)
 
 
 def _manifest(description: ModelDescription, window: int, made_with: str = "") -> ModelManifest:
@@ -102,15 +96,20 @@ def _manifest(description: ModelDescription, window: int, made_with: str = "") -
 
 
 @contextmanager
-def _drafting(folder: Path) -> Iterator[Path]:
-    """A folder for what is made for another, which is made if missing; it goes with the block."""
+def _writing(folder: Path) -> Iterator[None]:
+    """Make a folder if it is missing; what its manifest does not name goes after the block."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        # What a run that was killed left takes the room that this one needs.
-        for left in folder.glob("draft-*"):
-            shutil.rmtree(left, ignore_errors=True)
-        with TemporaryDirectory(prefix="draft-", dir=folder, ignore_cleanup_errors=True) as draft:
-            yield Path(draft)
+        try:
+            yield
+        finally:
+            manifest = read_manifest(folder)
+            files = {} if manifest is None else manifest.files
+            kept = {MANIFEST_FILE, *(name for name, _ in files.values())}
+            for file in folder.iterdir():
+                ours = file.name.startswith(("query-", "tokenizer-", MANIFEST_FILE))
+                if ours and file.name not in kept and file.is_file():
+                    file.unlink(missing_ok=True)
     except OSError as exc:
         raise IndexUnwritable(
             f"{folder}: the query model cannot be written ({exc.strerror or exc}); "
@@ -118,40 +117,26 @@ def _drafting(folder: Path) -> Iterator[Path]:
         ) from exc
 
 
-def _install(source: Path, folder: Path, manifest: ModelManifest) -> None:
-    """Put an export into a folder: its description comes last, and what that does not name goes."""
-    names = [*(name for name, _ in manifest.files.values()), MANIFEST_FILE]
-    for name in names:
-        draft = folder / f"{name}.part"
-        draft.unlink(missing_ok=True)
-        try:
-            os.link(source / name, draft)
-        except OSError:
-            shutil.copy2(source / name, draft)
-        draft.replace(folder / name)
-        # Of two names of one file, nothing is replaced.
-        draft.unlink(missing_ok=True)
-        faults.point(f"export-{name.partition('-')[0]}-installed")
-    for file in folder.iterdir():
-        ours = file.name.startswith(("query-", "tokenizer-", MANIFEST_FILE))
-        if ours and file.name not in names and file.is_file():
-            file.unlink(missing_ok=True)
+def _describe(folder: Path, manifest: ModelManifest) -> None:
+    """Write a manifest, whose files are there by now."""
+    faults.point("export-drafted")
+    new = folder / f"{MANIFEST_FILE}.part"
+    new.write_text(manifest.text(), encoding="utf-8")
+    new.replace(folder / MANIFEST_FILE)
+    faults.point("export-described")
 
 
-def _is_same(found: ModelManifest, wanted: ModelManifest) -> bool:
-    """Whether an export is of the same model, by the same libraries."""
-    names = ("identity", "made_with", "max_tokens", "truncate")
-    return all(getattr(found, name) == getattr(wanted, name) for name in names)
-
-
-def _export(bulk: TorchEmbedding, draft: Path, manifest: ModelManifest) -> ModelManifest:
+def _export(bulk: TorchEmbedding, folder: Path, manifest: ModelManifest) -> ModelManifest:
     """Write model and tokenizer; return the manifest that names them, or the reason there is none."""
     from notehop.indexing.embed.torch_embedding import TorchEmbedding, own_tokenizer
 
     key = hashlib.sha256(manifest.text().encode()).hexdigest()[:12]
-    model, tokenizer = draft / f"query-{key}.onnx", draft / f"tokenizer-{key}.json"
+    model, tokenizer = folder / f"query-{key}.onnx", folder / f"tokenizer-{key}.json"
     exact = TorchEmbedding(bulk.description, "cpu", bulk.embed_batch_size)
     own = own_tokenizer(bulk.description.name, exact.model).to_str()
+    for file in (model, tokenizer):
+        # Of one that another index shares, the name is taken over and not the content.
+        file.unlink(missing_ok=True)
     tokenizer.write_text(own, encoding="utf-8")
     try:
         _trace(exact.model, bulk.description.truncate, model)
@@ -166,16 +151,19 @@ def _export(bulk: TorchEmbedding, draft: Path, manifest: ModelManifest) -> Model
         files={key: (file.name, file.stat().st_size) for key, file in files.items()},
         crc={key: checksum(file) for key, file in files.items()},
     )
+    texts = list(PROBES)
     try:
-        cosine = _agreement(bulk, exact, draft, made)
+        opened = OnnxModel(folder, made)
+        queries = np.concatenate([opened.vectors([text], "query") for text in texts])
+        passages = np.concatenate([opened.vectors([text], "passage") for text in texts])
     except ModelError as exc:
         return replace(manifest, reason=f"the export does not run: {_line(exc)}")
+    by_query = (queries * exact.embed_together(texts, "query")).sum(axis=1)
+    by_passage = (passages * bulk.embed_together(texts, "passage")).sum(axis=1)
+    cosine = round(float(min(by_query.min(), by_passage.min())), 6)
     if cosine < MIN_COSINE:
-        return replace(
-            manifest,
-            cosine=cosine,
-            reason=f"the export disagrees with torch (cosine {cosine:.4f} < {MIN_COSINE})",
-        )
+        reason = f"the export disagrees with torch (cosine {cosine:.4f} < {MIN_COSINE})"
+        return replace(manifest, cosine=cosine, reason=reason)
     return replace(made, cosine=cosine)
 
 
@@ -184,7 +172,7 @@ def _trace(model: Any, truncate: int | None, file: Path) -> None:
 
     # Two texts of different length: the mask must be part of what is traced.
     features = model.preprocess([PROBES[1], PROBES[2]])
-    names = [name for name in _FEATURES if name in features]
+    names = [n for n in ("input_ids", "attention_mask", "token_type_ids") if n in features]
     tensors = {name for name, value in features.items() if torch.is_tensor(value)}
     if tensors != set(names) or "input_ids" not in names:
         raise ValueError(f"it takes {', '.join(sorted(tensors))}, which a tokenizer alone lacks")
@@ -219,23 +207,8 @@ def _trace(model: Any, truncate: int | None, file: Path) -> None:
         )
 
 
-def _agreement(bulk: TorchEmbedding, exact: Any, folder: Path, manifest: ModelManifest) -> float:
-    """Return the least cosine between the export and torch."""
-    texts = list(PROBES)
-    opened = OnnxModel(folder, manifest)
-    queries = np.concatenate([opened.vectors([text], "query") for text in texts])
-    passages = np.concatenate([opened.vectors([text], "passage") for text in texts])
-    by_query = (queries * exact.embed_together(texts, "query")).sum(axis=1)
-    by_passage = (passages * bulk.embed_together(texts, "passage")).sum(axis=1)
-    return round(float(min(by_query.min(), by_passage.min())), 6)
-
-
 def _line(exc: Exception) -> str:
     return next(iter(str(exc).strip().splitlines()), "no message")[:300]
-
-
-_PATIENCE = 300.0
-"""Seconds to wait for another process that exports: of a large model it takes minutes."""
 
 
 def shared_exports() -> Path:
@@ -244,10 +217,8 @@ def shared_exports() -> Path:
 
 
 def shared_export(settings: EmbeddingSettings) -> Path:
-    """The folder of the export of the model that the settings name, which need not be there.
-
-    :raises ModelError: if the model is missing.
-    """
+    """The folder of the export of the model that the settings name, which need not be there. Raises
+    ModelError if the model is missing."""
     identity = {**model_identity(settings), "version": MANIFEST_VERSION}
     key = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:16]
     return shared_exports() / key
@@ -270,32 +241,26 @@ def one_at_a_time(shared: Path) -> Iterator[None]:
         yield
 
 
-def take_shared(shared: Path, folder: Path) -> bool:
-    """Put the shared export into an index's model folder.
+def share(source: Path, target: Path) -> bool:
+    """Put the export of one folder into another one, without a copy where the disk allows that.
 
-    :returns: False if there is none that is sound, or the disk refuses: one has to be made.
+    :returns: False if there is none that is sound, or the disk refuses.
     """
-    manifest = usable(shared)
+    manifest = usable(source)
     if manifest is None:
         return False
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        _install(shared, folder, manifest)
-    except OSError:
+        target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with _writing(target):
+            for name, _ in manifest.files.values():
+                draft = target / f"{name}.part"
+                draft.unlink(missing_ok=True)
+                try:
+                    os.link(source / name, draft)
+                except OSError:
+                    shutil.copy2(source / name, draft)
+                draft.replace(target / name)
+            _describe(target, manifest)
+    except (OSError, IndexUnwritable):
         return False
     return True
-
-
-def give_shared(folder: Path, shared: Path) -> None:
-    """Share the export of an index, if there is none; where the disk refuses, each has its own."""
-    if usable(shared) is not None or usable(folder) is None:
-        return
-    with suppress(OSError):
-        shared.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with TemporaryDirectory(dir=shared.parent, suffix=".part") as parent:
-            draft = Path(parent) / "export"
-            draft.mkdir(mode=0o700)
-            if take_shared(folder, draft):
-                # A damaged one, or one of another version, gives way.
-                shutil.rmtree(shared, ignore_errors=True)
-                draft.rename(shared)

@@ -14,17 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from notehop.config.errors import ModelError
-from notehop.indexing.embed.embedder import Kind, Vectors
-from notehop.indexing.embed.tokenizer import TokenOffsets, read_tokenizer
+from notehop.indexing.embed.embedder import Kind, TokenOffsets, Vectors, read_tokenizer
 
 if TYPE_CHECKING:
-    from tokenizers import Encoding, Tokenizer
+    from tokenizers import Tokenizer
 
 MANIFEST_FILE = "export.json"
 MANIFEST_VERSION = 1
-_SPECIALS = 8
-"""More tokens than a tokenizer puts around a text."""
-
 TOGETHER = 4
 """Texts of like length that go through the model at once: the model's weights are then read once for
 all of them, and little of the work is padding."""
@@ -57,7 +53,7 @@ class ModelManifest:
     version: int = MANIFEST_VERSION
 
     def text(self) -> str:
-        """Return the content of ``export.json``."""
+        """The content of ``export.json``."""
         return json.dumps(asdict(self), indent=2, ensure_ascii=False, sort_keys=True) + "\n"
 
     def is_sound(self, folder: Path) -> bool:
@@ -73,10 +69,8 @@ class ModelManifest:
 
 
 def checksum(file: Path) -> int:
-    """The CRC-32 of a file, read once in a process while its size and time stay what they are.
-
-    :raises OSError: if it cannot be read.
-    """
+    """The CRC-32 of a file, read once in a process while its size and time stay what they are. Raises
+    OSError if it cannot be read."""
     found = file.stat()
     return _checksum(file, found.st_ino, found.st_size, found.st_mtime_ns)
 
@@ -109,10 +103,7 @@ class OnnxModel:
     """An exported model in a session of one thread; safe to share between threads."""
 
     def __init__(self, folder: Path, manifest: ModelManifest) -> None:
-        """Open the files of a manifest.
-
-        :raises ModelError: if the runtime does not take them.
-        """
+        """Open the files of a manifest. Raises ModelError if the runtime does not take them."""
         import onnxruntime
 
         self.cut = 0
@@ -141,7 +132,7 @@ class OnnxModel:
 
     @cached_property
     def tokens(self) -> TokenOffsets:
-        """The model's tokenizer, which cuts nothing; read when notes are cut: a search needs none."""
+        """The model's tokenizer, which cuts nothing; read when notes are cut."""
         return TokenOffsets(self._read_tokenizer(), self._prompts["passage"])
 
     def _read_tokenizer(self) -> Tokenizer:
@@ -155,36 +146,26 @@ class OnnxModel:
 
     def vectors(self, texts: Sequence[str], kind: Kind) -> Vectors:
         """Embed texts, those of like length together: (n, d) with n > 0, in the order of ``texts``.
-
-        :raises ModelError: if the runtime fails.
-        """
+        Raises ModelError if the runtime fails."""
         encodings = [self._tokenizer.encode(self._prompts[kind] + text) for text in texts]
         order = sorted(range(len(texts)), key=lambda at: len(encodings[at].ids))
         rows = np.empty((len(texts), self._dimensions), dtype=np.float32)
         for first in range(0, len(order), TOGETHER):
             group = order[first : first + TOGETHER]
-            rows[group] = self._run([encodings[at] for at in group])
+            feed: dict[str, npt.NDArray[np.int64]] = {}
+            for one in self._session.get_inputs():
+                padded = np.zeros((len(group), len(encodings[group[-1]].ids)), dtype=np.int64)
+                for row, at in zip(padded, group, strict=True):
+                    row[: len(encodings[at].ids)] = getattr(encodings[at], _FEATURES[one.name])
+                feed[one.name] = padded
+            try:
+                rows[group] = self._session.run(None, feed)[0]
+            except Exception as exc:  # its errors share no other base
+                raise ModelError(f"{self._file}: onnxruntime failed: {exc}") from exc
         if kind == "passage":
             self.cut += sum(bool(encoding.overflowing) for encoding in encodings)
         return rows
 
     def is_cut(self, query: str) -> bool:
         """Whether the window does not hold a query."""
-        text = self._prompts["query"] + query
-        if text.isascii() and len(text) + _SPECIALS <= self.max_tokens:
-            # Its tokens are of a character at least.
-            return False
-        return bool(self._tokenizer.encode(text).overflowing)
-
-    def _run(self, encodings: Sequence[Encoding]) -> Vectors:
-        length = max(len(encoding.ids) for encoding in encodings)
-        feed: dict[str, npt.NDArray[np.int64]] = {}
-        for one in self._session.get_inputs():
-            padded = feed[one.name] = np.zeros((len(encodings), length), dtype=np.int64)
-            for row, encoding in zip(padded, encodings, strict=True):
-                row[: len(encoding.ids)] = getattr(encoding, _FEATURES[one.name])
-        try:
-            found: Vectors = self._session.run(None, feed)[0]
-        except Exception as exc:  # as above
-            raise ModelError(f"{self._file}: onnxruntime failed: {exc}") from exc
-        return found
+        return bool(self._tokenizer.encode(self._prompts["query"] + query).overflowing)

@@ -7,7 +7,7 @@ import hashlib
 import json
 import sys
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TextIO
 
@@ -50,104 +50,93 @@ class Item:
     request: Request
 
 
-@dataclass(frozen=True, slots=True)
-class Planner:
-    """Looks at those notes of an index that are not known to have all they should.
+def plan(
+    store: EnrichmentStore,
+    settings: EnrichSettings,
+    model: Mapping[str, Any] | None,
+    language: str,
+    catalog: CatalogSnapshot,
+) -> tuple[list[Item], int]:
+    """Find what is missing and worth asking for, and make the extracts that are missing.
 
-    ``model`` is what tells the language model apart, None where there is none; ``language`` that of
-    the index.
+    The store is told what every note needs; notes that are known to have all are passed over.
+
+    :param model: what tells the language model apart; None where there is none.
+    :param language: of the index.
+    :returns: what a model is to write, notes changed last first; how many extracts were made.
     """
-
-    store: EnrichmentStore
-    settings: EnrichSettings
-    model: Mapping[str, Any] | None
-    language: str
-
-    def plan(self, catalog: CatalogSnapshot) -> tuple[list[Item], int]:
-        """Find what is missing and worth asking for, and make the extracts that are missing.
-
-        The store is told what every note needs.
-
-        :returns: what a model is to write, notes changed last first; how many extracts were made.
-        """
-        seen = self.store.checked()
-        # What decides all that is written about a note: its passages follow from its content.
-        asked = [self.settings.summaries, self.settings.headers, self.model]
-        wanted = _hash([*asked, VERSION, extract.RULES, self.language, catalog.stamp])
-        shapes = {
-            path: f"{wanted} {stamp.content_hash}"
-            for path, stamp in catalog.stamps().items()
-            if stamp.status is NoteStatus.INDEXED
-        }
-        due = sorted(path for path, shape in shapes.items() if seen.get(path) != shape)
-        since = time.time() - _DAY
-        failures = self.store.failures()
-        vain = {one.key for one in failures if one.tries >= TRIES and one.last > since}
-        # What two notes would have said alike is asked once.
-        items: dict[str, Item] = {}
-        changed: dict[str, float] = {}
-        extracts = 0
-        for part in slices(due, _NOTES):
-            rows = catalog.notes_at(part)
-            changed |= {path: row.modified for path, row in rows.items()}
-            lacking, made = self._look(catalog, rows.values())
-            extracts += made
-            for item in lacking:
-                if item.key not in vain:
-                    items.setdefault(item.key, item)
-            done = rows.keys() - {item.path for item in lacking}
-            self.store.mark_checked({path: shapes[path] for path in done})
-        ordered = sorted(
-            items.values(),
-            key=lambda item: (-changed[item.path], item.path, item.request.kind != "summary"),
-        )
-        return ordered, extracts
-
-    def _look(self, catalog: CatalogSnapshot, notes: Collection[NoteRow]) -> tuple[list[Item], int]:
-        """What notes lack of a model, and how many extracts they lacked, which are made."""
-        tokenizer = Tokenizer(self.language)
-        items: list[Item] = []
+    tokenizer = Tokenizer(language)
+    # What decides all that is written about a note: its passages follow from its content.
+    asked = [settings.summaries, settings.headers, model]
+    wanted = _hash([*asked, VERSION, extract.RULES, language, catalog.stamp])
+    shapes = {
+        path: f"{wanted} {stamp.content_hash}"
+        for path, stamp in catalog.stamps().items()
+        if stamp.status is NoteStatus.INDEXED
+    }
+    seen = store.checked()
+    due = sorted(path for path, shape in shapes.items() if seen.get(path) != shape)
+    since = time.time() - _DAY
+    vain = {one.key for one in store.failures() if one.tries >= TRIES and one.last > since}
+    # What two notes would have said alike is asked once.
+    items: dict[str, Item] = {}
+    changed: dict[str, float] = {}
+    made = 0
+    for part in slices(due, _NOTES):
+        rows = catalog.notes_at(part)
+        requests: list[Item] = []
         extracts: dict[str, tuple[str, list[str]]] = {}
         needed: dict[str, dict[str, Kind]] = {}
-        for note in notes:
+        for note in rows.values():
+            changed[note.path] = note.modified
             chunks = [one for one in catalog.chunks_of(note.path) if one.kind == "text"]
-            texts = [chunk.text for chunk in chunks]
-            summed = self.settings.summaries != "off" and own_summary(note.front_matter) is None
             passages = [Passage(chunk.heading_path, chunk.text) for chunk in chunks]
-            asked = list(self._requests(note, passages, summed=summed))
-            items += asked
-            needed[note.path] = {item.key: item.request.kind for item in asked}
+            summed = settings.summaries != "off" and own_summary(note.front_matter) is None
+            own = [] if model is None else _items(note, passages, summed, settings, model)
+            requests += own
+            needed[note.path] = {item.key: item.request.kind for item in own}
             if summed:
+                texts = [chunk.text for chunk in chunks]
                 key = _hash([extract.RULES, tokenizer.fingerprint, note.title, texts])
                 extracts[key] = note.title, texts
                 needed[note.path][key] = "extract"
-        self.store.set_requirements(needed, {note.path: note.content_hash for note in notes})
-        there = self.store.texts(key for keys in needed.values() for key in keys)
-        made = [
+        store.set_requirements(needed, {path: row.content_hash for path, row in rows.items()})
+        there = store.texts(key for keys in needed.values() for key in keys)
+        new = [
             Text(key, "extract", extract.extract(title, texts, tokenizer), extract.RULES)
             for key, (title, texts) in extracts.items()
             if key not in there
         ]
-        self.store.put(made)
-        return [item for item in items if item.key not in there], len(made)
+        store.put(new)
+        made += len(new)
+        lacking = [item for item in requests if item.key not in there]
+        for item in lacking:
+            if item.key not in vain:
+                items.setdefault(item.key, item)
+        done = rows.keys() - {item.path for item in lacking}
+        store.mark_checked({path: shapes[path] for path in done})
+    ordered = sorted(
+        items.values(),
+        key=lambda item: (-changed[item.path], item.path, item.request.kind != "summary"),
+    )
+    return ordered, made
 
-    def _requests(
-        self, note: NoteRow, passages: Sequence[Passage], *, summed: bool
-    ) -> Iterator[Item]:
-        """All that a model is to write about a note.
 
-        :param summed: whether a summary of it is wanted.
-        """
-        if self.model is None:
-            return
-        requests: list[Request] = []
-        long = sum(len(passage.text.strip()) for passage in passages) > _SHORT
-        if summed and long and self.settings.summaries == "llm":
-            requests.append(summary_request(note.title, passages))
-        if self.settings.headers == "llm":
-            requests += header_requests(note.title, passages)
-        for request in requests:
-            yield Item(note.path, note.content_hash, request.key(self.model), request)
+def _items(
+    note: NoteRow,
+    passages: Sequence[Passage],
+    summed: bool,
+    settings: EnrichSettings,
+    model: Mapping[str, Any],
+) -> list[Item]:
+    """All that a model is to write about a note; ``summed``: whether a summary of it is wanted."""
+    requests: list[Request] = []
+    long = sum(len(passage.text.strip()) for passage in passages) > _SHORT
+    if summed and long and settings.summaries == "llm":
+        requests.append(summary_request(note.title, passages))
+    if settings.headers == "llm":
+        requests += header_requests(note.title, passages)
+    return [Item(note.path, note.content_hash, one.key(model), one) for one in requests]
 
 
 def _hash(payload: Any) -> str:
@@ -171,11 +160,6 @@ class Cost:
     def calls(self) -> int:
         return self.summaries + self.headers
 
-    @property
-    def covered(self) -> bool:
-        """Whether the budget of a run covers all of it."""
-        return self.within >= self.calls
-
     def lines(self) -> list[str]:
         kinds = (("summary", self.summaries), ("header", self.headers))
         what = [numbered(count, kind) for kind, count in kinds if count]
@@ -185,7 +169,7 @@ class Cost:
             f"That takes {counted(self.calls, 'request')}: up to {self.tokens_in:,} tokens sent, "
             f"about {self.tokens_out:,} received.",
         ]
-        if not self.covered:
+        if self.within < self.calls:
             found.append(
                 "The budget of a run (enrich.max_calls, enrich.max_tokens) covers "
                 f"{self.within:,} of them; the next run goes on."
@@ -238,7 +222,7 @@ def agreement(*, yes: bool, read: TextIO | None = None, write: TextIO | None = N
 def within_budget(cost: Cost) -> str | None:
     """Agree where nobody is there to ask, to what the budget of a run covers, and to no part of
     more."""
-    if cost.covered:
+    if cost.within >= cost.calls:
         return None
     return (
         f"{counted(cost.calls, 'request')} are more than the budget of a run covers, and "

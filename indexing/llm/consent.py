@@ -14,15 +14,10 @@ from notehop.config import user_config_file
 from notehop.config.errors import ProviderError
 
 Resolve = Callable[[str, int], list[str]]
-"""Addresses of a host, the best first.
-
-:raises OSError: if there are none.
-"""
+"""Gives the addresses of a host, the best first, or raises OSError."""
 
 
 class Hosts:
-    """Which hosts may get text."""
-
     def __init__(
         self,
         allowed: Iterable[str],
@@ -38,19 +33,16 @@ class Hosts:
         self._resolve = resolve or resolved
 
     def admit(self, host: str, port: int, what: str) -> bool:
-        """Let what would be sent go to a host; whether that is this machine.
-
-        :raises ProviderError: ``consent``, if it is another one that the user did not name;
-            ``refused``, if it is not named and its name leads nowhere.
-        """
-        named = self.allows(host)
+        """Let what would be sent go to a host; whether that is this machine. Raises ProviderError:
+        ``consent``, if it is another one that the user did not name; ``refused``, if it is not named
+        and its name leads nowhere."""
         try:
             here = bool(self.local(host, port))
         except ProviderError:
-            if not named:
+            if not self.allows(host):
                 raise
-            here = False
-        if not (here or named):
+            return False
+        if not (here or self.allows(host)):
             raise refusal(host, what)
         return here
 
@@ -59,18 +51,13 @@ class Hosts:
         return _plain(host) in self._allowed
 
     def local(self, host: str, port: int) -> list[str]:
-        """The loopback addresses of a host; empty if it has any other.
-
-        :raises ProviderError: if the name leads nowhere.
-        """
+        """The loopback addresses of a host; empty if it has any other. Raises ProviderError if the
+        name leads nowhere."""
         found = self.addresses(host, port)
         return found if found and all(is_loopback(address) for address in found) else []
 
     def addresses(self, host: str, port: int) -> list[str]:
-        """Where a host is now.
-
-        :raises ProviderError: if the name leads nowhere.
-        """
+        """Where a host is now. Raises ProviderError if the name leads nowhere."""
         try:
             return [host] if _address(host) else self._resolve(host, port)
         except OSError as exc:

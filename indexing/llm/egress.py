@@ -1,7 +1,6 @@
 """What leaves this machine: why a model or a server is asked and with which notes, and the log of it.
 
-The marks are context variables: they hold for the calls of the body, and for tasks and threads that
-were given its context. The log lies beside the index, in JSON lines, and is only ever added to. A call
+The log lies beside the index, in JSON lines, and is only ever added to. A call
 is written down before its first byte is sent, and again when it is over, so that a crash leaves it in
 the log. What goes to another machine and cannot be written down is not sent. Never in it: text of
 notes or answers, keys.
@@ -115,13 +114,11 @@ FORMER = "egress.former.jsonl"
 LARGEST = 2_000_000
 """Bytes after which a new file is begun, and the one before the last is thrown away."""
 
-MOST_NOTES = 200
-"""Notes that one line names; how many more there were is told."""
+MOST_NOTES = 200  # notes that one line names; how many more there were is told
 
 _APPEND = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
 
-_PATIENCE = 2.0
-"""Seconds to wait for another process to have written its line."""
+_PATIENCE = 2.0  # seconds to wait for another process to have written its line
 
 
 class EgressLog:
@@ -133,13 +130,9 @@ class EgressLog:
         :param largest: bytes after which a new file is begun.
         """
         self.folder = folder
+        self.file = folder / NAME
         self._largest = largest
         self._lock = threading.Lock()
-
-    @property
-    def file(self) -> Path:
-        """The file that is written."""
-        return self.folder / NAME
 
     def begin(
         self,
@@ -153,12 +146,11 @@ class EgressLog:
         bytes_out: int,
         attempt: int,
     ) -> Attempt:
-        """Write down that a request is sent.
-
-        :raises ProviderError: if it goes to another machine and cannot be written down.
-        """
+        """Write down that a request is sent. Raises ProviderError if it goes to another machine and
+        cannot be written down."""
+        name = secrets.token_hex(8)
         line = {
-            "id": secrets.token_hex(8),
+            "id": name,
             "time": round(time.time(), 3),
             "host": host,
             "local": local,
@@ -180,13 +172,31 @@ class EgressLog:
                     "leaves this machine is written down first; free space or mend the permissions"
                 ) from exc
             _log.debug("%s: not written: %s", self.file, exc)
-        return Attempt(self, str(line["id"]))
+        return Attempt(self, name)
 
-    def knows(self, host: str, purpose: str) -> bool:
-        """Whether a host got something for this purpose before, as far as the log goes back."""
-        return any(
-            line.get("host") == host and line.get("purpose") == purpose and not line.get("local")
-            for line in self.lines()
+    def announcement(
+        self, host: str, purpose: Purpose, who: str, url: str, setting: str, keyed: bool = False
+    ) -> str | None:
+        """What to tell the user before another machine gets text for this purpose for the first time,
+        as far as the log goes back.
+
+        :param who: what is behind the host.
+        :param setting: the one that holds its address.
+        :param keyed: whether a key goes along.
+        """
+        for line in self.lines():
+            if (line.get("host"), line.get("purpose")) == (host, purpose) and not line.get("local"):
+                return None
+        openly = ""
+        if url.startswith("http:"):
+            key = ", and with them your key" if keyed else ""
+            openly = (
+                f". They go over plain http: whoever is on the way can read them{key}. Write "
+                f"https:// in {setting} if it can be asked so"
+            )
+        return (
+            f"{host} ({who}) now gets {WHAT_GOES[purpose]}, with this call and with those to come"
+            f"{openly}; this is said once (notehop status --egress lists them)"
         )
 
     def lines(self) -> Iterator[dict[str, Any]]:
@@ -204,10 +214,8 @@ class EgressLog:
                         yield record
 
     def append(self, line: Mapping[str, Any]) -> None:
-        """Write a line.
-
-        :raises OSError: if the disk refuses; ``filelock.Timeout`` if another process does not end.
-        """
+        """Write a line. Raises OSError if the disk refuses; ``filelock.Timeout`` if another process
+        does not end."""
         text = json.dumps(line, ensure_ascii=False, separators=(",", ":"))
         data = text.encode("utf-8", "backslashreplace") + b"\n"
         with self._lock, FileLock(self.folder / "egress.lock", timeout=_PATIENCE, mode=0o600):

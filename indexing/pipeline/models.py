@@ -108,17 +108,16 @@ def load_embedder(settings: EmbeddingSettings, folder: Path) -> Embedder:
     if manifest is not None and manifest.reason is not None:
         return load_torch(settings)
     shared = onnx_export.shared_export(settings)
-    if onnx_export.usable(folder) is not None:
-        opened = load_query(folder, settings)
-        onnx_export.give_shared(folder, shared)
-        return SmallOrBulk(opened, settings)
-    with onnx_export.one_at_a_time(shared):
-        if onnx_export.take_shared(shared, folder):
-            return SmallOrBulk(load_query(folder, settings), settings)
-        bulk = load_torch(settings)
-        onnx_export.export_query_model(bulk, folder)
-        onnx_export.give_shared(folder, shared)
-        return bulk
+    if onnx_export.usable(folder) is None:
+        with onnx_export.one_at_a_time(shared):
+            if not onnx_export.share(shared, folder):
+                bulk = load_torch(settings)
+                onnx_export.export_query_model(bulk, folder)
+                onnx_export.share(folder, shared)
+                return bulk
+    elif onnx_export.usable(shared) is None:
+        onnx_export.share(folder, shared)
+    return SmallOrBulk(load_query(folder, settings), settings)
 
 
 @contextmanager

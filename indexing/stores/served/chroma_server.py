@@ -178,18 +178,10 @@ class ChromaServer:
             local = self._hosts.admit(self._host, self._port, WHAT_GOES["mirror"])
         except ProviderError as exc:
             raise VectorServerError(str(exc)) from exc
-        if local or self._log.knows(self._host, "mirror"):
+        if local:
             return None
-        plain = self.settings.url.startswith("http:")
-        openly = (
-            ". They go over plain http: whoever is on the way can read them; write https:// in "
-            "chroma.url if it can be asked so"
-        )
-        return (
-            f"{self._host} (Chroma) now gets {WHAT_GOES['mirror']}, with this run and with those to "
-            f"come{openly if plain else ''}; this is said once (notehop status --egress lists what "
-            "was sent)"
-        )
+        url = self.settings.url
+        return self._log.announcement(self._host, "mirror", "Chroma", url, "chroma.url")
 
     def _write(
         self, method: str, path: str, payload: Any = None, notes: Sequence[str] = ()
