@@ -60,7 +60,7 @@ def _settings(options: argparse.Namespace, vault: Path) -> Settings:
 
 
 def _index(options: argparse.Namespace, vault: Path) -> None:
-    from notehop.indexing.enrich.planner import agreement
+    from notehop.indexing.enrich.enricher import agreement
     from notehop.indexing.pipeline import Indexer, index
     from notehop.indexing.report import news_writer, report_lines, terminal_progress, warning_lines
     from notehop.indexing.stores.layout import layout_for

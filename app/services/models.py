@@ -12,7 +12,6 @@ from notehop.app.models import HeldModel, ModelList, PulledModel
 from notehop.app.retrieval.rerank import reranker_folder, reranker_name
 from notehop.config import Settings
 from notehop.config.errors import ModelError, UsageError
-from notehop.indexing.embed.hub import ask, cached_models, fetch, hub_cache
 from notehop.indexing.embed.identity import native_dimensions
 from notehop.indexing.embed.models import (
     BUNDLED_NAME,
@@ -20,13 +19,17 @@ from notehop.indexing.embed.models import (
     INSTALL,
     MULTILINGUAL_DIMENSIONS,
     MULTILINGUAL_NAME,
+    ask_hub,
     cached_folder,
+    cached_models,
     canonical_name,
     declared_languages,
+    fetch_model,
+    hub_cache,
     installed_file,
     model_folder,
 )
-from notehop.indexing.embed.onnx_export import shared_exports
+from notehop.indexing.embed.onnx_model import shared_exports
 from notehop.indexing.report import Progress
 
 Kind = Literal["embedding", "reranker", "unknown"]
@@ -76,7 +79,7 @@ def pull_model(
     if name in BUNDLED_NAMES or name == MULTILINGUAL_NAME:
         how = "comes with notehop" if name in BUNDLED_NAMES else f"is an extra; {INSTALL}"
         raise UsageError(f"{name} {how}: there is nothing to fetch")
-    remote = ask(name)
+    remote = ask_hub(name)
     folder = cached_folder(name)
     if folder is not None and folder.name != remote.commit:
         folder = None
@@ -95,7 +98,7 @@ def pull_model(
             progress.advance(came // MEGABYTE - (came - count) // MEGABYTE)
 
         try:
-            folder = fetch(remote, advance)
+            folder = fetch_model(remote, advance)
         finally:
             progress.close()
     kind: Kind = "unknown" if folder is None else kind_of(folder)

@@ -13,7 +13,6 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from importlib.metadata import version
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -42,11 +41,10 @@ are left, so that all workers have some."""
 BATCHES_EACH = 4
 """Batches for each worker at least: the slow ones take fewer, and none waits long for the last."""
 
-MOST_LOSSES = 3
-"""Workers that may die over one batch, and one after the other on one place of a node."""
+MOST_LOSSES = 3  # workers that may die over one batch
 
 START_S = 180.0
-"""Seconds until the first worker must have its model, or a cluster in full use room for one."""
+"""Seconds until the first batch of texts is done; a cluster in full use may have no room for a worker."""
 
 _LOOK_S = 5.0  # between two looks at which nodes there are
 _CONNECT_S = 10.0
@@ -200,50 +198,38 @@ def joined(
 class EmbeddingWorker:
     """An actor: the model, loaded once, on a node of the cluster."""
 
-    def __init__(self) -> None:
+    def __init__(self, release: str, settings: dict[str, Any], identity: dict[str, Any]) -> None:
+        """:param release: of the notehop that asks.
+        :param identity: of the model that the index is made with.
+        """
+        self._asked = release, settings, identity
         self._model: TorchEmbedding | None = None
 
-    def open(self, release: str, settings: dict[str, Any], identity: dict[str, Any]) -> None:
-        """Load the model, if it is the one that the index is made with. Raises ModelError if it is
-        missing here or another one, or if notehop is."""
-        if (here := version("notehop")) != release:
-            raise ModelError(
-                f"has notehop {here}, and {release} asks; run there: "
-                f"pip install 'notehop[ray]=={release}'"
-            )
-        wanted = EmbeddingSettings(**settings)
-        found = describe_model(wanted).identity()
-        for key, value in identity.items():
-            if found.get(key) != value:
-                raise ModelError(
-                    f"has another {wanted.model}: its {key} is {found.get(key)!r}, and the index is "
-                    f"made with {value!r}; install the same model there"
-                )
-        from notehop.indexing.embed.torch_embedding import load_bulk
-
-        self._model = load_bulk(wanted)
-
     def embed(self, texts: list[str]) -> tuple[Vectors, int]:
-        """Embed passages: (n, d) in their order, and how many of them were longer than the window."""
-        assert self._model is not None
+        """Embed passages: (n, d) in their order, and how many of them were longer than the window.
+
+        :raises ModelError: if the model is missing here or another one, or if notehop is.
+        """
+        if self._model is None:
+            release, settings, identity = self._asked
+            if (here := version("notehop")) != release:
+                raise ModelError(
+                    f"has notehop {here}, and {release} asks; run there: "
+                    f"pip install 'notehop[ray]=={release}'"
+                )
+            wanted = EmbeddingSettings(**settings)
+            found = describe_model(wanted).identity()
+            for key, value in identity.items():
+                if found.get(key) != value:
+                    raise ModelError(
+                        f"has another {wanted.model}: its {key} is {found.get(key)!r}, and the index "
+                        f"is made with {value!r}; install the same model there"
+                    )
+            from notehop.indexing.embed.torch_embedding import load_bulk
+
+            self._model = load_bulk(wanted)
         before = self._model.cut
         return self._model.embed(texts), self._model.cut - before
-
-
-@dataclass(slots=True, eq=False)
-class _Worker:
-    """``call`` is what it does: without a batch it loads the model; None for nothing."""
-
-    slot: Slot
-    actor: Any
-    call: Any
-    batch: list[int] = field(default_factory=list)
-    attempt: Attempt | None = None
-
-    def end(self, *, bytes_in: int = 0, error: str | None = None) -> None:
-        if self.attempt is not None:
-            self.attempt.end(bytes_in=bytes_in, error=error)
-        self.attempt = None
 
 
 class RayWorkers:
@@ -265,27 +251,79 @@ class RayWorkers:
         self._settings = settings
         self._identity = identity
         self._log = log
-        self._workers: dict[Slot, _Worker] = {}
-        self._deaths: Counter[Slot] = Counter()
-        self._reason = ""
-        self._looked = 0.0
+        self._actors: dict[Slot, Any] = {}
 
     def embed(self, texts: Sequence[str], on_batch: OnBatch | None = None) -> Vectors:
-        """Embed passages: (n, d), in the order of ``texts``; (0, d) for none. Raises ModelError if no
-        worker can be had, or the model fails on one."""
+        """Embed passages: (n, d), in the order of ``texts``; (0, d) for none.
+
+        :raises ModelError: if no worker can be had, or the model fails on one.
+        """
         rows = np.empty((len(texts), self._identity["dimensions"]), dtype=np.float32)
         if not texts:
             return rows
-        from ray.exceptions import RayError
+        import ray
+        from ray.exceptions import RayError, RayTaskError
 
+        device = self._settings.device
+        asked: dict[Any, tuple[Slot, list[int], Attempt | None]] = {}
+        losses: Counter[int] = Counter()  # by the first place of a batch
         done = 0
+        began = looked = time.monotonic()
         try:
-            for batch, found, cut in self._embedded(texts):
-                rows[batch] = found
-                self.cut += cut
-                done += len(batch)
-                if on_batch is not None:
-                    on_batch(done)
+            slots = self._cluster.slots(device)
+            waiting = deque(_batches(texts, BATCHES_EACH * max(1, len(slots))))
+            while done < len(texts):
+                if time.monotonic() - looked > _LOOK_S or not (asked or slots):
+                    slots, looked = self._cluster.slots(device), time.monotonic()
+                busy = {slot for slot, _, _ in asked.values()}
+                for slot in slots if waiting else ():
+                    if waiting and slot not in busy:
+                        batch = waiting.popleft()
+                        given = [texts[at] for at in batch]
+                        attempt = self._logged(slot, given, losses[batch[0]] + 1)
+                        asked[self._actor(slot).embed.remote(given)] = slot, batch, attempt
+                if not asked:
+                    what = "GPUs" if device == "cuda" else "CPUs or GPUs"
+                    raise self._cluster.error(
+                        f"no worker can be had: no node has {what} for Ray (`ray status`)"
+                    )
+                for call in ray.wait(list(asked), timeout=_LOOK_S)[0]:
+                    slot, batch, attempt = asked.pop(call)
+                    try:
+                        found, cut = ray.get(call)
+                    except RayTaskError as exc:
+                        _end(attempt, error="model")
+                        cause = exc.cause
+                        said = str(cause) if isinstance(cause, NotehopError) else _first_line(cause)
+                        raise self._cluster.error(f"node {slot.host} {said}") from exc
+                    except RayError as exc:
+                        _end(attempt, error="refused")
+                        # One that lost what it sent, or is slow to answer, may live on.
+                        ray.kill(self._actors.pop(slot))
+                        # Others first: its node may be gone.
+                        slots = [one for one in slots if one != slot]
+                        losses[batch[0]] += 1
+                        if losses[batch[0]] >= MOST_LOSSES:
+                            missing = "No module named 'notehop" in str(exc)
+                            why = _INSTALL_THERE if missing else _first_line(exc)
+                            raise self._cluster.error(
+                                f"{MOST_LOSSES} workers died over the same {len(batch)} texts, the "
+                                f"last on node {slot.host}: {why}; if its memory ran out, set a "
+                                "smaller embedding.batch_size"
+                            ) from exc
+                        waiting.appendleft(batch)
+                        continue
+                    _end(attempt, bytes_in=found.nbytes)
+                    rows[batch] = found
+                    self.cut += cut
+                    done += len(batch)
+                    if on_batch is not None:
+                        on_batch(done)
+                if not done and time.monotonic() - began > START_S:
+                    raise self._cluster.error(
+                        f"no worker began within {START_S:.0f} s ({ray.available_resources()} are free "
+                        f"of {ray.cluster_resources()}); free some, or wait until others are done"
+                    )
         except (RayError, ConnectionError) as exc:
             raise self._cluster.error(
                 f"the cluster is gone ({_first_line(exc)}); what was committed stays: run it again "
@@ -293,116 +331,52 @@ class RayWorkers:
             ) from exc
         finally:
             # What is under way is of no use any more; its worker begins anew.
-            self._workers = {at: one for at, one in self._workers.items() if not one.batch}
+            for slot, _, _ in asked.values():
+                self._actors.pop(slot, None)
         return rows
 
-    def _embedded(self, texts: Sequence[str]) -> Iterator[tuple[list[int], Vectors, int]]:
-        """Each batch as it is done: the places of its texts, their vectors, how many were cut."""
-        import ray
-        from ray.exceptions import RayError, RayTaskError
+    def _actor(self, slot: Slot) -> Any:
+        """The worker of a slot, which loads its model when it is first asked."""
+        if slot not in self._actors:
+            import ray
+            from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-        self._fill()
-        waiting = deque(_batches(texts, BATCHES_EACH * len(self._workers)))
-        losses: Counter[int] = Counter()  # by the first place of a batch
-        since = time.monotonic()
-        while waiting or any(one.batch for one in self._workers.values()):
-            if time.monotonic() - self._looked > _LOOK_S:
-                self._fill()
-            for worker in self._workers.values():
-                if waiting and worker.call is None:
-                    batch = waiting.popleft()
-                    self._send(worker, batch, [texts[at] for at in batch], losses[batch[0]] + 1)
-            calls = {one.call: one for one in self._workers.values() if one.call is not None}
-            for call in ray.wait(list(calls), timeout=_LOOK_S)[0]:
-                worker = calls[call]
-                try:
-                    found = ray.get(call)
-                except RayTaskError as exc:
-                    worker.end(error="model")
-                    cause = exc.cause
-                    said = str(cause) if isinstance(cause, NotehopError) else _first_line(cause)
-                    raise self._cluster.error(f"node {worker.slot.host} {said}") from exc
-                except RayError as exc:
-                    self._remove(worker, exc)
-                    if not (batch := worker.batch):
-                        continue
-                    losses[batch[0]] += 1
-                    if losses[batch[0]] >= MOST_LOSSES:
-                        raise self._cluster.error(
-                            f"{MOST_LOSSES} workers died over the same {len(batch)} texts, the last "
-                            f"on {self._reason}; if its memory ran out, set a smaller "
-                            "embedding.batch_size"
-                        ) from exc
-                    waiting.appendleft(batch)
-                    continue
-                batch, worker.call, worker.batch = worker.batch, None, []
-                if batch:
-                    del self._deaths[worker.slot]
-                    worker.end(bytes_in=found[0].nbytes)
-                    yield batch, *found
-            if any(one.call is None or one.batch for one in self._workers.values()):
-                since = time.monotonic()  # one has its model
-            elif time.monotonic() - since > START_S:
-                raise self._cluster.error(
-                    f"no worker began within {START_S:.0f} s ({ray.available_resources()} are free of "
-                    f"{ray.cluster_resources()}); free some, or wait until others are done"
-                )
-
-    def _fill(self) -> None:
-        """Start a worker wherever there is room for one. Raises ModelError if there is none left."""
-        import ray
-        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
-
-        self._looked = time.monotonic()
-        asked = self._settings.device
-        for slot in self._cluster.slots(asked):
-            if slot in self._workers or self._deaths[slot] >= MOST_LOSSES:
-                continue
             kind = ray.remote(EmbeddingWorker).options(
                 num_cpus=slot.cpus,
                 num_gpus=slot.gpus,
                 scheduling_strategy=NodeAffinitySchedulingStrategy(slot.node, soft=False),
             )
-            try:
-                actor = kind.remote()
-            except ImportError as exc:  # of the head, where ray:// leads to
-                raise self._cluster.error(f"its head {_INSTALL_THERE} ({exc})") from exc
-            device = "cuda" if slot.gpus else "mps" if asked == "mps" else "cpu"
+            mps = self._settings.device == "mps"
+            device = "cuda" if slot.gpus else "mps" if mps else "cpu"
             # Ray says how many threads a worker has.
             settings = self._settings.model_copy(update={"device": device, "threads": 0})
-            call = actor.open.remote(version("notehop"), settings.model_dump(), self._identity)
-            self._workers[slot] = _Worker(slot, actor, call)
-        if not self._workers:
-            what = "GPUs" if asked == "cuda" else "CPUs or GPUs"
-            why = self._reason or f"no node has {what} for Ray (`ray status`)"
-            raise self._cluster.error(f"no worker can be had: {why}")
+            try:
+                self._actors[slot] = kind.remote(
+                    version("notehop"), settings.model_dump(), self._identity
+                )
+            except ImportError as exc:  # of the head, where ray:// leads to
+                raise self._cluster.error(f"its head {_INSTALL_THERE} ({exc})") from exc
+        return self._actors[slot]
 
-    def _send(self, worker: _Worker, batch: list[int], texts: list[str], attempt: int) -> None:
-        if not is_this_machine(worker.slot.host):
-            worker.attempt = self._log.begin(
-                host=worker.slot.host,
-                local=False,
-                provider="ray",
-                model=self._settings.model,
-                purpose="embedding",
-                notes=(),
-                bytes_out=sum(len(text.encode("utf-8", "replace")) for text in texts),
-                attempt=attempt,
-            )
-        worker.call, worker.batch = worker.actor.embed.remote(texts), batch
+    def _logged(self, slot: Slot, texts: Sequence[str], attempt: int) -> Attempt | None:
+        """Write down what goes to another machine; None for this one."""
+        if is_this_machine(slot.host):
+            return None
+        return self._log.begin(
+            host=slot.host,
+            local=False,
+            provider="ray",
+            model=self._settings.model,
+            purpose="embedding",
+            notes=(),
+            bytes_out=sum(len(text.encode("utf-8", "replace")) for text in texts),
+            attempt=attempt,
+        )
 
-    def _remove(self, worker: _Worker, exc: Exception) -> None:
-        """Go on without a worker that died."""
-        import ray
 
-        del self._workers[worker.slot]
-        self._deaths[worker.slot] += 1
-        self._looked = 0.0  # its node may be gone, or take another worker
-        worker.end(error="refused")
-        # One that lost what it sent, or is slow to answer, may live on.
-        ray.kill(worker.actor)
-        why = _INSTALL_THERE if "No module named 'notehop" in str(exc) else _first_line(exc)
-        self._reason = f"node {worker.slot.host}: {why}"
+def _end(attempt: Attempt | None, *, bytes_in: int = 0, error: str | None = None) -> None:
+    if attempt is not None:
+        attempt.end(bytes_in=bytes_in, error=error)
 
 
 def _batches(texts: Sequence[str], least: int) -> list[list[int]]:

@@ -99,7 +99,7 @@ def of_transport(exc: Exception, config: ProviderConfig, *, local: bool) -> Prov
         kind, says = "timeout", f"cannot be reached within {config.llm.connect_timeout_s:g} s"
         says += "; is it up, and is llm.base_url right?"
     elif isinstance(exc, httpcore.TimeoutException):
-        return timed_out(config, overdue=OVERDUE in str(exc))
+        return timed_out(config, exc)
     elif isinstance(exc, httpcore.UnsupportedProtocol):
         return ProviderError(f"{config.url}: no address that can be asked; check llm.base_url")
     elif not isinstance(exc, httpcore.ConnectError):
@@ -125,7 +125,7 @@ def of_transport(exc: Exception, config: ProviderConfig, *, local: bool) -> Prov
 def of_cut(exc: Exception, config: ProviderConfig) -> ProviderError:
     """The error of an answer that broke off in the middle."""
     if isinstance(exc, httpcore.TimeoutException):
-        return timed_out(config, overdue=OVERDUE in str(exc))
+        return timed_out(config, exc)
     says = f"broke off in the middle of its answer ({_reason(exc)}); ask again"
     return ProviderError(f"{config.where} {says}", "server")
 
@@ -144,9 +144,9 @@ def of_library(exc: Exception, config: ProviderConfig) -> ProviderError:
     return ProviderError(f"{config.where} gave no answer that can be read{quoted}")
 
 
-def timed_out(config: ProviderConfig, *, overdue: bool = False) -> ProviderError:
+def timed_out(config: ProviderConfig, exc: Exception | None = None) -> ProviderError:
     """The error of a model that says nothing for too long, or does not end."""
-    if overdue:
+    if OVERDUE in str(exc):
         return too_long(config, f"{config.reply_s:g} s", "timeout")
     says = f"said nothing for {config.llm.timeout_s:g} s; a larger llm.timeout_s waits longer"
     return ProviderError(f"{config.where} {says}, a smaller model answers sooner", "timeout")

@@ -134,26 +134,26 @@ _HOMES: dict[str, str] = {
         "write_new"
     ),
     "notehop.indexing.changes": "changes_since scan",
-    "notehop.indexing.embed": "onnx_export",
+    "notehop.indexing.embed": "onnx_model",
     "notehop.indexing.embed.embedder": (
         "Embedder OnBatch read_tokenizer TokenOffsets Vectors=EmbedderVectors"
     ),
-    "notehop.indexing.embed.hub": "ask cached_models fetch",
     "notehop.indexing.embed.identity": (
         "model_identity native_dimensions describe_model MIN_COSINE PROBES"
     ),
     "notehop.indexing.embed.models": (
-        "BUNDLED_NAME cached_folder INSTALLED installed_file MULTILINGUAL_NAME"
+        "ask_hub=ask BUNDLED_NAME cached_folder cached_models fetch_model=fetch INSTALLED "
+        "installed_file MULTILINGUAL_NAME"
     ),
     "notehop.indexing.embed.onnx_embedding": "load_query QueryEmbedder",
-    "notehop.indexing.embed.onnx_export": "export_query_model",
-    "notehop.indexing.embed.onnx_model": "ModelManifest MANIFEST_FILE read_manifest",
+    "notehop.indexing.embed.onnx_model": (
+        "export_query_model ModelManifest MANIFEST_FILE read_manifest"
+    ),
     "notehop.indexing.embed.packed": "PackedModel UnigramTokenizer",
     "notehop.indexing.embed.ray_embedding": "Address=RayAddress EmbeddingWorker RayCluster slots_of",
     "notehop.indexing.embed.torch_embedding": ("even_width load_bulk TorchEmbedding"),
     "notehop.indexing.enrich.prompts": "cleaned",
-    "notehop.indexing.enrich.planner": "agreement Cost",
-    "notehop.indexing.enrich.enricher": "enrich",
+    "notehop.indexing.enrich.enricher": "agreement Cost enrich",
     "notehop.indexing.enrich.writer": "TextWriter",
     "notehop.indexing.enrich.store": "EnrichmentStore read_summaries Summary",
     "notehop.indexing.graph": "pagerank",
