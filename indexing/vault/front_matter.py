@@ -15,10 +15,21 @@ import yaml
 
 MAX_DEPTH = 40  # a front matter nested deeper than this is damage or an attack
 MAX_VALUES = 50_000  # aliases count with all they stand for, so a "billion laughs" ends here
-
 MAX_CHARACTERS = 1_000_000  # properties are written by hand; more than this is something else
 
 KeyPath = tuple[str, ...]
+
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_OPENING = re.compile(r"---[ \t]*\n")
+_UNCLOSED = re.compile(r"---[ \t]*\n[\w-]+:(?:[ \t].*)?(?:\n.+)*")
+_CLOSING = re.compile(r"^---[ \t]*$", re.MULTILINE)
+
+_INT = re.compile(r"[-+]?[0-9]{1,18}")
+_BASE = re.compile(r"0(o[0-7]{1,20}|x[0-9a-fA-F]{1,15})")
+_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+\.[0-9]*|[0-9]+(?=[eE]))(?:[eE][-+]?[0-9]{1,3})?")
+_WORDS = {"": None, "~": None, "null": None, "Null": None, "NULL": None} | {
+    word: word.lower() == "true" for word in ("true", "True", "TRUE", "false", "False", "FALSE")
+}
 
 
 class YamlProblem(Exception):
@@ -50,9 +61,6 @@ def read_yaml(text: str) -> _Reader:
         raise YamlProblem(0, str(exc)) from exc
 
 
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
-
 class _Reader:
     """The values of a YAML mapping, and the lines, from 0, of those that are not behind an alias."""
 
@@ -76,15 +84,17 @@ class _Reader:
                 break
 
     def _value(self, event: Any, path: KeyPath) -> Any:
-        line = event.start_mark.line
+        line, before = event.start_mark.line, self._total
+        value, size = None, 1
         if isinstance(event, yaml.AliasEvent):
             if event.anchor not in self._anchors:
                 raise YamlProblem(line, f"the alias *{event.anchor} has no anchor before it")
             value, size = self._anchors[event.anchor]
-            self._count(size, line)
+        self._total += size
+        if self._total > MAX_VALUES:
+            raise YamlProblem(line, f"more than {MAX_VALUES} values, aliases counted in full")
+        if isinstance(event, yaml.AliasEvent):
             return value
-        before = self._total
-        self._count(1, line)
         if isinstance(event, yaml.ScalarEvent):
             value = _scalar(event)
             self.lines[path] = line
@@ -97,7 +107,9 @@ class _Reader:
         else:
             value = {}
             while not isinstance(item := next(self._events), yaml.MappingEndEvent):
-                key = self._key(item, (*path, ""))
+                read = self._value(item, (*path, ""))
+                scalar = isinstance(item, yaml.ScalarEvent)
+                key = str(item.value) if scalar else json.dumps(read, ensure_ascii=False)
                 if key in value:
                     self.repeated.append((item.start_mark.line, key))
                 self.key_lines[*path, key] = item.start_mark.line
@@ -105,25 +117,6 @@ class _Reader:
         if event.anchor:
             self._anchors[event.anchor] = value, self._total - before
         return value
-
-    def _key(self, event: Any, path: KeyPath) -> str:
-        value = self._value(event, path)
-        if isinstance(event, yaml.ScalarEvent):
-            return str(event.value)
-        return json.dumps(value, ensure_ascii=False)
-
-    def _count(self, size: int, line: int) -> None:
-        self._total += size
-        if self._total > MAX_VALUES:
-            raise YamlProblem(line, f"more than {MAX_VALUES} values, aliases counted in full")
-
-
-_INT = re.compile(r"[-+]?[0-9]{1,18}")
-_BASE = re.compile(r"0(o[0-7]{1,20}|x[0-9a-fA-F]{1,15})")
-_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+\.[0-9]*|[0-9]+(?=[eE]))(?:[eE][-+]?[0-9]{1,3})?")
-_WORDS = {"": None, "~": None, "null": None, "Null": None, "NULL": None} | {
-    word: word.lower() == "true" for word in ("true", "True", "TRUE", "false", "False", "FALSE")
-}
 
 
 def _scalar(event: yaml.ScalarEvent) -> Any:
@@ -179,19 +172,13 @@ class FrontMatter:
             if isinstance(value, dict):
                 for key, item in reversed(value.items()):
                     if not skip(key):
-                        place = (*path, key)
-                        line = self.key_lines.get(place, key_line)
-                        stack.append((place, (*names, key), item, line))
+                        line = self.key_lines.get((*path, key), key_line)
+                        stack.append(((*path, key), (*names, key), item, line))
             elif isinstance(value, list):
                 numbered = reversed(list(enumerate(value)))
                 stack += (((*path, str(at)), names, item, key_line) for at, item in numbered)
             else:
                 yield path, names, value, key_line, self.lines.get(path) or key_line
-
-
-_OPENING = re.compile(r"---[ \t]*\n")
-_UNCLOSED = re.compile(r"---[ \t]*\n[\w-]+:(?:[ \t].*)?(?:\n.+)*")
-_CLOSING = re.compile(r"^---[ \t]*$", re.MULTILINE)
 
 
 def read_front_matter(path: str, text: str) -> FrontMatter:
