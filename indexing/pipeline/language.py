@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -49,9 +50,6 @@ def judge(root: Path, setting: str | None, known: IndexState, changes: Changes) 
 
     Where the notes decide, they are judged again whenever there are twice as many: a vault that
     begins with a welcome in English at 2, 4, 8 notes, and a large one hardly ever.
-
-    :param setting: None or empty leaves it to the notes.
-    :param known: what the index holds before the changes.
     """
     stored = known.meta.get("fingerprint", {}).get("language")
     new = [file.path for file in changes.read if file.path not in known.stamps]
@@ -60,19 +58,20 @@ def judge(root: Path, setting: str | None, known: IndexState, changes: Changes) 
     if setting or count < max(1, 2 * int(known.meta.get(JUDGED, 0))):
         return Judgement(str(setting or stored or "en"))
     before = [p for p in known.stamps.keys() - gone if known.has_status(p, NoteStatus.INDEXED)]
-    now = detect_language([_beginning(root / path) for path in _sample([*before, *new])])
+    texts: list[str] = []
+    for path in _sample([*before, *new]):
+        # The run reads it again, and reports it as failed.
+        with suppress(OSError), (root / path).open("rb") as stream:
+            texts.append(stream.read(BEGINNING).decode("utf-8", errors="ignore"))
+    now = detect_language(texts)
     if stored is not None and now != stored:
         return Judgement(str(stored), outgrown=now)
     return Judgement(now, meta={JUDGED: count})
 
 
 def languages_of(catalog: CatalogReads, paths: Sequence[str]) -> dict[str, int]:
-    """Count the languages of indexed notes, of a sample where there are many.
-
-    :param paths: of the indexed notes.
-    :returns: code -> notes, the most first, ties by code; notes whose text leaves a doubt (few
-        words, code) are left out.
-    """
+    """Count the languages of notes, of a sample where there are many: code -> notes, the most first,
+    ties by code. Those whose text leaves a doubt (few words, code) are left out."""
     found: Counter[str] = Counter()
     for path in _sample(paths):
         text = ""
@@ -86,10 +85,10 @@ def languages_of(catalog: CatalogReads, paths: Sequence[str]) -> dict[str, int]:
 
 
 def advice(languages: Mapping[str, int], settings: EmbeddingSettings) -> str | None:
-    """Say how to search notes by meaning that the model does not read, if many are such.
+    """One line on how to search notes by meaning that the model does not read; None if less than a
+    tenth are such.
 
     :param languages: as :func:`languages_of` counts them.
-    :returns: one line with the commands; None if less than a tenth of the notes are such.
     """
     model = languages_read(settings)
     unread = {code: count for code, count in languages.items() if not reads(model, code)}
@@ -109,12 +108,3 @@ def advice(languages: Mapping[str, int], settings: EmbeddingSettings) -> str | N
 def _sample(paths: Sequence[str]) -> Sequence[str]:
     """Paths spread evenly over all, in order."""
     return sorted(paths)[:: -(-len(paths) // SAMPLE) or 1]
-
-
-def _beginning(path: Path) -> str:
-    try:
-        with path.open("rb") as stream:
-            return stream.read(BEGINNING).decode("utf-8", errors="ignore")
-    except OSError:
-        # The run reads it again, and reports it as failed.
-        return ""

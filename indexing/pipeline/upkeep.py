@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from notehop.config.errors import IndexDamaged
@@ -43,14 +43,13 @@ def remove_damaged(layout: IndexLayout) -> Iterator[str]:
     """
     if layout.vectors.is_file():
         _remove(layout, layout.vectors)
-    parts: tuple[tuple[Path, Callable[[Path], object], str], ...] = (
+    for path, read, was in (
         (layout.chunk_vectors, VectorIndex.read, "the vectors were damaged and are"),
         (layout.lexical, read_segments, "the lexical index was damaged and is"),
-    )
-    for path, read, was in parts:
+    ):
         if path.exists():
             try:
-                read(path)
+                read(path)  # type: ignore[operator]
             except IndexDamaged:
                 _remove(layout, path)
                 yield f"{path}: {was} made anew"
