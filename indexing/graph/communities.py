@@ -1,7 +1,7 @@
 """Communities of the graph of links: notes bound to each other more than to the rest. Pure.
 
-networkx does Louvain (Blondel et al. 2008); it is imported inside the functions, for commands that
-need no graph start faster without it. Our own is what keeps communities while notes change.
+networkx, which is slow to import, does Louvain (Blondel et al. 2008). Our own is what keeps communities
+while notes change.
 
 Every note has one vote, which it shares out over its links. A daily note or an index that links to
 fifty notes so binds none of the fifty to another, and a note with a single link is bound where that
@@ -27,7 +27,7 @@ sides. Notes and their neighbours in order of path. A note without links has no 
 def count_links(
     notes: Collection[str], links: Iterable[tuple[str, str]]
 ) -> Counter[tuple[str, str]]:
-    """How many links lead from one of the notes to another one; those to itself are none.
+    """How many links lead from one of the notes to another one.
 
     :param links: (source, target), twice if there are two.
     """
@@ -233,7 +233,6 @@ def _best(graph: nx.Graph, resolution: float) -> list[set[int]]:
 
     if not graph:
         return []
-    found: list[set[int]] = nx.community.louvain_communities(
-        graph, weight="weight", resolution=resolution, seed=SEED
-    )
+    how = {"weight": "weight", "resolution": resolution, "seed": SEED}
+    found: list[set[int]] = nx.community.louvain_communities(graph, **how)
     return found

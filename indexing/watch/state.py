@@ -31,8 +31,7 @@ _PATIENCE = 1.0  # seconds until a lock is taken for held: whoever looks at it h
 class WatchState:
     """A process that follows a vault. Times are in seconds since the epoch.
 
-    ``command`` is as a person knows it (``notehop serve``), ``detail`` says what is in the way,
-    ``checked`` is when the whole vault was looked at last, 0 for never.
+    ``detail`` says what is in the way, ``checked`` when the whole vault was looked at last, 0 for never.
     """
 
     pid: int
@@ -46,16 +45,13 @@ class WatchState:
 
 def read_watch_state(layout: IndexLayout) -> WatchState | None:
     """Who follows the vault of this index now; None if nobody does."""
-    if not layout.watch_lock.is_file():
-        return None
-    probe = _lock(layout)
-    try:
-        probe.acquire()
-    except Timeout:
-        return read_json(WatchState, layout.watch_state)
-    except (OSError, NotImplementedError):
-        return None
-    probe.release()
+    if layout.watch_lock.is_file():
+        with suppress(OSError, NotImplementedError):
+            try:
+                with _lock(layout):
+                    return None
+            except Timeout:
+                return read_json(WatchState, layout.watch_state)
     return None
 
 
