@@ -69,9 +69,9 @@ _OWNERS = Counter(word for words in _WORDS.values() for word in words)
 def detect_language(texts: Iterable[str], default: str = "en") -> str:
     """The language most of ``texts`` are in: a code of :data:`LANGUAGES`.
 
-    The beginning of each text is read, until a million characters are; more texts are not asked
-    for. Of sentences of 10 to 18 words of man pages 98 in 100 are named rightly, of 6 to 9 words
-    93, of a few words 75 (many of them hold English commands); of whole vaults all.
+    The beginning of each text is read, a million characters in all. Of sentences of 10 to 18 words of
+    man pages 98 in 100 are named rightly, of 6 to 9 words 93, of a few words 75 (many of them hold
+    English commands); of whole vaults all.
 
     :param default: the answer where there is nothing to go by: no text, or names and numbers only.
     :returns: ``und`` where there are words enough, but of none of the known languages.
@@ -82,10 +82,8 @@ def detect_language(texts: Iterable[str], default: str = "en") -> str:
 
 
 def clear_language(text: str) -> str | None:
-    """The language of a few words, where they leave no doubt: of a query, of one note.
-
-    By their script, or where the small words, letters and endings of one language say so and twice
-    as loudly as those of any other.
+    """The language of a few words, where their script, or small words, letters and endings twice as
+    loudly as those of any other language, leave no doubt.
 
     :returns: a code of :data:`LANGUAGES`; ``und`` for a script that none of them is written in;
         None where it is not clear.
@@ -109,7 +107,6 @@ def clear_language(text: str) -> str | None:
 
 
 def _beginnings(texts: Iterable[str]) -> str:
-    """What is read of some texts."""
     parts: list[str] = []
     left = _READ_ALL
     for text in texts:

@@ -1,15 +1,14 @@
-"""Owns compounds: which words of a vault hold a word that is asked for, or are held by it. Pure.
+"""Compounds: which words of a vault hold a word that is asked for, or are held by it; and words that
+are spelled much alike. Pure.
 
 German, Dutch and Swedish write `Roggenmehl` as one word, so that `Mehl` alone does not meet it.
-What is a word is told by the vault's own words, when it is asked: nothing of it is in the index,
-and an index that followed changes answers as a fresh one does.
+What is a word is told by the vault's own words, when it is asked: nothing of it is in the index.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from rapidfuzz.distance import OSA
@@ -61,7 +60,6 @@ def compound_weights(
 
     :param tokens: of the query; each counts as often as it stands there.
     :param language: of the vault; where it is none of :data:`COMPOUNDING`, nothing is added.
-    :param stem: word -> stem.
     :returns: token -> weight, those that are met first; what was asked keeps its whole weight.
     """
     weights: dict[str, float] = {}
@@ -81,57 +79,52 @@ def compound_weights(
     return {**added, **weights}
 
 
-@dataclass(frozen=True, slots=True)
 class _Compounds:
     """Which compounds a vault has. ``small`` words are no pieces of any."""
 
-    small: frozenset[str]
-    stem: Callable[[str], str]
-    words: Words
+    def __init__(self, small: frozenset[str], stem: Callable[[str], str], words: Words) -> None:
+        self._small, self._stem, self._words = small, stem, words
 
     def holding(self, token: str) -> list[str]:
         """The compounds that begin or end with a word, those in most chunks first."""
-        found = [
-            other
-            for other in self.words.tokens_with(token)
-            if other.isalpha()
-            and (
-                (other.endswith(token) and self._is_first(other[: -len(token)]))
-                or (
-                    other.startswith(token)
-                    and (len(token) >= _UNKNOWN or self._is_last(other[len(token) :]))
+        found = []
+        for other in self._words.tokens_with(token):
+            first, last = other.removesuffix(token), other.removeprefix(token)
+            # Endings of the word itself are no piece.
+            ends = first != other and (
+                first not in self._small
+                and (len(first) >= _UNKNOWN or any(map(self._is_known, _without_link(first))))
+            )
+            begins = last != other and (
+                len(token) >= _UNKNOWN
+                or any(
+                    self._is_known(last[len(link) :]) for link in _LINKS if last.startswith(link)
                 )
             )
-        ]
-        return sorted(found, key=lambda other: (-self.words.frequency(other), other))[:MOST]
+            if other.isalpha() and (ends or begins):
+                found.append(other)
+        return sorted(found, key=lambda other: (-self._words.frequency(other), other))[:MOST]
 
     def held_by(self, token: str) -> tuple[str, ...]:
         """The two words of a compound, if the vault has both: the longest last one."""
         for cut in range(_PIECE, len(token) - _PIECE + 1):
             last = token[cut:]
-            if last in self.small or not self.words.frequency(last):
+            if last in self._small or not self._words.frequency(last):
                 continue
             for first in _without_link(token[:cut]):
-                known = self.stem(first)
-                if first not in self.small and len(first) >= _PIECE and self.words.frequency(known):
+                known = self._stem(first)
+                if (
+                    first not in self._small
+                    and len(first) >= _PIECE
+                    and self._words.frequency(known)
+                ):
                     return known, last
         return ()
 
-    def _is_first(self, piece: str) -> bool:
-        return piece not in self.small and (
-            len(piece) >= _UNKNOWN or any(map(self._is_known, _without_link(piece)))
-        )
-
-    def _is_last(self, piece: str) -> bool:
-        """Whether a stem ends here, after a link or none: endings of the word itself are none."""
-        return any(self._is_known(piece[len(link) :]) for link in _LINKS if piece.startswith(link))
-
     def _is_known(self, piece: str) -> bool:
-        return (
-            len(piece) >= _PIECE
-            and piece not in self.small
-            and bool(self.words.frequency(piece) or self.words.frequency(self.stem(piece)))
-        )
+        frequency = self._words.frequency
+        is_piece = len(piece) >= _PIECE and piece not in self._small
+        return is_piece and bool(frequency(piece) or frequency(self._stem(piece)))
 
 
 def _without_link(piece: str) -> list[str]:
@@ -146,8 +139,7 @@ class Vocabulary:
 
     def with_part(self, part: str) -> list[str]:
         """The words that begin or end with ``part`` and are longer, in order."""
-        found = []
-        text = self._text
+        found, text = [], self._text
         at = text.find(part)
         while at >= 0:
             start, end = text.rfind("\n", 0, at) + 1, text.find("\n", at)
@@ -168,29 +160,25 @@ class NearWords:
     """Stems by their length. 100,000 take 40 ms to sort, and a look 2 ms."""
 
     def __init__(self, stems: Iterable[str]) -> None:
-        """Take the stems; what holds anything but letters is passed over."""
         self._by_length: defaultdict[int, list[str]] = defaultdict(list)
-        for stem in stems:
-            if stem.isalpha():
-                self._by_length[len(stem)].append(stem)
+        for stem in filter(str.isalpha, stems):
+            self._by_length[len(stem)].append(stem)
 
     def near(self, word: str, stem: str, edits: int) -> dict[str, int]:
         """The stems that a word may be meant for: stem -> edits, the fewest that were counted.
 
-        Of a word that is spelled wrong, the stem may be wrong as well, so that the beginning of the
-        word counts beside it. Most that are found are words of another ending: look at those.
+        Of a word that is spelled wrong, the stem may be wrong as well, so that its beginning counts
+        beside it. Most that are found are words of another ending: look at those.
 
         :param edits: letters left out, added, exchanged or swapped with the next, at most.
         """
         found: dict[str, int] = {}
         for length in range(max(SHORTEST, len(word) - ENDING), len(word) + edits + 1):
-            stems = self._by_length.get(length)
-            if stems:
-                for form in {word[:length], stem}:
-                    if abs(len(form) - length) <= edits:
-                        near = extract(
-                            form, stems, scorer=OSA.distance, score_cutoff=edits, limit=None
-                        )
-                        for other, distance, _ in near:
-                            found[other] = min(distance, found.get(other, distance))
+            stems = self._by_length.get(length, ())
+            for form in {word[:length], stem}:
+                if abs(len(form) - length) > edits:
+                    continue
+                near = extract(form, stems, scorer=OSA.distance, score_cutoff=edits, limit=None)
+                for other, distance, _ in near:
+                    found[other] = min(distance, found.get(other, distance))
         return found
