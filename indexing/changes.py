@@ -13,12 +13,7 @@ from notehop.indexing.shown import counted
 from notehop.indexing.stores.catalog_read import CatalogReads, FileStamp
 from notehop.indexing.stores.model import NoteStatus
 from notehop.indexing.vault.pdf import INSTALL, is_installed
-from notehop.indexing.vault.walk import (
-    FileEntry,
-    Walk,
-    read_ignore_filters,
-    walk,
-)
+from notehop.indexing.vault.walk import FileEntry, Walk, read_ignore_filters, walk
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,7 @@ from pathlib import Path
 from notehop.config.small_files import open_plain_file, read_json_file
 from notehop.indexing.graph.files import NOTE_SUFFIX, fold, is_note
 
-_FOLDERS = {
-    "templates.json": "folder",
-    "plugins/templater-obsidian/data.json": "templates_folder",
-}
+_FOLDERS = {"templates.json": "folder", "plugins/templater-obsidian/data.json": "templates_folder"}
 _NOTES = {"daily-notes.json": "template", "zk-prefixer.json": "template"}
 """Files below ``.obsidian`` with the key that names a folder of templates, or one template."""
 

@@ -57,20 +57,14 @@ def edge_weights(notes: Iterable[str], counts: Mapping[tuple[str, str], int]) ->
     return {path: dict(sorted(near.items())) for path, near in weights.items()}
 
 
-Membership = Mapping[str, str]
-"""Note -> name of its community."""
-
-SEED = 0
-"""Of the order in which Louvain looks at notes: any, but always the same."""
-
-ROUNDS = 10
-"""Passes over the notes that may move: each finds less than the one before."""
+Membership = Mapping[str, str]  # note -> name of its community
+SEED = 0  # of the order in which Louvain looks at notes: any, but always the same
+ROUNDS = 10  # passes over the notes that may move: each finds less than the one before
 
 ALIKE = 0.25
 """Share of the notes of two communities that both must hold for one to go by the other's name."""
 
-_GAIN = 1e-12
-"""Gains below it are rounding."""
+_GAIN = 1e-12  # gains below it are rounding
 
 
 def louvain(weights: EdgeWeights, resolution: float = 1.0) -> list[frozenset[str]]:

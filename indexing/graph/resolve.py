@@ -140,10 +140,7 @@ def resolve_path(files: VaultFiles, source: str, target: str) -> Resolution:
 
 
 def resolve_link(
-    files: VaultFiles,
-    source: str,
-    link: Link,
-    outline_of: Callable[[str], Outline | None],
+    files: VaultFiles, source: str, link: Link, outline_of: Callable[[str], Outline | None]
 ) -> ResolvedLink:
     """Resolve a link with its fragment.
 

@@ -145,22 +145,13 @@ CHUNK_PRICE = 0.15
 """Price of a chunk: two paragraphs are rather cut apart than one sentence from the next, but a cut
 in code or inside a sentence is worth one chunk more."""
 
-TINY_PRICE = 0.5
-"""Price of a chunk so small that it would have joined its neighbour as a section."""
-
-UNEVEN_PRICE = 0.1
-"""Price of an empty chunk; half empty costs a quarter of it."""
-
-IMPOSSIBLE = 1_000.0
-"""Price of a chunk over its budget: taken only where there is no place to cut."""
+TINY_PRICE = 0.5  # price of a chunk so small that it would have joined its neighbour as a section
+UNEVEN_PRICE = 0.1  # price of an empty chunk; half empty costs a quarter of it
+IMPOSSIBLE = 1_000.0  # price of a chunk over its budget: taken only where there is no place to cut
 
 
 def choose_breaks(
-    places: Sequence[BreakPoint],
-    starts: Sequence[int],
-    length: int,
-    budget: int,
-    min_tokens: int,
+    places: Sequence[BreakPoint], starts: Sequence[int], length: int, budget: int, min_tokens: int
 ) -> list[int]:
     """Choose the cuts that make few chunks at good places.
 

@@ -84,19 +84,14 @@ def chunk_id(path: str, anchor: Sequence[str], occurrence: int, embedded: str) -
     return hashlib.sha256(whole.encode()).hexdigest()[:32]
 
 
-SEAM = 2
-"""Tokens by which a whole may differ from its parts, tokenized one by one."""
+SEAM = 2  # tokens by which a whole may differ from its parts, tokenized one by one
 
 _ATTEMPTS = 4
 _LEADING_BLANK_LINES = re.compile(r"(?:[^\S\n]*\n)+")
 
 
 def split_note(
-    note: Note,
-    count: TokenOffsets,
-    max_tokens: int,
-    min_tokens: int,
-    language: str = "en",
+    note: Note, count: TokenOffsets, max_tokens: int, min_tokens: int, language: str = "en"
 ) -> list[ChunkDraft]:
     """Cut a note into chunks.
 
@@ -272,8 +267,7 @@ def _trimmed(text: str) -> str:
     return (text[blank.end() :] if blank else text).rstrip()
 
 
-Stack = tuple[tuple[int, str], ...]
-"""(rank, text) of the headings above a position, from the top."""
+Stack = tuple[tuple[int, str], ...]  # (rank, text) of the headings above a position, from the top
 
 
 class Headings:

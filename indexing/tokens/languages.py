@@ -33,14 +33,12 @@ LANGUAGES = (*sorted(STEMMED), *_OTHER_NAMES)
 NAMES: Mapping[str, str] = {code: one["name"] for code, one in STEMMED.items()} | _OTHER_NAMES
 """What the languages are called."""
 
-_READ_EACH = 2_000
-_READ_ALL = 1_000_000
-"""Characters read of one text and of all: enough to be sure, 0.2 s at most."""
+_READ_EACH = 2_000  # characters read of one text
+_READ_ALL = 1_000_000  # and of all: enough to be sure, 0.2 s at most
 
 _EVIDENCE_WEIGHT = 0.5
 """Against 1 for a small word that one language alone has: many share letters and endings."""
-_SURE = 20
-"""Words from which on finding no known language means that it is none of them."""
+_SURE = 20  # words from which on finding no known language means that it is none of them
 _ENOUGH = 0.13
 """Points a word below which no known language is at work: technical prose of the nine has 0.25 to
 0.39, Welsh, Estonian, Latin, Vietnamese and Indonesian at most 0.11."""

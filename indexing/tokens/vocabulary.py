@@ -16,15 +16,13 @@ from rapidfuzz.process import extract
 
 from notehop.indexing.tokens.languages import FUNCTION_WORDS
 
-COMPOUNDING = frozenset({"de", "nl", "sv"})
-"""Languages whose compounds are looked into."""
+COMPOUNDING = frozenset({"de", "nl", "sv"})  # languages whose compounds are looked into
 
 WITHIN = 0.1
 """Weight of a compound that holds a word asked for: it is found, after the word itself. Compounds
 are many and rare, so that more would outweigh the word (docs/decisions/words.md)."""
 
-PART = 0.4
-"""Weight of a word that is part of a compound asked for."""
+PART = 0.4  # weight of a word that is part of a compound asked for
 
 MOST = 16
 """Compounds looked for a word, those in most chunks first: a word in more is too common to tell."""
@@ -32,11 +30,8 @@ MOST = 16
 _WORD = 4
 """Letters of a word that is looked for in compounds: shorter ones stand in too many others."""
 
-_PIECE = 3
-"""Letters of the shortest piece that the vault has as a word of its own (Rat-haus)."""
-
-_UNKNOWN = 5
-"""Letters from which a piece may be a word that the vault has not."""
+_PIECE = 3  # letters of the shortest piece that the vault has as a word of its own (Rat-haus)
+_UNKNOWN = 5  # letters from which a piece may be a word that the vault has not
 
 # Between the pieces: Arbeit-s-zimmer, Stern-en-himmel, Kind-er-garten, Hund-e-hütte; Dutch and
 # Swedish have of these s, n, en, e, er and o.
@@ -150,8 +145,7 @@ class Vocabulary:
         return found
 
 
-ENDING = 5
-"""Letters that a stem may lack of the word: `dependency` stands as `depend` in an index."""
+ENDING = 5  # letters that a stem may lack of the word: `dependency` stands as `depend` in an index
 
 SHORTEST = 3
 

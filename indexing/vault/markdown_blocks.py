@@ -18,9 +18,7 @@ from mdit_py_plugins.footnote.index import footnote_def
 
 from notehop.indexing.vault.model import Block
 
-Piece = tuple[int, int]
-"""A stretch of one line, as offsets into the note."""
-
+Piece = tuple[int, int]  # a stretch of one line, as offsets into the note
 MAX_DEPTH = 40  # blocks in blocks (a list counts twice); each costs stack, deeper is plain text
 
 _CALLOUT = re.compile(r"\[![^\]\n]+\][-+]?[ \t]*")

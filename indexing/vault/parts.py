@@ -19,14 +19,9 @@ from notehop.indexing.vault.front_matter import YamlProblem, read_yaml
 from notehop.indexing.vault.model import CommentLinks, Heading, Lines, Note, each_once
 from notehop.indexing.vault.plain import words_of
 
-TOP_RANKS = 2
-"""Ranks that the parts' own headings take; those that a part's text has stand below."""
-
-MOST_CARDS = 5_000
-"""Cards, groups and edges, each, that are read: more no person has laid out."""
-
-MOST_GROUPS = 500
-"""Groups in which cards are looked for; the labels of others are cards."""
+TOP_RANKS = 2  # ranks that the parts' own headings take; those that a part's text has stand below
+MOST_CARDS = 5_000  # cards, groups and edges, each, that are read: more no person has laid out
+MOST_GROUPS = 500  # groups in which cards are looked for; the labels of others are cards
 
 HEADING_CHARS = 60
 """Characters of a card's first line by which it is called where it has no heading."""

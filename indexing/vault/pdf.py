@@ -21,8 +21,7 @@ MOST_CHARACTERS = 10_000_000
 SECONDS = 60.0
 """Limits of one file; what lies within them is read, and a warning says what is left out."""
 
-GRACE = 2.0
-"""Seconds after which a process that does not heed its own limit is ended."""
+GRACE = 2.0  # seconds after which a process that does not heed its own limit is ended
 
 INSTALL = "pip install 'notehop[pdf]'"
 

@@ -14,8 +14,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from io import BytesIO
 
-MEMORY = 2_000_000_000
-"""Bytes that a file may take up while it is read."""
+MEMORY = 2_000_000_000  # bytes that a file may take up while it is read
 
 
 def extract(

@@ -51,8 +51,7 @@ _BY_THE_WAY = re.compile(
 and the note has text, they are no passage."""
 
 _SWITCH = ("no", "yes")
-_BLANKS = ("{{", "<%")
-"""How what a template leaves to be filled in begins."""
+_BLANKS = ("{{", "<%")  # how what a template leaves to be filled in begins
 
 _FOR_PROGRAMS = re.compile(
     r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|1\d{12}(?:\.\d+)?|20\d{12}"

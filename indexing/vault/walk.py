@@ -17,17 +17,15 @@ from notehop.config.small_files import read_json_file
 Exclusion = Callable[[str], str | None]
 """Path relative to the vault, with ``/`` -> reason, or None if the path is kept."""
 
-MAX_FILTERS = 1_000
-MAX_FILTER_CHARS = 2_000
-"""Of the app's settings, which somebody else may have written."""
+MAX_FILTERS = 1_000  # of the app's settings, which somebody else may have written
+MAX_FILTER_CHARS = 2_000  # of one of them
 
 FILTER_SECONDS = 1.0
 PATH_SECONDS = 0.001
 """What one ignore filter may take: at once, and for a path on average. An ordinary one takes a
 microsecond; one that tries all ways to match takes years."""
 
-_DEEP = {"**/": "(?:.*?/)??", "**": ".*?"}
-"""Wild cards that pass ``/``, as little as will do."""
+_DEEP = {"**/": "(?:.*?/)??", "**": ".*?"}  # wild cards that pass `/`, as little as will do
 
 _NOT_OF_JAVASCRIPT = re.compile(r"\\.|\(\?(?!:|=|!|<|[a-z-]+[:)])", re.DOTALL)
 """Groups that only other dialects have: calls and recursion, which take memory without end."""
