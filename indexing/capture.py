@@ -94,8 +94,8 @@ _BREAK = re.compile("\r\n|\r")
 def note_text(text: str, *, title: str | None, tags: Sequence[str], now: datetime) -> str:
     """The note of a text, with its properties.
 
-    A text that has properties itself keeps them as they are: ``created`` and ``title`` are added
-    where they are absent, and tags as a last line where it has some.
+    A text that has properties itself keeps them: ``created`` and ``title`` are added where they are
+    absent, and tags as a last line where it has some.
 
     :param title: to be kept as a property; None where the name of the file says it.
     :param tags: as :func:`tag_names` gives them.
@@ -197,15 +197,15 @@ def _folder(vault: Path, folder: str) -> Iterator[HeldFolder]:
 
 
 def _check(root: Path, place: Path) -> None:
-    real = place.resolve()
+    real, shown = place.resolve(), printable(str(place))
     if not real.is_relative_to(root):
         raise CaptureFolder(
-            f"{printable(str(place))}: leads out of the vault, to {printable(str(real))}, and "
+            f"{shown}: leads out of the vault, to {printable(str(real))}, and "
             "nothing is written there; set capture.folder to a folder of the vault"
         )
     if any(part.startswith(".") for part in real.relative_to(root).parts):
         raise CaptureFolder(
-            f"{printable(str(place))}: leads to a folder that is no part of the vault; "
+            f"{shown}: leads to a folder that is no part of the vault; "
             "set capture.folder to another one"
         )
 
@@ -232,19 +232,15 @@ def _placed(inbox: HeldFolder, temporary: str, file: str, data: bytes) -> bool:
     """Give a written file its name; False if that is another file's by now."""
     source, target = inbox.at(temporary), inbox.at(file)
     try:
-        if os.name == "nt":
-            os.rename(source, target)  # noqa: PTH104 (refuses to replace, there)
-        else:
-            os.link(source, target, src_dir_fd=inbox.fd, dst_dir_fd=inbox.fd)
-    except FileExistsError:
-        return False
-    except OSError as exc:
-        if exc.errno not in _NO_LINKS:
-            raise
-    else:
-        return True
-    try:
-        inbox.create(file, data)
+        try:
+            if os.name == "nt":
+                os.rename(source, target)  # noqa: PTH104 (refuses to replace, there)
+            else:
+                os.link(source, target, src_dir_fd=inbox.fd, dst_dir_fd=inbox.fd)
+        except OSError as exc:
+            if exc.errno not in _NO_LINKS:
+                raise
+            inbox.create(file, data)
     except FileExistsError:
         return False
     return True

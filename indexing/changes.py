@@ -44,9 +44,8 @@ class Changes:
 
 
 def scan(vault: Path, settings: VaultSettings, within: Iterable[str] | None = None) -> Walk:
-    """Walk a vault with the exclusions of its settings and of its app.
+    """:func:`walk` a vault with the exclusions of its settings and of its app.
 
-    :param within: look only at what is at these paths and below them; None for everything.
     :raises VaultError: if it is not there or cannot be listed.
     """
     pdfs = settings.pdf and is_installed()

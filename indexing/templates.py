@@ -57,11 +57,8 @@ class Templates:
 
 
 def read_templates(root: Path) -> Templates:
-    """Read where a vault keeps its templates and what they say.
-
-    A file that is missing or damaged says nothing. Settings and templates are read again when their
-    size or time changes; a vault without any costs six looks at its disk.
-    """
+    """Read where a vault keeps its templates and what they say; a file that is missing or damaged says
+    nothing. They are read again when their size or time changes."""
     vault = str(root)
     folders = _named(vault, _FOLDERS) or _USUAL
     notes = frozenset(note.removesuffix(NOTE_SUFFIX) for note in _named(vault, _NOTES))
@@ -90,7 +87,6 @@ def _templates(
 
 
 def _files(vault: str, folders: Iterable[str], notes: Iterable[str]) -> Iterator[_File]:
-    """Each template, as it is now."""
     paths = [f"{vault}/{note}{NOTE_SUFFIX}" for note in sorted(notes)]
     found = (one for folder in sorted(folders) for one in os.walk(f"{vault}/{folder}"))
     below = (f"{where}/{name}" for where, _, names in found for name in sorted(names))
@@ -109,7 +105,6 @@ def _now(path: str) -> _File | None:
 
 
 def _named(vault: str, places: Mapping[str, str]) -> frozenset[str]:
-    """What files of settings name, relative to the vault."""
     files = [(_now(f"{vault}/.obsidian/{file}"), key) for file, key in places.items()]
     return frozenset(_setting(file, key) for file, key in files if file is not None) - {""}
 
