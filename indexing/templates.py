@@ -105,18 +105,11 @@ def _now(path: str) -> _File | None:
 
 
 def _named(vault: str, places: Mapping[str, str]) -> frozenset[str]:
-    files = [(_now(f"{vault}/.obsidian/{file}"), key) for file, key in places.items()]
-    return frozenset(_setting(file, key) for file, key in files if file is not None) - {""}
-
-
-@lru_cache(maxsize=32)
-def _setting(file: _File, key: str) -> str:
-    """What a file of settings names under a key; nothing if it is none."""
-    try:
-        settings = read_json_file(file[0])
-    except (OSError, ValueError):
-        return ""
-    found = settings.get(key) if isinstance(settings, dict) else None
-    if not isinstance(found, str) or "\0" in found or ".." in found.split("/"):
-        return ""
-    return found.strip().strip("/")
+    names = set()
+    for file, key in places.items():
+        with suppress(OSError, ValueError):
+            settings = read_json_file(f"{vault}/.obsidian/{file}")
+            found = settings.get(key) if isinstance(settings, dict) else None
+            if isinstance(found, str) and "\0" not in found and ".." not in found.split("/"):
+                names.add(found.strip().strip("/"))
+    return frozenset(names - {""})

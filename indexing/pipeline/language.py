@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from notehop.config.settings import EmbeddingSettings
@@ -35,28 +34,23 @@ UNREAD = 0.1
 """Share of the notes in languages that the model does not read from which that is worth a word."""
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
-    """``language`` is the one in force; ``outgrown`` that of most notes by now, where it is another
-    than the index was made for; ``meta`` what the catalog is to say of when it was judged."""
-
-    language: str
-    outgrown: str | None = None
-    meta: Mapping[str, int] = field(default_factory=dict)
-
-
-def judge(root: Path, setting: str | None, known: IndexState, changes: Changes) -> Judgement:
+def judge(
+    root: Path, setting: str | None, known: IndexState, changes: Changes
+) -> tuple[str, str | None, dict[str, int]]:
     """Settle the language in force: the setting, that of the index, or the notes' own.
 
     Where the notes decide, they are judged again whenever there are twice as many: a vault that
     begins with a welcome in English at 2, 4, 8 notes, and a large one hardly ever.
+
+    :returns: the language; that of most notes by now, where the index was made for another; what the
+        catalog is to say of when it was judged.
     """
     stored = known.meta.get("fingerprint", {}).get("language")
     new = [file.path for file in changes.read if file.path not in known.stamps]
     gone = known.stamps.keys() & set(changes.gone)
     count = known.indexed + len(new) - len(gone)
     if setting or count < max(1, 2 * int(known.meta.get(JUDGED, 0))):
-        return Judgement(str(setting or stored or "en"))
+        return str(setting or stored or "en"), None, {}
     before = [p for p in known.stamps.keys() - gone if known.has_status(p, NoteStatus.INDEXED)]
     texts: list[str] = []
     for path in _sample([*before, *new]):
@@ -65,8 +59,8 @@ def judge(root: Path, setting: str | None, known: IndexState, changes: Changes) 
             texts.append(stream.read(BEGINNING).decode("utf-8", errors="ignore"))
     now = detect_language(texts)
     if stored is not None and now != stored:
-        return Judgement(str(stored), outgrown=now)
-    return Judgement(now, meta={JUDGED: count})
+        return str(stored), now, {}
+    return now, None, {JUDGED: count}
 
 
 def languages_of(catalog: CatalogReads, paths: Sequence[str]) -> dict[str, int]:

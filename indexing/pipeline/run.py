@@ -228,8 +228,8 @@ class IndexRun:
     def _write(self, changes: Changes) -> None:
         state = self.state
         judged = judge(self.vault, self.fingerprint["language"], state, changes)
-        self.outgrown = judged.outgrown
-        about = {**self._about(), **judged.meta}
+        language, self.outgrown, judged_at = judged
+        about = {**self._about(), **judged_at}
         is_known = all(state.meta.get(key) == value for key, value in about.items())
         if not changes and is_known and not state.cut_off:
             return
@@ -240,7 +240,7 @@ class IndexRun:
         # Links that were resolved before a run was cut off may have met files it had seen: what it
         # assumed of them is not known.
         every_link = bool(state.meta.get("under_way"))
-        fingerprint = {**self.fingerprint, "language": judged.language}
+        fingerprint = {**self.fingerprint, "language": language}
         if not (changes.read or self.catalog.has_chunks):
             # An empty vault has no language; its first notes will have one.
             fingerprint["language"] = self.fingerprint["language"]
@@ -266,7 +266,7 @@ class IndexRun:
             if any(item.note is not None for item in notes):
                 if self._chunker is None:
                     left = [*chain(*parts[number - 1 :])]
-                    self._chunker = self._make_chunker(left, judged.language)
+                    self._chunker = self._make_chunker(left, language)
                 with self._timed("embed"):
                     sentences = self._chunker.chunk(notes, _tokens_of(part))
             elif self._chunker is not None:

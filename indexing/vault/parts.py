@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from notehop.indexing.vault.body import read_body
-from notehop.indexing.vault.front_matter import YamlProblem, read_yaml
+from notehop.indexing.vault.front_matter import FrontMatter, YamlProblem
 from notehop.indexing.vault.model import CommentLinks, Heading, Lines, Note, each_once
 from notehop.indexing.vault.plain import words_of
 
@@ -254,7 +254,7 @@ def read_base(data: bytes) -> PartsRead:
     :raises Unreadable: if it is no YAML mapping.
     """
     try:
-        whole = read_yaml(data.decode("utf-8-sig")).values
+        whole = FrontMatter(data.decode("utf-8-sig")).values
     except (UnicodeDecodeError, YamlProblem) as exc:
         at = f"line {exc.line + 1}: " if isinstance(exc, YamlProblem) else ""
         raise Unreadable(f"is no base: {at}{exc}; open it in the app and save it") from exc

@@ -168,7 +168,7 @@ def _excluded(front_matter: FrontMatter) -> str | None:
         (_name(key), "" if value is None else str(value))
         for key, value in front_matter.values.items()
     ]
-    written += [(_name(key), "said twice") for key in front_matter.repeated]
+    written += [(_name(key), "said twice") for _, key in front_matter.repeated]
     written += [
         (key.casefold(), value.partition(" #")[0].strip(" \t\n\"'},"))
         for key, value in _BROKEN_KEY.findall(front_matter.broken or "")
