@@ -105,5 +105,8 @@ def record_run(
     names = ("generation", "added", "changed", "moved", "deleted", "unchanged", "embedded")
     counts = {name: getattr(done, name) for name in names}
     said = None if error is None else str(error)
-    about = {"seconds": dict(done.seconds), "error": said, "losses": losses}
-    write_run_record(layout, RunRecord(started, ended, command, **counts, **about))
+    seconds = dict(done.seconds)
+    record = RunRecord(
+        started, ended, command, **counts, seconds=seconds, error=said, losses=losses
+    )
+    write_run_record(layout, record)

@@ -49,7 +49,7 @@ def remove_damaged(layout: IndexLayout) -> Iterator[str]:
     ):
         if path.exists():
             try:
-                read(path)  # type: ignore[operator]
+                read(path)
             except IndexDamaged:
                 _remove(layout, path)
                 yield f"{path}: {was} made anew"

@@ -241,7 +241,7 @@ def _grammar() -> MarkdownIt:
     md = MarkdownIt("commonmark", {"html": True, "maxNesting": MAX_DEPTH + 10})
     # Destinations are rewritten for browsers.
     md.normalizeLink = lambda url: url  # type: ignore[method-assign]
-    md.validateLink = lambda _: True  # type: ignore[method-assign]
+    md.validateLink = lambda url: True  # type: ignore[method-assign] # noqa: ARG005
     md.enable("table")
     ruler = md.block.ruler
     interrupts = {"alt": ["paragraph", "reference", "blockquote", "list"]}
