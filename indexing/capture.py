@@ -8,8 +8,8 @@ import json
 import os
 import re
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -167,19 +167,6 @@ def write_new(vault: Path, folder: str, name: Callable[[int], str], text: str) -
     """
     if not vault.is_dir():
         raise VaultError(f"{vault}: there is no such folder; is its disk mounted?")
-    with _folder(vault, folder) as inbox:
-        try:
-            below = f"{inbox.path.relative_to(vault.resolve()).as_posix()}/".removeprefix("./")
-            return below + _written(inbox, name, text.encode())
-        except OSError as exc:
-            raise CaptureFailed(
-                f"{inbox.path}: the note cannot be written: {exc.strerror or exc}"
-            ) from exc
-
-
-@contextmanager
-def _folder(vault: Path, folder: str) -> Iterator[HeldFolder]:
-    """The folder, made if it was not there, with symbolic links followed inside the vault only."""
     root, place = vault.resolve(), vault / folder
     with ExitStack() as held:
         try:
@@ -193,10 +180,17 @@ def _folder(vault: Path, folder: str) -> Iterator[HeldFolder]:
                 f"{printable(str(place))}: no folder for new notes: {exc}; "
                 "mend it, or set capture.folder"
             ) from exc
-        yield inbox
+        try:
+            below = f"{inbox.path.relative_to(root).as_posix()}/".removeprefix("./")
+            return below + _written(inbox, name, text.encode())
+        except OSError as exc:
+            raise CaptureFailed(
+                f"{inbox.path}: the note cannot be written: {exc.strerror or exc}"
+            ) from exc
 
 
 def _check(root: Path, place: Path) -> None:
+    """Symbolic links are followed inside the vault only."""
     real, shown = place.resolve(), printable(str(place))
     if not real.is_relative_to(root):
         raise CaptureFolder(
@@ -280,8 +274,7 @@ def keep(
     note = parse_note("", text.encode("utf-8", "replace"))
     named = given or note.title or title_of(note)
     whole = safe(given) == given and file_name(given, now).endswith(f" {given}.md")
-    data = note_text(
-        text, title=None if not given or whole else given, tags=tag_names(tags), now=now
-    )
+    kept = None if not given or whole else given
+    data = note_text(text, title=kept, tags=tag_names(tags), now=now)
     path = write_new(vault, folder, partial(file_name, named, now), data)
     return Kept(path, parse_note(path, data.encode()))

@@ -86,10 +86,8 @@ class PlainProgress(Progress):
     """A line when a stage begins, one now and then while it runs, and one at its end."""
 
     def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-        self._name = self._unit = ""
-        self._total = self._done = 0
-        self._began = self._last = 0.0
+        self._stream, self._name = stream, ""
+        self._began = 0.0
 
     def stage(self, name: str, total: int, unit: str) -> None:
         self.close()
@@ -98,9 +96,11 @@ class PlainProgress(Progress):
         self.message(f"{name}: {total:,} {unit}" if total else name)
 
     def advance(self, count: int) -> None:
+        if not self._name:
+            return
         self._done += count
         now = time.monotonic()
-        if self._name and now - self._last >= EVERY:
+        if now - self._last >= EVERY:
             self._last = now
             rate = self._done / max(now - self._began, 1e-9)
             left = self._total - self._done

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 import unicodedata
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -98,8 +98,8 @@ def clear_language(text: str) -> str | None:
     if not scores:
         return None
     best, *others = sorted(scores, key=lambda code: (-scores[code], code))
-    second = max((scores[code] for code in others), default=0.0)
-    if scores[best] < _CLEAR or scores[best] < _CLEARER * second:
+    second = scores[others[0]] if others else 0.0
+    if scores[best] < max(_CLEAR, _CLEARER * second):
         return None
     return best if best in FUNCTION_WORDS else "und"
 
@@ -133,23 +133,20 @@ def _spaced(text: str) -> dict[str, int]:
 
 
 def _by_words(words: Mapping[str, int], default: str) -> str:
-    total = sum(words.values())
-    scores = _scores(words)
-    if not scores:
-        return "und" if total >= _SURE else default
-    best = min(scores, key=lambda code: (-scores[code], code))
-    if scores[best] < _ENOUGH * total:
+    total, scores = sum(words.values()), _scores(words)
+    best = min(scores, key=lambda code: (-scores[code], code), default=None)
+    if best is None or scores[best] < _ENOUGH * total:
         return "und" if total >= _SURE else default
     return best if best in FUNCTION_WORDS else "und"
 
 
 def _scores(words: Mapping[str, int]) -> dict[str, float]:
     """The points of each language that has any."""
-    scores: defaultdict[str, float] = defaultdict(float)
+    scores: dict[str, float] = {}
     for word, times in words.items():
         for code, points in _points_of(word):
-            scores[code] += times * points
-    return dict(scores)
+            scores[code] = scores.get(code, 0.0) + times * points
+    return scores
 
 
 @lru_cache(maxsize=10_000)

@@ -43,8 +43,9 @@ class Tokenizer:
             )
         self.language = language
         latin = _LATIN.get(language, language)
-        no_words: frozenset[str] = frozenset()
-        self._stop = FUNCTION_WORDS.get(language, no_words) | FUNCTION_WORDS.get(latin, no_words)
+        self._stop = frozenset[str]().union(
+            *(FUNCTION_WORDS.get(code, ()) for code in (language, latin))
+        )
         self._latin = _stemmer(latin)
         self._cyrillic = _stemmer("und" if language == "und" else "ru")
         self._endings = STEMMED.get(latin, {}).get("endings", {})

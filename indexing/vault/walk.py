@@ -49,11 +49,10 @@ class FileEntry:
 class Walk:
     """What a walk found, each sorted by path.
 
-    ``unlisted`` holds the paths of folders and files that could not be looked at: what is below
-    them is unknown, not gone. ``problems`` holds (path, reason) of these and of all that is no part
-    of the vault, such as a link that leaves it; bytes of a name that are no UTF-8 stand as
-    ``\\xNN`` in it. ``symlinks`` are all symbolic links: what they show can change without a change
-    of their own.
+    ``unlisted`` holds the paths that could not be looked at: what is below them is unknown, not gone.
+    ``problems`` holds (path, reason) of these and of all that is no part of the vault, such as a link
+    that leaves it; bytes of a name that are no UTF-8 stand as ``\\xNN``. ``symlinks`` are all
+    symbolic links: what they show can change without a change of their own.
     """
 
     files: tuple[FileEntry, ...]
@@ -63,7 +62,7 @@ class Walk:
 
 
 def vault_folder(named: Path) -> Path:
-    """Return the folder of a vault as a person named it, resolved.
+    """The folder of a vault as a person named it, resolved.
 
     :raises VaultError: if it is not there, is no folder, or its disk does not answer.
     """
@@ -123,7 +122,7 @@ def top_level(paths: Iterable[str]) -> list[str]:
 
 
 def read_ignore_filters(root: Path) -> list[str]:
-    """Return ``userIgnoreFilters`` of the vault's ``.obsidian/app.json``; empty if there are none.
+    """``userIgnoreFilters`` of the vault's ``.obsidian/app.json``; empty if there are none.
 
     :raises VaultError: if the file is there and cannot be read: what its owner wants kept out of
         sight would be indexed.
@@ -162,8 +161,6 @@ class _Search:
             try:
                 if any(folder.is_symlink() for folder in above) or not _is_spelled_so(there):
                     return
-            except (FileNotFoundError, NotADirectoryError):
-                return  # gone while it was looked at
             except OSError as exc:
                 self._unknown(path, exc)
                 return
@@ -193,8 +190,7 @@ class _Search:
         except OSError as exc:
             if not folder:
                 raise VaultError(f"{self.root}: cannot be listed: {_reason(exc)}") from exc
-            if not isinstance(exc, FileNotFoundError | NotADirectoryError):
-                self._unknown(folder, exc)
+            self._unknown(folder, exc)
             return []
 
     def _is_folder(self, entry: os.DirEntry[str] | Path, path: str) -> bool:
@@ -206,28 +202,27 @@ class _Search:
                 return True
             else:
                 self._file(path, entry.stat())
-        except (FileNotFoundError, NotADirectoryError):
-            pass  # gone since the folder was listed
         except OSError as exc:
             self._unknown(path, exc)
         return False
 
     def _unknown(self, path: str, exc: OSError) -> None:
-        self.problems.append((path, _reason(exc)))
-        self.unlisted.append(path)
+        # What is gone since it was listed is no problem.
+        if not isinstance(exc, FileNotFoundError | NotADirectoryError):
+            self.problems.append((path, _reason(exc)))
+            self.unlisted.append(path)
 
     def _symlink(self, entry: os.DirEntry[str] | Path, path: str) -> None:
         self.symlinks.append(path)
         target = Path(os.path.realpath(entry))
         if not target.is_relative_to(self.root):
-            reason = f"symbolic link that leaves the vault: {_shown(str(target))}"
-            self.problems.append((path, reason))
+            reason = f"leaves the vault: {_shown(str(target))}"
+            self.problems.append((path, f"symbolic link that {reason}"))
             return
         inside = target.relative_to(self.root).as_posix()
         if target.is_dir():
-            self.problems.append(
-                (path, f"symbolic link to the folder {_shown(inside)} of this vault; not followed")
-            )
+            reason = f"to the folder {_shown(inside)} of this vault; not followed"
+            self.problems.append((path, f"symbolic link {reason}"))
         elif not target.exists():
             self.problems.append((path, "symbolic link that leads nowhere"))
         else:
@@ -237,11 +232,10 @@ class _Search:
         if not stat.S_ISREG(status.st_mode):
             self.problems.append((path, "not a regular file"))
             return
-        kind: Literal["note", "attachment"] = (
-            "note" if path.lower().endswith(self.suffixes) else "attachment"
-        )
+        is_note = path.lower().endswith(self.suffixes)
         reason = self.exclusion(path) or excluded
-        self.files.append(FileEntry(path, status.st_size, status.st_mtime_ns, kind, reason))
+        stamp = status.st_size, status.st_mtime_ns
+        self.files.append(FileEntry(path, *stamp, "note" if is_note else "attachment", reason))
 
 
 def _is_spelled_so(path: Path) -> bool:
@@ -309,11 +303,10 @@ def glob_pattern(glob: str) -> re.Pattern[str]:
     takes no longer than any other.
     """
     anchored = "/" in glob.strip("/") or glob.startswith("/")
+    whole = ("" if anchored else "**/") + glob.strip("/")
     signs: list[str] = []
     # Wild cards and what stands between them; of wild cards in a row, the one that says it all.
-    for sign in re.split(
-        r"((?:(?<=/)|^)\*\*/|\*\*|\*|\?)", ("" if anchored else "**/") + glob.strip("/")
-    ):
+    for sign in re.split(r"((?:(?<=/)|^)\*\*/|\*\*|\*|\?)", whole):
         before = signs[-1] if signs else ""
         if sign == "**" and before in (*_DEEP, "*"):
             signs[-1] = sign
@@ -338,7 +331,8 @@ def _filter(text: str, seconds: float) -> Callable[[str], object]:
         return re.compile("^" + re.escape(text), re.IGNORECASE).search
     import regex  # seldom needed, and slow to load
 
-    quoted = text if len(text) <= 200 else f"{text[:200]}…"
+    shown = text if len(text) <= 200 else f"{text[:200]}…"
+    named = f".obsidian/app.json: the excluded-files filter {shown}"
     try:
         if len(text) > MAX_FILTER_CHARS:
             raise ValueError(f"more than {MAX_FILTER_CHARS:,} characters")
@@ -350,9 +344,8 @@ def _filter(text: str, seconds: float) -> Callable[[str], object]:
     except (ValueError, regex.error, RecursionError) as exc:
         reason = "nested too deeply" if isinstance(exc, RecursionError) else exc
         raise VaultError(
-            f".obsidian/app.json: the excluded-files filter {quoted} is no regular "
-            f"expression that can be read ({reason}); write it as a plain path or correct it in "
-            "the app"
+            f"{named} is no regular expression that can be read ({reason}); write it as a plain path "
+            "or correct it in the app"
         ) from exc
     left = seconds
 
@@ -366,9 +359,8 @@ def _filter(text: str, seconds: float) -> Callable[[str], object]:
         left = min(seconds, left + PATH_SECONDS - (thread_time() - begun))
         if left < 0:
             raise VaultError(
-                f".obsidian/app.json: the excluded-files filter {quoted} takes too long "
-                f"(at {path[:200]}), so the files that it excludes are not known; write it "
-                "without repetitions of repetitions, or as a plain path, in the app"
+                f"{named} takes too long (at {path[:200]}), so the files that it excludes are not "
+                "known; write it without repetitions of repetitions, or as a plain path, in the app"
             )
         return found
 

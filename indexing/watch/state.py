@@ -64,12 +64,10 @@ class WatcherLock:
     """Holds the right to follow a vault, and writes down how it goes."""
 
     def __init__(self, layout: IndexLayout, command: str) -> None:
-        self._layout = layout
-        self._lock = _lock(layout)
+        self._layout, self._lock = layout, _lock(layout)
         self._file: tuple[int, int] | None = None
-        self._state = WatchState(
-            os.getpid(), socket.gethostname(), command, time.time(), "indexing"
-        )
+        who = os.getpid(), socket.gethostname(), command
+        self._state = WatchState(*who, time.time(), "indexing")
 
     def acquire(self, patience: float = _PATIENCE) -> None:
         """Take the right to follow.
@@ -95,10 +93,9 @@ class WatcherLock:
             raise lock_failure(root, exc) from exc
 
     def renew(self) -> bool:
-        """Take the right anew if its file was deleted, perhaps with all of the index.
+        """Take the right anew if its file was deleted, perhaps with all of the index; whether it was.
 
-        :returns: whether that was so.
-        :raises IndexLocked: if another process follows by now; so do the others of :meth:`acquire`.
+        :raises NotehopError: as :meth:`acquire`.
         """
         if self._lock.is_locked and self._file_now() == self._file:
             return False
@@ -109,10 +106,7 @@ class WatcherLock:
     def write_state(
         self, state: Phase, detail: str | None = None, *, checked: bool = False
     ) -> None:
-        """Tell other processes how it goes.
-
-        :param checked: the whole vault was looked at just now.
-        """
+        """Tell other processes how it goes; ``checked``: the whole vault was looked at just now."""
         before = self._state
         at = time.time() if checked else before.checked
         self._state = replace(before, state=state, detail=detail, checked=at)
