@@ -91,8 +91,7 @@ class UserTransformations(_Component):
     transformations: list[Any]
 
     def __call__(self, nodes: Sequence[BaseNode], **kwargs: Any) -> Sequence[BaseNode]:
-        """Run them, and name anew the nodes that the model sees otherwise now.
-
+        """
         :raises UsageError: if they do not give back every passage, in the order in which it came.
         """
         before = [node.node_id for node in nodes]

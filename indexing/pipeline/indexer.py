@@ -110,7 +110,11 @@ class Indexer:
         return replace(report, warnings=(*report.warnings, *warnings, *themes))
 
     def update(
-        self, paths: Iterable[str] | None = None, *, allow_mass_delete: bool = False
+        self,
+        paths: Iterable[str] | None = None,
+        *,
+        again: bool = False,
+        allow_mass_delete: bool = False,
     ) -> Update:
         """Index what changed at some paths and below them, at a cost that does not grow with more.
 
@@ -118,28 +122,19 @@ class Indexer:
         cut off), or for None, everything is looked at.
 
         :param paths: relative to the vault, with ``/``, whether or not something is there now.
+        :param again: make the notes there anew, though they may be as they were.
         :raises NotehopError: as :meth:`run`.
         """
         where = None if paths is None else tuple(paths)
         with self._writing() as fingerprint:
-            return self._bring_up(fingerprint, Request(where, False, allow_mass_delete, True))
-
-    def redo(self, paths: Iterable[str]) -> Update:
-        """Make notes anew, though they may be as they were: a header was written for them.
-
-        :param paths: of notes, relative to the vault.
-        :raises NotehopError: as :meth:`run`.
-        """
-        with self._writing() as fingerprint:
-            return self._bring_up(fingerprint, Request(tuple(paths), again=True, follows=True))
+            return self._bring_up(fingerprint, Request(where, again, allow_mass_delete, True))
 
     def tidy(self, interrupted: Callable[[], bool] = lambda: False) -> bool:
         """Do what keeps the index small and quick to open, and the copy of it in Chroma current.
 
         :param interrupted: asked now and then: whether to leave that copy to a later call.
         :returns: whether nothing was left to one.
-        :raises NotehopError: as :meth:`run`; VectorServerError if the Chroma server cannot be
-            brought up.
+        :raises NotehopError: as :meth:`run`; VectorServerError if a Chroma server is not brought up.
         """
         with self._writing():
             state = read_catalog_state(self.layout)
@@ -175,10 +170,7 @@ class Indexer:
     def _mirror(
         self, interrupted: Callable[[], bool] = lambda: False
     ) -> tuple[bool, tuple[str, ...]]:
-        """Bring the mirror up; whether nothing is left to a later call, and what to tell people.
-
-        :raises VectorServerError: if a Chroma server cannot be brought up.
-        """
+        """Bring the mirror up; whether nothing is left to a later call, and what to tell people."""
         served = self.settings.vectors.engine == "chroma"
         warnings: tuple[str, ...] = ()
         if served or self.layout.chroma_collection.exists():

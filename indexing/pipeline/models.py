@@ -38,10 +38,7 @@ class TooMuchToEmbed(Exception):
 
 
 def load_torch(settings: EmbeddingSettings) -> TorchEmbedding:
-    """Load the model for bulk work.
-
-    :raises ModelError: if it is missing or does not load.
-    """
+    """The model for bulk work; ModelError if it is missing or does not load."""
     from notehop.indexing.embed.torch_embedding import load_bulk
 
     return load_bulk(settings)

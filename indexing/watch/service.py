@@ -34,8 +34,7 @@ class Following:
     """What is followed, and how.
 
     ``command`` is what people know this process by; ``notify`` takes each update and what is in the
-    way. ``config_file`` is that of the settings, ``device`` where bulk embedding runs, if not as they
-    say.
+    way; ``device`` is where bulk embedding runs, if not as the settings say.
     """
 
     vault: Path
