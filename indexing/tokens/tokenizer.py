@@ -57,11 +57,6 @@ class Tokenizer:
             one, other = map(self._stem, pair.split("/"))
             self._spellings |= {one: other, other: one}
 
-    @property
-    def fingerprint(self) -> str:
-        """Names all that decides the tokens: the rules and the language."""
-        return f"tokens {RULES}, {self.language}"
-
     def __call__(self, text: str) -> list[str]:
         """The tokens of ``text``, for the index; in text order, repeats kept; [] for no words."""
         known = self._known
@@ -117,8 +112,7 @@ class Tokenizer:
         return {one: weight for one, weight in other.items() if words.frequency(one)} | weights
 
     def _stem(self, word: str) -> str:
-        """The stem of a word in small letters, whose accents were folded before: typed without them,
-        it is the same word."""
+        """The stem of a word in small letters whose accents were folded before."""
         stemmer = self._cyrillic if "\u0400" <= word[:1] < "\u0530" else self._latin
         if stemmer is None:
             return word
@@ -130,15 +124,11 @@ class Tokenizer:
             return fold(stemmer.stemWord(word))
 
     def _learn(self, surface: str) -> tuple[str, ...]:
-        if surface.isascii() and surface.isalpha() and surface[1:].islower():
-            # Most words by far; the rest of the rules would come to the same.
-            tokens: tuple[str, ...] = (self._stem(surface.lower()[:MAX_LENGTH]),)
-        else:
-            found = subwords(surface)
-            if found.characters:
-                # Runs seldom come again, and what repeats within one is to be counted.
-                return found.kept + found.characters
-            tokens = self._tokens(found)
+        found = subwords(surface)
+        if found.characters:
+            # Runs seldom come again, and what repeats within one is to be counted.
+            return found.kept + found.characters
+        tokens = self._tokens(found)
         if len(surface) <= MAX_LENGTH:
             if len(self._known) >= _CACHED:
                 self._known = {}

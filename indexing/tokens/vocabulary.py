@@ -83,20 +83,14 @@ class _Compounds:
     def holding(self, token: str) -> list[str]:
         """The compounds that begin or end with a word, those in most chunks first."""
         found = []
-        for other in self._words.tokens_with(token):
+        for other in filter(str.isalpha, self._words.tokens_with(token)):
             first, last = other.removesuffix(token), other.removeprefix(token)
+            pieces = _without_link(first)
+            ends = len(first) >= _UNKNOWN or any(map(self._is_known, pieces))
             # Endings of the word itself are no piece.
-            ends = first != other and (
-                first not in self._small
-                and (len(first) >= _UNKNOWN or any(map(self._is_known, _without_link(first))))
-            )
-            begins = last != other and (
-                len(token) >= _UNKNOWN
-                or any(
-                    self._is_known(last[len(link) :]) for link in _LINKS if last.startswith(link)
-                )
-            )
-            if other.isalpha() and (ends or begins):
+            pieces = [last[len(link) :] for link in _LINKS if last.startswith(link)]
+            begins = len(token) >= _UNKNOWN or any(map(self._is_known, pieces))
+            if (first != other and first not in self._small and ends) or (last != other and begins):
                 found.append(other)
         return sorted(found, key=lambda other: (-self._words.frequency(other), other))[:MOST]
 
@@ -107,12 +101,8 @@ class _Compounds:
             if last in self._small or not self._words.frequency(last):
                 continue
             for first in _without_link(token[:cut]):
-                known = self._stem(first)
-                if (
-                    first not in self._small
-                    and len(first) >= _PIECE
-                    and self._words.frequency(known)
-                ):
+                known, is_piece = self._stem(first), len(first) >= _PIECE
+                if is_piece and first not in self._small and self._words.frequency(known):
                     return known, last
         return ()
 
