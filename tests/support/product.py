@@ -156,8 +156,7 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.enrich.store": "EnrichmentStore read_summaries Summary",
     "notehop.indexing.graph": "pagerank",
     "notehop.indexing.graph.communities": (
-        "singleton connected_parts grouped louvain match_communities move_notes "
-        "EdgeWeights edge_weights"
+        "singleton grouped louvain match_communities move_notes EdgeWeights edge_weights"
     ),
     "notehop.indexing.graph.files": "VaultFiles is_note",
     "notehop.indexing.graph.pagerank": "pagerank=graph_pagerank",
