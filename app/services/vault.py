@@ -33,7 +33,8 @@ from notehop.app.services.engine import Engine, VaultRetriever
 from notehop.app.services.notes.browse import browse, graph_view, overview
 from notehop.app.services.notes.current_notes import CurrentNotes
 from notehop.app.services.notes.read_note import note_view
-from notehop.app.services.notes.suggest import find_related, suggest
+from notehop.app.services.notes.related import find_related
+from notehop.app.services.notes.suggest import suggest
 from notehop.app.services.open_vault import Place
 from notehop.app.services.status import index_status, pending_changes
 from notehop.indexing.capture import Kept

@@ -58,7 +58,7 @@ _HOMES: dict[str, str] = {
     "notehop.app.services.doctor": "Kind",
     "notehop.app.services.open_vault": "open_place locate NoVault Place",
     "notehop.app.services.vaults": "locate_all Vaults",
-    "notehop.app.services.notes.suggest": "link_to",
+    "notehop.app.services.notes.related": "link_to",
     "notehop.app.services.running_server": (
         "ask_server Announcement digest proof read_running Running"
     ),

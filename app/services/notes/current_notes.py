@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 
@@ -11,11 +11,14 @@ from notehop.app.answer.material import open_uri
 from notehop.app.retrieval.freshness import CurrentView
 from notehop.app.services.index_process import remedy
 from notehop.app.services.open_vault import Place
+from notehop.indexing.changes import scan
 from notehop.indexing.enrich.prompts import own_summary
 from notehop.indexing.enrich.store import Summary, read_summaries
+from notehop.indexing.graph.files import is_pdf
 from notehop.indexing.graph.resolve import Status
 from notehop.indexing.stores.model import ChunkRow, LinkRow, NoteRow
 from notehop.indexing.stores.reader import Snapshot
+from notehop.indexing.vault.parse import Read, read_note
 from notehop.indexing.vault.sentences import shortened
 
 
@@ -111,3 +114,20 @@ def flat(text: str) -> str:
     """A passage on one line, without headings, rules and bullets; with them if there is no more."""
     bare = _BULLETS.sub("", _MARKS.sub("", text))
     return " ".join(_EMPHASIS.sub(r"\2", bare).split()) or " ".join(text.split()).lstrip("# ")
+
+
+def as_now(place: Place, paths: Sequence[str], *, pdfs: bool = False) -> Iterator[Read | None]:
+    """Files as the index would read them now, in order; None for what it would not, or cannot.
+
+    :param pdfs: whether to read PDFs, which takes a second each; None for them otherwise.
+    """
+    settings = place.settings.vault
+    found = scan(place.vault, settings, within=paths).files if paths else ()
+    files = {one.path: one for one in found if one.kind == "note" and one.excluded is None}
+    for path in paths:
+        file = files.get(path)
+        if file is None or (not pdfs if is_pdf(path) else file.size > settings.max_note_bytes):
+            yield None
+            continue
+        read = read_note(place.vault, file, "", comment_links=settings.comment_links)
+        yield read if read.note is not None and read.note.excluded is None else None
