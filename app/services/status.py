@@ -1,6 +1,4 @@
-"""What an index holds, of a note too, how old it is, who works on it, and what went to which host; no model
-is loaded.
-"""
+"""What an index holds, of a note too, how old it is, who works on it, and what went to which host."""
 
 from __future__ import annotations
 
@@ -28,12 +26,7 @@ from notehop.indexing.llm.egress import EgressLog
 from notehop.indexing.llm.providers import address, host_of, provider_of
 from notehop.indexing.run_record import read_run_record
 from notehop.indexing.shown import shown_time
-from notehop.indexing.stores.catalog import (
-    Catalog,
-    CatalogSnapshot,
-    check_fingerprint,
-    check_vault,
-)
+from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot, check_fingerprint, check_vault
 from notehop.indexing.stores.catalog_read import FileStamp
 from notehop.indexing.stores.chroma import read_mirror
 from notehop.indexing.stores.layout import IndexLayout
@@ -53,15 +46,13 @@ def enrichment_now(place: Place) -> models.EnrichmentNow | None:
     found: dict[str, Any] = {"texts": [], "failed": [], "stopped": None, "at": None}
     try:
         with EnrichmentStore.reading(place.layout.enrichment) as store:
-            tally, last = sorted(store.tally().items()), store.meta().get("last", {})
-            found = {
-                "texts": [
-                    {"kind": kind, "have": have, "lack": lack} for kind, (have, lack) in tally
-                ],
-                "failed": store.failures(),
-                "stopped": last.get("stopped"),
-                "at": last.get("at"),
-            }
+            last = store.meta().get("last", {})
+            found |= {key: last.get(key) for key in ("stopped", "at")}
+            found["failed"] = store.failures()
+            found["texts"] = [
+                {"kind": kind, "have": have, "lack": lack}
+                for kind, (have, lack) in sorted(store.tally().items())
+            ]
     except errors.IndexMissing:
         pass
     except errors.IndexFailure as exc:
@@ -92,14 +83,8 @@ def language_model_now(settings: Settings) -> models.LanguageModelNow | None:
             raise refusal(str(host), "your questions with passages of your notes")
     except errors.ProviderError as exc:
         problem = str(exc)
-    return models.LanguageModelNow(
-        provider=llm.provider,
-        model=llm.model,
-        host=host,
-        local=local,
-        allowed=allowed,
-        problem=problem,
-    )
+    named = {"provider": llm.provider, "model": llm.model, "host": host}
+    return models.LanguageModelNow(**named, local=local, allowed=allowed, problem=problem)
 
 
 def vector_server_now(place: Place, stamp: str) -> models.VectorServerNow | None:
@@ -165,10 +150,7 @@ def _hosts(calls: Iterable[models.EgressCall]) -> list[models.EgressHost]:
 
 
 def pending_changes(place: Place, catalog: Catalog) -> Changes:
-    """What the next index run would do: see :class:`notehop.indexing.changes.Changes`.
-
-    :raises VaultError: if the vault cannot be listed.
-    """
+    """What the next index run would do: see :class:`notehop.indexing.changes.Changes`."""
     settings = place.settings.vault
     return changes_since(catalog, scan(place.vault, settings), settings.max_note_bytes)
 
@@ -196,9 +178,7 @@ def index_status(place: Place) -> models.IndexStatus:
             check_fingerprint(made_with, expected_fingerprint(settings))
         except (errors.IndexMismatch, errors.ModelError) as exc:
             problem = str(exc)
-        updated = view.meta().get("written")
-        if not updated:  # a catalog that no run made
-            updated = 0.0 if layout.database is not None else layout.catalog_file.stat().st_mtime
+        updated = float(view.meta().get("written", 0.0))
         sizes, mirror = _sizes(layout), read_mirror(layout)
         if layout.database is not None:
             sizes["catalog"] = catalog.database.size
@@ -206,9 +186,7 @@ def index_status(place: Place) -> models.IndexStatus:
         # What the index holds can be said without the vault.
         with suppress(errors.NotehopError):
             changes = pending_changes(place, catalog)
-            pending = models.PendingChanges(
-                read=len(changes.read), skip=len(changes.skip), gone=len(changes.gone)
-            )
+            pending = {name: len(getattr(changes, name)) for name in ("read", "skip", "gone")}
         with suppress(errors.ModelError):
             shared = shared_export(settings.embedding)
         found = {
@@ -219,15 +197,15 @@ def index_status(place: Place) -> models.IndexStatus:
             "settings_file": str(user_config_file()),
             "problem": problem,
             "generation": view.generation,
-            "updated": float(updated),
-            "age": max(0.0, round(time.time() - float(updated), 3)),
+            "updated": updated,
+            "age": max(0.0, round(time.time() - updated, 3)),
             "bytes": sum(sizes.values()),
             "sizes": sizes,
             "notes": dict(counts.notes),
             "chunks": counts.chunks,
             "links": dict(counts.links),
-            "skipped": _kept(view.notes(NoteStatus.SKIPPED)),
-            "failed": _kept(view.notes(NoteStatus.FAILED)),
+            "skipped": view.notes(NoteStatus.SKIPPED),
+            "failed": view.notes(NoteStatus.FAILED),
             "passed_over": [models.Kept(path=path, reason=reason) for path, reason in passed_over],
             "pending": pending,
             "chroma_generation": None if mirror is None else mirror.generation,
@@ -248,10 +226,7 @@ def index_status(place: Place) -> models.IndexStatus:
 
 @contextmanager
 def opened(place: Place) -> Iterator[tuple[Catalog, CatalogSnapshot]]:
-    """The catalog of a place, and a view of its newest generation.
-
-    :raises IndexFailure: as :func:`index_status`.
-    """
+    """The catalog of a place, and a view of its newest generation."""
     settle(place.layout, finish=not place.read_only)
     try:
         catalog = Catalog.open(place.layout.catalog, read_only=True)
@@ -290,10 +265,6 @@ def _sizes(layout: IndexLayout) -> dict[str, int]:
             with suppress(OSError):
                 sizes[part_of.get(top, "other")] += path.stat().st_size
     return sizes
-
-
-def _kept(rows: Iterable[NoteRow]) -> list[models.Kept]:
-    return [models.Kept(path=row.path, reason=row.reason or "") for row in rows]
 
 
 def note_status(place: Place, note: str) -> models.NoteStatusReport:
@@ -364,11 +335,7 @@ def _without(
 
 
 def _next_run(
-    place: Place,
-    found: Walk,
-    path: str,
-    file: FileEntry | None,
-    stamp: FileStamp | None,
+    place: Place, found: Walk, path: str, file: FileEntry | None, stamp: FileStamp | None
 ) -> models.NextRun | None:
     """What the next run does with a note, by the rules of the run itself."""
     if found.unlisted == ("",):

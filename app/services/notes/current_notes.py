@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
+from posixpath import dirname
+from typing import Any
 
 from notehop.app.answer.material import open_uri
 from notehop.app.retrieval.freshness import CurrentView
@@ -93,6 +95,12 @@ class CurrentNotes(CurrentView):
     def uri(self, path: str, headings: Sequence[str] = ()) -> str:
         """What opens a note, at a heading where there are some."""
         return open_uri(self.place.name, path, headings)
+
+    def place_of(self, row: NoteRow, headings: Sequence[str] = ()) -> dict[str, Any]:
+        """The fields by which a reply names a note."""
+        path = row.path
+        uri = self.uri(path, headings)
+        return {"path": path, "title": row.title, "folder": dirname(path), "uri": uri}
 
     def reply_warnings(self) -> list[str]:
         """What a reply has to say of what was left out; usually nothing."""

@@ -1,8 +1,8 @@
 """Finds the notes that a person or a program means by a path or a name: in the index, or in the files
-alone; and names that were almost written, by edit distance.
+alone; and names that were almost written.
 
-Of the index only what still stands in the vault is named: a note that became private since it was
-indexed is to whoever asks as if it had never been.
+Of the index only what still stands in the vault is named: a note that became private since is as if it had
+never been.
 """
 
 from __future__ import annotations
@@ -54,11 +54,7 @@ def notes_meant(now: CurrentNotes, said: str) -> tuple[tuple[str, ...], NoteAddr
 
 
 def note_meant(now: CurrentNotes, said: str) -> tuple[str, NoteAddress]:
-    """Return the one note that is meant, as :func:`notes_meant`.
-
-    :raises NoteMissing: if there is none.
-    :raises UsageError: if several are meant.
-    """
+    """The one note that is meant, as :func:`notes_meant`; UsageError if several are."""
     meant, address = notes_meant(now, said)
     if len(meant) > 1:
         raise UsageError(
@@ -68,10 +64,7 @@ def note_meant(now: CurrentNotes, said: str) -> tuple[str, NoteAddress]:
 
 
 def seeds_meant(now: CurrentNotes, asked: Iterable[str]) -> tuple[dict[str, str], list[str]]:
-    """The notes that some names mean, path -> the name; and what is to be said of them.
-
-    :raises NoteMissing: if one of them is that of no note.
-    """
+    """The notes that some names mean, path -> the name; and what is to be said of them."""
     seeds: dict[str, str] = {}
     warnings: list[str] = []
     for said in asked:
@@ -120,9 +113,9 @@ def address_of(said: str) -> NoteAddress | None:
         name, _, section = text.partition("#")
         if not section.strip():
             return None
-    return (
-        NoteAddress(name, section or None, lines) if name.strip() and _can_stand(section) else None
-    )
+    if not name.strip() or not _can_stand(section):
+        return None
+    return NoteAddress(name, section or None, lines)
 
 
 def _notes_named(now: CurrentNotes, asked: str) -> tuple[str, ...]:
@@ -220,8 +213,7 @@ def paths_meant(vault: Path, said: str) -> list[str]:
 
 
 def from_here(vault: Path, said: str) -> str:
-    """A note as a shell completes its path: the path in the vault, if there is a file; else as it
-    was said."""
+    """A note as a shell completes its path: the path in the vault, if there is a file."""
     for path in paths_meant(vault, said):
         if is_readable(path) and os.path.isfile(vault / path):  # noqa: PTH113
             return path

@@ -57,8 +57,7 @@ def mentions_of(
 ) -> tuple[list[Mention], int]:
     """The first mentions of a note, by path and line, and how many there are.
 
-    What the index holds tells where to look and, past those that are listed, how many there are;
-    listed is what stands in the files.
+    Listed is what stands in the files; the others are counted by what the index holds.
     """
     names = names_of((note.name, note.title, *note.aliases), tokenizer.language)
     if not names:
@@ -195,7 +194,8 @@ def passages_with(view: Snapshot, tokenizer: Tokenizer, name: str) -> Collection
 
 def unlinked(note: Note, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
     """The mentions in the body of a note that stand in no link, code or comment. Pure."""
-    hidden = [(one.start, one.end) for one in (*note.links, *note.edits)]
+    hidden = [(link.start, link.end) for link in note.links]
+    hidden += [(edit.start, edit.end) for edit in note.edits]
     hidden += code_spans(note.text)
     for match in pattern.finditer(note.text, note.body_start):
         if not any(start < match.end() and match.start() < end for start, end in hidden):

@@ -41,14 +41,7 @@ def note_view(
     section: str | None = None,
     mentions: bool = True,
 ) -> NoteView:
-    """Read a note.
-
-    :param said: its path, title, alias or name; a note that is not indexed yet has its path only.
-    :param section: a heading, headings down to one (``A > B`` or ``A#B``), or ``^block``.
-    :param mentions: whether to look for places that say its name without a link.
-    :raises NoteMissing: if there is no such note or section, or it is kept out of the index.
-    :raises UsageError: if several notes are meant.
-    """
+    """Read a note, as :meth:`VaultHandle.note`; one that is not indexed yet has its path only."""
     view, place = now.indexed, now.place
     read, address = _read_meant(now, said)
     assert read.note is not None
@@ -95,10 +88,7 @@ def note_view(
 
 
 def _read_meant(now: CurrentNotes, said: str) -> tuple[Read, NoteAddress]:
-    """The note that is meant, read from its file, and the place in it.
-
-    :raises NoteMissing: if there is none that may be shown.
-    """
+    """The note that is meant, read from its file, and the place in it."""
     try:
         path, address = note_meant(now, said)
     except NoteMissing:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from posixpath import basename, dirname
+from posixpath import basename
 from urllib.parse import quote
 
 from notehop.app.models import Connection
@@ -37,14 +37,11 @@ def find_related(engine: Engine, now: CurrentNotes, kept: Kept) -> list[Connecti
         headings = list(by_path[path].node.metadata.get("heading_path") or ())
         found.append(
             Connection(
-                path=path,
-                title=row.title,
-                folder=dirname(path),
+                **now.place_of(row, headings),
                 heading=" > ".join(headings),
                 snippet=said[path].text,
                 score=round(float(by_path[path].score or 0.0), 4),
                 link=link_to(files, kept.path, path),
-                uri=now.uri(path, headings),
                 written_by=said[path].model,
             )
         )

@@ -104,13 +104,7 @@ def suggest(
     limit: int,
     progress: Progress | None = None,
 ) -> Suggestions:
-    """Suggest links from and to a note, or the best of the whole vault; most likely first.
-
-    :param said: the note's path, title or alias; None for the whole vault.
-    :param progress: where it shows how far it is with the whole vault.
-    :raises NoteMissing: if there is no such note.
-    :raises UsageError: if several notes are meant.
-    """
+    """Suggest links, as :meth:`VaultHandle.suggest`."""
     pairs = _UnlinkedPairs(now, tokenizer, progress or Progress())
     catalog = now.indexed.catalog
     path = None
@@ -126,19 +120,14 @@ def suggest(
     every += _missing_notes(now, links, limit, path)
     every.sort(key=lambda one: (-one.score, one.source, one.target))
     return Suggestions(
-        suggestions=every[:limit],
-        warnings=now.reply_warnings(),
-        generation=now.indexed.generation,
+        suggestions=every[:limit], warnings=now.reply_warnings(), generation=now.indexed.generation
     )
 
 
 def _missing_notes(
     now: CurrentNotes, links: Iterable[LinkRow], limit: int, path: str | None
 ) -> list[Suggestion]:
-    """Names of no note that at least two notes link to, those that most do first.
-
-    :param path: a note that has to be one of them; None for any.
-    """
+    """Names of no note that two notes link to (of them ``path``, if given), those that most do first."""
     by_name: dict[str, dict[str, LinkRow]] = {}
     for link in links:
         name = link_name(link.raw_target)
@@ -186,10 +175,7 @@ class _UnlinkedPairs:
         self._linked: dict[str, set[str]] = {}
 
     def described(self, pairs: Iterable[_Pair], limit: int, *, whole: bool) -> list[Suggestion]:
-        """The most likely pairs as they stand in the vault, each with its evidence.
-
-        :param whole: whether they are of the whole vault, where no note may take most places.
-        """
+        """The most likely pairs as they stand now, with evidence; of the whole vault no note takes most."""
         now = self._now
         likely = [pair for pair in self._best_first(pairs) if self._score(pair) >= LEAST]
         counts: Counter[tuple[str, str]] = Counter()
@@ -370,11 +356,15 @@ class _UnlinkedPairs:
             for chunk in view.chunks(some).values():
                 if chunk.path not in notes:
                     continue
+                body = _HEADING.sub("", chunk.text)
+                folded = fold(body)
                 for name, target, rarity in named[chunk.id]:
-                    linked = self._linked.get(target, ())
-                    if chunk.path == target or chunk.path in linked or not _says(chunk.text, name):
+                    if chunk.path == target or chunk.path in self._linked.get(target, ()):
                         continue
-                    pairs.append(_Pair(chunk.path, target, NEIGHBOURS, rarity=rarity))
+                    # One small word of the text is hardly a name.
+                    places = re.finditer(re.escape(name), folded)
+                    if any(not _is_small(body[slice(*one.span())]) for one in places):
+                        pairs.append(_Pair(chunk.path, target, NEIGHBOURS, rarity=rarity))
         return pairs
 
     def _nearest(self, path: str) -> dict[str, int]:
@@ -472,12 +462,3 @@ def _is_day(path: str) -> bool:
 
 def _is_small(said: str) -> bool:
     return said.isalpha() and said.islower()
-
-
-def _says(text: str, name: str) -> bool:
-    """Whether a passage seems to name a note: not in a heading, not by one small word."""
-    body = _HEADING.sub("", text)
-    return any(
-        not _is_small(body[slice(*found.span())])
-        for found in re.finditer(re.escape(name), fold(body))
-    )
