@@ -1,9 +1,8 @@
 """The server that runs for an index: how it says so, how another process knows it again and asks it.
 
-It writes ``server.json`` beside the index, readable by its user only. The random token in it never
-goes over the wire: a server proves that it is the one that wrote the file, and that it answers for
-the same vault, index and settings, by a keyed hash of what it is challenged with. Where it is not
-there or does not prove itself, whoever asks does the work here.
+It writes ``server.json`` beside the index, readable by its user only. The random token in it never goes
+over the wire: a server proves by a keyed hash that it wrote the file, and answers for the same vault, index
+and settings. Where it does not, whoever asks does the work here.
 """
 
 from __future__ import annotations
@@ -57,7 +56,6 @@ class Announcement:
 
     def __init__(self, place: Place) -> None:
         """Say nothing yet."""
-        self._file = place.layout.server
         self._layout = place.layout
         self._identity = identity(place)
         self._token = secrets.token_hex(32)
@@ -74,9 +72,9 @@ class Announcement:
             token=self._token,
         )
         try:
-            replace_file(self._file, says.model_dump_json(indent=1))
+            replace_file(self._layout.server, says.model_dump_json(indent=1))
         except OSError as exc:
-            _log.debug("%s: not written: %s", self._file, exc)
+            _log.debug("%s: not written: %s", self._layout.server, exc)
 
     def prove(self, challenge: str) -> str:
         """Answer a challenge as only the server of this file can."""
@@ -90,7 +88,7 @@ class Announcement:
         found = read_running(self._layout)
         if found is not None and found.token == self._token:
             with suppress(OSError):
-                self._file.unlink()
+                self._layout.server.unlink()
 
 
 def read_running(layout: IndexLayout) -> Running | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
@@ -45,15 +45,9 @@ class LazyVault:
     :ivar progress: how far the first index is that is being made here; None where none is.
     """
 
-    def __init__(
-        self,
-        place: Place,
-        command: str,
-        config_file: Path | None,
-        opened: VaultHandle | None = None,
-    ) -> None:
+    def __init__(self, place: Place, command: str, config_file: Path | None) -> None:
         self.place = place
-        self.opened = opened
+        self.opened: VaultHandle | None = None
         self._command = command
         self._config_file = config_file
         self._opening = threading.Lock()
@@ -210,7 +204,9 @@ class Vaults(dict[str, LazyVault]):
     @classmethod
     def of(cls, vault: VaultHandle) -> Vaults:
         """One vault that is open."""
-        return cls({vault.name: LazyVault(vault.place, "notehop", None, vault)})
+        lazy = LazyVault(vault.place, "notehop", None)
+        lazy.opened = vault
+        return cls({vault.name: lazy})
 
     @property
     def default(self) -> str:
@@ -267,35 +263,23 @@ def below(name: str) -> str:
     return f"/vaults/{quote(name, safe='')}"
 
 
-def locate_all(
-    given: Sequence[str],
-    *,
-    index_dir: Path | None = None,
-    config_file: Path | None = None,
-    overrides: Mapping[str, Any] | None = None,
-    read_only: bool = False,
-) -> dict[str, Place]:
+def locate_all(given: Sequence[str], **how: Any) -> dict[str, Place]:
     """Find several vaults, each with its name.
 
     :param given: folders, or ``name=folder``; empty: those of ``server.vaults``, else the one that
         :func:`locate` finds.
+    :param how: what :func:`locate` takes beside the folder.
     :raises UsageError: if a name or a vault is given twice, or a folder for the index of several.
     :raises VaultError: as :func:`locate`, like the others.
     """
     if not given:
-        settings = load_settings(config_file=config_file, overrides=overrides)
-        given = settings.server.vaults
+        files = {name: how.get(name) for name in ("config_file", "overrides")}
+        given = load_settings(**files).server.vaults
     named = [_named(one) for one in given] or [(None, None)]
     found: dict[str, Place] = {}
     for name, folder in named:
-        place = locate(
-            folder,
-            index_dir=index_dir,
-            config_file=config_file,
-            overrides=overrides,
-            read_only=read_only,
-        )
-        if len(named) > 1 and (index_dir or place.settings.index.dir):
+        place = locate(folder, **how)
+        if len(named) > 1 and (how.get("index_dir") or place.settings.index.dir):
             raise UsageError(
                 "--index-dir and index.dir name the folder of one index, and there are "
                 f"{len(named)} vaults; leave them out, or serve each vault by itself"

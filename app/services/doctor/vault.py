@@ -163,8 +163,10 @@ def _unresolved(found: Survey) -> list[UnresolvedTarget]:
     asked = {target: link_name(target) for target, _ in targets[:NEAR_FOR]}
     near = near_names(_names(found), asked.values())
     rows = [
-        UnresolvedTarget(target=target, near=list(near.get(asked.get(target, ""), ())), **places)
-        for target, places in ((target, _places(links)) for target, links in targets)
+        UnresolvedTarget(
+            target=target, near=list(near.get(asked.get(target, ""), ())), **_places(links)
+        )
+        for target, links in targets
     ]
     return sorted(rows, key=lambda row: not row.near)
 
@@ -239,24 +241,26 @@ def _duplicates(found: Survey) -> list[Duplicate]:
     ]
     aliased = {key for key, _, _ in aliases}
     aliases += [one for one in names if one[0] in aliased]
-    rows: list[Duplicate] = []
-    by_name: list[list[str]] = []
-    kinds: tuple[tuple[Literal["name", "title", "alias"], list[tuple[str, str, str]]], ...]
-    kinds = ("name", names), ("title", titles), ("alias", aliases)
-    for kind, named in kinds:
-        groups: dict[str, dict[str, str]] = {}
-        for key, name, path in named:
-            if key:
-                groups.setdefault(key, {}).setdefault(path, name)
-        shared = [
-            Duplicate(kind=kind, name=group[min(group)], paths=sorted(group))
-            for group in groups.values()
-            if len(group) > 1
-        ]
-        shared.sort(key=lambda one: (-len(one.paths), one.name))
-        rows += [one for one in shared if one.paths not in by_name]
-        by_name = by_name or [one.paths for one in shared if kind == "name"]
-    return rows
+    shared = _shared("name", names)
+    known = [one.paths for one in shared]
+    others = [*_shared("title", titles), *_shared("alias", aliases)]
+    return [*shared, *(one for one in others if one.paths not in known)]
+
+
+def _shared(
+    kind: Literal["name", "title", "alias"], named: Iterable[tuple[str, str, str]]
+) -> list[Duplicate]:
+    """Groups of (key, name as written, path) of more than one path; largest first."""
+    groups: dict[str, dict[str, str]] = {}
+    for key, name, path in named:
+        if key:
+            groups.setdefault(key, {}).setdefault(path, name)
+    found = [
+        Duplicate(kind=kind, name=group[min(group)], paths=sorted(group))
+        for group in groups.values()
+        if len(group) > 1
+    ]
+    return sorted(found, key=lambda one: (-len(one.paths), one.name))
 
 
 _LONG_ENOUGH = 200
