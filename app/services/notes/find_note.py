@@ -43,7 +43,7 @@ def notes_meant(now: CurrentNotes, said: str) -> tuple[tuple[str, ...], NoteAddr
 
     :raises NoteMissing: if there is none, naming those that are called nearly so.
     """
-    address, plain = address_of(said), NoteAddress(said.strip())
+    address, plain = address_of(said), NoteAddress(said)
     if address is None or not said.strip().startswith("[["):
         try:
             return _notes_named(now, plain.name), plain
