@@ -31,7 +31,7 @@ from notehop.indexing.stores.catalog_read import FileStamp
 from notehop.indexing.stores.chroma import read_mirror
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.lock import read_holder
-from notehop.indexing.stores.model import LinkRow, NoteRow, NoteStatus
+from notehop.indexing.stores.model import LinkRow, NoteStatus
 from notehop.indexing.stores.replacement import settle
 from notehop.indexing.vault.parse import read_note
 from notehop.indexing.vault.walk import FileEntry, Walk
@@ -284,19 +284,31 @@ def note_status(place: Place, note: str) -> models.NoteStatusReport:
         try:
             path = find_note(files, place.vault, note)
         except errors.UsageError:
-            reported = _no_note(place, found, note)
-            if reported is None:
+            if (there := _no_note(place, found, note)) is None:
                 raise
-            return reported
+            return _absent(*there)
         file = next((file for file in found.files if file.path == path), None)
         row = view.note(path)
         if row is None and file is not None and file.kind != "note" and not file.excluded:
-            return _without(path, _no_note_but(path))
+            return _absent(path, _no_note_but(path))
         coming = _next_run(place, found, path, file, stamps.get(path))
-        if row is not None:
-            return _known(view, row, coming)
-        reason = coming and coming.reason
-        return _without(path, reason or "new since the last run", coming)
+        if row is None:
+            reason = coming and coming.reason
+            return _absent(path, reason or "new since the last run", coming)
+        report = models.NoteStatusReport.model_validate(row, from_attributes=True)
+        report.next_run = coming
+        report.modified = row.modified or None  # 0 for a note that was never read
+        report.chunks = [
+            models.StatusChunk(
+                id=chunk.id,
+                heading=" > ".join(chunk.heading_path),
+                lines=(chunk.first_line, chunk.last_line),
+            )
+            for chunk in sorted(view.chunks_of(path), key=lambda one: one.first_line)
+        ]
+        report.links = _links(view.links_from([path]))
+        report.backlinks = _links(link for link in view.links_to([path]) if link.path != path)
+        return report
 
 
 def _no_note_but(path: str) -> str:
@@ -305,27 +317,7 @@ def _no_note_but(path: str) -> str:
     return "not a note: notes are the files that end in .md"
 
 
-def _known(
-    view: CatalogSnapshot, row: NoteRow, coming: models.NextRun | None
-) -> models.NoteStatusReport:
-    report = models.NoteStatusReport.model_validate(row, from_attributes=True)
-    report.next_run = coming
-    report.modified = row.modified or None  # 0 for a note that was never read
-    report.chunks = [
-        models.StatusChunk(
-            id=chunk.id,
-            heading=" > ".join(chunk.heading_path),
-            lines=(chunk.first_line, chunk.last_line),
-        )
-        for chunk in sorted(view.chunks_of(row.path), key=lambda one: one.first_line)
-    ]
-    report.links = _links(view.links_from([row.path]))
-    backlinks = view.links_to([row.path])
-    report.backlinks = _links(link for link in backlinks if link.path != row.path)
-    return report
-
-
-def _without(
+def _absent(
     path: str, reason: str, coming: models.NextRun | None = None
 ) -> models.NoteStatusReport:
     name = path.rpartition("/")[2].removesuffix(".md")
@@ -349,27 +341,22 @@ def _next_run(
     for _, reason in changes.skip:
         return models.NextRun(does="leave_out", reason=reason)
     for entry in (*changes.read, *changes.retry):
-        readable = stamp is not None and stamp.status is not NoteStatus.FAILED
-        read = read_note(
-            place.vault,
-            entry,
-            stamp.content_hash if stamp and readable else "",
-            comment_links=settings.comment_links,
-        )
-        coming = models.NextRun(does="read")
+        known_hash = stamp.content_hash if stamp and stamp.status is not NoteStatus.FAILED else ""
+        read = read_note(place.vault, entry, known_hash, comment_links=settings.comment_links)
         if read.problem is not None:
             coming = models.NextRun(does="fail", reason=read.problem)
         elif read.note is None:
             return None  # saved again as it was
         elif read.note.excluded is not None:
             coming = models.NextRun(does="leave_out", reason=read.note.excluded)
-        same = stamp is not None and coming.reason is not None and coming.reason == stamp.reason
-        return None if same else coming
+        else:
+            return models.NextRun(does="read")
+        return None if stamp is not None and coming.reason == stamp.reason else coming
     return None
 
 
-def _no_note(place: Place, found: Walk, said: str) -> models.NoteStatusReport | None:
-    """What is there under a name that is no note's; None if nothing is."""
+def _no_note(place: Place, found: Walk, said: str) -> tuple[str, str] | None:
+    """The path and the kind of what is there under a name that is no note's; None if nothing is."""
     there = {file.path: _no_note_but(file.path) for file in found.files}
     there.update(found.problems)
     for path in paths_meant(place.vault, said):
@@ -385,7 +372,7 @@ def _no_note(place: Place, found: Walk, said: str) -> models.NoteStatusReport | 
             elif (place.vault / path).is_dir():
                 reason = "a folder, not a note"
         if reason:
-            return _without(path, reason)
+            return path, reason
     return None
 
 

@@ -275,8 +275,7 @@ def _view(now: CurrentNotes, one: _Chosen) -> models.ThemeView | None:
         return None
     name, words, written = _told(one, rows)
     named = {path: rows[path] for path in notes[:NOTES]}
-    texts = {path: chunk.text for path, chunk in now.first_chunks(named).items()}
-    said = now.in_a_line(named, texts)
+    said = now.in_a_line(named)
     summary = written or said[notes[0]]
     return models.ThemeView(
         id=one.theme.id,
@@ -318,9 +317,7 @@ def _nodes(
             chunks = now.chunks(siblings[:1] if left is None else [left[path]])
             if not chunks:
                 continue
-            node, score = (
-                to_node(next(iter(chunks.values())), rows[path], siblings),
-                1 / (given + 1),
-            )
+            node = to_node(next(iter(chunks.values())), rows[path], siblings)
+            score = 1 / (given + 1)
         given += 1
         yield NodeWithScore(node=noted(node, theme=told), score=score)

@@ -99,8 +99,7 @@ def browse(
             gone += 1
         else:
             found.append(standing)
-    texts = {entry.path: chunk.text for entry, _, chunk in found if chunk and not entry.chunk}
-    said = now.in_a_line({row.path: row for entry, row, _ in found if not entry.chunk}, texts)
+    said = now.in_a_line({row.path: row for entry, row, _ in found if not entry.chunk})
     return models.BrowseResult(
         seeds=[
             models.BrowsedSeed(asked=seeds[path], path=path, title=row.title, uri=now.uri(path))

@@ -69,7 +69,7 @@ class CurrentNotes(CurrentView):
         return first
 
     def in_a_line(
-        self, rows: Mapping[str, NoteRow], texts: Mapping[str, str]
+        self, rows: Mapping[str, NoteRow], texts: Mapping[str, str] | None = None
     ) -> dict[str, Summary]:
         """Sum notes up, and say which model did so, if one did.
 
@@ -77,8 +77,10 @@ class CurrentNotes(CurrentView):
         For a note that changed since it was indexed, only the text counts.
 
         :param rows: path -> note, of notes that are there.
-        :param texts: path -> a passage of the note, for want of a summary.
+        :param texts: path -> a passage of the note, for want of a summary; None for its first.
         """
+        if texts is None:
+            texts = {path: chunk.text for path, chunk in self.first_chunks(rows).items()}
         changed = self.changed(rows)
         fresh = [row for path, row in rows.items() if path not in changed]
         stored = read_summaries(self.place.layout.enrichment, fresh)
