@@ -1,7 +1,4 @@
-"""Where a vault, its settings and its index are, and opening it.
-
-A missing index is known before anything slow is loaded.
-"""
+"""Where a vault, its settings and its index are, and opening it."""
 
 from __future__ import annotations
 
@@ -128,19 +125,11 @@ def open_place(
 
     from notehop.app.services.vault import VaultHandle
 
-    reader = opened()
-    try:
-        return VaultHandle(place, reader, llm, opened)
-    except BaseException:
-        reader.close()
-        raise
+    return VaultHandle(place, llm, opened)
 
 
 def vector_server(place: Place) -> VectorServer | None:
-    """The server that holds the vectors of an index; None where each process holds them itself.
-
-    :raises SettingsError: if its token cannot be sent.
-    """
+    """The server that holds the vectors of an index; None where each process holds them itself."""
     if place.settings.vectors.engine != "chroma":
         return None
     from notehop.indexing.stores.served.chroma_server import ChromaServer

@@ -45,7 +45,6 @@ _HOMES: dict[str, str] = {
     "notehop.app.api.serve": "listen PortTaken server_of",
     "notehop.app.cli.program": "app run",
     "notehop.app.cli.show_status": "show_status",
-    "notehop.app.services": "running_server",
     "notehop.app.services.ask": "FRESH PendingCount",
     "notehop.app.services.capture": "capture Find",
     "notehop.app.services.listing": "period_of",
@@ -58,9 +57,9 @@ _HOMES: dict[str, str] = {
     "notehop.app.services.doctor": "Kind",
     "notehop.app.services.open_vault": "open_place locate NoVault Place",
     "notehop.app.services.vaults": "locate_all Vaults",
-    "notehop.app.services.notes.suggest": "link_to",
+    "notehop.app.services.notes.related": "link_to",
     "notehop.app.services.running_server": (
-        "ask_server Announcement digest proof read_running Running"
+        "ask_server Announcement identity proof read_running Running"
     ),
     "notehop.app.demo": "demo_questions demo_vault",
     "notehop.app.evaluation.answer_sets": (
