@@ -39,7 +39,6 @@ from notehop.indexing.stores.chroma import read_mirror
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.lock import read_holder
 from notehop.indexing.stores.model import LinkRow, NoteRow, NoteStatus
-from notehop.indexing.stores.replacement import settle
 from notehop.indexing.vault.parse import read_note
 from notehop.indexing.vault.walk import FileEntry, Walk
 from notehop.indexing.watch.state import read_watch_state
@@ -252,9 +251,8 @@ def opened(place: Place) -> Iterator[tuple[Catalog, CatalogSnapshot]]:
 
     :raises IndexFailure: as :func:`index_status`.
     """
-    settle(place.layout, finish=not place.read_only)
     try:
-        catalog = Catalog.open(place.layout.catalog, read_only=True)
+        catalog = Catalog.of(place.layout)
     except errors.IndexMissing as exc:
         raise errors.IndexMissing(f"{exc}{_under_way(place.layout)}") from exc
     with catalog, catalog.snapshot() as view:
@@ -285,10 +283,10 @@ def _sizes(layout: IndexLayout) -> dict[str, int]:
     for folder, _, names in os.walk(layout.root):
         for name in names:
             path = Path(folder, name)
-            top = layout.root / path.relative_to(layout.root).parts[0]
+            part = next((part_of[one] for one in (path, *path.parents) if one in part_of), "other")
             # A writer may just have taken it away.
             with suppress(OSError):
-                sizes[part_of.get(top, "other")] += path.stat().st_size
+                sizes[part] += path.stat().st_size
     return sizes
 
 

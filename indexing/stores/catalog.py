@@ -227,6 +227,20 @@ class Catalog(CatalogReads):
             raise
         return catalog
 
+    @classmethod
+    def of(cls, layout: IndexLayout) -> Catalog:
+        """The catalog of an index, to be read; of a rebuild that ends meanwhile, the new one.
+
+        :raises IndexFailure: as :meth:`open`.
+        """
+        while True:
+            address = layout.catalog
+            try:
+                return cls.open(address, read_only=True)
+            except IndexFailure:
+                if address == layout.catalog:
+                    raise
+
     @staticmethod
     def exists(address: CatalogAddress) -> bool:
         """Whether anything is there, be it damaged.

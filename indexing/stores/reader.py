@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from notehop.config.errors import IndexDamaged, IndexMissing, NotehopError
+from notehop.config.errors import IndexDamaged, IndexFailure, IndexMissing, NotehopError
 from notehop.indexing.stores.caches import (
     QueryCache,
     complete_vectors,
@@ -44,7 +44,6 @@ from notehop.indexing.stores.model import (
     NoteRow,
     NoteStatus,
 )
-from notehop.indexing.stores.replacement import settle
 from notehop.indexing.stores.served.chroma_vectors import (
     ChunkVectors,
     ServedVectors,
@@ -334,13 +333,18 @@ class Reader:
         self._listen()
         while True:
             with self._turn:
-                if self._catalog.database.replaced:
+                if self._is_replaced():
                     old = self._catalog
                     self._catalog, self._generation = self._opened()
                     old.close()
                 catalog, known = self._catalog, self._generation
             # Outside: of those that wait for a server that is away, none waits for another.
-            view = catalog.open_snapshot()
+            try:
+                view = catalog.open_snapshot()
+            except IndexFailure:
+                if self._catalog is catalog and not self._is_replaced():
+                    raise
+                continue
             try:
                 with self._turn:
                     if self._generation is known:
@@ -400,6 +404,10 @@ class Reader:
 
             self._listener = CommitListener(server, look)
 
+    def _is_replaced(self) -> bool:
+        """Whether a rebuild, or another index, stands where this one was opened."""
+        return self._address != self.layout.catalog or self._catalog.database.replaced
+
     def _snapshot_of(self, generation: Generation, view: CatalogSnapshot) -> Snapshot:
         """What queries see of a generation; a reader for measuring shows less."""
         return Snapshot(generation, view, self._ranks, self._server)
@@ -407,8 +415,8 @@ class Reader:
     def _opened(self) -> tuple[Catalog, Generation]:
         if not self._read_only:
             self.layout.close_to_others()
-        settle(self.layout, finish=not self._read_only)
-        catalog = Catalog.open(self.layout.catalog, read_only=True)
+        self._address = self.layout.catalog
+        catalog = Catalog.of(self.layout)
         if not self._read_only:
             catalog.snapshot_ended = self._forget_withdrawn
         try:

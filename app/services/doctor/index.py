@@ -38,7 +38,6 @@ from notehop.indexing.stores.check import (
     wanted_of,
 )
 from notehop.indexing.stores.lock import WriterLock
-from notehop.indexing.stores.replacement import settle
 
 
 class IndexCheck(Strict):
@@ -89,9 +88,8 @@ class _IndexChecks:
     def run(self) -> IndexCheck:
         """Do every check that can be done."""
         found = self.found
-        settle(self.place.layout)
         try:
-            with Catalog.open(self.place.layout.catalog, read_only=True) as catalog:
+            with Catalog.of(self.place.layout) as catalog:
                 catalog.verify()
                 with catalog.snapshot() as view:
                     self._whole(catalog, view)
@@ -165,8 +163,8 @@ class _IndexChecks:
         if self.place.layout.purge_mark.exists():
             cut_off = "a run was cut off: words of withdrawn notes may stand in files"
             self._find("purge", cut_off, INDEX, broken=False)
-        if self.place.layout.next.root.exists():
-            self._find("next", "a rebuild was cut off and takes room", INDEX, broken=False)
+        if self.place.layout.left_over():
+            self._find("rebuild", "a rebuild was cut off and takes room", INDEX, broken=False)
 
     def _take(self, part: str, check: Callable[[], CheckResult]) -> None:
         try:
