@@ -15,7 +15,7 @@ from sqlalchemy import ColumnElement, Select, and_, func, select
 
 from notehop.config.errors import IndexDamaged
 from notehop.indexing.stores.catalog import CatalogSnapshot, dimensions_of
-from notehop.indexing.stores.chroma import is_untouched, read_mirror
+from notehop.indexing.stores.chroma import read_mirror
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.lexical import LexicalIndex
 from notehop.indexing.stores.model import NoteStatus, Vectored
@@ -202,7 +202,7 @@ def check_mirror(layout: IndexLayout, view: CatalogSnapshot) -> CheckResult:
         problem = "there is no copy for other programs"
     elif state.stamp != view.stamp or state.generation > view.generation:
         problem = "it is of another index"
-    elif not is_untouched(layout, state):
+    elif not state.fits(layout):
         problem = "its files are other than written"
     else:
         problem = ""

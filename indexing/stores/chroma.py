@@ -73,6 +73,10 @@ class MirrorState:
     chunks: int
     files: dict[str, tuple[int, int]]
 
+    def fits(self, layout: IndexLayout) -> bool:
+        """Whether nobody wrote the files of the mirror since; who opens it with Chroma does."""
+        return self.files == _files(layout)
+
 
 class MirrorFailed(Exception):
     """The mirror holds something else than the catalog."""
@@ -126,19 +130,13 @@ def read_mirror(layout: IndexLayout) -> MirrorState | None:
     return read_json(MirrorState, layout.chroma / _STATE)
 
 
-def is_untouched(layout: IndexLayout, state: MirrorState) -> bool:
-    """Whether nobody wrote the files of the mirror since; who opens it with Chroma does."""
-    return state.files == _files(layout)
-
-
 def mirror_due(layout: IndexLayout) -> bool:
     """Whether the mirror has to be brought to the generation of the run that ended last."""
     newest, state = read_catalog_state(layout), read_mirror(layout)
     if newest is None or not newest.generation:
         return False
-    if state is None or (state.generation, state.stamp) != (newest.generation, newest.stamp):
-        return True
-    return not is_untouched(layout, state)
+    now = newest.generation, newest.stamp
+    return state is None or (state.generation, state.stamp) != now or not state.fits(layout)
 
 
 def remove_mirror(layout: IndexLayout) -> None:
@@ -188,7 +186,8 @@ def write_in_child(
                         if not child.wait(timeout=0.1):
                             return None
                         said.seek(0)
-                        return _last_line(said.read())
+                        lines = said.read().decode("utf-8", "replace").strip().splitlines()
+                        return lines[-1] if lines else "it ended its process"
             finally:
                 child.kill()
         return "it was interrupted" if interrupted() else "it does not answer"
@@ -211,22 +210,21 @@ def update_mirror(
     :returns: a warning if there is no mirror now; nothing else depends on it.
     :raises IndexUnwritable: if what failed cannot be removed.
     """
-    while mirror_due(layout):
-        anew = read_mirror(layout) is None
-        if anew:
-            remove_mirror(layout)
-        problem = write(layout, interrupted)
-        if problem is None:
-            break
+    if not mirror_due(layout):
+        return None
+    problem = "not whole" if read_mirror(layout) is None else write(layout, interrupted)
+    if problem is not None and not interrupted():
         remove_mirror(layout)
-        if interrupted():
-            break
-        if anew:
-            return (
-                f"{layout.chroma}: the copy for other programs was not made ({problem}); "
-                "no search reads it; the next run tries again"
-            )
-    return None
+        problem = write(layout, interrupted)
+    if problem is None:
+        return None
+    remove_mirror(layout)
+    if interrupted():
+        return None
+    return (
+        f"{layout.chroma}: the copy for other programs was not made ({problem}); "
+        "no search reads it; the next run tries again"
+    )
 
 
 def write_mirror(layout: IndexLayout) -> None:
@@ -238,27 +236,26 @@ def write_mirror(layout: IndexLayout) -> None:
     with Catalog.open(layout.catalog, read_only=True) as catalog, catalog.snapshot() as view:
         if state is not None and (state.stamp != view.stamp or state.generation > view.generation):
             raise MirrorFailed("it is of another index")
-        touched = state is not None and not is_untouched(layout, state)
+        touched = state is not None and not state.fits(layout)
         (layout.chroma / _STATE).unlink(missing_ok=True)
         faults.point("mirror-begun")
         with _opened(layout.chroma) as collection:
-            _take_in(view, collection, None if state is None else state.generation)
+            paths = None if state is None else view.changed_paths(state.generation)
+            for part in slices(paths or [], _AT_ONCE):
+                collection.delete(where={"document_id": {"$in": list(part)}})
+            for ids in slices([key.id for key in view.chunk_keys(paths)], _AT_ONCE):
+                rows = read_rows(view, ids)
+                collection.add(
+                    ids=rows.ids,
+                    embeddings=rows.vectors,
+                    documents=rows.texts,
+                    metadatas=rows.metadatas,
+                )
+                faults.point("mirror-added")
             count = _check(view, collection, thorough=touched)
         faults.point("mirror-written")
         done = MirrorState(view.generation, view.stamp, count, _files(layout))
         replace_file(layout.chroma / _STATE, json.dumps(asdict(done)))
-
-
-def _take_in(view: CatalogSnapshot, collection: Any, since: int | None) -> None:
-    paths = None if since is None else view.changed_paths(since)
-    for part in slices(paths or [], _AT_ONCE):
-        collection.delete(where={"document_id": {"$in": list(part)}})
-    for ids in slices([key.id for key in view.chunk_keys(paths)], _AT_ONCE):
-        rows = read_rows(view, ids)
-        collection.add(
-            ids=rows.ids, embeddings=rows.vectors, documents=rows.texts, metadatas=rows.metadatas
-        )
-        faults.point("mirror-added")
 
 
 def _check(view: CatalogSnapshot, collection: Any, *, thorough: bool) -> int:
@@ -301,11 +298,6 @@ def _opened(folder: Path) -> Iterator[Any]:
 def _files(layout: IndexLayout) -> dict[str, tuple[int, int]]:
     own = Path(_STATE).stem
     return file_marks(layout.root, (f for f in layout.chroma.rglob("*") if f.stem != own))
-
-
-def _last_line(said: bytes) -> str:
-    lines = said.decode("utf-8", "replace").strip().splitlines()
-    return lines[-1] if lines else "it ended its process"
 
 
 def main(root: str, url: str = "", schema: str = "", *allowed: str) -> int:

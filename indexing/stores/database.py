@@ -138,7 +138,7 @@ def open_database(
     """
     if isinstance(address, Path):
         return SqliteDatabase(address, create=create, read_only=read_only)
-    from notehop.indexing.stores.served.postgres import PostgresDatabase
+    from notehop.indexing.stores.served.postgres_database import PostgresDatabase
 
     return PostgresDatabase(address, create=create, read_only=read_only)
 

@@ -27,7 +27,7 @@ from notehop.indexing.stores.layout import IndexLayout, lives, read_json, unwrit
 from notehop.indexing.stores.model import Holder
 
 if TYPE_CHECKING:
-    from notehop.indexing.stores.served.postgres_lock import LockSession
+    from notehop.indexing.stores.served.postgres_database import LockSession
 
 if sys.platform != "win32":
     import fcntl
@@ -75,7 +75,7 @@ class WriterLock:
             faults.point("lock-taken")
             self._folder = _lock_folder(layout.root)
             if layout.database is not None:
-                from notehop.indexing.stores.served.postgres_lock import LockSession
+                from notehop.indexing.stores.served.postgres_database import LockSession
 
                 self._session = LockSession(layout.database, self._holder)
                 self._session.take(self._patience)
@@ -172,7 +172,7 @@ def read_holder(layout: IndexLayout) -> Holder | None:
     if said is None:
         if layout.database is None:
             return None
-        from notehop.indexing.stores.served.postgres_lock import holder_of
+        from notehop.indexing.stores.served.postgres_database import holder_of
 
         return holder_of(layout.database)
     try:

@@ -52,7 +52,7 @@ from notehop.indexing.stores.served.chroma_vectors import (
 from notehop.indexing.stores.vector_index import VectorIndex, cosines
 
 if TYPE_CHECKING:
-    from notehop.indexing.stores.served.postgres_listener import CommitListener
+    from notehop.indexing.stores.served.postgres import CommitListener
 
 _LASTING = 2.0
 """Seconds after which a process that asks again is taken for one that goes on asking."""
@@ -393,7 +393,7 @@ class Reader:
         with self._turn:
             if self._listener is not None:
                 return
-            from notehop.indexing.stores.served.postgres_listener import CommitListener
+            from notehop.indexing.stores.served.postgres import CommitListener
 
             alive = weakref.ref(self)
 

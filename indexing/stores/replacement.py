@@ -17,7 +17,7 @@ def replace_index(layout: IndexLayout, made: IndexLayout) -> None:
     :raises IndexUnwritable: if the disk refuses.
     """
     if layout.database is not None:
-        from notehop.indexing.stores.served.postgres import put_in_force
+        from notehop.indexing.stores.served.postgres_database import put_in_force
 
         put_in_force(layout.database)
         faults.point("rebuild-catalog-in-force")
@@ -46,6 +46,6 @@ def remove_left_over(layout: IndexLayout) -> None:
     except OSError as exc:
         raise unwritable(layout.root, exc) from exc
     if layout.database is not None:
-        from notehop.indexing.stores.served.postgres import remove_replaced
+        from notehop.indexing.stores.served.postgres_database import remove_replaced
 
         remove_replaced(layout.database)

@@ -121,15 +121,11 @@ class ChromaServer:
     def count(self, collection: ServerCollection) -> int:
         return self._ask(int, "GET", f"/collections/{collection.id}/count")
 
-    def ids(
-        self, collection: ServerCollection, *, documents: Sequence[str] | None = None
-    ) -> list[str]:
-        """The ids of its rows: all, or those whose ``document_id`` is one of these."""
+    def ids(self, collection: ServerCollection) -> list[str]:
+        """The ids of all its rows."""
         found: list[str] = []
         while True:
-            asked: dict[str, Any] = {"include": [], "limit": _PAGE, "offset": len(found)}
-            if documents is not None:
-                asked["where"] = {"document_id": {"$in": list(documents)}}
+            asked = {"include": [], "limit": _PAGE, "offset": len(found)}
             path = f"/collections/{collection.id}/get"
             page = self._ask(list[str], "POST", path, asked, key="ids")
             found += page
@@ -180,14 +176,15 @@ class ChromaServer:
             raise VectorServerError(str(exc)) from exc
         if local or self._log.knows(self._host, "mirror"):
             return None
-        plain = self.settings.url.startswith("http:")
-        openly = (
-            ". They go over plain http: whoever is on the way can read them; write https:// in "
-            "chroma.url if it can be asked so"
-        )
+        openly = ""
+        if self.settings.url.startswith("http:"):
+            openly = (
+                ". They go over plain http: whoever is on the way can read them; write https:// in "
+                "chroma.url if it can be asked so"
+            )
         return (
             f"{self._host} (Chroma) now gets {WHAT_GOES['mirror']}, with this run and with those to "
-            f"come{openly if plain else ''}; this is said once (notehop status --egress lists what "
+            f"come{openly}; this is said once (notehop status --egress lists what "
             "was sent)"
         )
 

@@ -48,7 +48,7 @@ LEAST_RECALL = 0.95
 """Recall below which candidates are not asked for: a graph finds little of passages that are all much
 alike, as some hundred notes of one template."""
 
-_ENOUGH = 0.9
+ENOUGH = 0.9
 """Share of the candidates asked for that a whole graph finds at least."""
 
 
@@ -180,12 +180,16 @@ class ServedVectors:
 
     def rows(self, ids: Iterable[str]) -> tuple[list[str], Matrix]:
         """As :meth:`VectorIndex.rows`; IndexDamaged if a vector is not what was written."""
-        known = [one for one in ids if one in self._paths]
-        vectors = self._read(known)
-        found = [one for one in known if one in vectors]
-        if not found:
+
+        def read(missing: list[ChunkId]) -> Mapping[ChunkId, Matrix]:
+            found, matrix = self._view.vectors("chunks", missing)
+            # Copies: one row that is kept would keep all that were read with it.
+            return {one: row.copy() for one, row in zip(found, matrix, strict=True)}
+
+        vectors = self._cache.vectors.get([one for one in ids if one in self._paths], read)
+        if not vectors:
             return [], np.empty((0, self.dimensions), dtype=np.float32)
-        return found, np.stack([vectors[one] for one in found])
+        return [*vectors], np.stack([*vectors.values()])
 
     def similarities(self, query: NDArray[np.float32], ids: Sequence[str]) -> NDArray[np.float64]:
         """As :meth:`VectorIndex.similarities`; IndexDamaged if a vector is not what was written."""
@@ -245,14 +249,14 @@ class ServedVectors:
                 f"the Chroma server finds {100 * recall:.0f} % of the nearest passages, which is "
                 "too little"
             )
-        tail = self._tail(state)
+        tail = self._tail(state.generation)
         if tail is None:
             raise VectorServerError(
                 f"the Chroma server holds generation {state.generation} of "
                 f"{self._view.generation}; it is brought up by: notehop index"
             )
         named = self._server.candidates(collection, vector, count)
-        if len(named) < _ENOUGH * min(count, state.chunks):
+        if len(named) < ENOUGH * min(count, state.chunks):
             raise VectorServerError(
                 f"the Chroma server found {len(named)} passages where it was asked for {count}; it "
                 "is filled anew by: notehop index"
@@ -264,27 +268,19 @@ class ServedVectors:
         newest = tail.top(vector, k, among)
         return list(dict.fromkeys([*found, *(one for one, _ in newest)]))
 
-    def _tail(self, state: ServedState) -> VectorIndex | None:
+    def _tail(self, generation: int) -> VectorIndex | None:
         """The vectors that the server lacks; None if they are too many to hold."""
-        since = state.generation
-        return self._cache.tails.get([since], lambda _: {since: self._since(since)})[since]
 
-    def _since(self, generation: int) -> VectorIndex | None:
-        changed = self._view.changed_paths(generation) if generation else ()
-        ids = [key.id for key in self._view.chunk_keys(changed)]
-        if not generation or len(ids) > _LONGEST_TAIL:
-            return None
-        empty = VectorIndex.empty(self.dimensions)
-        found, matrix = self._view.vectors("chunks", ids)
-        return empty.with_ids(found, found, matrix) if found else empty
+        def read(_: object) -> dict[int, VectorIndex | None]:
+            changed = self._view.changed_paths(generation) if generation else ()
+            ids = [key.id for key in self._view.chunk_keys(changed)]
+            if not generation or len(ids) > _LONGEST_TAIL:
+                return {generation: None}
+            empty = VectorIndex.empty(self.dimensions)
+            found, matrix = self._view.vectors("chunks", ids)
+            return {generation: empty.with_ids(found, found, matrix) if found else empty}
 
-    def _read(self, ids: Sequence[ChunkId]) -> Mapping[ChunkId, Matrix]:
-        def read(missing: list[ChunkId]) -> Mapping[ChunkId, Matrix]:
-            found, matrix = self._view.vectors("chunks", missing)
-            # Copies: one row that is kept would keep all that were read with it.
-            return {one: row.copy() for one, row in zip(found, matrix, strict=True)}
-
-        return self._cache.vectors.get(ids, read)
+        return self._cache.tails.get([generation], read)[generation]
 
     def _pages(self, ids: Collection[ChunkId]) -> Iterator[tuple[list[str], Matrix]]:
         for some in slices(sorted(ids), PAGE):
