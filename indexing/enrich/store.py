@@ -153,7 +153,7 @@ class EnrichmentStore:
 
         :returns: False if somebody was reading: the next run tries again.
         """
-        return not self._database.has_journal or self._database.fold(patience=1.0)
+        return not self._database.has_journal or self._database.forget_deleted(patience=1.0)
 
     def meta(self) -> dict[str, Any]:
         """What is said of the whole, by key."""

@@ -8,7 +8,7 @@ import json
 import threading
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from itertools import chain
 from pathlib import Path
@@ -162,6 +162,12 @@ class CatalogSnapshot(CatalogReads):
             self._let_go()
         if self._ended is not None:
             self._ended()
+
+    def __enter__(self) -> CatalogSnapshot:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def _let_go(self) -> None:
         # It wrote nothing: where its connection is lost, so is the transaction, and all is well.
@@ -332,13 +338,9 @@ class Catalog(CatalogReads):
         for _ in chain(*map(self.all_vectors, get_args(Vectored)), self.links()):
             pass
 
-    def open_snapshot(self) -> CatalogSnapshot:
+    def snapshot(self) -> CatalogSnapshot:
         """The newest generation, held until the snapshot is closed."""
         return self.database.again(lambda: CatalogSnapshot(self.database, self.snapshot_ended))
-
-    def snapshot(self) -> closing[CatalogSnapshot]:
-        """The newest generation, held for a ``with`` block."""
-        return closing(self.open_snapshot())
 
     def _fetch(self, query: Query, values: Iterable[str] | None = None) -> Sequence[ResultRow]:
         return self._read(lambda connection: fetched(connection, query, values))

@@ -23,7 +23,6 @@ ChunkKind = Literal["text", "properties"]
 FieldTokens = Mapping[str, tuple[str, ...]]
 """Field name (see :data:`notehop.indexing.tokens.FIELDS`) -> tokens in order; absent means empty."""
 
-
 Vectored = Literal["chunks", "links"]
 """What vectors are of: chunks by id, or sentences with links, by the hash of what is embedded."""
 
@@ -38,7 +37,7 @@ class NoteStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ChunkRow:
-    """One chunk. ``lines`` are counted from 1, both ends included; ``text`` is what is shown.
+    """One chunk. Lines are counted from 1, both ends included; ``text`` is what is shown.
 
     ``embedded_hash`` is the hash of the text the model saw (title and heading path included).
     ``tokens`` are packed: a string a word would take ten times the memory
@@ -158,23 +157,13 @@ class Batch:
     )
 
     def __bool__(self) -> bool:
-        return bool(
-            self.upsert
-            or self.delete
-            or self.touch
-            or self.relink
-            or self.attach
-            or self.detach
-            or self.meta
-        )
+        """Whether there is anything to write; vectors alone are nothing."""
+        return self != Batch()
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkKey:
-    """What tells the chunks of an index apart.
-
-    ``generation`` is the one that added the chunk or last changed its tokens.
-    """
+    """What tells chunks apart. ``generation`` added the chunk, or changed its tokens last."""
 
     id: ChunkId
     path: str

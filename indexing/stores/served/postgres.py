@@ -7,7 +7,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from sqlalchemy import Engine, create_engine
@@ -24,6 +24,7 @@ from notehop.config.errors import (
     UsageError,
 )
 from notehop.indexing.llm.consent import Hosts, is_loopback, refusal
+from notehop.indexing.stores import database
 from notehop.indexing.stores.database import Result, damaged
 from notehop.indexing.stores.layout import ServerCatalog
 
@@ -152,22 +153,10 @@ def state_of(exc: DBAPIError) -> str | None:
     return state
 
 
-@contextmanager
-def translated(label: str, *, writing: bool = False) -> Iterator[None]:
-    """Turn the exceptions of SQLAlchemy and the driver into ours; others pass."""
-    try:
-        yield
-    except DBAPIError as exc:
-        raise _failure(exc, label, writing) from exc
-    except UnicodeEncodeError as exc:
-        raise IndexFailure(
-            f"{label}: half of a surrogate pair can be neither kept nor asked"
-        ) from exc
-    except SQLAlchemyError as exc:
-        raise IndexFailure(f"{label}: the database failed ({type(exc).__name__})") from exc
-
-
-def _failure(exc: DBAPIError, label: str, writing: bool) -> IndexFailure:
+def failure(exc: Exception, label: str, *, writing: bool) -> IndexFailure:
+    """What an exception of SQLAlchemy or the driver is for us."""
+    if not isinstance(exc, DBAPIError):
+        return IndexFailure(f"{label}: the database failed ({type(exc).__name__})")
     says, state = _says(exc), state_of(exc) or ""
     if state == "25006":
         return IndexUnwritable(
@@ -200,6 +189,9 @@ def _failure(exc: DBAPIError, label: str, writing: bool) -> IndexFailure:
     if isinstance(exc, DataError):
         return IndexFailure(f"{label}: a value can be neither kept nor asked ({says})")
     return damaged(label, says)
+
+
+translated = partial(database.translated, failure)
 
 
 _QUOTED = re.compile(r"\s*(DETAIL|CONTEXT|LINE \d+|HINT):.*", re.DOTALL)

@@ -14,7 +14,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 
 from sqlalchemy import event
 from sqlalchemy.engine import Connection
@@ -28,6 +28,7 @@ from notehop.indexing.stores.model import Holder
 from notehop.indexing.stores.schema import METADATA
 from notehop.indexing.stores.served.postgres import (
     engine_of,
+    failure,
     is_lost,
     patiently,
     state_of,
@@ -59,6 +60,7 @@ class PostgresDatabase(Database):
     """
 
     shared = True
+    failure = staticmethod(failure)
 
     def __init__(
         self, server: ServerCatalog, *, create: bool = False, read_only: bool = False
@@ -124,7 +126,7 @@ class PostgresDatabase(Database):
         query = "SELECT tablename FROM pg_tables WHERE schemaname = current_schema()"
         return set(connection.exec_driver_sql(query).scalars())
 
-    def forget_deleted(self) -> bool:
+    def forget_deleted(self, patience: float = 0.0) -> bool:  # noqa: ARG002 (nobody is waited for)
         """Vacuum the tables: the server may use the room of what was deleted, and reads it no more."""
         with self.translated(writing=True), self.connect() as connection:
             schema = connection.info[_SCHEMA]
@@ -149,9 +151,6 @@ class PostgresDatabase(Database):
         )
         with self.reading() as connection:
             return int(connection.exec_driver_sql(query).scalar_one())
-
-    def translated(self, *, writing: bool = False) -> AbstractContextManager[None]:
-        return translated(self.label, writing=writing)
 
     def _connected(self) -> Connection:
         connection = self._engine.connect()
