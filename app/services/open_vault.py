@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from notehop.app.services.vault import VaultHandle
     from notehop.indexing.stores.reader import Reader
-    from notehop.indexing.stores.served.chroma_vectors import VectorServer
+    from notehop.indexing.stores.served.chroma_server import ChromaServer
 
 APP_FOLDER = ".obsidian"  # what makes a folder a vault of the application
 
@@ -136,7 +136,7 @@ def open_place(
         raise
 
 
-def vector_server(place: Place) -> VectorServer | None:
+def vector_server(place: Place) -> ChromaServer | None:
     """The server that holds the vectors of an index; None where each process holds them itself.
 
     :raises SettingsError: if its token cannot be sent.
@@ -144,7 +144,6 @@ def vector_server(place: Place) -> VectorServer | None:
     if place.settings.vectors.engine != "chroma":
         return None
     from notehop.indexing.stores.served.chroma_server import ChromaServer
-    from notehop.indexing.stores.served.chroma_vectors import VectorServer
 
     seconds = place.settings.chroma.timeout_s
-    return VectorServer(ChromaServer(place.settings, place.layout.root, seconds))
+    return ChromaServer(place.settings, place.layout.root, seconds)

@@ -106,14 +106,14 @@ def vector_server_now(place: Place, stamp: str) -> models.VectorServerNow | None
     if place.settings.vectors.engine != "chroma":
         return None
     # Here and not above: most have none.
-    from notehop.indexing.stores.served.chroma_vectors import collection_name
+    from notehop.indexing.stores.served.chroma_vectors import ServedState, collection_name
 
     now = models.VectorServerNow(url=place.settings.chroma.url, collection=collection_name(stamp))
     try:
         server = vector_server(place)
         assert server is not None
         with closing(server):
-            _, state = server.state(stamp)
+            state = ServedState.read(server.known_collection(now.collection))
     except (errors.VectorServerError, errors.SettingsError) as exc:
         now.problem = str(exc)
         return now

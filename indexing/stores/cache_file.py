@@ -46,10 +46,8 @@ def write_cache(path: Path, arrays: Iterable[tuple[str, NDArray[Any]]], about: A
 
 @contextmanager
 def open_cache(path: Path) -> Iterator[tuple[dict[str, Any], Mapping[str, NDArray[Any]]]]:
-    """What a file is, and its arrays, which are read and checked when they are asked for.
-
-    :raises IndexDamaged: if it is missing, or anything of it is not what was written.
-    """
+    """What a file is, and its arrays, which are read and checked when they are asked for;
+    IndexDamaged if it is missing, or anything of it is not what was written."""
     try:
         with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
             yield of_array(file[_ABOUT]), file

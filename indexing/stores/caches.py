@@ -58,10 +58,7 @@ def read_vectors(
 def complete_vectors(
     view: CatalogSnapshot, vectors: VectorIndex, wanted: Collection[ChunkId]
 ) -> VectorIndex:
-    """The vectors with all wanted ones.
-
-    :raises IndexDamaged: if the catalog lacks one.
-    """
+    """The vectors with all wanted ones; IndexDamaged if the catalog lacks one."""
     missing = [one for one in wanted if one not in vectors]
     if not missing:
         return vectors
@@ -198,4 +195,4 @@ class QueryCache:
         self.filters: BoundedCache[tuple[Any, ...], frozenset[str]] = BoundedCache(16)
         # Of a generation whose vectors a server holds; the last are those that the server lacks.
         self.vectors: BoundedCache[ChunkId, Matrix] = BoundedCache(10_000)
-        self.tails: BoundedCache[int, VectorIndex | None] = BoundedCache(2)
+        self.newer: BoundedCache[int, list[ChunkId] | None] = BoundedCache(2)

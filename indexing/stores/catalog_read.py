@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from itertools import islice
 from operator import attrgetter, itemgetter
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from sqlalchemy import Column, ColumnElement, Select, func, select, tuple_
@@ -110,6 +110,15 @@ class CatalogReads(ABC):
     @abstractmethod
     def _fetch(self, query: Query, values: Iterable[str] | None = None) -> Sequence[ResultRow]:
         """All rows of a query; ``values`` are those of :func:`~indexing.stores.database.among`."""
+
+    @abstractmethod
+    def close(self) -> None: ...
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def answer(self, query: Query, make: Callable[[ResultRow], Value]) -> list[Value]:
         """What is made of each row of a query of the caller's own, in the order of the query."""

@@ -18,12 +18,12 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import closing, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from posixpath import dirname
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -82,14 +82,13 @@ class MirrorFailed(Exception):
     """The mirror holds something else than the catalog."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rows:
-    """Chunks as ``ChromaVectorStore`` adds nodes, column by column; ``vectors`` has a row an id."""
+class Rows(TypedDict):
+    """Chunks as ``ChromaVectorStore`` adds nodes, by column."""
 
     ids: list[str]
-    vectors: Matrix
-    texts: list[str]
-    metadatas: list[Mapping[str, Any]]
+    embeddings: Matrix
+    documents: list[str]
+    metadatas: list[dict[str, Any]]
 
 
 def read_rows(view: CatalogSnapshot, ids: Sequence[str]) -> Rows:
@@ -100,7 +99,7 @@ def read_rows(view: CatalogSnapshot, ids: Sequence[str]) -> Rows:
     found, matrix = view.vectors("chunks", ids)
     chunks = view.chunks(found)
     notes = view.notes_at({chunk.path for chunk in chunks.values()})
-    rows = Rows(found, matrix, [], [])
+    rows = Rows(ids=found, embeddings=matrix, documents=[], metadatas=[])
     for one, chunk in chunks.items():
         note = notes[chunk.path]
         node = TextNode(
@@ -120,8 +119,9 @@ def read_rows(view: CatalogSnapshot, ids: Sequence[str]) -> Rows:
             },
             relationships={NodeRelationship.SOURCE: RelatedNodeInfo(node_id=chunk.path)},
         )
-        rows.texts.append(chunk.text)
-        rows.metadatas.append(node_to_metadata_dict(node, remove_text=True, flat_metadata=True))
+        rows["documents"].append(chunk.text)
+        metadata = node_to_metadata_dict(node, remove_text=True, flat_metadata=True)
+        rows["metadatas"].append(metadata)
     return rows
 
 
@@ -140,10 +140,8 @@ def mirror_due(layout: IndexLayout) -> bool:
 
 
 def remove_mirror(layout: IndexLayout) -> None:
-    """Remove the mirror, and so every word and number of it.
-
-    :raises IndexUnwritable: if the disk refuses.
-    """
+    """Remove the mirror, and so every word and number of it; IndexUnwritable if the disk
+    refuses."""
     try:
         # First what says that it is whole, in case this is cut off.
         (layout.chroma / _STATE).unlink(missing_ok=True)
@@ -228,10 +226,11 @@ def update_mirror(
 
 
 def write_mirror(layout: IndexLayout) -> None:
-    """Take in what changed since the generation that the mirror holds: everything, if it has none.
+    """Take in what changed since the generation that the mirror holds: everything, if it has none;
+    MirrorFailed if it holds something else then."""
+    import chromadb
+    from chromadb.config import Settings
 
-    :raises MirrorFailed: if it holds something else then.
-    """
     state = read_mirror(layout)
     with Catalog.open(layout.catalog, read_only=True) as catalog, catalog.snapshot() as view:
         if state is not None and (state.stamp != view.stamp or state.generation > view.generation):
@@ -239,18 +238,19 @@ def write_mirror(layout: IndexLayout) -> None:
         touched = state is not None and not state.fits(layout)
         (layout.chroma / _STATE).unlink(missing_ok=True)
         faults.point("mirror-begun")
-        with _opened(layout.chroma) as collection:
+        layout.chroma.mkdir(mode=0o700, exist_ok=True)
+        # No telemetry; and no settings from a file .env that happens to lie in the current folder.
+        settings = Settings(_env_file=None, anonymized_telemetry=False)
+        client: Any = chromadb.PersistentClient(str(layout.chroma), settings)
+        with closing(client):
+            collection = client.get_or_create_collection(
+                COLLECTION, embedding_function=None, metadata=_GRAPH
+            )
             paths = None if state is None else view.changed_paths(state.generation)
             for part in slices(paths or [], _AT_ONCE):
                 collection.delete(where={"document_id": {"$in": list(part)}})
             for ids in slices([key.id for key in view.chunk_keys(paths)], _AT_ONCE):
-                rows = read_rows(view, ids)
-                collection.add(
-                    ids=rows.ids,
-                    embeddings=rows.vectors,
-                    documents=rows.texts,
-                    metadatas=rows.metadatas,
-                )
+                collection.add(**read_rows(view, ids))
                 faults.point("mirror-added")
             count = _check(view, collection, thorough=touched)
         faults.point("mirror-written")
@@ -278,21 +278,6 @@ def _check(view: CatalogSnapshot, collection: Any, *, thorough: bool) -> int:
         if not near["distances"][0] or near["distances"][0][0] > _APART:
             raise MirrorFailed("a search does not find its chunks")
     return len(ids)
-
-
-@contextmanager
-def _opened(folder: Path) -> Iterator[Any]:
-    import chromadb
-    from chromadb.config import Settings
-
-    folder.mkdir(mode=0o700, exist_ok=True)
-    # No telemetry; and no settings from a file .env that happens to lie in the current folder.
-    settings = Settings(_env_file=None, anonymized_telemetry=False)
-    client = chromadb.PersistentClient(path=str(folder), settings=settings)
-    try:
-        yield client.get_or_create_collection(COLLECTION, embedding_function=None, metadata=_GRAPH)
-    finally:
-        client.close()
 
 
 def _files(layout: IndexLayout) -> dict[str, tuple[int, int]]:

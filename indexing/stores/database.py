@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
@@ -52,94 +51,16 @@ _REFUSED = (
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
-class Database(ABC):
-    """The tables of one catalog. Threads may share it; connections are made when they are needed.
-
-    ``label`` names it in messages, without a password. ``shared`` says that other machines may
-    write it too: who writes holds what it knows against what is there. ``replaced`` says that other
-    tables stand there than were opened, those of a rebuild; ``size`` is in bytes.
-    """
-
-    label: str
-    shared = False
-    replaced = False
-
-    @abstractmethod
-    def connect(self) -> Connection:
-        """A connection, for who closes it: its transaction sees one state of the tables.
-
-        :raises IndexMissing: if there are none.
-        """
-
-    @contextmanager
-    def reading(self) -> Iterator[Connection]:
-        """A connection in a read transaction; errors of the block become ours."""
-        with self.translated(), self.connect() as connection:
-            yield connection
-
-    @abstractmethod
-    def write(self, work: Callable[[Connection], Result]) -> Result:
-        """Do work in a write transaction, which is committed at its end.
-
-        :param work: may be called again, where a connection was lost: it has to look at what is
-            there, for the transaction may have been committed.
-        """
-
-    def again(self, work: Callable[[], Result]) -> Result:
-        """Do work that reads; once more, on another connection, where one was lost."""
-        return work()
-
-    def is_lost(self, exc: BaseException) -> bool:  # noqa: ARG002 (a file is not lost)
-        """Whether an error says that its connection is gone, and not what was asked wrong."""
-        return False
-
-    @staticmethod
-    @abstractmethod
-    def failure(exc: Exception, label: str, *, writing: bool) -> IndexFailure:
-        """What an exception of the database or its driver is for us."""
-
-    def translated(self, *, writing: bool = False) -> AbstractContextManager[None]:
-        return translated(self.failure, self.label, writing=writing)
-
-    def announce(self, connection: Connection, generation: int) -> None:  # noqa: B027 (a file tells nobody)
-        """Tell who listens of a commit, once it is made."""
-
-    def tables(self, connection: Connection) -> set[str]:
-        return set(inspect(connection).get_table_names())
-
-    def check_pages(self, *, thorough: bool) -> None:  # noqa: B027 (a server's own matter)
-        """Look at every page; ``thorough``, at the indexes too.
-
-        :raises IndexDamaged: naming the first that is not as it was written.
-        """
-
-    @abstractmethod
-    def forget_deleted(self, patience: float = 0.0) -> bool:
-        """Let what was deleted leave the database's own files, as far as it can.
-
-        :param patience: seconds to wait for who reads.
-        :returns: False if a reader's transaction stood in the way; what it needs stays.
-        """
-
-    @property
-    @abstractmethod
-    def size(self) -> int: ...
-
-    @abstractmethod
-    def close(self) -> None: ...
-
-
 def open_database(
     address: CatalogAddress, *, create: bool = False, read_only: bool = False
 ) -> Database:
-    """The database at an address.
+    """The database at an address, which may be made with ``create``.
 
-    :param create: what is not there may be made.
     :raises IndexMissing: if it is not there and is not to be made.
     :raises IndexFailure: if its server cannot be reached.
     """
     if isinstance(address, Path):
-        return SqliteDatabase(address, create=create, read_only=read_only)
+        return Database(address, create=create, read_only=read_only)
     from notehop.indexing.stores.served.postgres_database import PostgresDatabase
 
     return PostgresDatabase(address, create=create, read_only=read_only)
@@ -210,11 +131,16 @@ def storable(text: str) -> str:
     return text
 
 
-class SqliteDatabase(Database):
-    """One SQLite file in WAL mode; a connection is made at first use.
+class Database:
+    """The tables of one catalog, in a file of SQLite in WAL mode; those of a server are a subclass's.
 
-    :raises IndexMissing: if the file is not there and is not to be made.
+    Threads may share it; connections are made when they are needed. ``label`` names it in messages,
+    without a password. ``shared`` says that other machines may write it too: who writes holds what
+    it knows against what is there. IndexMissing if the file is not there and is not to be made.
     """
+
+    label: str
+    shared = False
 
     def __init__(self, path: Path, *, create: bool = False, read_only: bool = False) -> None:
         if not create and not path.is_file():
@@ -254,8 +180,25 @@ class SqliteDatabase(Database):
         self._engine.dispose()
 
     def connect(self) -> Connection:
+        """A connection, for who closes it: its transaction sees one state of the tables;
+        IndexMissing if there are none."""
         with self.translated():
             return self._engine.connect()
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A connection in a read transaction; errors of the block become ours."""
+        with self.translated(), self.connect() as connection:
+            yield connection
+
+    def read(self, work: Callable[[Connection], Result]) -> Result:
+        """Do work in a read transaction."""
+
+        def attempt() -> Result:
+            with self.reading() as connection:
+                return work(connection)
+
+        return self.again(attempt)
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
@@ -268,10 +211,31 @@ class SqliteDatabase(Database):
             yield connection
 
     def write(self, work: Callable[[Connection], Result]) -> Result:
+        """Do work in a write transaction, which is committed at its end.
+
+        :param work: may be called again, where a connection was lost: it has to look at what is
+            there, for the transaction may have been committed.
+        """
         with self.writing() as connection:
             return work(connection)
 
+    def again(self, work: Callable[[], Result]) -> Result:
+        """Do work that reads; once more, on another connection, where one was lost."""
+        return work()
+
+    def is_lost(self, exc: BaseException) -> bool:  # noqa: ARG002 (a file is not lost)
+        """Whether an error says that its connection is gone, and not what was asked wrong."""
+        return False
+
+    def announce(self, connection: Connection, generation: int) -> None:
+        """Tell who listens of a commit, once it is made; a file tells nobody."""
+
+    def tables(self, connection: Connection) -> set[str]:
+        return set(inspect(connection).get_table_names())
+
     def check_pages(self, *, thorough: bool) -> None:
+        """Look at every page; ``thorough``, at the indexes too, or IndexDamaged naming the first
+        that is not as it was written."""
         check = "integrity_check" if thorough else "quick_check"
         with self.reading() as connection:
             said = connection.exec_driver_sql(f"PRAGMA {check}(1)").scalar_one()
@@ -279,6 +243,11 @@ class SqliteDatabase(Database):
             raise damaged(self.label, said)
 
     def forget_deleted(self, patience: float = 0.0) -> bool:
+        """Let what was deleted leave the database's own files, as far as it can.
+
+        :param patience: seconds to wait for who reads.
+        :returns: False if a reader's transaction stood in the way; what it needs stays.
+        """
         # What is deleted is overwritten as it is; the journal is folded back into the file and emptied.
         connection = self._engine.raw_connection()
         cursor = connection.cursor()
@@ -292,19 +261,25 @@ class SqliteDatabase(Database):
             connection.close()
 
     @property
-    def replaced(self) -> bool:  # type: ignore[override]
+    def replaced(self) -> bool:
+        """Whether other tables stand there than were opened."""
         return _file_id(self.path) != self._file
 
     @property
     def size(self) -> int:
+        """In bytes."""
         return self.path.stat().st_size
 
     @property
     def has_journal(self) -> bool:
         return _has_journal(self.path)
 
+    def translated(self, *, writing: bool = False) -> AbstractContextManager[None]:
+        return translated(self.failure, self.label, writing=writing)
+
     @staticmethod
     def failure(exc: Exception, label: str, *, writing: bool) -> IndexFailure:
+        """What an exception of the database or its driver is for us."""
         # Rows that are read as the driver gives them raise its own errors, and of a text only that it
         # is no UTF-8. SQLite quotes a text that it cannot decode, whole: that of a note is for no log.
         cause = exc.orig if isinstance(exc, DBAPIError) else exc

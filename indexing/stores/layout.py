@@ -118,10 +118,8 @@ class IndexLayout:
 
     @property
     def home(self) -> Path:
-        """The folder that holds the index in force, or the one that is being made.
-
-        :raises IndexFailure: if the file that names it cannot be read.
-        """
+        """The folder that holds the index in force, or the one that is being made; IndexFailure if
+        the file that names it cannot be read."""
         if self.made_in is not None:
             return self.root / self.made_in
         try:
@@ -170,10 +168,7 @@ class IndexLayout:
         ]
 
     def make_folder(self) -> None:
-        """Make the folder, for its owner alone; one that others can look into is closed to them.
-
-        :raises OSError: if it cannot be made.
-        """
+        """Make the folder, for its owner alone, and close one to them that others can look into."""
         self.root.parent.mkdir(parents=True, exist_ok=True)
         self.root.mkdir(mode=0o700, exist_ok=True)
         self.close_to_others()
@@ -187,13 +182,20 @@ class IndexLayout:
         """
         if os.name != "posix":
             return
-        # What others own, or remove meanwhile, is none of ours to close.
-        with suppress(OSError):
-            if _closed(self.root, self.root.stat()) or thorough:
-                for folder, folders, files in os.walk(self.root):
-                    for path in (Path(folder, name) for name in (*folders, *files)):
-                        with suppress(OSError):
-                            _closed(path, path.lstat())
+
+        def was_open(path: Path) -> bool:
+            # What others own, or remove meanwhile, is none of ours to close.
+            with suppress(OSError):
+                mode = path.lstat().st_mode
+                if not stat.S_ISLNK(mode) and mode & 0o077:
+                    path.chmod(stat.S_IMODE(mode) & 0o700)
+                    return True
+            return False
+
+        if was_open(self.root.resolve()) or thorough:
+            for folder, folders, files in os.walk(self.root):
+                for name in (*folders, *files):
+                    was_open(Path(folder, name))
 
     def create(self, vault: Path) -> None:
         """Make the folder and its marker; a folder that is an index already stays as it is.
@@ -229,13 +231,10 @@ class IndexLayout:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
-    """A new file, for its owner alone, to be written in the block, that takes the place of the one at
-    a path.
+    """A new file, for its owner alone, to be written in the block, that takes the place of another.
 
     A crash at any point leaves the old one or the new one, and at most a ``.new`` beside it that the
     next write takes over; an error leaves the old one.
-
-    :raises OSError: if the disk refuses.
     """
     new = path.with_suffix(".new")
     try:
@@ -261,19 +260,13 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
 
 
 def write_private(path: Path, text: str) -> None:
-    """Write a file that its owner alone may read.
-
-    :raises OSError: if the disk refuses.
-    """
+    """Write a file that its owner alone may read."""
     path.touch(0o600)
     path.write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
 def replace_file(path: Path, text: str) -> None:
-    """Put a file in the place of the one there is, or leave that as it is.
-
-    :raises OSError: if the disk refuses.
-    """
+    """Put a file in the place of the one there is, or raise OSError and leave that as it is."""
     with replacing(path) as file:
         file.write(text.encode("utf-8", "backslashreplace"))
 
@@ -285,15 +278,6 @@ def read_json(kind: type[Read], path: Path) -> Read | None:
         return TypeAdapter(kind).validate_python(json.loads(path.read_bytes()))
     except (OSError, ValueError, RecursionError):
         return None
-
-
-def _closed(path: Path, found: os.stat_result) -> bool:
-    """Close a file or folder to others; whether it was open to them."""
-    mode = stat.S_IMODE(found.st_mode)
-    if stat.S_ISLNK(found.st_mode) or not mode & 0o077:
-        return False
-    path.chmod(mode & 0o700)
-    return True
 
 
 def unwritable(folder: Path, exc: OSError) -> IndexUnwritable:

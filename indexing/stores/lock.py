@@ -86,8 +86,12 @@ class WriterLock:
         except BaseException as exc:
             self._let_go()
             if isinstance(exc, Timeout | BlockingIOError):
+                said = read_json(Holder, layout.lock_holder)
+                here = said is not None and said.host == socket.gethostname()
+                # Not written yet, or half, or left behind by one that was killed: the lock stands.
+                known = said is not None and (not here or lives(said.pid))
                 raise IndexLocked(
-                    f"{layout.root}: {_who(layout)} is writing this index; "
+                    f"{layout.root}: {said if known else 'another process'} is writing this index; "
                     "wait until it is done, or stop it"
                 ) from exc
             if isinstance(exc, OSError | NotImplementedError):
@@ -152,14 +156,6 @@ def _lock_folder(path: Path) -> int | None:
         # Some network disks lock no folders: the file beside it is locked all the same.
         return None
     return handle
-
-
-def _who(layout: IndexLayout) -> Holder | str:
-    said = read_json(Holder, layout.lock_holder)
-    # Not written yet, or half, or left behind by one that was killed: the lock stands.
-    if said is None or (said.host == socket.gethostname() and not lives(said.pid)):
-        return "another process"
-    return said
 
 
 def read_holder(layout: IndexLayout) -> Holder | None:

@@ -8,7 +8,9 @@ import time
 import weakref
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -45,14 +47,11 @@ from notehop.indexing.stores.model import (
     NoteRow,
     NoteStatus,
 )
-from notehop.indexing.stores.served.chroma_vectors import (
-    ChunkVectors,
-    ServedVectors,
-    VectorServer,
-)
+from notehop.indexing.stores.served.chroma_vectors import ChunkVectors, ServedVectors
 from notehop.indexing.stores.vector_index import VectorIndex, cosines
 
 if TYPE_CHECKING:
+    from notehop.indexing.stores.served.chroma_server import ChromaServer
     from notehop.indexing.stores.served.postgres import CommitListener
 
 _LASTING = 2.0
@@ -74,34 +73,7 @@ class Generation:
     path_by_id: Mapping[ChunkId, str]
     chunk_vectors: VectorIndex | None
     lexical: LexicalIndex
-    cache: QueryCache = field(default_factory=QueryCache)
-
-    @classmethod
-    def load(
-        cls,
-        layout: IndexLayout,
-        view: CatalogSnapshot,
-        ranking: Ranking,
-        limits: Limits,
-        *,
-        served: bool = False,
-    ) -> Generation:
-        """Read what is on disk, and what that lacks from the catalog, or IndexDamaged.
-
-        :param served: whether its vectors are a server's matter.
-        """
-        # One string for an id, wherever it stands: 300,000 of them take 24 MB.
-        ids_by_path = {path: tuple(map(sys.intern, ids)) for path, ids in view.chunk_ids().items()}
-        path_by_id = {one: path for path, ids in ids_by_path.items() for one in ids}
-        wanted = path_by_id.keys()
-        return cls(
-            number=view.generation,
-            stamp=view.stamp,
-            ids_by_path=ids_by_path,
-            path_by_id=path_by_id,
-            chunk_vectors=None if served else read_vectors(layout, view, wanted),
-            lexical=read_lexical(layout, view, wanted, ranking, limits),
-        )
+    cache: QueryCache
 
     def followed(self, view: CatalogSnapshot) -> Generation:
         """The generation of a view of the same catalog: what changed since is read, no more."""
@@ -112,8 +84,8 @@ class Generation:
         for one in gone:
             del path_by_id[one]
         keys = view.chunk_keys(changed)
-        for key in keys:
-            ids_by_path[key.path] = (*ids_by_path.get(key.path, ()), sys.intern(key.id))
+        for path, some in groupby(keys, attrgetter("path")):
+            ids_by_path[path] = tuple(sys.intern(key.id) for key in some)
         added = {sys.intern(key.id): key.path for key in keys}
         path_by_id.update(added)
         gone = [one for one in gone if one not in added]
@@ -153,7 +125,7 @@ class Snapshot:
         generation: Generation,
         view: CatalogSnapshot,
         ranks: Ranks,
-        server: VectorServer | None = None,
+        server: ChromaServer | None = None,
     ) -> None:
         """:param server: holds the vectors of a generation that has none in memory."""
         self.catalog = view
@@ -281,7 +253,7 @@ class Reader:
         ranking: Ranking = DEFAULT_RANKING,
         limits: Limits = LIMITS,
         read_only: bool = False,
-        server: VectorServer | None = None,
+        server: ChromaServer | None = None,
     ) -> None:
         """Open the newest generation.
 
@@ -425,12 +397,21 @@ class Reader:
             raise
 
     def _load(self, view: CatalogSnapshot) -> Generation:
+        """Read what is on disk, and what that lacks from the catalog."""
         if view.fingerprint is None:
             raise IndexMissing(f"{self.layout.root}: nothing is indexed yet; run: notehop index")
         if self._expected is not None:
             check_fingerprint(view.fingerprint, self._expected)
-        served = self._server is not None
-        return Generation.load(self.layout, view, self._ranking, self._limits, served=served)
+        # One string for an id, wherever it stands: 300,000 of them take 24 MB.
+        ids_by_path = {path: tuple(map(sys.intern, ids)) for path, ids in view.chunk_ids().items()}
+        path_by_id = {one: path for path, ids in ids_by_path.items() for one in ids}
+        wanted, vectors = path_by_id.keys(), None
+        if self._server is None:
+            vectors = read_vectors(self.layout, view, wanted)
+        lexical = read_lexical(self.layout, view, wanted, self._ranking, self._limits)
+        return Generation(
+            view.generation, view.stamp, ids_by_path, path_by_id, vectors, lexical, QueryCache()
+        )
 
     def _forget_withdrawn(self) -> None:
         """Let no word of a withdrawn note outlast the query that was in the way of its leaving."""

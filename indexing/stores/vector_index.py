@@ -72,10 +72,8 @@ class VectorIndex:
 
     @classmethod
     def read(cls, path: Path) -> VectorIndex:
-        """Read a file that :func:`write_vectors` wrote: 30 ms for 30,000 vectors.
-
-        :raises IndexDamaged: if it is missing, or not as it was written.
-        """
+        """Read a file that :func:`write_vectors` wrote: 30 ms for 30,000 vectors; IndexDamaged if
+        it is missing, or not as it was written."""
         with open_cache(path) as (about, file):
             # One string for an id, wherever it stands: 300,000 of them take 24 MB.
             ids = [*map(sys.intern, of_array(file["ids"]))]
@@ -202,10 +200,7 @@ class VectorIndex:
 
 
 def checked_query(query: NDArray[Any], dimensions: int) -> Matrix:
-    """A query as it is compared.
-
-    :raises ValueError: if its shape is not (dimensions,).
-    """
+    """A query as it is compared; ValueError if its shape is not (dimensions,)."""
     vector = np.asarray(query, dtype=np.float32)
     if vector.shape != (dimensions,):
         raise ValueError(f"the query has shape {vector.shape}, the index's vectors ({dimensions},)")

@@ -30,10 +30,9 @@ from notehop.indexing.stores.check import (
     Finding,
     PartState,
     check_catalog,
-    check_lexical,
+    check_derived,
     check_mirror,
     check_sentences,
-    check_vectors,
     said_of,
     wanted_of,
 )
@@ -145,8 +144,8 @@ class _IndexChecks:
 
     def _caches(self, view: CatalogSnapshot, chunks: Mapping[str, str]) -> None:
         layout = self.place.layout
-        self._take("vectors", partial(check_vectors, layout, view, chunks))
-        self._take("lexical", partial(check_lexical, layout, view, chunks))
+        self._take("vectors", partial(check_derived, "vectors", layout, view, chunks))
+        self._take("lexical", partial(check_derived, "lexical", layout, view, chunks))
         manifest = read_manifest(layout.model)
         if manifest is None or not manifest.is_sound(layout.model):
             self._find("model", "the model for queries is not there or not whole", INDEX)

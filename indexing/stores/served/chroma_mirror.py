@@ -115,10 +115,8 @@ class _ServedMirror:
         return collection_name(self.view.stamp)
 
     def bring_up(self) -> bool:
-        """Whether the collection holds the view's generation now, and was not interrupted.
-
-        :raises ServerFailed: if it does not hold what was written.
-        """
+        """Whether the collection holds the view's generation now, and was not interrupted;
+        ServerFailed if it does not hold what was written."""
         server, now = self.server, self.view.generation
         found = server.collection(self.name)
         if found is not None:

@@ -6,12 +6,11 @@ import logging
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from sqlalchemy import Engine, create_engine
-from sqlalchemy.engine import Connection
 from sqlalchemy.exc import DataError, DBAPIError, SQLAlchemyError
 from sqlalchemy.pool import NullPool, QueuePool
 from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_exponential
@@ -115,10 +114,8 @@ def engine_of(server: ServerCatalog, *, read_only: bool = False, alone: bool = F
 
 
 def patiently(work: Callable[[], Result], label: str) -> Result:
-    """What work comes to; while its connection is lost it is tried again, for some seconds.
-
-    :raises ConnectionLost: if it cannot be had until then.
-    """
+    """What work comes to; while its connection is lost it is tried again, for some seconds;
+    ConnectionLost if it cannot be had until then."""
 
     def passes(exc: BaseException) -> bool:
         return is_lost(exc) and not _USELESS.search(_says(exc.__cause__ or exc))
@@ -193,7 +190,6 @@ def failure(exc: Exception, label: str, *, writing: bool) -> IndexFailure:
 
 translated = partial(database.translated, failure)
 
-
 _QUOTED = re.compile(r"\s*(DETAIL|CONTEXT|LINE \d+|HINT):.*", re.DOTALL)
 
 
@@ -212,10 +208,7 @@ class CommitListener:
     """
 
     def __init__(self, server: ServerCatalog, look: Callable[[], bool]) -> None:
-        """Begin.
-
-        :param look: whether to go on; errors of ours are passed over.
-        """
+        """:param look: whether to go on; errors of ours are passed over."""
         self._server = server
         self._look = look
         self._ended = threading.Event()
@@ -229,41 +222,35 @@ class CommitListener:
             self._thread.join(4 * _ROUND)
 
     def _run(self) -> None:
-        engine = engine_of(self._server, alone=True)
+        engine, looked = engine_of(self._server, alone=True), time.monotonic()
         # Not above: where the driver is not installed, that is said by whoever makes an engine.
         from psycopg import Error as DriverError
 
-        looked = time.monotonic()
+        driver: Any = None
         while not self._ended.is_set():
+            told = False
             try:
-                with engine.connect() as connection:
-                    try:
-                        for told in self._heard(connection):
-                            if told or time.monotonic() - looked > POLL:
-                                looked = time.monotonic()
-                                self._call()
-                    finally:
-                        # Not given back as it is: it listens, or is lost.
-                        connection.invalidate()
+                if driver is None:
+                    connection = engine.raw_connection()
+                    driver = connection.driver_connection
+                    # No pool's any more: it listens.
+                    connection.detach()
+                    driver.autocommit = True
+                    driver.execute(f'LISTEN "{self._server.schema}"')
+                told = bool(list(driver.notifies(timeout=_ROUND, stop_after=1)))
             except (SQLAlchemyError, DriverError, NotehopError):
                 # Whoever asks is told; here it is tried again.
+                if driver is not None:
+                    driver.close()
+                    driver = None
                 self._ended.wait(1.0)
-                if time.monotonic() - looked > POLL:
-                    looked = time.monotonic()
-                    self._call()
+            if told or time.monotonic() - looked > POLL:
+                looked = time.monotonic()
+                try:
+                    if not self._look():
+                        break
+                except NotehopError as exc:
+                    _log.debug("no look at what is new: %s", exc)
+        if driver is not None:
+            driver.close()
         engine.dispose()
-
-    def _heard(self, connection: Connection) -> Iterator[bool]:
-        """Whether a commit was told of, again and again until the end."""
-        driver: Any = connection.connection.driver_connection
-        driver.autocommit = True
-        driver.execute(f'LISTEN "{self._server.schema}"')
-        while not self._ended.is_set():
-            yield bool(list(driver.notifies(timeout=_ROUND, stop_after=1)))
-
-    def _call(self) -> None:
-        try:
-            if not self._look():
-                self._ended.set()
-        except NotehopError as exc:
-            _log.debug("no look at what is new: %s", exc)

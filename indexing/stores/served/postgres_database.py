@@ -16,7 +16,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-from sqlalchemy import event
+from sqlalchemy import Engine, event
 from sqlalchemy.engine import Connection
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.pool import ConnectionPoolEntry
@@ -60,6 +60,7 @@ class PostgresDatabase(Database):
     """
 
     shared = True
+    replaced = False
     failure = staticmethod(failure)
 
     def __init__(
@@ -105,16 +106,11 @@ class PostgresDatabase(Database):
         :raises IndexLocked: if another process holds it by now.
         """
 
-        def attempt() -> Result:
-            lock = _held.get((self.server.url, self.server.schema))
-            with (
-                translated(self.label, writing=True),
-                self._engine.begin() if lock is None else lock.transaction() as connection,
-            ):
-                self._enter(connection)
-                return work(connection)
+        def entered(connection: Connection) -> Result:
+            self._enter(connection)
+            return work(connection)
 
-        return patiently(attempt, self.label)
+        return _in_session(self.server, entered, self._engine)
 
     def again(self, work: Callable[[], Result]) -> Result:
         return patiently(work, self.label)
@@ -122,12 +118,15 @@ class PostgresDatabase(Database):
     def is_lost(self, exc: BaseException) -> bool:
         return is_lost(exc)
 
+    def check_pages(self, *, thorough: bool) -> None:
+        """Nothing: its pages are the server's matter."""
+
     def tables(self, connection: Connection) -> set[str]:
         query = "SELECT tablename FROM pg_tables WHERE schemaname = current_schema()"
         return set(connection.exec_driver_sql(query).scalars())
 
     def forget_deleted(self, patience: float = 0.0) -> bool:  # noqa: ARG002 (nobody is waited for)
-        """Vacuum the tables: the server may use the room of what was deleted, and reads it no more."""
+        # The server may use the room of what was deleted then, and reads it no more.
         with self.translated(writing=True), self.connect() as connection:
             schema = connection.info[_SCHEMA]
             # Nobody sees others' transactions but their own role's, which readers have.
@@ -222,7 +221,7 @@ def put_in_force(server: ServerCatalog) -> None:
             f"WHERE role IN ('current', 'next') AND (SELECT true FROM {table} WHERE role = 'next')"
         )
 
-    _under_lock(server, work)
+    _in_session(server, work)
 
 
 def remove_replaced(server: ServerCatalog) -> None:
@@ -250,16 +249,21 @@ def remove_replaced(server: ServerCatalog) -> None:
             connection.exec_driver_sql(f'DROP SCHEMA IF EXISTS "{schema}" CASCADE')
             connection.exec_driver_sql(f"DELETE FROM {table} WHERE schema = %s", (schema,))
 
-    _under_lock(server, work)
+    _in_session(server, work)
 
 
-def _under_lock(server: ServerCatalog, work: Callable[[Connection], None]) -> None:
-    def attempt() -> None:
-        lock = _held[server.url, server.schema]
-        with translated(str(server), writing=True), lock.transaction() as connection:
-            work(connection)
+def _in_session(
+    server: ServerCatalog, work: Callable[[Connection], Result], engine: Engine | None = None
+) -> Result:
+    """Do work in a transaction of the session that holds the writer lock, else of the engine."""
 
-    patiently(attempt, str(server))
+    def attempt() -> Result:
+        source = _held.get((server.url, server.schema)) or engine
+        assert source is not None
+        with translated(str(server), writing=True), source.begin() as connection:
+            return work(connection)
+
+    return patiently(attempt, str(server))
 
 
 def _table(server: ServerCatalog) -> str:
@@ -318,11 +322,9 @@ class LockSession:
         self._hang_up()
 
     @contextmanager
-    def transaction(self) -> Iterator[Connection]:
-        """A transaction under the lock, which is taken again if the connection was lost.
-
-        :raises IndexLocked: if another process has it by then.
-        """
+    def begin(self) -> Iterator[Connection]:
+        """A transaction under the lock, which is taken again if the connection was lost;
+        IndexLocked if another process has it by then."""
         with self._turn:
             connection = self._connection or self._take(_TAKEN_AGAIN)
             try:
@@ -336,9 +338,9 @@ class LockSession:
     def _take(self, patience: float) -> Connection:
         connection = self._engine.connect()
         try:
-            # Written here, for SET takes no parameters.
-            name = self._holder.replace("'", "''").replace("\\", "/").replace("%", "%%")
-            connection.exec_driver_sql(f"{_KEEPALIVE}; SET application_name = '{name}'")
+            connection.exec_driver_sql(_KEEPALIVE)
+            named = "SELECT set_config('application_name', %s, false)"
+            connection.exec_driver_sql(named, (self._holder,))
             until = time.monotonic() + patience
             query, key = "SELECT pg_try_advisory_lock(%s)", (lock_key(self._server),)
             while not connection.exec_driver_sql(query, key).scalar():
