@@ -33,8 +33,7 @@ from notehop.indexing.stores.vector_index import VectorIndex, write_vectors
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 
-_PRESSING = 4
-"""How many times as much as is due holds readers up, who have to catch up with it."""
+_PRESSING = 4  # how many times as much as is due holds readers up, who have to catch up with it
 
 
 def read_vectors(

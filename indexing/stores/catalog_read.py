@@ -55,8 +55,7 @@ Query = Select[*tuple[Any, ...]]
 
 ResultRow = Row[*tuple[Any, ...]]
 
-PAGE = 5_000
-"""Rows an iterator reads at a time."""
+PAGE = 5_000  # rows an iterator reads at a time
 
 _PLACE = attrgetter("path", "ordinal")
 _LEADING = LINKS.c.status.in_(("resolved", "ambiguous"))

@@ -66,8 +66,7 @@ _RESOLVED = (
 """What of a link depends on other notes; all else stands in its own, and is not written again: a
 note of thousands of backlinks may change, and each index on the table costs as much as the row."""
 
-_ROWS = 2_000
-"""Rows handed to the database at a time: enough for speed, little memory."""
+_ROWS = 2_000  # rows handed to the database at a time: enough for speed, little memory
 
 Row = TypeVar("Row", NoteRow, ChunkRow, LinkRow)
 

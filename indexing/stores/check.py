@@ -26,11 +26,8 @@ INDEX = "notehop index"
 REBUILD = "notehop index --rebuild"
 ELSEWHERE = "notehop index --index-dir NEW_FOLDER"
 
-EXAMPLES = 5
-"""Notes or files that a finding names."""
-
-NoteOf = Mapping[str, str]
-"""Id of a chunk or of a sentence -> path of a note that it is of."""
+EXAMPLES = 5  # notes or files that a finding names
+NoteOf = Mapping[str, str]  # id of a chunk or of a sentence -> path of a note that it is of
 
 
 @dataclass(frozen=True, slots=True)

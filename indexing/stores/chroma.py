@@ -44,15 +44,13 @@ COLLECTION = "chunks"
 
 _STATE = "mirror.json"
 
-_AT_ONCE = 1_000
-"""Chunks written together: 10 MB with their texts."""
+_AT_ONCE = 1_000  # chunks written together: 10 MB with their texts
 
 _SECONDS = 60.0
 _SECONDS_A_MEGABYTE = 3.0
 """How long the child may take, and how much longer for each MB of catalog: ten times what it does."""
 
-_APART = 1e-3
-"""Difference in a number above which two vectors are not the same."""
+_APART = 1e-3  # difference in a number above which two vectors are not the same
 
 _GRAPH = {
     "hnsw:space": "cosine",

@@ -27,13 +27,7 @@ from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 
-from notehop.config.errors import (
-    IndexDamaged,
-    IndexFailure,
-    IndexLocked,
-    IndexMissing,
-    IndexUnwritable,
-)
+from notehop.config import errors
 from notehop.indexing.stores.layout import CatalogAddress
 
 Result = TypeVar("Result")
@@ -68,21 +62,21 @@ def open_database(
 
 @contextmanager
 def translated(
-    failure: Callable[..., IndexFailure], label: str, *, writing: bool = False
+    failure: Callable[..., errors.IndexFailure], label: str, *, writing: bool = False
 ) -> Iterator[None]:
     """A block that turns a database's exceptions into ours; others pass."""
     try:
         yield
     except UnicodeEncodeError as exc:
-        raise IndexFailure(
+        raise errors.IndexFailure(
             f"{label}: half of a surrogate pair can be neither kept nor asked"
         ) from exc
     except (SQLAlchemyError, sqlite3.Error, UnicodeDecodeError) as exc:
         raise failure(exc, label, writing=writing) from exc
 
 
-def damaged(label: str, says: object) -> IndexDamaged:
-    return IndexDamaged(f"{label}: the index is damaged ({says}); {REBUILD}")
+def damaged(label: str, says: object) -> errors.IndexDamaged:
+    return errors.IndexDamaged(f"{label}: the index is damaged ({says}); {REBUILD}")
 
 
 class _Among(FunctionElement[Any]):
@@ -144,7 +138,7 @@ class Database:
 
     def __init__(self, path: Path, *, create: bool = False, read_only: bool = False) -> None:
         if not create and not path.is_file():
-            raise IndexMissing(f"{path}: no index yet; run: notehop index")
+            raise errors.IndexMissing(f"{path}: no index yet; run: notehop index")
         self.path = path
         self.label = str(path)
         self._file: tuple[int, int] | None = None
@@ -278,13 +272,13 @@ class Database:
         return translated(self.failure, self.label, writing=writing)
 
     @staticmethod
-    def failure(exc: Exception, label: str, *, writing: bool) -> IndexFailure:
+    def failure(exc: Exception, label: str, *, writing: bool) -> errors.IndexFailure:
         """What an exception of the database or its driver is for us."""
         # Rows that are read as the driver gives them raise its own errors, and of a text only that it
         # is no UTF-8. SQLite quotes a text that it cannot decode, whole: that of a note is for no log.
         cause = exc.orig if isinstance(exc, DBAPIError) else exc
         says = str(cause).partition(" with text ")[0]
-        kind = IndexUnwritable if writing else IndexFailure
+        kind = errors.IndexUnwritable if writing else errors.IndexFailure
         match _primary(cause):
             case sqlite3.SQLITE_FULL | sqlite3.SQLITE_IOERR:
                 # Of the disk and not of what is on it: a rebuild would need still more of it.
@@ -299,7 +293,7 @@ class Database:
                     "folder with --index-dir"
                 )
             case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
-                return IndexLocked(
+                return errors.IndexLocked(
                     f"{label}: another process is writing it for more than {BUSY_SECONDS:g} s; "
                     "wait until it is done and try again"
                 )

@@ -29,11 +29,8 @@ _PROPERTY = "property:"
 LENGTH = 200
 """Characters of a label that count: a longer one is no name, and a database's index has limits."""
 
-MOST = 1_000
-"""Labels of one note: properties are written by hand; more is something else."""
-
-_PAGE = 1_000
-"""Dates read at first, where the newest notes are wanted."""
+MOST = 1_000  # labels of one note: properties are written by hand; more is something else
+_PAGE = 1_000  # dates read at first, where the newest notes are wanted
 
 _FEW = 5_000
 """Notes whose dates are read by name; of more, the newest of all notes soon hold enough."""

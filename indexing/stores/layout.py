@@ -57,8 +57,7 @@ class ServerCatalog:
         return f"PostgreSQL at {hosts}, database {database or 'of the user'}, schema {self.schema}"
 
 
-CatalogAddress = Path | ServerCatalog
-"""Where a catalog is: a file of SQLite, or tables on a server."""
+CatalogAddress = Path | ServerCatalog  # where a catalog is: a file of SQLite, or tables on a server
 
 
 _MADE_ANEW = re.compile("index-[0-9a-f]{8}")

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 Matrix: TypeAlias = "NDArray[np.float32]"
 """Shape (rows, dimensions); each row has length 1, or is all zeros."""
 
-ChunkId = str
-"""32 hexadecimal digits; equal id means equal embedded text, so an equal vector."""
+ChunkId = str  # 32 hexadecimal digits; equal id means equal embedded text, so an equal vector
 
 ChunkKind = Literal["text", "properties"]
 """Whether a chunk is a part of a note's text, or what its front matter says."""
@@ -197,8 +196,7 @@ class Limits:
     """Segments above which the small ones are joined: each costs a search some 50 microseconds."""
 
 
-LIMITS = Limits()
-"""What notehop runs with."""
+LIMITS = Limits()  # what notehop runs with
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,8 +54,7 @@ if TYPE_CHECKING:
     from notehop.indexing.stores.served.chroma_server import ChromaServer
     from notehop.indexing.stores.served.postgres import CommitListener
 
-_LASTING = 2.0
-"""Seconds after which a process that asks again is taken for one that goes on asking."""
+_LASTING = 2.0  # seconds after which a process that asks again is taken for one that goes on asking
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)

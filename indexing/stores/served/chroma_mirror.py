@@ -41,17 +41,10 @@ GRAPH: dict[str, str | int | float | bool] = {
     "sync_threshold": 5_000,
 }
 
-NEAREST = 100
-"""The hits that recall is measured of: as many as the semantic ranking gives a fusion."""
-
-_AT_ONCE = 300
-"""Rows of a request: some 2 MB, and what hosted servers take."""
-
-_QUESTIONS = 64
-"""Vectors whose nearest passages recall is measured of."""
-
-_REMEASURED = 256
-"""One of so many passages written anew, and recall is measured again."""
+NEAREST = 100  # the hits that recall is measured of: as many as the semantic ranking gives a fusion
+_AT_ONCE = 300  # rows of a request: some 2 MB, and what hosted servers take
+_QUESTIONS = 64  # vectors whose nearest passages recall is measured of
+_REMEASURED = 256  # one of so many passages written anew, and recall is measured again
 
 
 def update_served_mirror(

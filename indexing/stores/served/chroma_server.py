@@ -35,16 +35,12 @@ from notehop.indexing.stores.model import Matrix
 
 TOKEN_VARIABLE = "NOTEHOP_CHROMA__TOKEN"
 
-TRIES = 5
-"""Times that a write is sent: a server that is started again takes some seconds."""
+TRIES = 5  # times that a write is sent: a server that is started again takes some seconds
 
 _CONNECT_SECONDS = 3.0
 
-_PAGE = 5_000
-"""Ids that are listed at a time."""
-
-_QUOTED = 200
-"""Characters of the server's own words that are passed on."""
+_PAGE = 5_000  # ids that are listed at a time
+_QUOTED = 200  # characters of the server's own words that are passed on
 
 Metadata = Mapping[str, str | int | float | bool]
 

@@ -29,8 +29,7 @@ _FEW = 4_096
 """Passages up to which all that filters leave are compared: some 20 ms. The server's own filters
 look at every row."""
 
-_MOST_CANDIDATES = 2_500
-"""Candidates above which comparing everything is no slower."""
+_MOST_CANDIDATES = 2_500  # candidates above which comparing everything is no slower
 
 _MOST_NEWER = 5_000
 """Passages that the server lacks up to which they are compared beside its candidates."""
@@ -39,8 +38,7 @@ LEAST_RECALL = 0.95
 """Recall below which candidates are not asked for: a graph finds little of passages that are all much
 alike, as some hundred notes of one template."""
 
-ENOUGH = 0.9
-"""Share of the candidates asked for that a whole graph finds at least."""
+ENOUGH = 0.9  # share of the candidates asked for that a whole graph finds at least
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,13 +15,7 @@ from sqlalchemy.exc import DataError, DBAPIError, SQLAlchemyError
 from sqlalchemy.pool import NullPool, QueuePool
 from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_exponential
 
-from notehop.config.errors import (
-    IndexFailure,
-    IndexLocked,
-    IndexUnwritable,
-    NotehopError,
-    UsageError,
-)
+from notehop.config import errors
 from notehop.indexing.llm.consent import Hosts, is_loopback, refusal
 from notehop.indexing.stores import database
 from notehop.indexing.stores.database import Result, damaged
@@ -43,11 +37,8 @@ _DEFAULTS: dict[str, Any] = {
 }
 """What a connection is made with, where the address does not say otherwise."""
 
-POLL = 5.0
-"""Seconds after which readers look for a new generation, whatever they were told."""
-
-_ROUND = 0.5
-"""Seconds for which a thread waits at a time, before it looks whether it is to end."""
+POLL = 5.0  # seconds after which readers look for a new generation, whatever they were told
+_ROUND = 0.5  # seconds for which a thread waits at a time, before it looks whether it is to end
 
 _LOST_STATES = ("08", "57P01", "57P02", "57P03", "57P05", "25P03", "25P04", "25006")
 """SQLSTATEs of a connection that is gone or going: of a server that restarts, that hangs up on
@@ -61,7 +52,7 @@ _USELESS = re.compile(
 """What a server says that is no better in a second."""
 
 
-class ConnectionLost(IndexFailure):
+class ConnectionLost(errors.IndexFailure):
     """The server went away, or cannot be reached."""
 
 
@@ -77,7 +68,7 @@ def engine_of(server: ServerCatalog, *, read_only: bool = False, alone: bool = F
         import psycopg
         from psycopg.conninfo import conninfo_to_dict
     except ImportError as exc:
-        raise UsageError(
+        raise errors.UsageError(
             f"{server}: the driver is not installed; run: pip install 'notehop[postgres]'"
         ) from exc
     address = server.url.replace("postgresql+psycopg://", "postgresql://", 1)
@@ -88,14 +79,16 @@ def engine_of(server: ServerCatalog, *, read_only: bool = False, alone: bool = F
             more = {name: value for name, value in _DEFAULTS.items() if name not in known}
             made = psycopg.connect(address, client_encoding="utf8", **more)
         except psycopg.ProgrammingError as exc:
-            raise UsageError(f"{server}: catalog.url cannot be used ({exc}); correct it") from exc
+            raise errors.UsageError(
+                f"{server}: catalog.url cannot be used ({exc}); correct it"
+            ) from exc
         # Whom it came to: of several hosts one, and those of the environment count too.
         host, at = made.info.host, made.info.hostaddr
         if not (
             host.startswith(("/", "@")) or is_loopback(at) or Hosts(server.allowed).allows(host)
         ):
             made.close()
-            raise IndexFailure(str(refusal(host, "the text of your notes")))
+            raise errors.IndexFailure(str(refusal(host, "the text of your notes")))
         made.read_only = read_only
         # Short questions: to compile them takes longer. And no server hangs up on a pool.
         made.execute("SET jit = off; SET idle_session_timeout = 0")
@@ -150,13 +143,13 @@ def state_of(exc: DBAPIError) -> str | None:
     return state
 
 
-def failure(exc: Exception, label: str, *, writing: bool) -> IndexFailure:
+def failure(exc: Exception, label: str, *, writing: bool) -> errors.IndexFailure:
     """What an exception of SQLAlchemy or the driver is for us."""
     if not isinstance(exc, DBAPIError):
-        return IndexFailure(f"{label}: the database failed ({type(exc).__name__})")
+        return errors.IndexFailure(f"{label}: the database failed ({type(exc).__name__})")
     says, state = _says(exc), state_of(exc) or ""
     if state == "25006":
-        return IndexUnwritable(
+        return errors.IndexUnwritable(
             f"{label}: the server takes no writes ({says}); it may be a standby: name the primary "
             "in catalog.url, or both with target_session_attrs=read-write"
         )
@@ -167,24 +160,24 @@ def failure(exc: Exception, label: str, *, writing: bool) -> IndexFailure:
             f"catalog.url, the password (PGPASSWORD or a passfile) or the network, and try again.{told}"
         )
     if state in ("53100", "53200") or state.startswith("58"):
-        return IndexUnwritable(
+        return errors.IndexUnwritable(
             f"{label}: the disk or the memory of the server is full or failing ({says}); the index "
             "is as it was before. Free space there and run: notehop index"
         )
     if state == "42501":
-        return IndexUnwritable(
+        return errors.IndexUnwritable(
             f"{label}: not allowed ({says}); give the role the right to it: "
             "GRANT CREATE, CONNECT ON DATABASE … TO …"
         )
     if state in ("55P03", "40P01", "40001", "57014"):
-        return IndexLocked(f"{label}: another transaction is in the way ({says}); try again")
+        return errors.IndexLocked(f"{label}: another transaction is in the way ({says}); try again")
     if state == "54000":
-        return IndexUnwritable(
+        return errors.IndexUnwritable(
             f"{label}: the name of a file is too long for the index of a table ({says}); "
             "shorten it, or leave it out with vault.exclude; the index is as it was before"
         )
     if isinstance(exc, DataError):
-        return IndexFailure(f"{label}: a value can be neither kept nor asked ({says})")
+        return errors.IndexFailure(f"{label}: a value can be neither kept nor asked ({says})")
     return damaged(label, says)
 
 
@@ -238,7 +231,7 @@ class CommitListener:
                     driver.autocommit = True
                     driver.execute(f'LISTEN "{self._server.schema}"')
                 told = bool(list(driver.notifies(timeout=_ROUND, stop_after=1)))
-            except (SQLAlchemyError, DriverError, NotehopError):
+            except (SQLAlchemyError, DriverError, errors.NotehopError):
                 # Whoever asks is told; here it is tried again.
                 if driver is not None:
                     driver.close()
@@ -249,7 +242,7 @@ class CommitListener:
                 try:
                     if not self._look():
                         break
-                except NotehopError as exc:
+                except errors.NotehopError as exc:
                     _log.debug("no look at what is new: %s", exc)
         if driver is not None:
             driver.close()

@@ -367,8 +367,7 @@ class LockSession:
                 connection.close()
 
 
-_held: dict[tuple[str, str], LockSession] = {}
-"""The locks that this process holds."""
+_held: dict[tuple[str, str], LockSession] = {}  # the locks that this process holds
 
 
 def holder_of(server: ServerCatalog) -> Holder | None:
