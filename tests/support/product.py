@@ -186,7 +186,7 @@ _HOMES: dict[str, str] = {
     ),
     "notehop.indexing.stores.served.chroma_server": "ChromaServer",
     "notehop.indexing.stores.served.chroma_mirror": "update_served_mirror",
-    "notehop.indexing.stores.served.chroma_vectors": "collection_name ServedState VectorServer",
+    "notehop.indexing.stores.served.chroma_vectors": "collection_name ServedState",
     "notehop.indexing.stores.check": "INDEX REBUILD check_mirror",
     "notehop.indexing.stores.labels": "property_label",
     "notehop.indexing.stores.layout": "index_dir_for CatalogAddress IndexLayout ServerCatalog",

@@ -30,15 +30,13 @@ from notehop.indexing.stores.check import (
     Finding,
     PartState,
     check_catalog,
-    check_lexical,
+    check_derived,
     check_mirror,
     check_sentences,
-    check_vectors,
     said_of,
     wanted_of,
 )
 from notehop.indexing.stores.lock import WriterLock
-from notehop.indexing.stores.replacement import settle
 
 
 class IndexCheck(Strict):
@@ -72,9 +70,8 @@ def check_index(place: Place) -> IndexCheck:
             alone = True
         checks = _IndexChecks(place, alone)
         found = checks.found
-        settle(layout)
         try:
-            with Catalog.open(layout.catalog, read_only=True) as catalog:
+            with Catalog.of(layout) as catalog:
                 catalog.verify()
                 with catalog.snapshot() as view:
                     checks.run(catalog, view)
@@ -140,8 +137,8 @@ class _IndexChecks:
         if self.alone and layout.purge_mark.exists():
             cut_off = "a run was cut off: words of withdrawn notes may stand in files"
             self._find("purge", cut_off, INDEX, broken=False)
-        if self.alone and layout.next.root.exists():
-            self._find("next", "a rebuild was cut off and takes room", INDEX, broken=False)
+        if self.alone and layout.left_over():
+            self._find("rebuild", "a rebuild was cut off and takes room", INDEX, broken=False)
         try:
             found.pending = pending_changes(self.place, catalog).pending
         except errors.NotehopError as exc:
@@ -149,8 +146,8 @@ class _IndexChecks:
 
     def _caches(self, view: CatalogSnapshot, chunks: Mapping[str, str]) -> None:
         layout = self.place.layout
-        self._take("vectors", partial(check_vectors, layout, view, chunks))
-        self._take("lexical", partial(check_lexical, layout, view, chunks))
+        self._take("vectors", partial(check_derived, "vectors", layout, view, chunks))
+        self._take("lexical", partial(check_derived, "lexical", layout, view, chunks))
         manifest = read_manifest(layout.model)
         if manifest is None or not manifest.is_sound(layout.model):
             self._find("model", "the model for queries is not there or not whole", INDEX)
