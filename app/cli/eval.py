@@ -11,8 +11,8 @@ from notehop.app.cli.options import Common, argument, given_path, option
 from notehop.config.errors import UsageError
 
 if TYPE_CHECKING:
-    from notehop.app.evaluation.run import EvaluationPlan
-    from notehop.app.evaluation.runner import Evaluated
+    from notehop.app.evaluation.run import Evaluated
+    from notehop.app.evaluation.variants import EvaluationPlan
     from notehop.indexing.report import Progress
 
 
@@ -88,7 +88,8 @@ def evaluate(
         show_suggestions_evaluated,
     )
     from notehop.app.evaluation.links import evaluate_suggestions
-    from notehop.app.evaluation.run import EvaluationPlan, evaluate_answers
+    from notehop.app.evaluation.run import evaluate_answers
+    from notehop.app.evaluation.variants import EvaluationPlan
     from notehop.indexing.report import terminal_progress
 
     plan = EvaluationPlan(ablate, compare, measure, questions, seed, unrelated_links)

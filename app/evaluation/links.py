@@ -43,8 +43,6 @@ def reader_without(links: frozenset[LinkPair]) -> Callable[..., Reader]:
         return [link for link in rows if (link.path, link.target_path) not in links]
 
     class HeldOut(Snapshot):
-        """A generation without these links."""
-
         def links_from(self, paths: Iterable[str]) -> list[LinkRow]:
             return shown(super().links_from(paths))
 
@@ -63,8 +61,6 @@ def reader_without(links: frozenset[LinkPair]) -> Callable[..., Reader]:
             return known[self.generation]
 
     class HeldOutReader(Reader):
-        """A reader of such generations."""
-
         def _snapshot_of(self, held: Generation, view: CatalogSnapshot) -> Snapshot:
             return HeldOut(held, view, self._ranks, self._server)
 
@@ -120,6 +116,7 @@ def linked_at_random(texts: Mapping[str, str], count: int, seed: int = 0) -> dic
 
 
 def _linked(path: str, text: str, names: Sequence[str], count: int, seed: int) -> str:
+    """A note with more links."""
     chance = random.Random(f"{seed}:{path}")
     there = {found.strip().lower() for found in _LINKED.findall(text)}
     there.add(path.removesuffix(NOTE_SUFFIX).lower())
@@ -152,11 +149,8 @@ def _sentence_ends(text: str) -> list[int]:
     return ends
 
 
-SHARE = 0.2
-"""Of all linked pairs of notes, those whose links are taken out."""
-
-FIRST = 10
-"""Suggestions for a note that are looked at."""
+SHARE = 0.2  # of all linked pairs of notes, those whose links are taken out
+FIRST = 10  # suggestions for a note that are looked at
 
 Pair = frozenset[str]
 
@@ -193,7 +187,18 @@ def evaluate_suggestions(
     with Reader(place.layout) as reader, reader.snapshot() as view:
         paths = [path for path in view.paths() if is_note(path)]
         links = view.links_from(paths)
-    pairs = _drawn(links, frozenset(paths), seed, share)
+    # Pairs of linked notes, those aside of which one embeds the other.
+    linked: dict[Pair, bool] = {}
+    known = frozenset(paths)
+    for link in links:
+        if link.target_path in known and link.target_path != link.path:
+            pair = frozenset((link.path, str(link.target_path)))
+            linked[pair] = linked.get(pair, True) and link.kind != "embed"
+    able = sorted(sorted(pair) for pair, plain in linked.items() if plain)
+    drawn = random.Random(seed).sample(able, round(share * len(able)))
+    if not drawn:
+        raise UsageError("the vault has too few links between notes to take some out")
+    pairs = frozenset(map(frozenset, drawn))
     recall: dict[str, MeanEstimate] = {}
     precision: dict[str, MeanEstimate] = {}
     for kind in ("unnamed", "named"):
@@ -201,26 +206,12 @@ def evaluate_suggestions(
             work.mkdir(parents=True, exist_ok=True)
             with TemporaryDirectory(dir=work) as folder:
                 there = _copy_without(place, Path(folder), links, pairs, named=kind == "named")
-                folder_of = (there.vault, there.settings, there.layout)
-                Indexer(*folder_of, progress, command="notehop eval").run()
+                where = (there.vault, there.settings, there.layout)
+                Indexer(*where, progress, command="notehop eval").run()
                 recall[kind], precision[kind] = _measured(there, pairs, progress)
         except OSError as exc:
             raise UsageError(f"{work}: cannot be written: {exc.strerror}") from exc
     return SuggestionsEvaluated(place.name, len(paths), len(pairs), recall, precision)
-
-
-def _drawn(links: list[LinkRow], paths: frozenset[str], seed: int, share: float) -> frozenset[Pair]:
-    """Pairs of linked notes, those aside of which one embeds the other."""
-    found: dict[Pair, bool] = {}
-    for link in links:
-        if link.target_path in paths and link.target_path != link.path:
-            pair = frozenset((link.path, str(link.target_path)))
-            found[pair] = found.get(pair, True) and link.kind != "embed"
-    able = sorted(sorted(pair) for pair, plain in found.items() if plain)
-    drawn = random.Random(seed).sample(able, round(share * len(able)))
-    if not drawn:
-        raise UsageError("the vault has too few links between notes to take some out")
-    return frozenset(map(frozenset, drawn))
 
 
 def _copy_without(

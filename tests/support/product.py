@@ -52,7 +52,8 @@ _HOMES: dict[str, str] = {
     "notehop.app.services.doctor.vault": "examine conflict_copies DoctorReport",
     "notehop.app.services.doctor.index": "check_index IndexCheck",
     "notehop.app.services.status": ("egress_report language_model_now index_status note_status"),
-    "notehop.app.evaluation.run": "evaluate_sets evaluate_vault EvaluationPlan=Plan",
+    "notehop.app.evaluation.run": "evaluate_sets evaluate_vault MeasuredVault",
+    "notehop.app.evaluation.variants": "EvaluationPlan=Plan",
     "notehop.app.services.notes.browse": "laid_out",
     "notehop.app.services.vault": "VaultHandle",
     "notehop.app.services.doctor": "Kind",
@@ -73,7 +74,6 @@ _HOMES: dict[str, str] = {
     "notehop.app.evaluation.questions": (
         "golden_sets GoldenSet KnownQuestion=Question own_questions QuestionSet read_questions Target"
     ),
-    "notehop.app.evaluation.runner": "MeasuredVault",
     "notehop.app.evaluation.links": (
         "evaluate_suggestions linked_at_random reader_without with_unrelated_links"
     ),
