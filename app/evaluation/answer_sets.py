@@ -64,10 +64,7 @@ class AnswerQuestion:
 
 @dataclass(frozen=True, slots=True)
 class AnswerRow:
-    """Questions of one group under one setting: how many, and the mean of each measure of theirs.
-
-    ``gains`` are paired, over the setting that the row is held to.
-    """
+    """Questions of one group under one setting; ``gains`` are paired, over what it is held to."""
 
     group: str
     questions: int

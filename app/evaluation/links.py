@@ -6,7 +6,7 @@ from __future__ import annotations
 import random
 import re
 import shutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -68,8 +68,7 @@ def reader_without(links: frozenset[LinkPair]) -> Callable[..., Reader]:
 
 
 _LINKED = re.compile(r"\[\[([^\]|#]+)")
-_UNWRITABLE = re.compile(r"[\[\]|#^\\]")
-"""What a wikilink cannot name."""
+_UNWRITABLE = re.compile(r"[\[\]|#^\\]")  # what a wikilink cannot name
 _FENCE = re.compile(r"\s*(```|~~~)")
 _NO_PROSE = re.compile(r"\s*(#{1,6}\s|\||$)")
 _END = re.compile(r"[.!?…。！？]*\s*$")
@@ -103,33 +102,28 @@ def with_unrelated_links(golden: GoldenSet, work: Path, count: int, seed: int = 
 def linked_at_random(texts: Mapping[str, str], count: int, seed: int = 0) -> dict[str, str]:
     """Return the notes with ``(see [[another note]])`` in ``count`` random sentences of each.
 
-    The notes linked to are drawn among those that the note does not link to. What is drawn for one
-    note depends on its path, the seed and which notes there are, not on the other texts.
-
-    :param texts: path -> text of each note; front matter, headings, code and tables stay as they
-        are, and a note without a sentence gets its links at its end.
-    :param count: links a note, fewer where there are fewer other notes.
+    Each is one that the note does not link to. Front matter, headings, code and tables stay as they
+    are; a note without a sentence gets its links at its end. What is drawn for one note depends on
+    its path, the seed and which notes there are, not on the other texts.
     """
     names = [path.removesuffix(NOTE_SUFFIX) for path in sorted(texts)]
     names = [name for name in names if not _UNWRITABLE.search(name)]
-    return {path: _linked(path, text, names, count, seed) for path, text in texts.items()}
-
-
-def _linked(path: str, text: str, names: Sequence[str], count: int, seed: int) -> str:
-    """A note with more links."""
-    chance = random.Random(f"{seed}:{path}")
-    there = {found.strip().lower() for found in _LINKED.findall(text)}
-    there.add(path.removesuffix(NOTE_SUFFIX).lower())
-    free = [
-        name
-        for name in chance.sample(names, min(len(names), count + len(there)))
-        if name.lower() not in there and name.rsplit("/", 1)[-1].lower() not in there
-    ]
-    ends = _sentence_ends(text) or [len(text)]
-    places = sorted((chance.choice(ends), name) for name in free[:count])
-    for end, name in reversed(places):
-        text = f"{text[:end]} (see [[{name}]]){text[end:]}"
-    return text
+    found: dict[str, str] = {}
+    for path, text in texts.items():
+        chance = random.Random(f"{seed}:{path}")
+        there = {linked.strip().lower() for linked in _LINKED.findall(text)}
+        there.add(path.removesuffix(NOTE_SUFFIX).lower())
+        free = [
+            name
+            for name in chance.sample(names, min(len(names), count + len(there)))
+            if name.lower() not in there and name.rsplit("/", 1)[-1].lower() not in there
+        ]
+        ends = _sentence_ends(text) or [len(text)]
+        places = sorted((chance.choice(ends), name) for name in free[:count])
+        for end, name in reversed(places):
+            text = f"{text[:end]} (see [[{name}]]){text[end:]}"
+        found[path] = text
+    return found
 
 
 def _sentence_ends(text: str) -> list[int]:
@@ -159,9 +153,8 @@ Pair = frozenset[str]
 class SuggestionsEvaluated:
     """How many of the links that were taken out are suggested again, of both their notes.
 
-    ``named``: their words are left in the text, ``unnamed``: their words are taken out, too. Each
-    has ``recall``, the share of them among the first ten, and ``precision``, their share of what is
-    suggested for these notes; other suggestions may be right as well.
+    ``recall`` is the share of them among the first ten, ``precision`` their share of what is
+    suggested for these notes; each where their words are left in the text (``named``) or not.
     """
 
     name: str

@@ -1,9 +1,8 @@
 """How well a question was answered, as numbers with intervals: rankings, contexts, answers.
 
-Rankings are counted by ir-measures, which hands it to trec_eval, that the field holds its numbers
-against. Text and known answer are compared normalised, as SQuAD does (Rajpurkar et al., 2016: case,
-punctuation, articles, white space), with what it leaves undone: marks on letters, dashes, small
-numbers in words, and the order of day and month.
+Rankings are counted by trec_eval, through ir-measures. Text and known answer are compared normalised, as
+SQuAD does (Rajpurkar et al., 2016: case, punctuation, articles, white space), with what it leaves
+undone: marks on letters, dashes, small numbers in words, and the order of day and month.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ def percent(share: float, sign: str = "") -> str:
 
 
 def mean(values: NDArray[np.float64]) -> MeanEstimate:
-    """Estimate the mean of one value a question, of shape (questions,); see :func:`estimates`."""
+    """:func:`estimates` of one value a question, of shape (questions,)."""
     return estimates(("",), values[:, None])[""]
 
 
@@ -85,8 +84,7 @@ _GLYPHS = re.compile(r"([\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff])")
 """Letters of scripts that put no space between words: each is a word of its own."""
 
 _BETWEEN_DIGITS = re.compile(r"(?<=\d)[.](?=\d)")
-_POINT = "\ue000"
-"""Stands for a decimal point while punctuation goes: 3.5 is not 35."""
+_POINT = "\ue000"  # stands for a decimal point while punctuation goes: 3.5 is not 35
 
 
 def normalised(text: str) -> str:
@@ -112,25 +110,19 @@ def _plain(letter: str) -> str:
     return "" if kind == "Mn" or kind[0] in "PS" else letter
 
 
-CONTAINS = "answer.contains"
-"""Whether the answer holds the known one."""
+CONTAINS = "answer.contains"  # whether the answer holds the known one
 
 BUDGETS = (50, 100)
 """Words of an answer that are looked at: a longer one holds more, and is worth less for it."""
 
+_OF_ANSWERS = ("choice", "by_alias", "yes_no", "cites_all", "silent", "sources", "context")
+
 ANSWERS = (
     CONTAINS,
     *(f"answer.in{most}" for most in BUDGETS),
-    "answer.choice",
-    "answer.by_alias",
-    "answer.yes_no",
-    "answer.cites_all",
-    "answer.silent",
-    "answer.sources",
-    "answer.context",
+    *(f"answer.{name}" for name in _OF_ANSWERS),
 )
-"""Measures of answers, each from 0 to 1, over questions whose answer is known: docs/evaluation.md
-says what each is, and over which of them."""
+"""Measures of answers, each from 0 to 1, over questions whose answer is known (docs/evaluation.md)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,8 +162,7 @@ def answer_values(question: KnownQuestion, answered: Answered) -> list[float]:
     return [float(found.get(name.removeprefix("answer."), nan)) for name in ANSWERS]
 
 
-TOP = 20
-"""Hits that are ranked for a question: the deepest cut-off of a measure."""
+TOP = 20  # hits that are ranked for a question: the deepest cut-off of a measure
 
 NOTES, CHUNKS = "notes", "chunks"
 """What is ranked: one hit a note, or passages."""
@@ -181,19 +172,11 @@ CONTEXT, LINKED = "context.all", "context.linked"
 one: as a connected note or an expanded hit."""
 
 _RANKED = {
-    "hit@1": "Success@1",
-    "mrr": "RR",
-    "ndcg@5": "nDCG@5",
-    "ndcg@10": "nDCG@10",
-    "precision@10": "P@10",
-    "recall@5": "R@5",
-    "recall@10": "R@10",
-    "recall@20": "R@20",
+    **{"hit@1": "Success@1", "mrr": "RR", "ndcg@5": "nDCG@5", "ndcg@10": "nDCG@10"},
+    **{"precision@10": "P@10", "recall@5": "R@5", "recall@10": "R@10", "recall@20": "R@20"},
 }
-"""Measures of a ranking -> what ir-measures calls them."""
-
 RANKED = tuple(_RANKED)
-"""Measures of a ranking; ``mrr`` looks at the first 20 hits."""
+"""Measures of a ranking, by what ir-measures calls them; ``mrr`` looks at the first 20 hits."""
 
 MEASURES = (
     *(CONTEXT, LINKED),
@@ -262,11 +245,7 @@ def ranking_values(
 def context_values(
     question: KnownQuestion, sources: Sequence[str], linked: Sequence[str]
 ) -> tuple[float, float]:
-    """Measure a context: :data:`CONTEXT` and :data:`LINKED`.
-
-    :param sources: notes that the ranking alone brought.
-    :param linked: notes that links brought.
-    """
+    """:data:`CONTEXT` and :data:`LINKED` of notes that the ranking alone and that links brought."""
     gold, direct = question.notes, frozenset(sources)
     brought = frozenset(linked) - direct
     return float(gold <= direct | brought), float(bool(gold & brought))

@@ -1,8 +1,5 @@
 """Questions whose answers are known: golden sets from files, each with its vault; and those made out of
-a vault's own headings, aliases and links, without a language model.
-
-What its owner wrote says what belongs together: a heading names its section, an alias its note, and
-the sentence around a link is about the note that the link leads to.
+a vault's own headings, aliases and links, whose owner said by them what belongs together.
 """
 
 from __future__ import annotations
@@ -106,7 +103,7 @@ def golden_sets(data: Path, work: Path) -> list[GoldenSet]:
 
     :param data: the folder of the sets, or one of them.
     :param work: folder to unpack the vaults into; one that is unpacked already is used as it is.
-    :returns: by name; empty if there are none.
+    :returns: by name.
     :raises UsageError: if a set cannot be read, naming the file and the line.
     """
     files = sorted([*data.glob("queries.jsonl"), *data.glob("*/queries.jsonl")])
@@ -133,10 +130,8 @@ def _unpacked(folder: Path, work: Path) -> Path:
 def read_questions(file: Path) -> tuple[KnownQuestion, ...]:
     """Read questions: an object a line with ``id``, ``question`` and ``gold``.
 
-    ``gold`` lists what the answer rests on: paths of notes, each with ``#Heading`` or ``#^block``
-    behind it where a part of the note is meant. ``answer``, or ``answers`` for several names of
-    it, is the answer itself; ``answer_aliases`` adds to them. Other keys are left to whoever wrote
-    them.
+    ``gold``, ``answer``, ``answers`` and ``answer_aliases`` are those of docs/evaluation.md; other
+    keys are left to whoever wrote them.
 
     :raises UsageError: naming the line that is not so, or the file that cannot be read.
     """
@@ -151,8 +146,7 @@ def read_lines(
 ) -> tuple[QuestionT, ...]:
     """Read questions of some kind, one from each line that is not blank.
 
-    :param make: makes a question of what a line holds.
-    :param otherwise: what a line is that it cannot be made of.
+    :param otherwise: what a line is that no question can be made of.
     :raises UsageError: naming the line that is not so, or the file that cannot be read.
     """
     try:
@@ -183,7 +177,6 @@ def placed(
 ) -> tuple[KnownQuestion, ...]:
     """Return the questions with the lines of the headings and blocks that they ask for.
 
-    :param origin: where the questions are from, for the message.
     :raises UsageError: if the index lacks a note or a note the place, naming the first few.
     """
     notes = view.notes_at(sorted({path for question in questions for path in question.notes}))

@@ -8,7 +8,7 @@ import hashlib
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from importlib.util import find_spec
@@ -21,30 +21,11 @@ from numpy.typing import NDArray
 
 from notehop.app.answer.draft import without_opening
 from notehop.app.answer.material import CONNECTED
-from notehop.app.evaluation import answer_sets
+from notehop.app.evaluation import answer_sets, metrics
+from notehop.app.evaluation import questions as known
 from notehop.app.evaluation.links import reader_without, with_unrelated_links
-from notehop.app.evaluation.metrics import (
-    ANSWERS,
-    MEASURES,
-    TOP,
-    Answered,
-    MeanEstimate,
-    answer_values,
-    context_values,
-    estimates,
-    measure_for,
-    ranked,
-    ranking_values,
-)
-from notehop.app.evaluation.questions import (
-    KnownQuestion,
-    Lines,
-    QuestionSet,
-    golden_sets,
-    own_questions,
-    placed,
-    read_questions,
-)
+from notehop.app.evaluation.metrics import MEASURES, MeanEstimate
+from notehop.app.evaluation.questions import KnownQuestion, Lines, QuestionSet
 from notehop.app.evaluation.variants import CURRENT, EvaluationPlan, Variant
 from notehop.app.retrieval.graph_retriever import EXPANDED
 from notehop.app.retrieval.trace import TracedQuery
@@ -173,7 +154,7 @@ class MeasuredVault:
         self.warnings.update(query.trace.warnings)
         return found
 
-    def answered(self, question: KnownQuestion) -> Answered:
+    def answered(self, question: KnownQuestion) -> metrics.Answered:
         """What is answered."""
         return _answered(self._vault.ask(question.text, **_asked(question)))
 
@@ -187,7 +168,7 @@ class MeasuredVault:
 
     def _search(self, question: KnownQuestion, results: str) -> SearchResult:
         # The ranking is measured, not what is shown where nothing matches.
-        how = {"results": results, "top_k": TOP, "min_score": 0, "connected": {"max": 0}}
+        how = {"results": results, "top_k": metrics.TOP, "min_score": 0, "connected": {"max": 0}}
         found = self._vault.search(question.text, **how, **_asked(question))
         self.warnings.update(found.warnings)
         return found
@@ -198,17 +179,17 @@ def _asked(question: KnownQuestion) -> dict[str, Any]:
     return {"filters": filters, "literal": True}
 
 
-def _answered(answer: Answer) -> Answered:
+def _answered(answer: Answer) -> metrics.Answered:
     sources, connected = (
         "\n".join(f"{one.title}\n{one.heading}\n{one.text}" for one in places)
         for places in (answer.sources, answer.connected_notes)
     )
     text = "" if answer.mode == "none" else without_opening(answer.answer)
-    return Answered(text, frozenset(one.path for one in answer.citations), sources, connected)
+    cited = frozenset(one.path for one in answer.citations)
+    return metrics.Answered(text, cited, sources, connected)
 
 
-@dataclass(slots=True)
-class _Outcome:
+class _Outcome(NamedTuple):
     """What one setting gave, in the order of the questions.
 
     ``values``: shape (questions, measures), in the order of :data:`MEASURES`; ``recall`` is that of
@@ -217,10 +198,10 @@ class _Outcome:
 
     values: NDArray[np.float64]
     recall: NDArray[np.float64]
-    passages: list[int]
-    milliseconds: list[float]
-    found: list[tuple[str, ...]]
-    answers: list[str | None]
+    passages: Sequence[int]
+    milliseconds: Sequence[float]
+    found: Sequence[tuple[str, ...]]
+    answers: Sequence[str | None]
 
 
 def _outcome(
@@ -228,28 +209,28 @@ def _outcome(
 ) -> _Outcome:
     """Ask every question for its context, for notes and for passages; and where ``answers``, those
     whose answer is known for an answer."""
-    nothing = np.empty(0)
-    outcome = _Outcome(nothing, nothing, [], [], [], [])
+    shown: list[tuple[int, float, tuple[str, ...], str | None]] = []
     contexts, by_note, by_chunk, of_answers = [], [], [], []
     for question in asked.questions:
         started = time.perf_counter()
         sources, linked = search.context(question)
-        outcome.milliseconds.append((time.perf_counter() - started) * 1000)
-        outcome.passages.append(len(sources) + len(linked))
-        contexts.append(context_values(question, sources, linked))
+        took = (time.perf_counter() - started) * 1000
+        contexts.append(metrics.context_values(question, sources, linked))
         notes = search.notes(question)
-        outcome.found.append(tuple(notes[:5]))
-        by_note.append(ranked([(path, (0, 0)) for path in notes], question.whole_notes))
-        by_chunk.append(ranked(search.chunks(question), question.gold))
-        reply = search.answered(question) if answers and question.answers else None
-        outcome.answers.append(None if reply is None else reply.text)
-        of_answers.append([nan] * len(ANSWERS) if reply is None else answer_values(question, reply))
+        by_note.append(metrics.ranked([(path, (0, 0)) for path in notes], question.whole_notes))
+        by_chunk.append(metrics.ranked(search.chunks(question), question.gold))
+        text, of_answer = None, [nan] * len(metrics.ANSWERS)
+        if answers and question.answers:
+            reply = search.answered(question)
+            text, of_answer = reply.text, metrics.answer_values(question, reply)
+        of_answers.append(of_answer)
+        shown.append((len(sources) + len(linked), took, tuple(notes[:5]), text))
         progress.advance(1)
-    of_notes, outcome.recall = ranking_values(by_note, [len(one.notes) for one in asked.questions])
-    of_chunks, _ = ranking_values(by_chunk, [len(one.gold) for one in asked.questions])
-    columns = [np.asarray(contexts), of_notes, of_chunks, np.asarray(of_answers)]
-    outcome.values = np.hstack(columns)
-    return outcome
+    golds = [(len(one.notes), len(one.gold)) for one in asked.questions]
+    of_notes, recall = metrics.ranking_values(by_note, [notes for notes, _ in golds])
+    of_chunks, _ = metrics.ranking_values(by_chunk, [parts for _, parts in golds])
+    values = np.hstack([np.asarray(contexts), of_notes, of_chunks, np.asarray(of_answers)])
+    return _Outcome(values, recall, *zip(*shown, strict=True))
 
 
 def _row(asked: QuestionSet, variant: Variant, own: _Outcome, other: _Outcome | None) -> Row:
@@ -268,8 +249,8 @@ def _row(asked: QuestionSet, variant: Variant, own: _Outcome, other: _Outcome | 
         setting=variant.name,
         overrides=variant.overrides,
         against=variant.against,
-        measures=estimates(MEASURES, own.values),
-        gains={} if other is None else estimates(MEASURES, own.values - other.values),
+        measures=metrics.estimates(MEASURES, own.values),
+        gains={} if other is None else metrics.estimates(MEASURES, own.values - other.values),
         recall=tuple(map(float, own.recall.mean(axis=0))),
         values=tuple(None if isnan(value) else value for value in own.values[:, at].tolist()),
         helped=tuple(one for one in changes if one.after > one.before),
@@ -295,7 +276,7 @@ def evaluate_sets(
     :raises UsageError: if there are none, one cannot be read, or the plan names no setting.
     """
     _check(plan)
-    found = golden_sets(data, work)
+    found = known.golden_sets(data, work)
     if not found:
         raise UsageError(f"{data}: holds no golden sets (folders with queries.jsonl, vault.tar.gz)")
     for golden in found:
@@ -308,8 +289,8 @@ def evaluate_sets(
         place_for = _indexed(golden.name, golden.vault, work, progress)
         place = place_for(settings)
         with _snapshot(place) as view:
-            questions = placed(golden.questions, view, golden.name)
-        asked = QuestionSet(golden.name, questions, measure_for(questions))
+            questions = known.placed(golden.questions, view, golden.name)
+        asked = QuestionSet(golden.name, questions, metrics.measure_for(questions))
         yield _evaluated(asked, place, place_for, plan, variants, progress)
 
 
@@ -342,20 +323,21 @@ def evaluate_vault(
     """
     _check(plan)
     place = replace(place, settings=place.settings.with_overrides(QUOTING))
-    given = None if questions is None else read_questions(questions)
+    given = None if questions is None else known.read_questions(questions)
     variants = plan.variants(place.settings)
     with (
         Reader(place.layout, expected_fingerprint(place.settings)) as reader,
         reader.snapshot() as view,
     ):
         if given is not None:
-            found = placed(given, view, str(questions))
-            sets = [QuestionSet(str(questions), found, measure_for(found))]
+            found = known.placed(given, view, str(questions))
+            sets = [QuestionSet(str(questions), found, metrics.measure_for(found))]
         else:
             language = reader.catalog.meta().get("fingerprint", {}).get("language")
             terms = Tokenizer(str(language or "en")).query
             links = view.links_from(view.paths())
-            made = own_questions(view.notes(), links, terms, most=plan.questions, seed=plan.seed)
+            how = {"most": plan.questions, "seed": plan.seed}
+            made = known.own_questions(view.notes(), links, terms, **how)
             sets = [replace(one, name=f"{place.name}: {one.name}") for one in made]
     if not sets:
         raise UsageError(
@@ -393,13 +375,13 @@ def _evaluated(
     progress: Progress,
 ) -> Evaluated:
     asked = asked if plan.measure is None else replace(asked, measure=plan.measure)
-    if asked.measure in ANSWERS and not any(one.answers for one in asked.questions):
+    if asked.measure in metrics.ANSWERS and not any(one.answers for one in asked.questions):
         raise UsageError(
             f"{asked.name}: none of its questions says its answer, which {asked.measure} asks for; "
             "write it as answer (docs/evaluation.md)"
         )
     # No part that an ablation takes away writes answers.
-    answers = not plan.ablate or (plan.measure or "") in ANSWERS
+    answers = not plan.ablate or (plan.measure or "") in metrics.ANSWERS
     # Settings that come to the same are run once.
     outcomes: dict[Settings, _Outcome] = {}
     warnings: Counter[str] = Counter()
@@ -454,7 +436,7 @@ def evaluate_answers(
                 answer = vault.ask(question.text)
                 measures.append(answer_sets.measured(question, _answered(answer)))
                 if each:
-                    known = zip(answer_sets.MEASURES, measures[-1], strict=True)
+                    of_each = zip(answer_sets.MEASURES, measures[-1], strict=True)
                     told.append(
                         {
                             "id": question.id,
@@ -462,7 +444,7 @@ def evaluate_answers(
                             "why": question.why,
                             "question": question.text,
                             "setting": variant.name,
-                            **{name: bool(value) for name, value in known if not isnan(value)},
+                            **{name: bool(value) for name, value in of_each if not isnan(value)},
                             "answer": without_opening(answer.answer),
                         }
                     )

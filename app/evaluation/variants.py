@@ -57,6 +57,10 @@ class Variant:
     settings: Settings
 
 
+Named = tuple[str, Mapping[str, Any], str | None]
+"""The name of settings, what they change, and which ones they are held to."""
+
+
 @dataclass(frozen=True, slots=True)
 class EvaluationPlan:
     """What is to be held against what.
@@ -81,12 +85,15 @@ class EvaluationPlan:
         :raises UsageError: if one that was named is none.
         :raises SettingsError: if one is no valid setting.
         """
+        found: list[Named]
         if self.compare is not None:
             first, second = self.compare
             if first == second:
                 raise UsageError(f"{first} is compared with itself; name two settings")
-            found = [(first, _named(settings, first), None)]
-            found.append((second, _named(settings, second), first))
+            found = [
+                (first, _named(settings, first), None),
+                (second, _named(settings, second), first),
+            ]
         elif self.ablate:
             found = _ablation(settings)
         else:
@@ -97,11 +104,7 @@ class EvaluationPlan:
         ]
 
 
-Change = tuple[str, Mapping[str, Any], str | None]
-"""The name of a setting, what it changes, and which one it is held to."""
-
-
-def _ablation(settings: Settings) -> list[Change]:
+def _ablation(settings: Settings) -> list[Named]:
     """What each part does: built up from bare signals, then one taken away or added at a time.
 
     The bare signals are held to their fusion, each rung of the ladder to the one below it, all
@@ -114,7 +117,7 @@ def _ablation(settings: Settings) -> list[Change]:
     ]
     parts = (*signals, *PARTS)
     on = [part for part in parts if attrgetter(part.key)(settings) != part.off]
-    found: list[Change] = [(STOCK, known[STOCK], None)]
+    found: list[Named] = [(STOCK, known[STOCK], None)]
     found += [(f"bare {name}", known[name], "fused") for name in BASE]
     below, overrides = "fused", known["fused"]
     found.append((below, overrides, STOCK))
