@@ -35,10 +35,10 @@ from notehop.indexing.stores.chroma import (
     update_mirror,
     write_in_child,
 )
-from notehop.indexing.stores.layout import IndexLayout
+from notehop.indexing.stores.layout import IndexLayout, unwritable
 from notehop.indexing.stores.lock import WriterLock
 from notehop.indexing.stores.model import LIMITS, Limits, NoteStatus
-from notehop.indexing.stores.replacement import finish_replacement, replace_index
+from notehop.indexing.stores.replacement import remove_left_over, replace_index
 from notehop.indexing.themes.update import sum_themes_up
 from notehop.indexing.tokens import NAMES
 
@@ -157,7 +157,7 @@ class Indexer:
             self.layout.create(self.vault)
             with WriterLock(self.layout, self._command, patience=_PATIENCE):
                 try:
-                    finish_replacement(self.layout)
+                    remove_left_over(self.layout)
                     yield fingerprint
                 except BaseException:
                     self._state = None
@@ -226,10 +226,16 @@ class Indexer:
             share = self.settings.vault.max_delete_share
             refuse_deletions(self.vault, indexed, indexed - left, share)
         self._state = None
-        self.layout.next.create(self.vault)
+        made = self.layout.beside()
+        try:
+            made.home.mkdir(mode=0o700)
+        except OSError as exc:
+            raise unwritable(self.layout.root, exc) from exc
         request = replace(request, allow_mass_delete=True)
-        update, _ = self._run(self.layout.next, fingerprint, request)
-        replace_index(self.layout)
+        update, _ = self._run(made, fingerprint, request)
+        # Its words too are those of the former index.
+        remove_mirror(self.layout)
+        replace_index(self.layout, made)
         self._state = None
         return update
 

@@ -179,7 +179,7 @@ def make_themes(
         changed = set(notes)
         groups = louvain(weights, settings.resolution)
     else:
-        changed = set(view.relinked_paths(before.generation))
+        changed = set(view.changed_paths(before.generation, relinked=True))
         known_groups = (*(one.notes for one in before.themes), *before.small)
         homes = {path: min(group) for group in known_groups for path in group}
         groups = louvain(weights, settings.resolution, homes)
