@@ -23,6 +23,7 @@ MAX_DEPTH = 40  # blocks in blocks (a list counts twice); each costs stack, deep
 
 _CALLOUT = re.compile(r"\[![^\]\n]+\][-+]?[ \t]*")
 _ID = re.compile(r"\^([A-Za-z0-9-]+)[ \t]*$", re.MULTILINE)
+_BAR = re.compile(r"(?<!\\)\|")
 
 
 @dataclass(slots=True)
@@ -156,9 +157,7 @@ def _without_closing_marks(src: str, start: int, end: int) -> Piece:
 def _split_row(src: str, start: int, end: int) -> list[Piece]:
     """Spans of the cells of a table row, without blanks around them; ``\\|`` parts no cells."""
     start, end = _trim(src, start, end)
-    bars = [
-        at for at in range(start, end) if src[at] == "|" and (at == start or src[at - 1] != "\\")
-    ]
+    bars = [bar.start() for bar in _BAR.finditer(src, start, end)]
     cells = list(zip([start, *(bar + 1 for bar in bars)], [*bars, end], strict=True))
     if cells[0] == (start, start):
         cells = cells[1:]

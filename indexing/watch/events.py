@@ -13,8 +13,6 @@ import sys
 import threading
 import time
 from collections.abc import Iterable
-from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from watchfiles import Change, watch
@@ -28,18 +26,6 @@ APP_FOLDER = ".obsidian"  # the folder of the app's settings: the one with a dot
 APP_SETTINGS = f"{APP_FOLDER}/app.json"  # the file of the app that says which files are left out
 GROUP_MS = 1_000  # changes that do not end are handed over this often
 _UNDECODABLE = "Unable to decode path"  # what the library says when a name that is no UTF-8 changed
-
-
-@dataclass(frozen=True, slots=True)
-class ReportedChanges:
-    """Paths at or below which something changed; ``settings`` if the vault's own are among them.
-
-    ``lost`` if there may be others, of which nothing is known.
-    """
-
-    paths: frozenset[str] = frozenset()
-    settings: bool = False
-    lost: bool = False
 
 
 class VaultEvents:
@@ -57,8 +43,7 @@ class VaultEvents:
         self._lock = threading.Condition()
         self._stop = threading.Event()
         self._paths: set[str] = set()
-        self._settings = self._lost = False
-        self._begun = self._started = False
+        self._lost = self._begun = self._started = False
         self._failure: str | None = None
         self.unreported: str | None = None
         """Why files are looked at though the system was to report changes; it is asked again."""
@@ -83,19 +68,19 @@ class VaultEvents:
             return "the folder is not there, or not the one it was"
         return self._failure
 
-    def take(self, timeout: float) -> ReportedChanges:
-        """What was reported since the last call; waits for something, up to ``timeout`` seconds."""
+    def take(self, timeout: float) -> tuple[set[str], bool]:
+        """Paths at or below which something changed since the last call, and whether there may be
+        others, of which nothing is known. Waits for something, up to ``timeout`` seconds."""
         with self._lock:
             self._lock.wait_for(lambda: self.pending, timeout)
-            changes = ReportedChanges(frozenset(self._paths), self._settings, self._lost)
-            self._paths.clear()
-            self._settings = self._lost = False
+            changes = self._paths, self._lost
+            self._paths, self._lost = set(), False
         return changes
 
     @property
     def pending(self) -> bool:
         """Whether :meth:`take` would not wait."""
-        return bool(self._paths or self._settings or self._lost or self._failure)
+        return bool(self._paths or self._lost or self._failure)
 
     def close(self) -> None:
         """End the watch; a second time is nothing."""
@@ -195,16 +180,14 @@ class VaultEvents:
     def _report(self, changes: Iterable[tuple[Change, str]]) -> None:
         with self._lock:
             for kind, path in changes:
-                if path == OWN_SETTINGS:
-                    self._settings = True
                 if path in (APP_SETTINGS, OWN_SETTINGS) or (
                     path == APP_FOLDER and kind != Change.modified
                 ):
                     self._paths.add(EVERYTHING)
-                elif not is_hidden(path):
+                if not is_hidden(path):
                     self._paths.add(path)
             if len(self._paths) > self._timing.many:
-                self._paths = {EVERYTHING}
+                self._paths = {EVERYTHING, *self._paths & {OWN_SETTINGS}}
             self._lock.notify_all()
 
 
@@ -217,27 +200,19 @@ def folders_of(vault: Path) -> frozenset[str]:
     :raises OSError: if the vault itself cannot be listed.
     """
     os.scandir(vault).close()
-    found = {APP_FOLDER} if (vault / APP_FOLDER).is_dir() else set()
-    left = [""]
-    while left:
-        here = left.pop()
-        found.add(here)
-        with suppress(OSError), os.scandir(vault / here) as entries:
-            for entry in entries:
-                usable = not entry.name.startswith(".") and is_text(entry.name)
-                if usable and entry.is_dir(follow_symlinks=False):
-                    left.append(f"{here}/{entry.name}" if here else entry.name)
+    found = {"", APP_FOLDER} if (vault / APP_FOLDER).is_dir() else {""}
+    for here, names, _ in os.walk(vault):
+        names[:] = [name for name in names if not name.startswith(".") and is_text(name)]
+        folders = [Path(here, name) for name in names if not os.path.islink(f"{here}/{name}")]  # noqa: PTH114
+        found.update(folder.relative_to(vault).as_posix() for folder in folders)
     return frozenset(found)
 
 
 def is_folder(vault: Path, path: str) -> bool:
     """Whether a folder that is to be watched stands at a path now."""
-    folder = vault / path
-    with suppress(OSError):
-        return folder.is_dir() and (
-            path == APP_FOLDER or not (is_hidden(path) or folder.is_symlink())
-        )
-    return False
+    folder = str(vault / path)
+    is_note_folder = not (is_hidden(path) or os.path.islink(folder))  # noqa: PTH114 - never raises
+    return (path == APP_FOLDER or is_note_folder) and os.path.isdir(folder)  # noqa: PTH112
 
 
 def is_hidden(path: str) -> bool:

@@ -16,11 +16,12 @@ from notehop.config.errors import (
     NotehopError,
     VaultError,
 )
+from notehop.config.small_files import is_folder
 from notehop.indexing.pipeline import Indexer
 from notehop.indexing.pipeline.models import TooMuchToEmbed
 from notehop.indexing.report import Update
 from notehop.indexing.watch.backoff import LAST_WAIT, TIMING, Backoff, Timing
-from notehop.indexing.watch.events import EVERYTHING, VaultEvents
+from notehop.indexing.watch.events import EVERYTHING, OWN_SETTINGS, VaultEvents
 from notehop.indexing.watch.state import Phase, WatcherLock
 
 HALF_WRITTEN = 1.0
@@ -106,13 +107,13 @@ class Follower:
         if self._events is None:
             stop.wait(seconds)
         else:
-            reported = self._events.take(seconds)
-            if reported.settings:
+            paths, lost = self._events.take(seconds)
+            if OWN_SETTINGS in paths:
                 self._load_settings()
-            if reported.paths:
+            if paths:
                 self._backoff.shorten()
-            self._due |= reported.paths
-            self._lost |= reported.lost
+            self._due |= paths
+            self._lost |= lost
         # While a machine sleeps its steady clock may stand still, and the day's clock goes on.
         before, self._clocks = self._clocks, (time.monotonic(), time.time())
         steady, day = (now - then for now, then in zip(self._clocks, before, strict=True))
@@ -125,7 +126,8 @@ class Follower:
     def _listen(self) -> None:
         """See that changes are reported; what happened while they were not is due."""
         vault, watch = self._indexer.vault, self._indexer.settings.watch
-        if self._events is None and _is_there(vault):
+        # A disk that answers with an error is not there.
+        if self._events is None and is_folder(str(vault)):
             self._events = VaultEvents(
                 vault, settle_ms=watch.settle_ms, polling=watch.polling, timing=self._timing
             )
@@ -266,13 +268,6 @@ def half_written(vault: Path, paths: Iterable[str]) -> set[str]:
             if path and status.st_size == 0 and 0 <= time.time() - status.st_mtime < HALF_WRITTEN:
                 found.add(path)
     return found
-
-
-def _is_there(vault: Path) -> bool:
-    """Whether the folder is there; a disk that answers with an error is not."""
-    with suppress(OSError):
-        return vault.is_dir()
-    return False
 
 
 def _message(exc: NotehopError | OSError) -> str:

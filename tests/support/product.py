@@ -220,7 +220,7 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.vault.plain": "plain_map plain_text without_emphasis words_of",
     "notehop.indexing.vault.sentences": "sentence_spans",
     "notehop.indexing.vault.walk": "exclusion glob_pattern Walk walk",
-    "notehop.indexing.watch.events": "APP_SETTINGS EVERYTHING ReportedChanges VaultEvents",
+    "notehop.indexing.watch.events": "APP_SETTINGS EVERYTHING VaultEvents",
     "notehop.indexing.watch.process": "PROGRAM run_program",
     "notehop.indexing.watch.service": "follow=follow_follow Following "
     "stopped_by_signals when_input_ends",
