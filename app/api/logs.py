@@ -17,11 +17,7 @@ _PLAIN = re.compile(r"[\w./:{}@%+-]+", re.ASCII)
 
 
 class KeyValue(logging.Formatter):
-    """A record as ``time=… level=… logger=… request=… message="…" key=value``.
-
-    A value with anything but plain signs in it is quoted as JSON does, line ends included: no text
-    can forge a line.
-    """
+    """A record as ``time=… level=… logger=… request=… message="…" key=value``; no text can forge a line."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Write a record as one line."""

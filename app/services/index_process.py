@@ -103,11 +103,9 @@ def has_index(place: Place) -> bool:
     """Whether the vault was ever indexed; one that cannot be read counts, and is damaged."""
     # Here and not above: every search imports this module, and few need the database.
     from notehop.indexing.stores.catalog import Catalog
-    from notehop.indexing.stores.replacement import settle
 
-    settle(place.layout)
     try:
-        with Catalog.open(place.layout.catalog, read_only=True) as catalog:
+        with Catalog.of(place.layout) as catalog:
             return "fingerprint" in catalog.meta()
     except IndexMissing:
         return False

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from notehop.app.services.vault import VaultHandle
     from notehop.indexing.stores.reader import Reader
-    from notehop.indexing.stores.served.chroma_vectors import VectorServer
+    from notehop.indexing.stores.served.chroma_server import ChromaServer
 
 APP_FOLDER = ".obsidian"  # what makes a folder a vault of the application
 
@@ -128,12 +128,14 @@ def open_place(
     return VaultHandle(place, llm, opened)
 
 
-def vector_server(place: Place) -> VectorServer | None:
-    """The server that holds the vectors of an index; None where each process holds them itself."""
+def vector_server(place: Place) -> ChromaServer | None:
+    """The server that holds the vectors of an index; None where each process holds them itself.
+
+    :raises SettingsError: if its token cannot be sent.
+    """
     if place.settings.vectors.engine != "chroma":
         return None
     from notehop.indexing.stores.served.chroma_server import ChromaServer
-    from notehop.indexing.stores.served.chroma_vectors import VectorServer
 
     seconds = place.settings.chroma.timeout_s
-    return VectorServer(ChromaServer(place.settings, place.layout.root, seconds))
+    return ChromaServer(place.settings, place.layout.root, seconds)

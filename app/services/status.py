@@ -32,7 +32,6 @@ from notehop.indexing.stores.chroma import read_mirror
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.lock import read_holder
 from notehop.indexing.stores.model import LinkRow, NoteStatus
-from notehop.indexing.stores.replacement import settle
 from notehop.indexing.vault.parse import read_note
 from notehop.indexing.vault.walk import FileEntry, Walk
 from notehop.indexing.watch.state import read_watch_state
@@ -92,14 +91,14 @@ def vector_server_now(place: Place, stamp: str) -> models.VectorServerNow | None
     if place.settings.vectors.engine != "chroma":
         return None
     # Here and not above: most have none.
-    from notehop.indexing.stores.served.chroma_vectors import collection_name
+    from notehop.indexing.stores.served.chroma_vectors import ServedState, collection_name
 
     now = models.VectorServerNow(url=place.settings.chroma.url, collection=collection_name(stamp))
     try:
         server = vector_server(place)
         assert server is not None
         with closing(server):
-            _, state = server.state(stamp)
+            state = ServedState.read(server.known_collection(now.collection))
     except (errors.VectorServerError, errors.SettingsError) as exc:
         now.problem = str(exc)
         return now
@@ -226,10 +225,12 @@ def index_status(place: Place) -> models.IndexStatus:
 
 @contextmanager
 def opened(place: Place) -> Iterator[tuple[Catalog, CatalogSnapshot]]:
-    """The catalog of a place, and a view of its newest generation."""
-    settle(place.layout, finish=not place.read_only)
+    """The catalog of a place, and a view of its newest generation.
+
+    :raises IndexFailure: as :func:`index_status`.
+    """
     try:
-        catalog = Catalog.open(place.layout.catalog, read_only=True)
+        catalog = Catalog.of(place.layout)
     except errors.IndexMissing as exc:
         raise errors.IndexMissing(f"{exc}{_under_way(place.layout)}") from exc
     with catalog, catalog.snapshot() as view:
@@ -260,10 +261,10 @@ def _sizes(layout: IndexLayout) -> dict[str, int]:
     for folder, _, names in os.walk(layout.root):
         for name in names:
             path = Path(folder, name)
-            top = layout.root / path.relative_to(layout.root).parts[0]
+            part = next((part_of[one] for one in (path, *path.parents) if one in part_of), "other")
             # A writer may just have taken it away.
             with suppress(OSError):
-                sizes[part_of.get(top, "other")] += path.stat().st_size
+                sizes[part] += path.stat().st_size
     return sizes
 
 

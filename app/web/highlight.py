@@ -8,16 +8,14 @@ from functools import lru_cache
 
 from notehop.indexing.tokens import Tokenizer, detect_language
 
-_TAG = re.compile(r"(<[^>]*>)")
-_ENTITY = re.compile(r"(&[#\w]+;)")
+_NO_TEXT = re.compile(r"(<[^>]*>|&[#\w]+;)")
+"""Tags, and entities: what one stands for is a sign, and no word."""
 _WORD = re.compile(r"[^\W_]+(?:['’.\-][^\W_]+)*")
 _UNSPACED = re.compile(r"[\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\u0e01-\u0e3a]{2,}")
 _FILTER = re.compile(r'(?<!\S)-?[\w.]+:(?:"[^"]*"|\S+)')
 
-Marker = Callable[[str], str]
 
-
-def marker(query: str, texts: list[str]) -> Marker:
+def marker(query: str, texts: list[str]) -> Callable[[str], str]:
     """A function that puts ``<mark>`` around the words of a query in HTML.
 
     Words are compared as the index compares them: in their forms, without accents and case. The
@@ -25,11 +23,10 @@ def marker(query: str, texts: list[str]) -> Marker:
 
     :param texts: what will be marked: their language is that of the words.
     """
-    language = detect_language([query, *texts])
-    wanted = frozenset(_tokenizer(language).query(_FILTER.sub(" ", query)))
+    tokens = _tokenizer(detect_language([query, *texts]))
+    wanted = frozenset(tokens.query(_FILTER.sub(" ", query)))
     if not wanted:
         return lambda html: html
-    tokens = _tokenizer(language)
 
     def word(found: re.Match[str]) -> str:
         text = found[0]
@@ -37,15 +34,9 @@ def marker(query: str, texts: list[str]) -> Marker:
             return _UNSPACED.sub(lambda run: _pairs(run[0], wanted), text)
         return f"<mark>{text}</mark>" if wanted.intersection(tokens(text)) else text
 
-    def plain(text: str) -> str:
-        # An entity is no word: what it stands for is a sign.
-        parts = _ENTITY.split(text)
-        parts[::2] = [_WORD.sub(word, part) for part in parts[::2]]
-        return "".join(parts)
-
     def mark(html: str) -> str:
-        parts = _TAG.split(html)
-        parts[::2] = [plain(part) for part in parts[::2]]
+        parts = _NO_TEXT.split(html)
+        parts[::2] = [_WORD.sub(word, part) for part in parts[::2]]
         return "".join(parts).replace("</mark> <mark>", " ")
 
     return mark

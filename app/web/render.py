@@ -18,8 +18,7 @@ from notehop.indexing.vault.properties import BETWEEN
 
 MOST = 200_000  # characters of a note that are rendered: a book; it takes a second or two
 
-_ANSWER = Surroundings(markers=True)
-_SNIPPET = Surroundings()
+_ANSWER, _SNIPPET = Surroundings(markers=True), Surroundings()
 _FIRST_HEADING = re.compile(r"\A\s*#{1,6}[ \t][^\n]*(?:\n|\Z)")
 _DESTINATION = re.compile(r"\]\(\s*<?([^<>]*?)>?(?:\s+[\"'(][^\n]*)?\s*\)\Z")
 
@@ -29,36 +28,26 @@ def note_html(view: NoteView, vault: str) -> tuple[str, bool]:
 
     Its links lead to the page's own addresses of notes (``#/note/…``), or open in the application
     what is no note.
-
-    :param vault: name of the vault.
     """
     surroundings = Surroundings(_hrefs(view, vault), first_line=view.lines[0])
     return sanitise(render(view.text[:MOST], surroundings)), len(view.text) > MOST
 
 
 def snippets_html(texts: Sequence[str], query: str) -> list[str]:
-    """Texts of chunks as HTML with the words of a query marked.
-
-    The heading that a chunk begins with is left out: who shows it shows its heading. Properties
-    run on in one paragraph.
+    """Texts of chunks as HTML with the words of a query marked, without the heading they begin with:
+    who shows them shows it. Properties run on in one paragraph.
     """
     mark = marker(query, list(texts))
-    return [sanitise(mark(sanitise(render(_shown(text), _SNIPPET)))) for text in texts]
-
-
-def _shown(text: str) -> str:
-    return (_FIRST_HEADING.sub("", text) or text).replace(f"{BETWEEN}\n", f"{BETWEEN} ")
+    found: list[str] = []
+    for text in texts:
+        shown = (_FIRST_HEADING.sub("", text) or text).replace(f"{BETWEEN}\n", f"{BETWEEN} ")
+        found.append(sanitise(mark(sanitise(render(shown, _SNIPPET)))))
+    return found
 
 
 def answer_html(text: str) -> str:
     """An answer as HTML; its markers are links to ``#cite-1`` and ``#cite-C1``."""
     return sanitise(render(text, _ANSWER))
-
-
-def note_href(path: str, fragment: str | None = None) -> str:
-    """The page's address of a note, at a heading or block where one is named."""
-    at = f"?at={quote(fragment, safe='')}" if fragment else ""
-    return f"#/note/{quote(path)}{at}"
 
 
 def _hrefs(view: NoteView, vault: str) -> Callable[[LinkText], str | None]:
@@ -74,7 +63,10 @@ def _hrefs(view: NoteView, vault: str) -> Callable[[LinkText], str | None]:
             path = next((p for p in (joined, f"{joined}.md", link.target) if p in known), None)
         if path is None:
             return None
-        return note_href(path, link.fragment) if is_readable(path) else open_uri(vault, path)
+        if not is_readable(path):
+            return open_uri(vault, path)
+        at = f"?at={quote(link.fragment, safe='')}" if link.fragment else ""
+        return f"#/note/{quote(path)}{at}"
 
     return href
 

@@ -29,15 +29,13 @@ from notehop.indexing.stores.check import (
     Finding,
     PartState,
     check_catalog,
-    check_lexical,
+    check_derived,
     check_mirror,
     check_sentences,
-    check_vectors,
     said_of,
     wanted_of,
 )
 from notehop.indexing.stores.lock import WriterLock
-from notehop.indexing.stores.replacement import settle
 
 
 class IndexCheck(Strict):
@@ -86,9 +84,8 @@ def check_index(place: Place) -> IndexCheck:
             held.enter_context(WriterLock(layout, "notehop doctor"))
             alone = True
         found = IndexCheck()
-        settle(layout)
         try:
-            with Catalog.open(layout.catalog, read_only=True) as catalog:
+            with Catalog.of(layout) as catalog:
                 catalog.verify()
                 with catalog.snapshot() as view:
                     _check(found, place, catalog, view, alone=alone)
@@ -144,8 +141,8 @@ def _check(
     if alone and layout.purge_mark.exists():
         cut_off = "a run was cut off: words of withdrawn notes may stand in files"
         found.add("purge", cut_off, INDEX, broken=False)
-    if alone and layout.next.root.exists():
-        found.add("next", "a rebuild was cut off and takes room", INDEX, broken=False)
+    if alone and layout.left_over():
+        found.add("rebuild", "a rebuild was cut off and takes room", INDEX, broken=False)
     try:
         found.pending = pending_changes(place, catalog).pending
     except errors.NotehopError as exc:
@@ -156,8 +153,8 @@ def _check_caches(
     found: IndexCheck, place: Place, view: CatalogSnapshot, chunks: Mapping[str, str]
 ) -> None:
     layout = place.layout
-    found.add_checked("vectors", partial(check_vectors, layout, view, chunks))
-    found.add_checked("lexical", partial(check_lexical, layout, view, chunks))
+    found.add_checked("vectors", partial(check_derived, "vectors", layout, view, chunks))
+    found.add_checked("lexical", partial(check_derived, "lexical", layout, view, chunks))
     manifest = read_manifest(layout.model)
     if manifest is None or not manifest.is_sound(layout.model):
         found.add("model", "the model for queries is not there or not whole", INDEX)
