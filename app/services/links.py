@@ -70,29 +70,28 @@ class _Vault:
 
     def read(self, path: str) -> ReadNote | None:
         """What there is of a note; None if it cannot be read."""
-        if path not in self._notes:
-            self._notes[path] = self._read(path)
-        return self._notes[path]
-
-    def _read(self, path: str) -> ReadNote | None:
+        if path in self._notes:
+            return self._notes[path]
+        found = None
         if is_pdf(path):
             # Nothing links from it, and to look for a page would take a second a file.
-            return ReadNote((), None, path.rpartition("/")[2], (), (), path, None)
-        comments = self.place.settings.vault.comment_links
-        read = read_note(self.place.vault, self.files[path], "", comment_links=comments)
-        note = read.note
-        if note is None:
-            self.problems.append((path, read.problem or "cannot be read"))
-            return None
-        return ReadNote(
-            links=note.links,
-            outline=outline_of_note(note),
-            title=note.title,
-            aliases=note.aliases,
-            warnings=note.warnings,
-            content_hash=note.content_hash,
-            excluded=note.excluded,
-        )
+            found = ReadNote((), None, path.rpartition("/")[2], (), (), path, None)
+        else:
+            comments = self.place.settings.vault.comment_links
+            read = read_note(self.place.vault, self.files[path], "", comment_links=comments)
+            if (note := read.note) is None:
+                self.problems.append((path, read.problem or "cannot be read"))
+            else:
+                found = ReadNote(
+                    links=note.links,
+                    outline=outline_of_note(note),
+                    title=note.title,
+                    aliases=note.aliases,
+                    warnings=note.warnings,
+                    content_hash=note.content_hash,
+                    excluded=note.excluded,
+                )
+        return self._notes.setdefault(path, found)
 
     def outline(self, path: str) -> Outline | None:
         """The outline of a note, for a fragment that leads into it."""
@@ -118,10 +117,7 @@ class _Vault:
         return read_properties(path, read_front_matter(path, text))
 
     def targets(self, out: set[str], named: Callable[[str], Named | None]) -> VaultFiles:
-        """What links can lead to.
-
-        :param out: files that are kept out.
-        """
+        """What links can lead to; ``out`` are files that are kept out."""
         excluded, aliases = set(out), {}
         for path, file in self.files.items():
             note = named(path) if file.kind == "note" and path not in out else None
@@ -191,10 +187,7 @@ def link_graph(place: Place) -> tuple[nx.MultiDiGraph, tuple[tuple[str, str], ..
 
 
 def survey(place: Place) -> Survey:
-    """Read a vault whole.
-
-    :raises VaultError: if the vault cannot be listed.
-    """
+    """Read a vault whole."""
     vault = _Vault(place)
     changes = compare(vault.walk, {}, {}, place.settings.vault.max_note_bytes)
     out = {file.path for file, _ in changes.skip}

@@ -8,9 +8,11 @@ import os
 import re
 import stat
 import sys
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import IO, Literal, TypeVar
 from urllib.parse import parse_qs, urlsplit
@@ -18,7 +20,7 @@ from urllib.parse import parse_qs, urlsplit
 from pydantic import TypeAdapter
 
 from notehop.config import Settings
-from notehop.config.errors import IndexUnwritable, UsageError
+from notehop.config.errors import IndexFailure, IndexUnwritable, UsageError
 from notehop.indexing import faults
 
 Read = TypeVar("Read")
@@ -55,50 +57,80 @@ class ServerCatalog:
         return f"PostgreSQL at {hosts}, database {database or 'of the user'}, schema {self.schema}"
 
 
-CatalogAddress = Path | ServerCatalog
-"""Where a catalog is: a file of SQLite, or tables on a server."""
+CatalogAddress = Path | ServerCatalog  # where a catalog is: a file of SQLite, or tables on a server
+
+
+_MADE_ANEW = re.compile("index-[0-9a-f]{8}")
+"""Names of the folders in which rebuilds make an index."""
 
 
 class _Place:
-    """A path in the folder of an index."""
+    """A path in the folder of an index, or in that in which a rebuild made it."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, *, made_anew: bool = False) -> None:
         self._name = name
+        self._made_anew = made_anew
 
     def __get__(self, layout: IndexLayout, _: object = None) -> Path:
-        return layout.root / self._name
+        return (layout.home if self._made_anew else layout.root) / self._name
+
+
+_replaced = partial(_Place, made_anew=True)
 
 
 @dataclass(frozen=True, slots=True)
 class IndexLayout:
     """The paths of one index (docs/index-layout.md says what each holds); making the value touches
     nothing. With a ``database`` on a server, the folder holds all but the catalog.
+
+    A first index lies in the folder itself. A rebuild makes one in a folder of its own there,
+    ``made_in``, and then replaces the line of ``current``, which names the one in force: a crash
+    leaves the old one or the new one.
     """
 
     root: Path
     database: ServerCatalog | None = None
+    made_in: str | None = None
 
     marker = _Place("notehop-index.txt")
     """It says that a folder is an index: nothing is ever removed from a folder without it."""
-    catalog_file = _Place("catalog.sqlite")
-    catalog_state = _Place("catalog.json")
-    vectors = _Place("vectors")
-    chunk_vectors = _Place("vectors/chunks.vectors")
-    lexical = _Place("lexical")
-    model = _Place("model")
-    themes = _Place("themes.json")
+    current = _Place("current.txt")
+    catalog_file = _replaced("catalog.sqlite")
+    catalog_state = _replaced("catalog.json")
+    vectors = _replaced("vectors")
+    chunk_vectors = _replaced("vectors/chunks.vectors")
+    lexical = _replaced("lexical")
+    model = _replaced("model")
+    themes = _replaced("themes.json")
+    purge_mark = _replaced("purge")
+    journal_mark = _replaced("journal")
     enrichment = _Place("enrichment.sqlite")
     enriching_lock = _Place("enriching.lock")
     chroma = _Place("chroma")
     chroma_collection = _Place("chroma-server.json")
-    purge_mark = _Place("purge")
-    journal_mark = _Place("journal")
     lock = _Place("writer.lock")
     lock_holder = _Place("writer.json")
     watch_lock = _Place("watcher.lock")
     watch_state = _Place("watcher.json")
     server = _Place("server.json")
     run_record = _Place("last-run.json")
+
+    @property
+    def home(self) -> Path:
+        """The folder that holds the index in force, or the one that is being made; IndexFailure if
+        the file that names it cannot be read."""
+        if self.made_in is not None:
+            return self.root / self.made_in
+        try:
+            name = self.current.read_text("utf-8", "replace").strip()
+        except (FileNotFoundError, NotADirectoryError):
+            return self.root
+        except OSError as exc:
+            raise IndexFailure(
+                f"{self.current}: cannot be read ({exc.strerror or exc}); mend the permissions of "
+                "the folder"
+            ) from exc
+        return self.root / name if _MADE_ANEW.fullmatch(name) else self.root
 
     @property
     def catalog(self) -> CatalogAddress:
@@ -110,39 +142,32 @@ class IndexLayout:
         """The catalog's file and those that SQLite keeps beside it, which mean nothing alone."""
         if self.database is not None:
             return ()
-        suffixes = ("-wal", "-shm", "-journal", "")
         file = self.catalog_file
-        return tuple(file.with_name(file.name + suffix) for suffix in suffixes)
-
-    @property
-    def next(self) -> IndexLayout:
-        """Where a rebuild makes the index that takes the place of this one."""
-        database = self.database and replace(self.database, role="next")
-        return IndexLayout(self.root / "next", database)
-
-    @property
-    def replaced(self) -> IndexLayout:
-        """Where the index goes that a rebuild replaced, until it is deleted."""
-        return IndexLayout(self.root / "replaced")
+        return tuple(file.with_name(file.name + end) for end in ("-wal", "-shm", "-journal", ""))
 
     @property
     def contents(self) -> tuple[Path, ...]:
-        """All that makes up the index and is replaced with it; the catalog first."""
-        derived = (self.chroma, self.vectors, self.lexical, self.model)
-        return (
-            *reversed(self.catalog_files),
-            *derived,
-            self.catalog_state,
-            self.themes,
-            self.purge_mark,
-            self.journal_mark,
-        )
+        """All that a rebuild makes anew."""
+        derived = (self.vectors, self.lexical, self.model, self.catalog_state, self.themes)
+        return (*self.catalog_files, *derived, self.purge_mark, self.journal_mark)
+
+    def beside(self) -> IndexLayout:
+        """Where a rebuild may make the index that takes the place of this one; nothing is there."""
+        database = self.database and replace(self.database, role="next")
+        return IndexLayout(self.root, database, f"index-{uuid.uuid4().hex[:8]}")
+
+    def left_over(self) -> list[Path]:
+        """The folders of indexes that a rebuild replaced, or did not finish."""
+        home = self.home
+        return [
+            path
+            for path in self.root.iterdir()
+            if path != home
+            and (_MADE_ANEW.fullmatch(path.name) or (path / self.marker.name).is_file())
+        ]
 
     def make_folder(self) -> None:
-        """Make the folder, for its owner alone; one that others can look into is closed to them.
-
-        :raises OSError: if it cannot be made.
-        """
+        """Make the folder, for its owner alone, and close one to them that others can look into."""
         self.root.parent.mkdir(parents=True, exist_ok=True)
         self.root.mkdir(mode=0o700, exist_ok=True)
         self.close_to_others()
@@ -156,13 +181,20 @@ class IndexLayout:
         """
         if os.name != "posix":
             return
-        # What others own, or remove meanwhile, is none of ours to close.
-        with suppress(OSError):
-            if _closed(self.root, self.root.stat()) or thorough:
-                for folder, folders, files in os.walk(self.root):
-                    for path in (Path(folder, name) for name in (*folders, *files)):
-                        with suppress(OSError):
-                            _closed(path, path.lstat())
+
+        def was_open(path: Path) -> bool:
+            # What others own, or remove meanwhile, is none of ours to close.
+            with suppress(OSError):
+                mode = path.lstat().st_mode
+                if not stat.S_ISLNK(mode) and mode & 0o077:
+                    path.chmod(stat.S_IMODE(mode) & 0o700)
+                    return True
+            return False
+
+        if was_open(self.root.resolve()) or thorough:
+            for folder, folders, files in os.walk(self.root):
+                for name in (*folders, *files):
+                    was_open(Path(folder, name))
 
     def create(self, vault: Path) -> None:
         """Make the folder and its marker; a folder that is an index already stays as it is.
@@ -198,13 +230,10 @@ class IndexLayout:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
-    """A new file, for its owner alone, to be written in the block, that takes the place of the one at
-    a path.
+    """A new file, for its owner alone, to be written in the block, that takes the place of another.
 
     A crash at any point leaves the old one or the new one, and at most a ``.new`` beside it that the
     next write takes over; an error leaves the old one.
-
-    :raises OSError: if the disk refuses.
     """
     new = path.with_suffix(".new")
     try:
@@ -230,19 +259,13 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
 
 
 def write_private(path: Path, text: str) -> None:
-    """Write a file that its owner alone may read.
-
-    :raises OSError: if the disk refuses.
-    """
+    """Write a file that its owner alone may read."""
     path.touch(0o600)
     path.write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
 def replace_file(path: Path, text: str) -> None:
-    """Put a file in the place of the one there is, or leave that as it is.
-
-    :raises OSError: if the disk refuses.
-    """
+    """Put a file in the place of the one there is, or raise OSError and leave that as it is."""
     with replacing(path) as file:
         file.write(text.encode("utf-8", "backslashreplace"))
 
@@ -254,15 +277,6 @@ def read_json(kind: type[Read], path: Path) -> Read | None:
         return TypeAdapter(kind).validate_python(json.loads(path.read_bytes()))
     except (OSError, ValueError, RecursionError):
         return None
-
-
-def _closed(path: Path, found: os.stat_result) -> bool:
-    """Close a file or folder to others; whether it was open to them."""
-    mode = stat.S_IMODE(found.st_mode)
-    if stat.S_ISLNK(found.st_mode) or not mode & 0o077:
-        return False
-    path.chmod(mode & 0o700)
-    return True
 
 
 def unwritable(folder: Path, exc: OSError) -> IndexUnwritable:

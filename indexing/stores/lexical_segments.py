@@ -97,10 +97,8 @@ class Segment:
 
     @classmethod
     def count(cls, documents: Sequence[tuple[ChunkId, FieldTokens]]) -> Segment:
-        """Count the tokens of documents.
-
-        :raises ValueError: for a field that is not in :data:`notehop.indexing.tokens.FIELDS`.
-        """
+        """Count the tokens of documents; ValueError for a field that is not in
+        :data:`notehop.indexing.tokens.FIELDS`."""
         numbers: dict[str, int] = {}
         n = max(len(documents), 1)
         terms, places, sizes = array("q"), array("q"), array("q")
@@ -221,10 +219,8 @@ def write_segments(folder: Path, segments: Sequence[Segment], generation: int, s
 
 
 def read_segments(folder: Path) -> tuple[list[Segment], int, str]:
-    """Read the file in ``folder`` into memory, its generation and stamp; checksums are compared.
-
-    :raises IndexDamaged: if it is missing, cannot be read, or is not what was written.
-    """
+    """Read the file in ``folder`` into memory, its generation and stamp; checksums are compared;
+    IndexDamaged if it is missing, cannot be read, or is not what was written."""
     with open_cache(folder / FILE) as (about, file):
         segments = []
         for number, text in enumerate(of_array(file["texts"])):

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import time
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -51,33 +52,29 @@ class VaultEvents:
         :param settle_ms: time without a further change after which changes are handed over.
         :param polling: look at the files again and again instead of waiting for reports.
         """
-        self._vault = vault
-        self._timing = timing
-        self._settle_ms = settle_ms
-        self._polling = polling
-        # Other systems watch a folder with all below it as one, and follow no links.
-        self._each_folder = polling or sys.platform == "linux"
+        self._vault, self._timing = vault, timing
+        self._settle_ms, self._polling = settle_ms, polling
         self._lock = threading.Condition()
         self._stop = threading.Event()
         self._paths: set[str] = set()
         self._settings = self._lost = False
-        self._begun = self._late = False
+        self._begun = self._started = False
         self._failure: str | None = None
         self.unreported: str | None = None
-        """Why files are looked at though the system was to report changes."""
+        """Why files are looked at though the system was to report changes; it is asked again."""
+        self._asked = 0.0
         self._thread = threading.Thread(target=self._run, name="notehop-events", daemon=True)
         self._root = _identity(vault)
 
     def start(self) -> None:
         """Begin; when this returns, whatever changes from now on will be reported.
 
-        Where the system takes its time, it returns before that: then the whole vault is reported
-        as soon as changes are.
+        Where the system takes its time, it returns before that, and changes are lost until then.
         """
         self._thread.start()
         with self._lock:
             self._lock.wait_for(lambda: self._begun or self._failure, self._timing.start)
-            self._late = not self._begun
+            self._started = True
 
     @property
     def failure(self) -> str | None:
@@ -109,24 +106,34 @@ class VaultEvents:
     def _run(self) -> None:
         watched: frozenset[str] | None = None
         while not self._stop.is_set() and self._failure is None:
+            polling = self._polling or self._asked_lately()
             try:
-                folders = folders_of(self._vault) if self._each_folder else frozenset([""])
-                self._watch(folders, folders - (folders if watched is None else watched))
+                # Other systems watch a folder with all below it as one, and follow no links.
+                each = polling or sys.platform == "linux"
+                folders = folders_of(self._vault) if each else frozenset([""])
+                new = folders - (folders if watched is None else watched)
+                self._watch(folders, new, polling=polling, each=each)
                 watched = folders
             except (OSError, RuntimeError, ValueError) as exc:
                 # OSError: too many folders for the system's limit, a folder that went; RuntimeError:
                 # the library's own; ValueError: a path of the vault that is no UTF-8.
                 reason = str(exc) or type(exc).__name__
                 with self._lock:
-                    if self._polling or _identity(self._vault) != self._root:
+                    if polling or _identity(self._vault) != self._root:
                         self._failure = reason
                     else:
-                        self._polling = self._each_folder = True
-                        self.unreported = reason
+                        self.unreported, self._asked = reason, time.monotonic()
                     self._lock.notify_all()
 
-    def _watch(self, folders: frozenset[str], new: frozenset[str]) -> None:
-        """Report changes until other folders have to be watched.
+    def _asked_lately(self) -> bool:
+        """Whether the system would not report changes, a while ago."""
+        waited = time.monotonic() - self._asked
+        return self.unreported is not None and waited < self._timing.report_retry
+
+    def _watch(
+        self, folders: frozenset[str], new: frozenset[str], *, polling: bool, each: bool
+    ) -> None:
+        """Report changes until other folders have to be watched, or the system is asked again.
 
         :param new: of the folders, those that were not watched by the watch before.
         """
@@ -139,9 +146,9 @@ class VaultEvents:
             # Nothing, now and then: the watch stands, and may have to end.
             rust_timeout=max(self._settle_ms, 50),
             yield_on_timeout=True,
-            force_polling=self._polling or None,
+            force_polling=polling or None,
             poll_delay_ms=self._timing.poll_ms * (5 if self.unreported else 1),
-            recursive=not self._each_folder,
+            recursive=not each,
             ignore_permission_denied=True,
             raise_interrupt=False,
         )
@@ -149,12 +156,25 @@ class VaultEvents:
             for found in changes:
                 if not began:
                     began = True
-                    self._watching(new)
+                    with self._lock:
+                        if not polling:
+                            self.unreported = None
+                        # What changed since the watch before is not known.
+                        self._paths |= new
+                        self._lost |= self._started
+                        self._begun = True
+                        self._lock.notify_all()
                 relative = {(kind, self._relative(path)) for kind, path in found}
                 self._report(relative)
-                if self._stop.is_set() or any(
-                    (kind == Change.added or path not in folders) and is_folder(self._vault, path)
-                    for kind, path in (relative if self._each_folder else ())
+                ask_again = polling and not self._polling and not self._asked_lately()
+                if (
+                    self._stop.is_set()
+                    or ask_again
+                    or any(
+                        (kind == Change.added or path not in folders)
+                        and is_folder(self._vault, path)
+                        for kind, path in (relative if each else ())
+                    )
                 ):
                     break
         except FileNotFoundError:
@@ -168,16 +188,9 @@ class VaultEvents:
         finally:
             changes.close()
 
-    def _watching(self, new: frozenset[str]) -> None:
-        """Note that the watch has begun; what changed since the one before is not known."""
-        with self._lock:
-            if self._begun:
-                self._paths |= new
-                self._lost = True
-            elif self._late:
-                self._paths.add(EVERYTHING)
-            self._begun = True
-            self._lock.notify_all()
+    def _relative(self, path: str) -> str:
+        relative = Path(path).relative_to(self._vault).as_posix()
+        return "" if relative == "." else relative
 
     def _report(self, changes: Iterable[tuple[Change, str]]) -> None:
         with self._lock:
@@ -194,10 +207,6 @@ class VaultEvents:
                 self._paths = {EVERYTHING}
             self._lock.notify_all()
 
-    def _relative(self, path: str) -> str:
-        relative = Path(path).relative_to(self._vault).as_posix()
-        return "" if relative == "." else relative
-
 
 def folders_of(vault: Path) -> frozenset[str]:
     """All that are to be watched, relative to the vault; the vault itself is the empty path.
@@ -208,17 +217,16 @@ def folders_of(vault: Path) -> frozenset[str]:
     :raises OSError: if the vault itself cannot be listed.
     """
     os.scandir(vault).close()
-    found = {"", APP_FOLDER} if (vault / APP_FOLDER).is_dir() else {""}
+    found = {APP_FOLDER} if (vault / APP_FOLDER).is_dir() else set()
     left = [""]
     while left:
         here = left.pop()
+        found.add(here)
         with suppress(OSError), os.scandir(vault / here) as entries:
             for entry in entries:
-                name = entry.name
-                usable = not name.startswith(".") and is_text(name)
+                usable = not entry.name.startswith(".") and is_text(entry.name)
                 if usable and entry.is_dir(follow_symlinks=False):
-                    left.append(f"{here}/{name}" if here else name)
-        found.add(here)
+                    left.append(f"{here}/{entry.name}" if here else entry.name)
     return frozenset(found)
 
 

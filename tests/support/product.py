@@ -44,7 +44,6 @@ _HOMES: dict[str, str] = {
     "notehop.app.api.routes": "seen",
     "notehop.app.cli.program": "app run",
     "notehop.app.cli.show_status": "show_status",
-    "notehop.app.services": "running_server",
     "notehop.app.services.ask": "FRESH PendingCount",
     "notehop.app.services.capture": "capture Find",
     "notehop.app.services.listing": "period_of",
@@ -58,9 +57,9 @@ _HOMES: dict[str, str] = {
     "notehop.app.services.doctor": "Kind",
     "notehop.app.services.open_vault": "open_place locate NoVault Place",
     "notehop.app.services.vaults": "locate_all Vaults",
-    "notehop.app.services.notes.suggest": "link_to",
+    "notehop.app.services.notes.related": "link_to",
     "notehop.app.services.running_server": (
-        "ask_server Announcement digest proof read_running Running"
+        "ask_server Announcement identity proof read_running Running"
     ),
     "notehop.app.demo": "demo_questions demo_vault",
     "notehop.app.evaluation.answer_sets": (
@@ -155,8 +154,7 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.enrich.store": "EnrichmentStore read_summaries Summary",
     "notehop.indexing.graph": "pagerank",
     "notehop.indexing.graph.communities": (
-        "singleton connected_parts grouped louvain match_communities move_notes "
-        "EdgeWeights edge_weights"
+        "singleton grouped louvain match_communities move_notes EdgeWeights edge_weights"
     ),
     "notehop.indexing.graph.files": "VaultFiles is_note",
     "notehop.indexing.graph.pagerank": "pagerank=graph_pagerank",
@@ -187,7 +185,7 @@ _HOMES: dict[str, str] = {
     ),
     "notehop.indexing.stores.served.chroma_server": "ChromaServer",
     "notehop.indexing.stores.served.chroma_mirror": "update_served_mirror",
-    "notehop.indexing.stores.served.chroma_vectors": "collection_name ServedState VectorServer",
+    "notehop.indexing.stores.served.chroma_vectors": "collection_name ServedState",
     "notehop.indexing.stores.check": "INDEX REBUILD check_mirror",
     "notehop.indexing.stores.labels": "property_label",
     "notehop.indexing.stores.layout": "index_dir_for CatalogAddress IndexLayout ServerCatalog",

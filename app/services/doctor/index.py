@@ -30,15 +30,13 @@ from notehop.indexing.stores.check import (
     Finding,
     PartState,
     check_catalog,
-    check_lexical,
+    check_derived,
     check_mirror,
     check_sentences,
-    check_vectors,
     said_of,
     wanted_of,
 )
 from notehop.indexing.stores.lock import WriterLock
-from notehop.indexing.stores.replacement import settle
 
 
 class IndexCheck(Strict):
@@ -70,7 +68,19 @@ def check_index(place: Place) -> IndexCheck:
         with suppress(errors.IndexLocked, errors.IndexUnwritable):
             held.enter_context(WriterLock(layout, "notehop doctor"))
             alone = True
-        found = _IndexChecks(place, alone).run()
+        checks = _IndexChecks(place, alone)
+        found = checks.found
+        try:
+            with Catalog.of(layout) as catalog:
+                catalog.verify()
+                with catalog.snapshot() as view:
+                    checks.run(catalog, view)
+                if not alone and catalog.generation != found.generation:
+                    # What was compared are two generations: that they differ means nothing.
+                    found.findings = [one for one in found.findings if one.part == "catalog"]
+                    found.not_done.append("vectors, lexical: the index was written meanwhile")
+        except errors.IndexFailure as exc:
+            checks.fail("catalog", exc)
     found.findings.sort(key=lambda one: not one.broken)
     return found
 
@@ -86,24 +96,7 @@ class _IndexChecks:
     alone: bool
     found: IndexCheck = field(default_factory=IndexCheck)
 
-    def run(self) -> IndexCheck:
-        """Do every check that can be done."""
-        found = self.found
-        settle(self.place.layout)
-        try:
-            with Catalog.open(self.place.layout.catalog, read_only=True) as catalog:
-                catalog.verify()
-                with catalog.snapshot() as view:
-                    self._whole(catalog, view)
-                if not self.alone and catalog.generation != found.generation:
-                    # What was compared are two generations: that they differ means nothing.
-                    found.findings = [one for one in found.findings if one.part == "catalog"]
-                    found.not_done.append("vectors, lexical: the index was written meanwhile")
-        except errors.IndexFailure as exc:
-            self._failed("catalog", exc)
-        return found
-
-    def _whole(self, catalog: Catalog, view: CatalogSnapshot) -> None:
+    def run(self, catalog: Catalog, view: CatalogSnapshot) -> None:
         found, layout = self.found, self.place.layout
         found.generation = view.generation
         if view.fingerprint is None:
@@ -124,7 +117,7 @@ class _IndexChecks:
             check_vault(view.meta(), self.place.vault, layout.root)
             check_fingerprint(view.fingerprint or {}, expected_fingerprint(self.place.settings))
         except (errors.IndexMismatch, errors.ModelError) as exc:
-            self._failed("catalog", exc)
+            self.fail("catalog", exc)
         chunks = view.counts().chunks
         found.parts.append(PartState(part="catalog", items=chunks, generation=view.generation))
         found.findings += check_catalog(view)
@@ -138,8 +131,14 @@ class _IndexChecks:
         found.findings += check_sentences(view, wants["links"])
         if not bare:
             self._caches(view, wants["chunks"])
-        if self.alone:
-            self._left_over(view)
+        # What a run that was cut off left; while one is under way, it is its own business.
+        if self.alone and view.meta().get("under_way"):
+            self._find("catalog", "the last run was cut off: notes are missing", INDEX)
+        if self.alone and layout.purge_mark.exists():
+            cut_off = "a run was cut off: words of withdrawn notes may stand in files"
+            self._find("purge", cut_off, INDEX, broken=False)
+        if self.alone and layout.left_over():
+            self._find("rebuild", "a rebuild was cut off and takes room", INDEX, broken=False)
         try:
             found.pending = pending_changes(self.place, catalog).pending
         except errors.NotehopError as exc:
@@ -147,8 +146,8 @@ class _IndexChecks:
 
     def _caches(self, view: CatalogSnapshot, chunks: Mapping[str, str]) -> None:
         layout = self.place.layout
-        self._take("vectors", partial(check_vectors, layout, view, chunks))
-        self._take("lexical", partial(check_lexical, layout, view, chunks))
+        self._take("vectors", partial(check_derived, "vectors", layout, view, chunks))
+        self._take("lexical", partial(check_derived, "lexical", layout, view, chunks))
         manifest = read_manifest(layout.model)
         if manifest is None or not manifest.is_sound(layout.model):
             self._find("model", "the model for queries is not there or not whole", INDEX)
@@ -158,26 +157,16 @@ class _IndexChecks:
         elif served is None and self.place.settings.index.mirror:
             self._take("chroma", partial(check_mirror, layout, view))
 
-    def _left_over(self, view: CatalogSnapshot) -> None:
-        """What a run that was cut off left; while one is under way, it is its own business."""
-        if view.meta().get("under_way"):
-            self._find("catalog", "the last run was cut off: notes are missing", INDEX)
-        if self.place.layout.purge_mark.exists():
-            cut_off = "a run was cut off: words of withdrawn notes may stand in files"
-            self._find("purge", cut_off, INDEX, broken=False)
-        if self.place.layout.next.root.exists():
-            self._find("next", "a rebuild was cut off and takes room", INDEX, broken=False)
-
     def _take(self, part: str, check: Callable[[], CheckResult]) -> None:
         try:
             found = check()
         except (errors.IndexFailure, OSError) as exc:
-            self._failed(part, exc)
+            self.fail(part, exc)
             return
         self.found.findings += found.findings
         self.found.parts += found.parts
 
-    def _failed(self, part: str, exc: Exception) -> None:
+    def fail(self, part: str, exc: Exception) -> None:
         anew = isinstance(exc, errors.IndexDamaged | errors.IndexMismatch | errors.ModelError)
         self._find(part, said_of(exc), REBUILD if part == "catalog" and anew else INDEX)
 

@@ -1,8 +1,8 @@
 """Finds the notes that a person or a program means by a path or a name: in the index, or in the files
-alone; and names that were almost written, by edit distance.
+alone; and names that were almost written.
 
-Of the index only what still stands in the vault is named: a note that became private since it was
-indexed is to whoever asks as if it had never been.
+Of the index only what still stands in the vault is named: a note that became private since is as if it had
+never been.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ _LOOKED_AT = 24  # near names that are held against the files
 _SHOWN = 200  # characters of a name that are repeated to whoever asked by it
 
 
-def notes_meant(now: CurrentNotes, said: str) -> tuple[str, ...]:
-    """Return the notes that are meant, several where a name is that of several.
+def notes_meant(now: CurrentNotes, said: str) -> tuple[tuple[str, ...], NoteAddress]:
+    """Return the notes that are meant, several where a name is that of several, and the place in them.
 
     Tried in order: a path in the vault, with or without ``.md``; a title or an alias; a name as a
     link would give it (the end of a path, or a path from the vault's root after a ``/``); then what
@@ -43,37 +43,32 @@ def notes_meant(now: CurrentNotes, said: str) -> tuple[str, ...]:
 
     :raises NoteMissing: if there is none, naming those that are called nearly so.
     """
-    try:
-        return _notes_named(now, said)
-    except NoteMissing:
-        if (address := address_of(said)) is None:
-            raise
-    return _notes_named(now, address.name)
+    address, plain = address_of(said), NoteAddress(said)
+    if address is None or not said.strip().startswith("[["):
+        try:
+            return _notes_named(now, plain.name), plain
+        except NoteMissing:
+            if address is None:
+                raise
+    return _notes_named(now, address.name), address
 
 
-def note_meant(now: CurrentNotes, said: str) -> str:
-    """Return the one note that is meant, as :func:`notes_meant`.
-
-    :raises NoteMissing: if there is none.
-    :raises UsageError: if several are meant.
-    """
-    meant = notes_meant(now, said)
+def note_meant(now: CurrentNotes, said: str) -> tuple[str, NoteAddress]:
+    """The one note that is meant, as :func:`notes_meant`; UsageError if several are."""
+    meant, address = notes_meant(now, said)
     if len(meant) > 1:
         raise UsageError(
             f"{shown(said)}: {len(meant)} notes: {listed(meant)}; name one by its path"
         )
-    return meant[0]
+    return meant[0], address
 
 
 def seeds_meant(now: CurrentNotes, asked: Iterable[str]) -> tuple[dict[str, str], list[str]]:
-    """The notes that some names mean, path -> the name; and what is to be said of them.
-
-    :raises NoteMissing: if one of them is that of no note.
-    """
+    """The notes that some names mean, path -> the name; and what is to be said of them."""
     seeds: dict[str, str] = {}
     warnings: list[str] = []
     for said in asked:
-        meant = notes_meant(now, said)
+        meant, _ = notes_meant(now, said)
         if len(meant) > 1:
             warnings.append(f"{shown(said)}: {len(meant)} notes: {listed(meant)}; all are taken")
         for path in meant:
@@ -103,33 +98,30 @@ def address_of(said: str) -> NoteAddress | None:
     text = said.strip()
     if len(text) > 4 * LONGEST or not _can_stand(text):
         return None
-    found = _address_in(text)
-    return found if found is None or _can_stand(found.section or "") else None
-
-
-def _address_in(text: str) -> NoteAddress | None:
+    lines: tuple[int, int] | None = None
     if text.startswith("note://"):
-        name, _, section = text.removeprefix("note://").partition("#")
-        return NoteAddress(unquote(name), unquote(section) or None)
-    if text.startswith("obsidian://"):
+        name, _, section = (unquote(one) for one in text[len("note://") :].partition("#"))
+    elif text.startswith("obsidian://"):
         name, _, section = "".join(parse_qs(urlsplit(text).query).get("file", [])).partition("#")
-        return NoteAddress(name, section or None) if name else None
-    if text.startswith("[[") and text.endswith("]]"):
+    elif text.startswith("[[") and text.endswith("]]"):
         link = read_wikilink(text[2:-2])
-        return None if link is None else NoteAddress(link.target, link.fragment or None)
-    if found := _LINES.fullmatch(text):
-        first = int(found[2])
-        return NoteAddress(found[1], lines=(first, int(found[3] or first)))
-    name, _, section = text.partition("#")
-    return NoteAddress(name, section) if name.strip() and section.strip() else None
+        name, section = ("", "") if link is None else (link.target, link.fragment or "")
+    elif found := _LINES.fullmatch(text):
+        name, section, first = found[1], "", int(found[2])
+        lines = first, int(found[3] or first)
+    else:
+        name, _, section = text.partition("#")
+        if not section.strip():
+            return None
+    if not name.strip() or not _can_stand(section):
+        return None
+    return NoteAddress(name, section or None, lines)
 
 
-def _notes_named(now: CurrentNotes, said: str) -> tuple[str, ...]:
-    asked = said.strip()
-    if asked.startswith("[[") and asked.endswith("]]") and (link := read_wikilink(asked[2:-2])):
-        asked = link.target
-    if not asked or len(asked) > LONGEST or not _can_stand(asked):
-        raise NoteMissing(f"{shown(said)}: no note of this vault")
+def _notes_named(now: CurrentNotes, asked: str) -> tuple[str, ...]:
+    if not asked.strip() or len(asked) > LONGEST or not _can_stand(asked):
+        raise NoteMissing(f"{shown(asked)}: no note of this vault")
+    asked = asked.strip()
     for path in (asked, f"{asked}{NOTE_SUFFIX}"):
         if now.chunk_ids_of(path) and now.notes_at([path]):
             return (path,)
@@ -142,7 +134,7 @@ def _notes_named(now: CurrentNotes, said: str) -> tuple[str, ...]:
     if found.path is None:
         near = _near(paths, now.catalog.aliases(), asked, lambda path: now.any_of([path]))
         close = f"; did you mean {listed(near)}?" if near else ""
-        raise NoteMissing(f"{shown(said)}: no note of this vault{close}")
+        raise NoteMissing(f"{shown(asked)}: no note of this vault{close}")
     return found.candidates if found.status is Status.AMBIGUOUS else (found.path,)
 
 
@@ -221,8 +213,7 @@ def paths_meant(vault: Path, said: str) -> list[str]:
 
 
 def from_here(vault: Path, said: str) -> str:
-    """A note as a shell completes its path: the path in the vault, if there is a file; else as it
-    was said."""
+    """A note as a shell completes its path: the path in the vault, if there is a file."""
     for path in paths_meant(vault, said):
         if is_readable(path) and os.path.isfile(vault / path):  # noqa: PTH113
             return path
@@ -231,6 +222,7 @@ def from_here(vault: Path, said: str) -> str:
 
 _MARKS = re.compile(r"[\W_]+")
 _DIGITS = re.compile(r"\d+")
+_SLACK = (4, 8, 16)  # letters of a name from which one, two, three of them may be slips
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,18 +241,6 @@ class Near(Name):
     distance: int
 
 
-def spelling(name: str) -> str:
-    """The form in which names are compared: folded, with one space for whatever is no letter."""
-    return _MARKS.sub(" ", fold(name)).strip()
-
-
-def slack(length: int) -> int:
-    """How many letters a name of so many may differ in, and still have been meant."""
-    if length < 4:
-        return 0
-    return 1 if length < 8 else 2 if length < 16 else 3
-
-
 def near_names(
     names: Iterable[Name], asked: Iterable[str], most: int = 3
 ) -> dict[str, tuple[Near, ...]]:
@@ -274,6 +254,9 @@ def near_names(
     from rapidfuzz.distance import OSA
     from rapidfuzz.process import cdist
 
+    def spelling(name: str) -> str:
+        return _MARKS.sub(" ", fold(name)).strip()
+
     by_key: dict[str, dict[str, Name]] = {}
     for name in names:
         by_key.setdefault(spelling(name.name), {}).setdefault(name.path, name)
@@ -281,7 +264,7 @@ def near_names(
     said = {one: spelling(one) for one in asked}
     found: dict[str, list[tuple[int, str]]] = {}
     for length, group in groupby(sorted({*said.values()} - {""}, key=len), len):
-        some, slip = list(group), slack(length)
+        some, slip = list(group), bisect_right(_SLACK, length)
         start = bisect_left(keys, max(1, length - slip), key=len)
         choices = keys[start : bisect_right(keys, length + slip, key=len)]
         table = cdist(some, choices, scorer=OSA.distance, score_cutoff=slip, dtype=np.uint8)

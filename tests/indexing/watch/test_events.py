@@ -7,8 +7,10 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
+import watchfiles
 
 from tests.support.product import EVERYTHING, ReportedChanges, Timing, VaultEvents
 
@@ -57,6 +59,31 @@ def test_a_disk_that_tells_nothing_is_looked_at(vault: Path) -> None:
     found.start()
     (vault / "new.md").write_text("New.")
     assert "new.md" in gathered(found, "new.md").paths
+    found.close()
+
+
+def test_a_system_that_would_not_report_is_asked_again(
+    vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refusals = [OSError("no more watches")]
+
+    def watch(*paths: Path, force_polling: bool | None, **options: Any) -> Any:
+        if refusals and not force_polling:
+            raise refusals.pop()
+        return watchfiles.watch(*paths, force_polling=force_polling, **options)
+
+    monkeypatch.setattr("notehop.indexing.watch.events.watch", watch)
+    hurry = Timing(poll_ms=20, report_retry=0.5)
+    found = VaultEvents(vault, settle_ms=20, polling=False, timing=hurry)
+    found.start()
+    assert found.unreported == "no more watches"
+    end = time.monotonic() + LONG
+    while found.unreported is not None and time.monotonic() < end:
+        time.sleep(0.02)
+    assert found.unreported is None
+    (vault / "new.md").write_text("New.")
+    assert "new.md" in gathered(found, "new.md").paths
+    assert found.failure is None
     found.close()
 
 
