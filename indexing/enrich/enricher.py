@@ -47,7 +47,7 @@ from notehop.indexing.shown import counted, printable
 from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot
 from notehop.indexing.stores.catalog_read import slices
 from notehop.indexing.stores.model import NoteRow, NoteStatus
-from notehop.indexing.tokens import Tokenizer
+from notehop.indexing.tokens import RULES, Tokenizer
 
 if TYPE_CHECKING:
     from notehop.indexing.pipeline import Indexer
@@ -322,7 +322,7 @@ class _Enricher:
             return
         for part in slices(owed, REDO_NOTES):
             try:
-                self.done.generation = self.indexer.redo(part).generation
+                self.done.generation = self.indexer.update(part, again=True).generation
             except (NotehopError, TooMuchToEmbed) as exc:
                 self.done.warn(f"headers are written and not in the index yet: {exc}")
                 return
@@ -387,7 +387,8 @@ def plan(
             needed[note.path] = {item.key: item.request.kind for item in own}
             if summed:
                 texts = [chunk.text for chunk in chunks]
-                key = _hash([extract.RULES, tokenizer.fingerprint, note.title, texts])
+                words = f"tokens {RULES}, {language}"
+                key = _hash([extract.RULES, words, note.title, texts])
                 extracts[key] = note.title, texts
                 needed[note.path][key] = "extract"
         store.set_requirements(needed, {path: row.content_hash for path, row in rows.items()})
