@@ -21,8 +21,7 @@ from notehop.indexing.embed.onnx_model import shared_export
 from notehop.indexing.enrich.store import EnrichmentStore
 from notehop.indexing.fingerprint import expected_fingerprint
 from notehop.indexing.graph.files import VaultFiles, is_readable
-from notehop.indexing.llm.consent import Hosts, names_this_machine, refusal
-from notehop.indexing.llm.egress import EgressLog
+from notehop.indexing.llm.egress import EgressLog, Hosts, names_this_machine, refusal
 from notehop.indexing.llm.providers import address, host_of, provider_of
 from notehop.indexing.run_record import read_run_record
 from notehop.indexing.shown import shown_time

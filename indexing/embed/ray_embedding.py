@@ -23,11 +23,10 @@ from notehop.config.errors import ModelError, NotehopError, ProviderError, Usage
 from notehop.config.settings import EmbeddingSettings
 from notehop.indexing.embed.embedder import OnBatch, Vectors
 from notehop.indexing.embed.identity import describe_model
-from notehop.indexing.llm.consent import Hosts, refusal
+from notehop.indexing.llm.egress import Attempt, EgressLog, Hosts, refusal
 
 if TYPE_CHECKING:
     from notehop.indexing.embed.torch_embedding import TorchEmbedding
-    from notehop.indexing.llm.egress import Attempt, EgressLog
 
 WORKER_CPUS = 4
 """Cores of a worker at most: so many passes of the model run at once (torch_embedding.MOST_PASSES),
@@ -243,7 +242,7 @@ class RayWorkers:
         log: EgressLog,
     ) -> None:
         """:param identity: of the model that they have to have.
-        :param log: each batch is written down there before it goes to another machine.
+        :param log: each batch is written down there before it is sent.
         """
         self.cut = 0
         """Passages so far that were longer than the window."""
@@ -265,7 +264,7 @@ class RayWorkers:
         from ray.exceptions import RayError, RayTaskError
 
         device = self._settings.device
-        asked: dict[Any, tuple[Slot, list[int], Attempt | None]] = {}
+        asked: dict[Any, tuple[Slot, list[int], Attempt]] = {}
         losses: Counter[int] = Counter()  # by the first place of a batch
         done = 0
         began = looked = time.monotonic()
@@ -280,8 +279,18 @@ class RayWorkers:
                     if waiting and slot not in busy:
                         batch = waiting.popleft()
                         given = [texts[at] for at in batch]
-                        attempt = self._logged(slot, given, losses[batch[0]] + 1)
-                        asked[self._actor(slot).embed.remote(given)] = slot, batch, attempt
+                        worker = self._worker(slot)
+                        attempt = self._log.begin(
+                            host=slot.host,
+                            local=is_this_machine(slot.host),
+                            provider="ray",
+                            model=self._settings.model,
+                            purpose="embedding",
+                            notes=(),
+                            bytes_out=sum(len(text.encode("utf-8", "replace")) for text in given),
+                            attempt=losses[batch[0]] + 1,
+                        )
+                        asked[worker.embed.remote(given)] = slot, batch, attempt
                 if not asked:
                     what = "GPUs" if device == "cuda" else "CPUs or GPUs"
                     raise self._cluster.error(
@@ -292,12 +301,12 @@ class RayWorkers:
                     try:
                         found, cut = ray.get(call)
                     except RayTaskError as exc:
-                        _end(attempt, error="model")
+                        attempt.end(error="model")
                         cause = exc.cause
                         said = str(cause) if isinstance(cause, NotehopError) else _first_line(cause)
                         raise self._cluster.error(f"node {slot.host} {said}") from exc
                     except RayError as exc:
-                        _end(attempt, error="refused")
+                        attempt.end(error="refused")
                         # One that lost what it sent, or is slow to answer, may live on.
                         ray.kill(self._actors.pop(slot))
                         # Others first: its node may be gone.
@@ -313,7 +322,7 @@ class RayWorkers:
                             ) from exc
                         waiting.appendleft(batch)
                         continue
-                    _end(attempt, bytes_in=found.nbytes)
+                    attempt.end(bytes_in=found.nbytes)
                     rows[batch] = found
                     self.cut += cut
                     done += len(batch)
@@ -335,7 +344,7 @@ class RayWorkers:
                 self._actors.pop(slot, None)
         return rows
 
-    def _actor(self, slot: Slot) -> Any:
+    def _worker(self, slot: Slot) -> Any:
         """The worker of a slot, which loads its model when it is first asked."""
         if slot not in self._actors:
             import ray
@@ -357,26 +366,6 @@ class RayWorkers:
             except ImportError as exc:  # of the head, where ray:// leads to
                 raise self._cluster.error(f"its head {_INSTALL_THERE} ({exc})") from exc
         return self._actors[slot]
-
-    def _logged(self, slot: Slot, texts: Sequence[str], attempt: int) -> Attempt | None:
-        """Write down what goes to another machine; None for this one."""
-        if is_this_machine(slot.host):
-            return None
-        return self._log.begin(
-            host=slot.host,
-            local=False,
-            provider="ray",
-            model=self._settings.model,
-            purpose="embedding",
-            notes=(),
-            bytes_out=sum(len(text.encode("utf-8", "replace")) for text in texts),
-            attempt=attempt,
-        )
-
-
-def _end(attempt: Attempt | None, *, bytes_in: int = 0, error: str | None = None) -> None:
-    if attempt is not None:
-        attempt.end(bytes_in=bytes_in, error=error)
 
 
 def _batches(texts: Sequence[str], least: int) -> list[list[int]]:

@@ -85,7 +85,7 @@ def load_writer(settings: Settings, log_dir: Path) -> TextWriter | None:
     :raises ProviderError: if it cannot be asked: no extra, key, name or file.
     """
     # Not above: most runs write nothing, and language models take a second to import.
-    from notehop.indexing.llm.consent import names_this_machine
+    from notehop.indexing.llm.egress import names_this_machine
     from notehop.indexing.llm.providers import address, host_of, load_llm
 
     llm = load_llm(settings, log_dir=log_dir)

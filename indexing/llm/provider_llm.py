@@ -29,8 +29,15 @@ from pydantic import PrivateAttr
 from notehop.config import Settings
 from notehop.config.errors import ProviderError
 from notehop.config.settings import LlmSettings
-from notehop.indexing.llm.consent import Hosts
-from notehop.indexing.llm.egress import OPENED, SENDING, UNWANTED, EgressLog, Sending, holding
+from notehop.indexing.llm.egress import (
+    OPENED,
+    SENDING,
+    UNWANTED,
+    EgressLog,
+    Hosts,
+    Sending,
+    holding,
+)
 from notehop.indexing.llm.errors import of_library
 from notehop.indexing.llm.providers import DEFAULT_CONTEXT_WINDOW, ProviderConfig, provider_of
 

@@ -19,7 +19,6 @@ import httpcore
 import httpx
 
 from notehop.config.errors import ProviderError
-from notehop.indexing.llm.consent import Hosts
 from notehop.indexing.llm.egress import (
     OPENED,
     SENDING,
@@ -27,6 +26,7 @@ from notehop.indexing.llm.egress import (
     WHAT_GOES,
     Attempt,
     EgressLog,
+    Hosts,
     Sending,
     check_wanted,
 )

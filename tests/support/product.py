@@ -165,8 +165,9 @@ _HOMES: dict[str, str] = {
         "Status"
     ),
     "notehop.indexing.llm": "egress",
-    "notehop.indexing.llm.consent": "Hosts is_loopback=consent_is_loopback Resolve",
-    "notehop.indexing.llm.egress": "EgressLog FORMER NAME SENDING sending UNWANTED",
+    "notehop.indexing.llm.egress": (
+        "EgressLog FORMER Hosts is_loopback=consent_is_loopback NAME Resolve SENDING sending UNWANTED"
+    ),
     "notehop.indexing.llm.providers": "load_llm ProviderConfig DEFAULT_CONTEXT_WINDOW",
     "notehop.indexing.llm.text": "count_tokens",
     "notehop.indexing.llm.transport": "ProviderTransport",

@@ -27,8 +27,7 @@ from notehop.config.errors import (
     SettingsError,
     VectorServerError,
 )
-from notehop.indexing.llm.consent import Hosts
-from notehop.indexing.llm.egress import WHAT_GOES, Attempt, EgressLog, Purpose
+from notehop.indexing.llm.egress import WHAT_GOES, Attempt, EgressLog, Hosts, Purpose
 from notehop.indexing.llm.transport import connection_pool
 from notehop.indexing.stores.chroma import Rows
 from notehop.indexing.stores.model import Matrix
