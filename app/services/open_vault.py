@@ -1,7 +1,4 @@
-"""Where a vault, its settings and its index are, and opening it.
-
-A missing index is known before anything slow is loaded.
-"""
+"""Where a vault, its settings and its index are, and opening it."""
 
 from __future__ import annotations
 
@@ -128,12 +125,7 @@ def open_place(
 
     from notehop.app.services.vault import VaultHandle
 
-    reader = opened()
-    try:
-        return VaultHandle(place, reader, llm, opened)
-    except BaseException:
-        reader.close()
-        raise
+    return VaultHandle(place, llm, opened)
 
 
 def vector_server(place: Place) -> ChromaServer | None:
