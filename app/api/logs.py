@@ -33,7 +33,11 @@ class KeyValue(logging.Formatter):
         fields |= getattr(record, "fields", {})
         if record.exc_info:
             fields["exception"] = self.formatException(record.exc_info)
-        return " ".join(f"{key}={_value(value)}" for key, value in fields.items())
+        texts = {key: str(value) for key, value in fields.items()}
+        return " ".join(
+            f"{key}={text if _PLAIN.fullmatch(text) else json.dumps(text, ensure_ascii=False)}"
+            for key, text in texts.items()
+        )
 
 
 def configure(level: str) -> None:
@@ -47,8 +51,3 @@ def configure(level: str) -> None:
         # These tell what they send and receive, texts of notes among it.
         for chatty in ("httpcore", "httpx", "openai", "llama_index", "asyncio", "urllib3"):
             logging.getLogger(chatty).setLevel(logging.INFO)
-
-
-def _value(value: Any) -> str:
-    text = str(value)
-    return text if _PLAIN.fullmatch(text) else json.dumps(text, ensure_ascii=False)

@@ -28,10 +28,7 @@ T = TypeVar("T")
 
 
 def given_path(text: str) -> Path:
-    """A path from the command line; an empty one would silently mean the current folder.
-
-    :raises typer.BadParameter: if it is empty.
-    """
+    """A path from the command line; an empty one, which would mean the current folder, is refused."""
     if not text:
         raise typer.BadParameter("the path is empty (perhaps a shell variable that is not set)")
     return Path(text)
@@ -82,10 +79,7 @@ class Common:
     debug: bool = common_option(False, "--debug", "Show tracebacks of errors.")
 
     def with_vault(self, folder: Path | None) -> Common:
-        """These options with the vault that an argument names.
-
-        :raises UsageError: if the option names another one.
-        """
+        """These options with the vault that an argument names; the option may not name another."""
         if folder is None:
             return self
         named = self.vault or folder
@@ -103,10 +97,7 @@ class Common:
             show(found)
 
     def place(self, overrides: Mapping[str, Any] | None = None) -> Place:
-        """Find the vault, its settings and its index.
-
-        :param overrides: settings by dotted key; None values are left out.
-        """
+        """Find the vault, its settings and its index; overrides are by dotted key, None is left out."""
         from notehop.app.services.open_vault import locate
 
         return locate(
@@ -123,7 +114,6 @@ class Common:
         """Find several vaults, by the names that they go by.
 
         :param vaults: folders, or ``name=folder``; none: that of these options, else of the settings.
-        :param overrides: as for :meth:`place`.
         """
         from notehop.app.services.vaults import locate_all
 
@@ -176,9 +166,8 @@ class QueryOptions:
         literal: bool,
         **more: Any,
     ) -> QueryT:
-        """The query that the options describe.
+        """The query that the options describe, with ``more`` fields that only this model has.
 
-        :param more: fields that only this model has.
         :raises QueryError: if an option has a wrong value.
         """
         from notehop.app.models import as_query
@@ -240,10 +229,8 @@ class QueryCommand(TyperCommand):
 
 
 def words(given: Sequence[str]) -> str:
-    """A query that was not quoted is a list of words.
-
-    Of ``path:"Hollin Reach" budget`` a shell leaves the blank but not the quotes: they are put back
-    where there are several words.
+    """A query that was not quoted is a list of words. Of ``path:"Hollin Reach" budget`` a shell leaves the
+    blank but not the quotes: they are put back where there are several words.
     """
     if len(given) > 1:
         given = [_UNQUOTED.sub(r'\1"\2"', word) if ":" in word else word for word in given]
@@ -254,8 +241,6 @@ def with_options(
     run: Callable[..., None], *, leave_out: Collection[str] = ()
 ) -> Callable[..., None]:
     """A command for typer, in which each parameter that is a dataclass is an option a field.
-
-    What is given of :class:`Common` on both sides of the command's name is one.
 
     :param leave_out: fields that are no options of this command.
     """

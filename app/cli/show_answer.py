@@ -28,9 +28,8 @@ _HEADINGS = re.compile(r"\A(?:\s*#{1,6} [^\n]*\n)+")
 
 
 def show_answer(answer: models.Answer, *, written: bool = False) -> None:
-    """Print an answer, what it cites and how far that supports it, and the connected notes.
-
-    :param written: whether the text stands there already, so that only the rest is printed.
+    """Print an answer, unless it was written already, what it cites and how far that supports it, and the
+    connected notes.
     """
     _searched(answer)
     doubts = [claim for claim in answer.claims if claim.doubt]
@@ -77,10 +76,7 @@ def show_answer(answer: models.Answer, *, written: bool = False) -> None:
 
 
 def show_hits(result: models.SearchResult, *, scores: bool = False) -> None:
-    """Print the hits of a search with their beginnings, and the connected notes.
-
-    :param scores: whether the relevance of each is shown, too.
-    """
+    """Print the hits of a search with their beginnings, and the connected notes."""
     _searched(result)
     if not result.hits:
         show("Nothing in the vault matches.")
@@ -93,10 +89,7 @@ def show_hits(result: models.SearchResult, *, scores: bool = False) -> None:
 
 
 def snippet(text: str, most: int = SNIPPET) -> str:
-    """The beginning of a text on one line, cut between words, without the heading it stands under.
-
-    The heading is shown with the title of the note.
-    """
+    """The beginning of a text on one line, cut between words, without the heading it stands under."""
     return _cut(_HEADINGS.sub("", text), most)
 
 

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from notehop.app.cli.output import headline, show, show_line
 from notehop.app.models import Kept
 from notehop.app.services.doctor import Kind
-from notehop.app.services.doctor.index import IndexCheck
 from notehop.app.services.doctor.vault import BrokenLinks, DoctorReport
 from notehop.app.services.notes.find_note import Near
 from notehop.indexing.shown import counted
@@ -27,16 +26,25 @@ Broken = tuple[str, str, BrokenLinks]
 
 
 def show_doctor(report: DoctorReport, *, everything: bool) -> None:
-    """Print the report.
-
-    :param everything: list all findings, not the first of each kind only.
-    """
+    """Print all findings of a report, or the first of each kind only."""
     counts = ""
     if report.notes is not None and report.links is not None:
         counts = f": {counted(report.notes, 'note')}, {counted(report.links, 'link')}"
     show_line((report.name, "bold"), counts)
-    if report.index is not None:
-        _show_index(report.index)
+    if (check := report.index) is not None:
+        wrong = sum(one.broken for one in check.findings)
+        state = f"{counted(wrong, 'part')} broken" if wrong else "sound"
+        state += "" if check.generation is None else f", generation {check.generation}"
+        state += f", {counted(check.pending, 'note')} changed since" if check.pending else ""
+        headline("Index", state if check.exists else "none yet; run: notehop index")
+        for one in check.findings:
+            count = f"{one.count:,} x " if one.count > 1 else ""
+            style = "red" if one.broken else "yellow"
+            show_line((f"{one.part}: ", style), f"{count}{one.problem}", indent=2)
+            if one.examples:
+                show_line((", ".join(one.examples), "dim"), indent=4)
+        for said in check.not_done:
+            show_line(("not checked  ", "yellow"), said, indent=2)
     parts = [part for part in _parts(report, everything) if part[3]]
     for kind, title, note, rows in parts:
         headline(title, f"{len(rows):,}" + (f"  {note}" if note else ""))
@@ -57,25 +65,6 @@ def show_doctor(report: DoctorReport, *, everything: bool) -> None:
     if report.index is not None and report.index.findings:
         command = max((one.command for one in report.index.findings), key=len)
         show("\n", ("To repair the index, run: ", "bold"), command)
-
-
-def _show_index(check: IndexCheck) -> None:
-    if not check.exists:
-        headline("Index", "none yet; run: notehop index")
-        return
-    wrong = sum(one.broken for one in check.findings)
-    state = f"{counted(wrong, 'part')} broken" if wrong else "sound"
-    generation = "" if check.generation is None else f", generation {check.generation}"
-    pending = f", {counted(check.pending, 'note')} changed since" if check.pending else ""
-    headline("Index", f"{state}{generation}{pending}")
-    for one in check.findings:
-        count = f"{one.count:,} x " if one.count > 1 else ""
-        style = "red" if one.broken else "yellow"
-        show_line((f"{one.part}: ", style), f"{count}{one.problem}", indent=2)
-        if one.examples:
-            show_line((", ".join(one.examples), "dim"), indent=4)
-    for said in check.not_done:
-        show_line(("not checked  ", "yellow"), said, indent=2)
 
 
 def _parts(report: DoctorReport, everything: bool) -> Iterator[Part]:

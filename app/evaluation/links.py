@@ -33,10 +33,7 @@ from notehop.indexing.vault.sentences import sentence_spans
 
 
 def reader_without(links: frozenset[LinkPair]) -> Callable[..., Reader]:
-    """What opens an index whose readers do not see these links, as :class:`Reader` does.
-
-    PageRank does not count them either; it is worked out once for each generation.
-    """
+    """What opens an index whose readers do not see these links, nor count them in PageRank."""
     known: dict[int, Mapping[str, float]] = {}
 
     def shown(rows: Iterable[LinkRow]) -> list[LinkRow]:

@@ -32,9 +32,8 @@ class MeanEstimate:
 
 
 def percent(share: float, sign: str = "") -> str:
-    """A share or a difference of shares in percent, to one decimal; 0 has no minus.
-
-    :param sign: ``+`` writes one before what is positive.
+    """A share or a difference of shares in percent, to one decimal; 0 has no minus, ``+`` may stand
+    before what is positive.
     """
     return f"{round(100 * share, 1) + 0.0:{sign}.1f}"
 
@@ -127,10 +126,8 @@ ANSWERS = (
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """An answer as it is measured.
-
-    ``text``: what it says, with the names of the notes it quotes; empty where it says that the
-    vault does not say. ``cited``: paths. ``sources`` and ``connected``: their names and text.
+    """An answer as it is measured: its text, with the names of the notes it quotes, empty where it says
+    that the vault does not say; the paths it cites; and the names and texts of its material.
     """
 
     text: str
@@ -196,9 +193,8 @@ def measure_for(questions: Iterable[KnownQuestion]) -> str:
 
 
 def ranked(hits: Sequence[tuple[str, Lines]], gold: Sequence[Target]) -> list[int | None]:
-    """Say of each passage which target it is the first to meet; None for one that meets no new one.
-
-    A second passage of a note that was found already helps no more than a wrong one.
+    """Say of each passage which target it is the first to meet; None for one that meets no new one: a
+    second passage of a note that was found already helps no more than a wrong one.
     """
     open_targets = dict(enumerate(gold))
     found: list[int | None] = []

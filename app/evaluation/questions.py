@@ -12,17 +12,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from notehop.config.errors import UsageError
 from notehop.indexing.graph.files import NOTE_SUFFIX, fold, link_name
 from notehop.indexing.graph.resolve import Outline, Status, find_fragment
 from notehop.indexing.stores.model import LinkRow, NoteRow
+from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.vault.model import LinkKind
 from notehop.indexing.vault.plain import LinkText, words
-
-if TYPE_CHECKING:
-    from notehop.indexing.stores.reader import Snapshot
 
 Lines = tuple[int, int]
 """First and last line of a passage, from 1, both included."""
@@ -53,9 +51,8 @@ class Target:
 class KnownQuestion:
     """A question and all that its answer rests on, each once.
 
-    ``without`` is a note that the search has to do without: the one that a question is a quote
-    from would always be found first. ``answers`` are names of the one answer, the first the usual
-    one; empty where it is not known.
+    ``without`` is a note that the search has to do without, as the question is a quote from it.
+    ``answers`` are names of the one answer, the usual one first; empty where it is not known.
     """
 
     id: str
@@ -69,18 +66,11 @@ class KnownQuestion:
         """The notes that the answer rests on."""
         return frozenset(target.path for target in self.gold)
 
-    @property
-    def whole_notes(self) -> list[Target]:
-        """The same as targets, by path."""
-        return [Target(path) for path in sorted(self.notes)]
-
 
 @dataclass(frozen=True, slots=True)
 class QuestionSet:
-    """Questions of one kind about one vault.
-
-    ``measure`` is the one by which a question counts as helped or hurt. ``held_out`` are links that
-    the search must not see.
+    """Questions of one kind about one vault; ``measure`` is that by which one counts as helped or hurt, and
+    ``held_out`` are links that the search must not see.
     """
 
     name: str
@@ -311,9 +301,8 @@ def own_questions(
 
 
 def _one_a_note(seed: int, kind: str, found: Iterable[tuple[str, object, One]]) -> list[One]:
-    """One of each note, chosen and ordered by hash: no choice depends on how many others there are.
-
-    :param found: the note of each, and what tells it from the others of that note.
+    """One of each note, chosen and ordered by hash: no choice depends on how many others there are. Of each
+    its note is given, and what tells it from the others of that note.
     """
 
     def place(*parts: object) -> bytes:

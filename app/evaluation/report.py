@@ -34,7 +34,7 @@ th.name, td.name { text-align: left; }
 .scroll { overflow-x: auto; }
 figcaption { font-weight: 600; }
 svg text { fill: currentColor; font-size: 12px; }
-.grid { stroke: #8885; } .axis, .interval { stroke: currentColor; }
+.grid { stroke: #8885; } .axis { stroke: currentColor; }
 .up { fill: #009e73; } .down { fill: #d55e00; } .unsure { opacity: .35; }
 summary { cursor: pointer; }
 </style></head><body><h1>Evaluation</h1>
@@ -44,10 +44,7 @@ paired, question by question; a bar is pale where its interval holds 0.</p>
 
 
 def report(found: Iterable[Evaluated]) -> str:
-    """Make the page.
-
-    :param found: the sets in the order to show; a page without any says so.
-    """
+    """Make the page of some sets, in the order to show."""
     sets = "".join(map(_set, found)) or "<p>There was nothing to evaluate.</p>"
     return f"{_HEAD}{sets}</body></html>\n"
 
@@ -73,7 +70,7 @@ def _set(found: Evaluated) -> str:
     if rows:
         parts.append(_curves(rows))
     if gained := [(row.setting, row.gains[found.measure]) for row in found.rows if row.gains]:
-        title = f"What each setting gains over the one it is held to, {found.measure}, points"
+        title = f"What each setting gains over the one it is held to, {found.measure}"
         parts.append(_bars(title, gained))
     parts.append(_details("All measures", map(_table, measures(found, intervals=True))))
     parts += [_changes(found, row) for row in found.rows if row.helped or row.hurt]
@@ -121,78 +118,45 @@ def _clean(text: str) -> str:
     return escape(on_one_line(printable(text)), quote=False)
 
 
-WIDTH, LEFT, RIGHT = 720, 200, 20
-"""Pixels of a plot; names stand on the left, before its margin."""
-
-ROW = 22
-"""Pixels of a bar with its name."""
-
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00")
 """Okabe and Ito's, which colour-blind readers tell apart."""
 
 
-def _figure(title: str, height: float, parts: Iterable[str]) -> str:
-    return (
-        f'<figure><figcaption>{_clean(title)}</figcaption><svg role="img" width="{WIDTH}" '
-        f'viewBox="0 0 {WIDTH} {height}">{"".join(parts)}</svg></figure>'
-    )
-
-
 def _curves(rows: Sequence[Row]) -> str:
     """Recall over the cut-offs 1, 2, …, a line a setting; their names stand below each other."""
-    height, right, steps = 240, WIDTH - LEFT, len(rows[0].recall)
-    parts: list[str] = []
-    for tenth in range(0, 11, 2):
-        level = height - (height - 10) * tenth / 10
-        parts += [
-            _line(40, level, right, level, "grid"),
-            _text(34, level + 4, f"{10 * tenth}", "end"),
-        ]
+    steps, lines = len(rows[0].recall), ""
+    for share in range(0, 101, 20):
+        level = 240 - 2.3 * share
+        lines += f'<line class="grid" x1="40" x2="520" y1="{level:.0f}" y2="{level:.0f}"/>'
+        lines += f'<text x="8" y="{level + 4:.0f}">{share}</text>'
     for at, row in enumerate(rows):
         colour = COLOURS[at % len(COLOURS)]
         points = " ".join(
-            f"{40 + (right - 40) * n / (steps - 1):.1f},{height - (height - 10) * value:.1f}"
+            f"{40 + 480 * n / (steps - 1):.1f},{240 - 230 * value:.1f}"
             for n, value in enumerate(row.recall)
         )
         # A line over another leaves gaps to see that one through.
         dashes = f"stroke-dasharray:{12 - 2 * at} {at}"
         style = f"fill:none;stroke:{colour};stroke-width:2;{dashes}"
-        parts.append(f'<polyline points="{points}" style="{style}"/>')
-        name = f"{row.setting} {100 * row.recall[-1]:.1f}"
-        parts.append(_text(right + 8, 20 + 16 * at, name, style=f"fill:{colour}"))
-    parts.append(_text(right / 2, height + 16, f"notes looked at, 1 to {steps}", "middle"))
-    return _figure("Recall of notes, %", height + 20, parts)
+        name = _clean(f"{row.setting} {100 * row.recall[-1]:.1f}")
+        lines += f'<polyline points="{points}" style="{style}"/>'
+        lines += f'<text x="528" y="{20 + 16 * at}" style="fill:{colour}">{name}</text>'
+    lines += f'<text x="230" y="256">notes looked at, 1 to {steps}</text>'
+    shown = f'<svg width="720" viewBox="0 0 720 260">{lines}</svg>'
+    return f"<figure><figcaption>Recall of notes, %</figcaption>{shown}</figure>"
 
 
 def _bars(title: str, rows: Sequence[tuple[str, MeanEstimate]]) -> str:
-    """A bar a row around 0, in percent, with the interval as a line over it."""
-    bottom = ROW * len(rows) + 10
+    """A bar a row around 0, as long as what is gained, with the interval as a line over it."""
     reach = max(max(abs(one.low), abs(one.high)) for _, one in rows) or 0.01
-
-    def x(value: float) -> float:
-        return LEFT + (WIDTH - LEFT - RIGHT) * (value + reach) / (2 * reach)
-
-    parts: list[str] = []
-    for value in (-reach, -reach / 2, 0.0, reach / 2, reach):
-        parts.append(_line(x(value), 0, x(value), bottom, "grid" if value else "axis"))
-        parts.append(_text(x(value), bottom + 16, f"{100 * value:+.1f}", "middle"))
-    for at, (name, one) in enumerate(rows):
-        middle = ROW * at + ROW / 2
-        start, end = sorted((x(0), x(one.value)))
+    bars = ""
+    for name, one in rows:
+        low, value, high = (250 * share / reach for share in (one.low, one.value, one.high))
         sure = "" if one.low > 0 or one.high < 0 else " unsure"
-        parts.append(
-            f'<rect class="{"up" if one.value >= 0 else "down"}{sure}" height="12" x="{start:.1f}" '
-            f'y="{middle - 6:.1f}" width="{end - start:.1f}"/>'
+        bars += (
+            f'<tr><td class="name">{_clean(name)}<td><svg width="500" viewBox="-250 0 500 12">'
+            f'<rect class="{"up" if value >= 0 else "down"}{sure}" x="{min(value, 0):.1f}" '
+            f'width="{abs(value):.1f}" height="12"/><line class="axis" y2="12"/>'
+            f'<line class="axis" x1="{low:.1f}" x2="{high:.1f}" y1="6" y2="6"/></svg>\n'
         )
-        parts.append(_line(x(one.low), middle, x(one.high), middle, "interval"))
-        parts.append(_text(LEFT - 8, middle + 4, name, "end"))
-    return _figure(title, bottom + 20, parts)
-
-
-def _line(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:
-    return f'<line class="{kind}" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"/>'
-
-
-def _text(x: float, y: float, text: str, anchor: str = "start", style: str = "") -> str:
-    place = f'text-anchor="{anchor}" x="{x:.1f}" y="{y:.1f}" style="{style}"'
-    return f"<text {place}>{_clean(text)}</text>"
+    return f"<figure><figcaption>{_clean(title)}</figcaption><table>{bars}</table></figure>"

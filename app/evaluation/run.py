@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, replace
 from importlib.util import find_spec
 from math import isnan, nan
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,21 +27,19 @@ from notehop.app.evaluation.links import reader_without, with_unrelated_links
 from notehop.app.evaluation.metrics import MEASURES, MeanEstimate
 from notehop.app.evaluation.questions import KnownQuestion, Lines, QuestionSet
 from notehop.app.evaluation.variants import CURRENT, EvaluationPlan, Variant
+from notehop.app.models import Answer, SearchResult
 from notehop.app.retrieval.graph_retriever import EXPANDED
 from notehop.app.retrieval.trace import TracedQuery
 from notehop.app.services.open_vault import Place, open_place
+from notehop.app.services.vault import VaultHandle
 from notehop.config import Settings, load_settings
 from notehop.config.errors import UsageError
 from notehop.indexing.fingerprint import expected_fingerprint
 from notehop.indexing.pipeline import Indexer
+from notehop.indexing.report import Progress
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.reader import Reader, Snapshot
 from notehop.indexing.tokens import Tokenizer
-
-if TYPE_CHECKING:
-    from notehop.app.models import Answer, SearchResult
-    from notehop.app.services.vault import VaultHandle
-    from notehop.indexing.report import Progress
 
 QUOTING = {"llm.provider": "none"}
 """Answers are quoted, whatever the settings name: nobody's model is asked hundreds of questions,
@@ -55,10 +53,8 @@ PlaceFor = Callable[[Settings], Place]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A question, by id, that a setting answered better or worse than the one it is held to.
-
-    ``before`` and ``after`` are values of the set's measure; ``found_before`` and ``found_after``
-    the notes ranked first.
+    """A question, by id, that a setting answered better or worse than the one it is held to: values of the
+    set's measure, and the notes ranked first.
     """
 
     id: str
@@ -96,10 +92,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Evaluated:
-    """A set of questions under every setting.
-
-    ``warnings`` maps what searches had to say -> how many said it.
-    """
+    """A set of questions under every setting; warnings of searches, with how many had them."""
 
     name: str
     notes: int
@@ -123,10 +116,8 @@ class Evaluated:
 
 
 class Context(NamedTuple):
-    """What the context of an answer is made of, a note's path a passage.
-
-    ``sources`` are those that the ranking alone brought, ``linked`` those that links brought:
-    connected notes, and hits of the recall expansion.
+    """What the context of an answer is made of, a note's path a passage: what the ranking alone brought, and
+    what links did (connected notes, and hits of the recall expansion).
     """
 
     sources: list[str]
@@ -217,7 +208,8 @@ def _outcome(
         took = (time.perf_counter() - started) * 1000
         contexts.append(metrics.context_values(question, sources, linked))
         notes = search.notes(question)
-        by_note.append(metrics.ranked([(path, (0, 0)) for path in notes], question.whole_notes))
+        whole = [known.Target(path) for path in sorted(question.notes)]
+        by_note.append(metrics.ranked([(path, (0, 0)) for path in notes], whole))
         by_chunk.append(metrics.ranked(search.chunks(question), question.gold))
         text, of_answer = None, [nan] * len(metrics.ANSWERS)
         if answers and question.answers:
@@ -420,8 +412,8 @@ def evaluate_answers(
     """
     questions = answer_sets.read_answer_set(file)
     settings = place.settings.with_overrides(QUOTING)
-    now = Variant(CURRENT, {}, None, settings)
-    variants = plan.variants(settings) if plan.compare else [now]
+    now = [Variant(CURRENT, {}, None, settings)]
+    variants = plan.variants(settings) if plan.compare else now
     with _snapshot(replace(place, settings=settings)) as view:
         paths = frozenset(view.paths())
     answer_sets.check_notes(questions, paths, file)

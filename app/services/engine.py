@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache, partial
-from hashlib import blake2b
 from typing import NamedTuple, NoReturn
 
 import numpy as np
@@ -64,7 +63,7 @@ Run = Callable[[TracedQuery, Wanted], list[NodeWithScore]]
 
 
 PASSAGES = 4_096
-"""Passages whose vectors are remembered, by a hash: some 6 MB. Questions come back to the same notes."""
+"""Passages whose vectors are remembered: some 10 MB. Questions come back to the same notes."""
 
 QUERIES = 64
 """Questions and sentences of answers whose vectors are remembered: each is compared often."""
@@ -291,21 +290,19 @@ class Engine:
                     found.setdefault(token, term)
             return list(found.values())
 
-        known: dict[bytes, Vectors] = {}
+        known: dict[str, Vectors] = {}
 
         @lru_cache(maxsize=QUERIES)
         def asked(query: str) -> Vectors:
             return self.embedder.embed_query(query)
 
         def vectors(query: str, texts: Sequence[str]) -> tuple[Vectors, Vectors]:
-            keys = {text: blake2b(text.encode("utf-8", "surrogatepass")).digest() for text in texts}
-            rows = {text: row for text, key in keys.items() if (row := known.get(key)) is not None}
-            if new := [text for text in keys if text not in rows]:
-                made = dict(zip(new, self.embedder.embed_together(new), strict=True))
+            rows = {text: row for text in texts if (row := known.get(text)) is not None}
+            if new := [text for text in dict.fromkeys(texts) if text not in rows]:
+                rows |= (made := dict(zip(new, self.embedder.embed_together(new), strict=True)))
                 if len(known) > PASSAGES:
                     known.clear()
-                known.update({keys[text]: row for text, row in made.items()})
-                rows |= made
+                known.update(made)
             return asked(query), np.stack([rows[text] for text in texts])
 
         def named(name: str) -> bool:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 
 from llama_index.core.schema import NodeWithScore
@@ -53,16 +52,9 @@ ALL = "What are the main themes of these notes?"
 BY_MEANING = "no note holds a word of the query; these are the nearest by meaning alone"
 
 
-@dataclass(frozen=True, slots=True)
-class _Chosen:
-    """A theme with its notes that count, the first first.
-
-    ``hits`` maps note -> the best passage of it, where a query was looked for.
-    """
-
-    theme: Theme
-    notes: tuple[str, ...]
-    hits: Mapping[str, NodeWithScore] | None = None
+Chosen = tuple[Theme, Mapping[str, NodeWithScore | None]]
+"""A theme with its notes that count, the first first; each with the best passage of it, where a query
+was looked for."""
 
 
 class VaultThemes:
@@ -83,10 +75,10 @@ class VaultThemes:
         themes = self._themes(now)
         about = parsed(now, text, literal=query.literal).text.strip()
         chosen, _ = self._chosen(now, themes, traced, about, query.filters, query.literal)
-        there = (_view(now, one) for one in chosen)
+        there = (_view(now, *one, asked=bool(about)) for one in chosen)
         views = list(islice((shown for shown in there if shown is not None), most))
         warnings = [*traced.trace.warnings, *now.reply_warnings()]
-        hits = [hit for one in chosen for hit in (one.hits or {}).values()]
+        hits = [hit for _, notes in chosen for hit in notes.values() if hit is not None]
         if hits and all(_score(hit, "lexical") is None for hit in hits):
             warnings.append(BY_MEANING)
         return models.ThemesResult(
@@ -142,8 +134,11 @@ class VaultThemes:
         trace.text = written.text.strip() or ALL
         trace.count("index", generation=now.generation, chunks=now.chunk_count)
         trace.count(THEMES, themes=len(chosen), all=len(themes.themes))
-        found = [_nodes(now, one, about, settings.sources, left) for one in chosen[: settings.max]]
-        nodes = [*chain.from_iterable(found)]
+        nodes = [
+            node
+            for one in chosen[: settings.max]
+            for node in _nodes(now, *one, about, settings.sources, left)
+        ]
         for warning in now.reply_warnings():
             trace.warn(warning)
         return nodes
@@ -177,7 +172,7 @@ class VaultThemes:
         about: str,
         filters: models.Filters,
         literal: bool,
-    ) -> tuple[list[_Chosen], Mapping[str, str] | None]:
+    ) -> tuple[list[Chosen], Mapping[str, str] | None]:
         """The themes of a subject, or all that filters leave."""
         if about:
             wanted = Wanted.best_notes(DEPTH, filters, literal=literal)
@@ -201,7 +196,7 @@ class VaultThemes:
         return _by_size(themes, left), left
 
 
-def _by_size(themes: Themes, left: Collection[str] | None) -> list[_Chosen]:
+def _by_size(themes: Themes, left: Collection[str] | None) -> list[Chosen]:
     """All themes, those with most notes first, then by id; each with its central notes first.
 
     First of all is the one that names it. A note of a day stands behind the others: that many
@@ -209,19 +204,19 @@ def _by_size(themes: Themes, left: Collection[str] | None) -> list[_Chosen]:
 
     :param left: the notes that filters leave; None for all. A theme without any is none.
     """
-    found: list[_Chosen] = []
+    found: list[Chosen] = []
     for theme in themes.themes:
         notes = [path for path in theme.notes if left is None or path in left]
         notes.sort(key=lambda path: (path != theme.named_after, day_in_name(path) is not None))
         if notes:
-            found.append(_Chosen(theme, tuple(notes)))
-    return sorted(found, key=lambda one: (-len(one.notes), one.theme.id))
+            found.append((theme, dict.fromkeys(notes)))
+    return sorted(found, key=lambda one: (-len(one[1]), one[0].id))
 
 
-def _by_hits(themes: Themes, hits: Sequence[NodeWithScore]) -> list[_Chosen]:
+def _by_hits(themes: Themes, hits: Sequence[NodeWithScore]) -> list[Chosen]:
     """The themes that hits (one a note, best first) are in, those with most and best first, ties by id."""
     weights: dict[str, float] = {}
-    held: dict[str, dict[str, NodeWithScore]] = {}
+    held: dict[str, dict[str, NodeWithScore | None]] = {}
     nearness = [_score(hit, "semantic") or 0.0 for hit in hits]
     # Those that hold a word of the query, or mean nearly what the nearest does.
     bar = NEAR * max(nearness, default=0.0)
@@ -237,12 +232,9 @@ def _by_hits(themes: Themes, hits: Sequence[NodeWithScore]) -> list[_Chosen]:
             weights[theme.id] = weights.get(theme.id, 0.0) + 1 / (FIRST + rank)
             held.setdefault(theme.id, {})[path] = hit
     least = SHARE * max(weights.values(), default=0.0)
-    found = [
-        _Chosen(theme, tuple(held[theme.id]), held[theme.id])
-        for theme in themes.themes
-        if weights.get(theme.id, -1.0) >= least
-    ]
-    return sorted(found, key=lambda one: (-weights[one.theme.id], one.theme.id))
+    found = [theme for theme in themes.themes if weights.get(theme.id, -1.0) >= least]
+    found.sort(key=lambda theme: (-weights[theme.id], theme.id))
+    return [(theme, held[theme.id]) for theme in found]
 
 
 def _score(hit: NodeWithScore, signal: str) -> float | None:
@@ -250,16 +242,17 @@ def _score(hit: NodeWithScore, signal: str) -> float | None:
     return None if score is None else float(score)
 
 
-def _told(one: _Chosen, rows: Mapping[str, NoteRow]) -> tuple[str, list[str], Written | None]:
+def _told(
+    theme: Theme, notes: Iterable[str], rows: Mapping[str, NoteRow]
+) -> tuple[str, list[str], Written | None]:
     """The name, the words and the summary of a theme, as far as its notes stand in the vault.
 
     Where the note that gave the name is gone, it is the title of the next. Words and summaries may be
     those of a note that left since.
     """
-    theme = one.theme
     name = theme.name
     if theme.named_after not in rows:
-        name = next((rows[path].title for path in one.notes if path in rows), "")
+        name = next((rows[path].title for path in notes if path in rows), "")
     if len(rows) != len(theme.notes):
         return name, [], None
     said = theme.name.casefold().split()
@@ -267,24 +260,29 @@ def _told(one: _Chosen, rows: Mapping[str, NoteRow]) -> tuple[str, list[str], Wr
     return name, words[:WORDS], theme.summary
 
 
-def _view(now: CurrentNotes, one: _Chosen) -> models.ThemeView | None:
-    """A theme as far as its notes stand in the vault; None if none of them does."""
-    rows = now.notes_at(one.theme.notes)
-    notes = [path for path in one.notes if path in rows]
+def _view(
+    now: CurrentNotes, theme: Theme, notes: Iterable[str], *, asked: bool
+) -> models.ThemeView | None:
+    """A theme as far as its notes stand in the vault; None if none of them does.
+
+    :param asked: whether they are those that have to do with a query.
+    """
+    rows = now.notes_at(theme.notes)
+    notes = [path for path in notes if path in rows]
     if not notes:
         return None
-    name, words, written = _told(one, rows)
+    name, words, written = _told(theme, notes, rows)
     named = {path: rows[path] for path in notes[:NOTES]}
     said = now.in_a_line(named)
     summary = written or said[notes[0]]
     return models.ThemeView(
-        id=one.theme.id,
+        id=theme.id,
         name=name,
         words=words,
         summary=summary.text,
         written_by=summary.model,
-        count=len(rows) if one.hits is not None else len(notes),
-        found=None if one.hits is None else len(notes),
+        count=len(rows) if asked else len(notes),
+        found=len(notes) if asked else None,
         notes=[
             models.ThemeNote(**now.place_of(row), text=said[path].text, written_by=said[path].model)
             for path, row in named.items()
@@ -293,13 +291,18 @@ def _view(now: CurrentNotes, one: _Chosen) -> models.ThemeView | None:
 
 
 def _nodes(
-    now: CurrentNotes, one: _Chosen, about: str, most: int, left: Mapping[str, str] | None
+    now: CurrentNotes,
+    theme: Theme,
+    notes: Mapping[str, NodeWithScore | None],
+    about: str,
+    most: int,
+    left: Mapping[str, str] | None,
 ) -> Iterator[NodeWithScore]:
     """The first passages of a theme, one a note."""
-    rows = now.notes_at(one.theme.notes)
-    name, words, written = _told(one, rows)
+    rows = now.notes_at(theme.notes)
+    name, words, written = _told(theme, notes, rows)
     told = {
-        "id": one.theme.id,
+        "id": theme.id,
         "name": name,
         "count": len(rows),
         "words": words,
@@ -307,11 +310,11 @@ def _nodes(
         "about": about,
     }
     given = 0
-    for path in one.notes[: SPARE * most]:
+    for path, hit in islice(notes.items(), SPARE * most):
         if path not in rows or given == most:
             continue
-        if one.hits is not None:
-            node, score = one.hits[path].node, one.hits[path].score
+        if hit is not None:
+            node, score = hit.node, hit.score
         else:
             siblings = now.chunk_ids_of(path)
             chunks = now.chunks(siblings[:1] if left is None else [left[path]])

@@ -38,7 +38,6 @@ from notehop.indexing.stores.chroma import (
 from notehop.indexing.stores.layout import IndexLayout, unwritable
 from notehop.indexing.stores.lock import WriterLock
 from notehop.indexing.stores.model import LIMITS, Limits, NoteStatus
-from notehop.indexing.stores.replacement import remove_left_over, replace_index
 from notehop.indexing.themes.update import sum_themes_up
 from notehop.indexing.tokens import NAMES
 
@@ -157,7 +156,7 @@ class Indexer:
             self.layout.create(self.vault)
             with WriterLock(self.layout, self._command, patience=_PATIENCE):
                 try:
-                    remove_left_over(self.layout)
+                    self.layout.remove_left_over()
                     yield fingerprint
                 except BaseException:
                     self._state = None
@@ -235,7 +234,7 @@ class Indexer:
         update, _ = self._run(made, fingerprint, request)
         # Its words too are those of the former index.
         remove_mirror(self.layout)
-        replace_index(self.layout, made)
+        self.layout.put_in_force(made)
         self._state = None
         return update
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from notehop.config.errors import IndexDamaged
 from notehop.indexing import faults
 from notehop.indexing.embed.onnx_model import MANIFEST_FILE, read_manifest
-from notehop.indexing.stores.caches import are_pressing, bring_up_to_date
+from notehop.indexing.stores.caches import bring_up_to_date
 from notehop.indexing.stores.catalog import Catalog, CatalogState, forget_withdrawn
 from notehop.indexing.stores.chroma import remove_mirror
 from notehop.indexing.stores.database import REBUILD
@@ -85,8 +85,9 @@ def derive(layout: IndexLayout, catalog: Catalog, *, everything: bool, limits: L
     withdrawn = layout.purge_mark.exists()
     if withdrawn:
         remove_mirror(layout)
-    if everything or withdrawn or are_pressing(layout, catalog, limits):
-        bring_up_to_date(layout, catalog, thorough=withdrawn, limits=limits)
+    bring_up_to_date(
+        layout, catalog, thorough=withdrawn, only_pressing=not everything, limits=limits
+    )
     try:
         if withdrawn:
             layout.journal_mark.touch()

@@ -39,11 +39,8 @@ _PRESSING = 4  # how many times as much as is due holds readers up, who have to 
 def read_vectors(
     layout: IndexLayout, view: CatalogSnapshot, wanted: Collection[ChunkId]
 ) -> VectorIndex:
-    """The vectors of the chunks of a generation.
-
-    :param wanted: the ids of its chunks.
-    :raises IndexDamaged: if the catalog lacks one.
-    """
+    """The vectors of the chunks of a generation, whose ids are ``wanted``; IndexDamaged if the catalog
+    lacks one."""
     dimensions = dimensions_of(view.fingerprint)
     vectors = VectorIndex.empty(dimensions)
     with suppress(IndexDamaged):
@@ -75,10 +72,7 @@ def read_lexical(
     ranking: Ranking = DEFAULT_RANKING,
     limits: Limits = LIMITS,
 ) -> LexicalIndex:
-    """The lexical index of a generation.
-
-    :param wanted: the ids of its chunks, which are quick to look up.
-    """
+    """The lexical index of a generation, whose chunks have the ids ``wanted``."""
     try:
         index, generation, stamp = LexicalIndex.load(layout.lexical, ranking, limits)
     except IndexDamaged:
@@ -94,15 +88,13 @@ def read_lexical(
     return index
 
 
-def are_pressing(layout: IndexLayout, catalog: Catalog, limits: Limits = LIMITS) -> bool:
-    """Whether :func:`bring_up_to_date` should not wait for a quiet moment: catching up would hold
-    readers up, or something is missing or another index's. A few milliseconds at any size."""
-    with catalog.snapshot() as view:
-        return view.fingerprint is not None and _behind(layout, view, limits) > _PRESSING
-
-
 def bring_up_to_date(
-    layout: IndexLayout, catalog: Catalog, *, thorough: bool = False, limits: Limits = LIMITS
+    layout: IndexLayout,
+    catalog: Catalog,
+    *,
+    thorough: bool = False,
+    only_pressing: bool = False,
+    limits: Limits = LIMITS,
 ) -> None:
     """Write the caches of the newest generation, where that is due.
 
@@ -111,11 +103,14 @@ def bring_up_to_date(
     than that, readers take in from the catalog.
 
     :param thorough: write all anew, so that nothing of a chunk that left stays in a file.
+    :param only_pressing: leave to a quiet moment what holds no reader up, and is not missing or another
+        index's; to tell takes a few milliseconds at any size.
     :raises IndexDamaged: if the catalog lacks a vector.
     :raises IndexUnwritable: if the disk is full or read-only; what was there stays.
     """
     with catalog.snapshot() as view:
-        if view.fingerprint is None or not (thorough or _behind(layout, view, limits) > 1):
+        least = _PRESSING if only_pressing else 1
+        if view.fingerprint is None or not (thorough or _behind(layout, view, limits) > least):
             return
         wanted = {one for ids in view.chunk_ids().values() for one in ids}
 

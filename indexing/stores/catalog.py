@@ -38,10 +38,8 @@ _HEAD = select(META).where(
 
 
 def stamp_of(meta: Mapping[str, Any]) -> str:
-    """What an index derived from a catalog must carry to be one of its own; 32 hexadecimal digits.
-
-    It follows from the identity of the catalog and the fingerprint of what made its vectors.
-    """
+    """What is derived from a catalog carries this, to be one of its own: 32 hexadecimal digits, of its
+    identity and the fingerprint of what made its vectors."""
     said = json.dumps([meta.get("identity"), meta.get("fingerprint")], sort_keys=True)
     return hashlib.sha256(said.encode()).hexdigest()[:32]
 
@@ -95,12 +93,8 @@ def check_fingerprint(stored: Mapping[str, Any], expected: Mapping[str, Any]) ->
 
 
 def check_vault(meta: Mapping[str, Any], vault: Path, index: Path) -> None:
-    """Refuse an index of another vault; one whose vault is not there any more has been moved.
-
-    :param meta: of the catalog.
-    :param index: folder of the index, for the message.
-    :raises IndexMismatch: naming both vaults.
-    """
+    """Refuse an index of another vault with an IndexMismatch that names both; one whose vault is not
+    there any more has been moved. ``meta`` is that of its catalog."""
     known = meta.get("vault")
     if known is not None and Path(known) != vault.resolve() and Path(known).is_dir():
         raise IndexMismatch(
@@ -177,10 +171,8 @@ class CatalogSnapshot(CatalogReads):
 
 
 class Catalog(CatalogReads):
-    """The catalog at an address. Each question is answered from the newest generation.
-
-    ``snapshot_ended`` is called whenever a snapshot was closed, in any thread.
-    """
+    """The catalog at an address. Each question is answered from the newest generation;
+    ``snapshot_ended`` is called whenever a snapshot was closed, in any thread."""
 
     snapshot_ended: Callable[[], None] | None = None
 
@@ -298,11 +290,8 @@ class Catalog(CatalogReads):
         return int(self._known["generation"])
 
     def renew_if_older(self, state: CatalogState | None) -> None:
-        """Take another identity, if the server has lost what it had when a run ended: one that is
-        restored from a backup, or a standby that was behind.
-
-        What was derived from the lost generations fits no more then, on any machine.
-        """
+        """Take another identity, if the server has lost what it had when a run ended, as one restored
+        from a backup: what was derived from the lost generations fits no more then, anywhere."""
         if state is None or not self.database.shared:
             return
         meta = self.meta()
@@ -333,13 +322,11 @@ class Catalog(CatalogReads):
 
 
 def forget_withdrawn(catalog: Catalog, mark: Path) -> None:
-    """Let the words of withdrawn notes leave the catalog's own files, if they may stand in them.
+    """Let the words of withdrawn notes leave the catalog's own files, while ``mark`` says that they may
+    stand there; or OSError.
 
     While somebody reads an older generation it cannot be: whose transaction ends last tries again,
     and so does the next run.
-
-    :param mark: the file that is there while they may.
-    :raises OSError: if the disk refuses.
     """
     try:
         marked = mark.stat().st_mtime_ns
@@ -368,10 +355,8 @@ class CatalogState:
 
 
 def write_catalog_state(layout: IndexLayout, generation: int, stamp: str) -> None:
-    """Write down what the files are like now, of a catalog that is whole and closed.
-
-    Where the disk refuses, what was written before stays: the next run looks closer than it need.
-    """
+    """Write down what the files are like now, of a catalog that is whole and closed. Where the disk
+    refuses, what was written before stays: the next run looks closer than it need."""
     with suppress(OSError):
         state = CatalogState(generation, stamp, _marks(layout))
         if state != read_catalog_state(layout):

@@ -228,10 +228,8 @@ def _plain(value: Any, depth: int = 0) -> Any:
 
 
 def write_batch(connection: Connection, batch: Batch, generation: int, commit: str) -> None:
-    """Write the batch as the given generation.
-
-    :param commit: tells this commit from any other, for who did not hear whether it was done.
-    """
+    """Write the batch as the given generation; ``commit`` tells this commit from any other, for who did
+    not hear whether it was done."""
     notes = [record.note for record in batch.upsert]
     links = [link for record in batch.upsert for link in record.links]
     gone = list(dict.fromkeys([*(note.path for note in notes), *batch.delete]))

@@ -69,11 +69,8 @@ def said_of(error: Exception) -> str:
 
 
 def check_catalog(view: CatalogSnapshot) -> list[Finding]:
-    """What the rows of a catalog contradict each other in; a rebuild repairs any of it.
-
-    :param view: of a catalog whose pages and rows are as they were written
-        (:meth:`notehop.indexing.stores.catalog.Catalog.verify`).
-    """
+    """What the rows of a catalog contradict each other in, though each is as it was written
+    (:meth:`notehop.indexing.stores.catalog.Catalog.verify`); a rebuild repairs any of it."""
     findings: list[Finding] = []
     for problem, query in _contradictions().items():
         rows = query.subquery()

@@ -201,8 +201,6 @@ def update_mirror(
 ) -> str | None:
     """Bring the mirror to the generation of the run that ended last; one that fails is filled anew.
 
-    The caller holds the writer lock.
-
     :returns: a warning if there is no mirror now; nothing else depends on it.
     :raises IndexUnwritable: if what failed cannot be removed.
     """
@@ -284,10 +282,8 @@ def _files(layout: IndexLayout) -> dict[str, tuple[int, int]]:
 
 
 def main(root: str, url: str = "", schema: str = "", *allowed: str) -> int:
-    """Write the mirror of the index in a folder; the last line on stderr says what failed.
-
-    :param url: with ``schema`` and the hosts that may hold it, where a catalog on a server is.
-    """
+    """Write the mirror of the index in a folder, whose catalog may be on a server; the last line on
+    stderr says what failed."""
 
     def end_with_parent() -> None:
         os.read(0, 1)

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import func, or_, select
+from sqlalchemy import ColumnElement, func, or_, select
 
 from notehop.indexing.graph.files import NOTE_SUFFIX, fold
 from notehop.indexing.stores.database import storable
@@ -19,7 +19,7 @@ from notehop.indexing.vault.walk import glob_pattern
 
 if TYPE_CHECKING:
     from notehop.indexing.stores.caches import BoundedCache
-    from notehop.indexing.stores.catalog_read import CatalogReads, Query
+    from notehop.indexing.stores.catalog_read import CatalogReads
 
 TAG, TYPE, DATE = "tag", "type", "date"
 """Names of labels; those of properties are made by :func:`property_label`."""
@@ -152,17 +152,13 @@ class NoteLabels:
         self._kept = kept
 
     def having(self, name: str, value: str) -> Paths:
-        query = select(_ROW.path).where(_ROW.name == name, _ROW.value == value)
-        return self._matching(("label", name, value), query)
+        return self._matching(("label", name, value), _ROW.name == name, _ROW.value == value)
 
     def dated(self, first: str | None, end: str | None) -> Paths:
         """The notes whose date is ``first`` or later and before ``end``."""
-        query = select(_ROW.path).where(_ROW.name == DATE)
-        if first is not None:
-            query = query.where(_ROW.value >= first)
-        if end is not None:
-            query = query.where(_ROW.value < end)
-        return self._matching(("date", first, end), query)
+        since = [] if first is None else [_ROW.value >= first]
+        until = [] if end is None else [_ROW.value < end]
+        return self._matching(("date", first, end), _ROW.name == DATE, *since, *until)
 
     def under(self, place: str) -> Paths:
         """The notes in a folder or at a path (the suffix may be left out), or that a glob takes.
@@ -227,7 +223,8 @@ class NoteLabels:
         folder, notes = f"{asked}/" if asked else "", (asked, f"{asked}{NOTE_SUFFIX}")
         return [path for path, one in folded.items() if one.startswith(folder) or one in notes]
 
-    def _matching(self, key: tuple[Any, ...], query: Query) -> Paths:
+    def _matching(self, key: tuple[Any, ...], *where: ColumnElement[bool]) -> Paths:
+        query = select(_ROW.path).where(*where)
         return self._once(key, lambda: self._view.answer(query, itemgetter(0)))
 
     def _once(self, key: tuple[Any, ...], find: Callable[[], Iterable[str]]) -> Paths:

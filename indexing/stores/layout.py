@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import stat
 import sys
 import uuid
@@ -166,6 +167,47 @@ class IndexLayout:
             and (_MADE_ANEW.fullmatch(path.name) or (path / self.marker.name).is_file())
         ]
 
+    def put_in_force(self, made: IndexLayout) -> None:
+        """Let a whole, closed index, made :meth:`beside` this one, take its place.
+
+        A catalog on a server is put in force first, by the server: what is derived from it and was
+        lost in a crash is made again. The caller holds the writer lock.
+
+        :raises IndexUnwritable: if the disk refuses.
+        """
+        if self.database is not None:
+            from notehop.indexing.stores.served.postgres_database import put_in_force
+
+            put_in_force(self.database)
+            faults.point("rebuild-catalog-in-force")
+        try:
+            replace_file(self.current, f"{made.home.name}\n")
+        except OSError as exc:
+            raise unwritable(self.root, exc) from exc
+        self.remove_left_over()
+
+    def remove_left_over(self) -> None:
+        """Remove indexes that are not in force: replaced, or never whole. The caller holds the lock.
+
+        :raises IndexUnwritable: if the disk refuses.
+        """
+        try:
+            paths = self.left_over()
+            if self.home != self.root:
+                paths += IndexLayout(self.root, self.database, "").contents
+            for path in paths:
+                if path.is_dir():
+                    shutil.rmtree(path)
+                else:
+                    path.unlink(missing_ok=True)
+                faults.point("rebuild-former-removed")
+        except OSError as exc:
+            raise unwritable(self.root, exc) from exc
+        if self.database is not None:
+            from notehop.indexing.stores.served.postgres_database import remove_replaced
+
+            remove_replaced(self.database)
+
     def make_folder(self) -> None:
         """Make the folder, for its owner alone, and close one to them that others can look into."""
         self.root.parent.mkdir(parents=True, exist_ok=True)
@@ -173,9 +215,7 @@ class IndexLayout:
         self.close_to_others()
 
     def close_to_others(self, *, thorough: bool = False) -> None:
-        """Take every right of other users away: an index holds all text of its vault.
-
-        Nothing where files have no such rights, or are another user's.
+        """Take every right of other users away, as far as it can: an index holds all text of its vault.
 
         :param thorough: look at what lies in the folder too, though the folder itself is closed.
         """
@@ -287,11 +327,7 @@ def unwritable(folder: Path, exc: OSError) -> IndexUnwritable:
 
 
 def layout_for(vault: Path, settings: Settings, index_dir: Path | None = None) -> IndexLayout:
-    """Where the settings have the index of a vault.
-
-    :param index_dir: its folder, in place of that of the settings.
-    :raises UsageError: if that is the vault or lies inside it.
-    """
+    """Where the settings, or ``index_dir``, have the index of a vault; UsageError if in the vault."""
     root = index_dir_for(vault, index_dir or settings.index.dir)
     if not settings.catalog.url:
         return IndexLayout(root)
@@ -303,10 +339,8 @@ def layout_for(vault: Path, settings: Settings, index_dir: Path | None = None) -
 
 
 def index_dir_for(vault: Path, index_dir: Path | None = None) -> Path:
-    """The folder of the index of ``vault``, absolute: ``index_dir``, else one in the user's data.
-
-    The default is named after the vault and a hash of its resolved path, so that two vaults of one
-    name do not meet.
+    """The folder of the index of ``vault``, absolute: ``index_dir``, else one in the user's data, named
+    after the vault and a hash of its resolved path, so that two vaults of one name do not meet.
 
     :raises UsageError: if it is the vault or lies inside it.
     """
@@ -340,6 +374,5 @@ def lives(pid: int) -> bool:
     except (ProcessLookupError, OverflowError):
         return False
     except OSError:
-        # It is another user's.
-        return True
+        pass  # it is another user's
     return True

@@ -87,11 +87,11 @@ class WriterLock:
             self._let_go()
             if isinstance(exc, Timeout | BlockingIOError):
                 said = read_json(Holder, layout.lock_holder)
-                here = said is not None and said.host == socket.gethostname()
                 # Not written yet, or half, or left behind by one that was killed: the lock stands.
-                known = said is not None and (not here or lives(said.pid))
+                if said and said.host == socket.gethostname() and not lives(said.pid):
+                    said = None
                 raise IndexLocked(
-                    f"{layout.root}: {said if known else 'another process'} is writing this index; "
+                    f"{layout.root}: {said or 'another process'} is writing this index; "
                     "wait until it is done, or stop it"
                 ) from exc
             if isinstance(exc, OSError | NotImplementedError):
@@ -159,11 +159,9 @@ def _lock_folder(path: Path) -> int | None:
 
 
 def read_holder(layout: IndexLayout) -> Holder | None:
-    """The process that holds the writer lock; None if none does.
-
-    Without a note of a writer the lock is left alone: taking it, even for a moment, would turn away
-    a writer that starts just then. With one, only the lock tells whether its writer still lives.
-    """
+    """The process that holds the writer lock; None if none does."""
+    # Without a note of a writer the lock is left alone: taking it, even for a moment, would turn away
+    # a writer that starts just then. With one, only the lock tells whether its writer still lives.
     said = read_json(Holder, layout.lock_holder)
     if said is None:
         if layout.database is None:

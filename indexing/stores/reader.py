@@ -59,12 +59,8 @@ _LASTING = 2.0  # seconds after which a process that asks again is taken for one
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Generation:
-    """One generation in memory.
-
-    ``chunk_vectors`` is None where a server holds them, which queries then ask.
-    ``lexical`` is the one part that moves on in place: it may know chunks of a later generation,
-    which whoever asks it drops.
-    """
+    """One generation in memory; ``chunk_vectors`` is None where a server holds them, which queries then
+    ask. ``lexical`` alone moves on in place: it may know chunks of a later generation, to be dropped."""
 
     number: int
     stamp: str
@@ -193,11 +189,8 @@ class Snapshot:
         return list(self.chunks(self.chunk_ids_of(path)).values())
 
     def sentence_similarities(self, query: Matrix, ids: Iterable[str]) -> dict[str, float]:
-        """Id -> cosine to the query, to 6 decimals, of each sentence with a link that has a vector.
-
-        :param query: shape (dimensions,), of length 1.
-        :raises IndexDamaged: if a vector is not what was written.
-        """
+        """Id -> cosine to the query, to 6 decimals, of each sentence with a link that has a vector;
+        ``query`` has the shape (dimensions,) and length 1. IndexDamaged if one is not as written."""
 
         def read(missing: list[str]) -> Mapping[str, Matrix]:
             return dict(zip(*self.catalog.vectors("links", missing), strict=True))

@@ -15,8 +15,8 @@ from notehop.app.models import Kept
 from notehop.app.models.query import Strict
 from notehop.app.services.doctor import Kind
 from notehop.app.services.doctor.index import IndexCheck, check_index
-from notehop.app.services.links import Survey, survey
-from notehop.app.services.notes.find_note import Name, Near, near_names
+from notehop.app.services.links import Survey
+from notehop.app.services.notes.find_note import Near, near_names
 from notehop.app.services.open_vault import Place
 from notehop.indexing.graph.files import NOTE_SUFFIX, alias_key, fold, link_name
 from notehop.indexing.graph.resolve import ResolvedLink, Status
@@ -206,25 +206,24 @@ def _fragments(found: Survey) -> list[BrokenFragment]:
     for (path, _), links in groups.items():
         fragment = (links[0].link.fragment or "").strip()
         last = fragment.rpartition("#")[2].strip()
-        outline = found.notes[path].outline
-        assert outline is not None  # or the fragment would not be known to be broken
+        outline = found.outlines[path]
         if last.startswith("^"):
             last, via, texts = last[1:], "block", [block for block, _, _ in outline.blocks]
         else:
             via, texts = "heading", [text for _, text, _ in outline.headings]
         # All are of one note: told apart by their text in place of its path.
-        near = near_names((Name(text, text, via) for text in texts), [last])[last]
+        near = near_names((Near(text, text, via) for text in texts), [last])[last]
         told = [replace(one, path=path) for one in near]
         rows.append(BrokenFragment(path=path, fragment=fragment, near=told, **_places(links)))
     return sorted(rows, key=lambda row: (-row.count, row.path, row.fragment))
 
 
-def _names(found: Survey) -> Iterator[Name]:
+def _names(found: Survey) -> Iterator[Near]:
     for path, note in found.notes.items():
-        yield Name(PurePosixPath(path).stem, path, "name")
-        yield from (Name(alias, path, "alias") for alias in note.aliases)
-        yield Name(note.title, path, "title")
-    yield from (Name(path.rpartition("/")[2], path, "name") for path in found.others)
+        yield Near(PurePosixPath(path).stem, path, "name")
+        yield from (Near(alias, path, "alias") for alias in note.aliases)
+        yield Near(note.title, path, "title")
+    yield from (Near(path.rpartition("/")[2], path, "name") for path in found.others)
 
 
 def _duplicates(found: Survey) -> list[Duplicate]:
@@ -282,7 +281,7 @@ def examine(place: Place, kinds: Collection[Kind] = tuple(Kind)) -> DoctorReport
         report.broken = any(one.broken for one in report.index.findings)
     if set(kinds) <= {Kind.INDEX}:
         return report
-    found = survey(place)
+    found = Survey(place)
     report.notes, report.links = len(found.notes), len(found.links)
     if Kind.UNRESOLVED in kinds:
         report.unresolved = _unresolved(found)

@@ -34,30 +34,16 @@ LEADING = frozenset({Status.RESOLVED.value, Status.AMBIGUOUS.value})
 """What links lead somewhere; an excluded target is not for anybody to see."""
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """A link between a note and one that is nearer; ``forward`` leads to the farther one.
-
-    ``shown`` is the chunk of the farther note at its end: the one that the link names, or the one
-    that holds it.
-    """
-
-    link: LinkRow
-    forward: bool
-    far: str
-    shown: ChunkId
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Reached:
-    """A note some links away, by its shortest way; ``steps`` are all links to nearer notes.
+    """A note some links away, by its shortest way; ``links`` are all that connect it with nearer notes.
 
     Where ``chunk`` is one, it is that passage of the note, with the links that meet in it.
     """
 
     path: str
     depth: int
-    steps: tuple[Step, ...]
+    links: tuple[LinkRow, ...]
     chunk: ChunkId | None = None
 
 
@@ -69,11 +55,7 @@ def browse(
     seeds, warnings = seeds_meant(now, query.seeds)
     entries = around(view, list(seeds), depth=query.depth, direction=query.direction)
     if query.results == "chunks":
-        entries = [
-            replace(one, chunk=id_, steps=tuple(step for step in one.steps if step.shown == id_))
-            for one in entries
-            for id_ in dict.fromkeys(step.shown for step in one.steps)
-        ]
+        entries = [part for entry in entries for part in _by_chunk(view, entry)]
     if any(of_fields(query.filters)):
         narrowed = narrow("", query.filters, view, tokenizer, now.any_of, literal=True)
         warnings += narrowed.warnings
@@ -87,9 +69,9 @@ def browse(
         ranks = {path: row.modified for path, row in rows.items()}
 
     def score(entry: Reached) -> float:
-        return float(len(entry.steps)) if query.rank == "edges" else ranks.get(entry.path, 0.0)
+        return float(len(entry.links)) if query.rank == "edges" else ranks.get(entry.path, 0.0)
 
-    entries.sort(key=lambda one: (-score(one), one.depth, -len(one.steps), one.path))
+    entries.sort(key=lambda one: (-score(one), one.depth, -len(one.links), one.path))
     found: list[tuple[Reached, NoteRow, ChunkRow | None]] = []
     gone = 0
     for entry in entries:
@@ -115,21 +97,26 @@ def browse(
     )
 
 
+def _by_chunk(view: Snapshot, note: Reached) -> list[Reached]:
+    """Of a note the passages at its ends of the links, each with its links."""
+    by_chunk: dict[ChunkId, list[LinkRow]] = {}
+    for link in note.links:
+        end = link.chunk_id if link.path == note.path else link.target_chunk_id
+        by_chunk.setdefault(end or view.chunk_ids_of(note.path)[0], []).append(link)
+    return [replace(note, links=tuple(some), chunk=id_) for id_, some in by_chunk.items()]
+
+
 def _standing(now: CurrentNotes, entry: Reached) -> tuple[Reached, NoteRow, ChunkRow | None] | None:
     """An entry with its links and its passage as they stand in the vault; None if it does not."""
     row = now.notes_at([entry.path]).get(entry.path)
-    current = now.current_links([step.link for step in entry.steps])
-    links = {(one.path, one.ordinal): one for one in current}
-    steps = tuple(
-        replace(step, link=links[key])
-        for step in entry.steps
-        if (key := (step.link.path, step.link.ordinal)) in links
-    )
-    if row is None or not steps:
+    links = now.current_links(entry.links)
+    if row is None or not links:
         return None
     chunks = now.chunks([entry.chunk]) if entry.chunk else now.first_chunks([entry.path])
     chunk = next(iter(chunks.values()), None)
-    return None if entry.chunk and chunk is None else (replace(entry, steps=steps), row, chunk)
+    if entry.chunk and chunk is None:
+        return None
+    return replace(entry, links=tuple(links)), row, chunk
 
 
 def _browsed(
@@ -142,9 +129,9 @@ def _browsed(
 ) -> models.BrowsedNote:
     headings = chunk.heading_path if chunk is not None and entry.chunk else ()
     text = said or Summary("" if chunk is None else chunk.text)
-    ways = {step.forward for step in entry.steps}
+    ways = {link.path != entry.path for link in entry.links}
     way: Direction = "both" if len(ways) == 2 else "forward" if True in ways else "backward"
-    telling = sorted((step.link for step in entry.steps), key=lambda link: not link.sentence)
+    telling = sorted(entry.links, key=lambda link: not link.sentence)
     return models.BrowsedNote(
         **now.place_of(row, headings),
         heading=" > ".join(headings),
@@ -152,7 +139,7 @@ def _browsed(
         text=text.text,
         depth=entry.depth,
         way=way,
-        edges=len(entry.steps),
+        edges=len(entry.links),
         score=score,
         modified=row.modified,
         links=[
@@ -174,27 +161,22 @@ def around(
 ) -> list[Reached]:
     """Return the notes at most ``depth`` links from the seeds, nearest first, then by path.
 
-    :returns: never a seed; the steps of each forward ones first, then by the place of the link.
+    :returns: never a seed; of the links of each those to it first, then by their place.
     """
-
-    def met(paths: Sequence[str]) -> Iterator[Step]:
-        for link in view.links_from(paths) if direction != "backward" else ():
-            target = leads(view, link)
-            if target is not None:
-                yield Step(link, True, target, link.target_chunk_id or view.chunk_ids_of(target)[0])
-        for link in view.links_to(paths) if direction != "forward" else ():
-            ids = view.chunk_ids_of(link.path)
-            if leads(view, link) is not None and ids:
-                yield Step(link, False, link.path, link.chunk_id or ids[0])
 
     reached = set(seeds)
     frontier = list(dict.fromkeys(seeds))
     found: list[Reached] = []
     for away in range(1, depth + 1):
-        ring: dict[str, list[Step]] = {}
-        for step in met(frontier):
-            if step.far not in reached:
-                ring.setdefault(step.far, []).append(step)
+        ring: dict[str, list[LinkRow]] = {}
+        for link in view.links_from(frontier) if direction != "backward" else ():
+            target = leads(view, link)
+            if target is not None and target not in reached:
+                ring.setdefault(target, []).append(link)
+        for link in view.links_to(frontier) if direction != "forward" else ():
+            held = view.chunk_ids_of(link.path) and leads(view, link) is not None
+            if held and link.path not in reached:
+                ring.setdefault(link.path, []).append(link)
         frontier = sorted(ring)
         reached.update(frontier)
         found += [Reached(path, away, tuple(ring[path])) for path in frontier]

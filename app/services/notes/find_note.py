@@ -11,7 +11,7 @@ import os
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -163,9 +163,9 @@ def _near(
     is_there: Callable[[str], bool] = lambda _: True,
 ) -> list[str]:
     """Notes that may have been meant: names a slip away, else those that hold what was said."""
-    names = [Name(path.removesuffix(NOTE_SUFFIX), path, "path") for path in paths]
-    names += [Name(link_name(path), path, "name") for path in paths]
-    names += [Name(one, path, "alias") for path in paths for one in aliases.get(path, ())]
+    names = [Near(path.removesuffix(NOTE_SUFFIX), path, "path") for path in paths]
+    names += [Near(link_name(path), path, "name") for path in paths]
+    names += [Near(one, path, "alias") for path in paths for one in aliases.get(path, ())]
     wanted = said.removesuffix(NOTE_SUFFIX)
     near = [one.path for one in near_names(names, [wanted], _LOOKED_AT)[wanted]]
     found = list(islice(filter(is_there, near), _NEAR))
@@ -226,23 +226,20 @@ _SLACK = (4, 8, 16)  # letters of a name from which one, two, three of them may 
 
 
 @dataclass(frozen=True, slots=True)
-class Name:
-    """Something that can be named. ``via`` says what the name is of it: name, title, alias, …"""
+class Near:
+    """Something that can be named. ``via`` says what the name is of it: name, title, alias, …
+
+    ``distance`` counts the letters in which it differs from what was asked for, 0: marks or case.
+    """
 
     name: str
     path: str
     via: str
-
-
-@dataclass(frozen=True, slots=True)
-class Near(Name):
-    """A name near to one that was asked for; ``distance`` counts letters, 0: marks or case."""
-
-    distance: int
+    distance: int = 0
 
 
 def near_names(
-    names: Iterable[Name], asked: Iterable[str], most: int = 3
+    names: Iterable[Near], asked: Iterable[str], most: int = 3
 ) -> dict[str, tuple[Near, ...]]:
     """Each name that was asked for -> at most so many names that could have been meant, nearest first.
 
@@ -257,7 +254,7 @@ def near_names(
     def spelling(name: str) -> str:
         return _MARKS.sub(" ", fold(name)).strip()
 
-    by_key: dict[str, dict[str, Name]] = {}
+    by_key: dict[str, dict[str, Near]] = {}
     for name in names:
         by_key.setdefault(spelling(name.name), {}).setdefault(name.path, name)
     keys = sorted(by_key, key=len)
@@ -277,7 +274,7 @@ def near_names(
         by_path: dict[str, Near] = {}
         for distance, choice in sorted(found.get(key, ())):
             for path, one in sorted(by_key[choice].items()):
-                by_path.setdefault(path, Near(one.name, path, one.via, distance))
+                by_path.setdefault(path, replace(one, distance=distance))
         return tuple(islice(by_path.values(), most))
 
     return {one: near(key) for one, key in said.items()}

@@ -76,10 +76,8 @@ def collection_name(stamp: str) -> str:
 
 
 class ServedVectors:
-    """The vectors of the passages of one generation, as :class:`VectorIndex` has them.
-
-    ``warnings`` grow when the server cannot be asked: it is as right then, and slower.
-    """
+    """The vectors of the passages of one generation, as :class:`VectorIndex` has them; ``warnings`` grow
+    when the server cannot be asked: it is as right then, and slower."""
 
     def __init__(
         self,
@@ -88,10 +86,7 @@ class ServedVectors:
         paths: Mapping[ChunkId, str],
         cache: QueryCache,
     ) -> None:
-        """Ask nothing yet.
-
-        :param paths: the note of each passage of the generation.
-        """
+        """:param paths: the note of each passage of the generation."""
         self.dimensions = dimensions_of(view.fingerprint)
         self.warnings: list[str] = []
         self._server = server

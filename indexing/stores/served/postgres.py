@@ -57,9 +57,8 @@ class ConnectionLost(errors.IndexFailure):
 
 
 def engine_of(server: ServerCatalog, *, read_only: bool = False, alone: bool = False) -> Engine:
-    """What makes connections to a server.
-
-    Each is refused with an IndexFailure if it leads to a host that the user did not name.
+    """What makes connections to a server; each that leads to a host which the user did not name is
+    refused with an IndexFailure.
 
     :param alone: keep none of them: each is a session of its own, for locks.
     :raises UsageError: if the driver is not installed.
@@ -195,10 +194,8 @@ def _says(exc: BaseException) -> str:
 
 
 class CommitListener:
-    """Calls ``look`` in a thread of its own when a generation was committed, until it is ended.
-
-    The server tells of it; as it may not, or may be away, ``look`` is called every few seconds too.
-    """
+    """Calls ``look`` in a thread of its own when a generation was committed, until it is ended, and
+    every few seconds besides: the server may not tell of it, or be away."""
 
     def __init__(self, server: ServerCatalog, look: Callable[[], bool]) -> None:
         """:param look: whether to go on; errors of ours are passed over."""

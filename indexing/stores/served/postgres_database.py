@@ -53,11 +53,8 @@ _HOLDER = re.compile(r"(?P<pid>\d+)@(?P<host>\S+) (?P<command>.+)", re.DOTALL)
 
 
 class PostgresDatabase(Database):
-    """The tables of one catalog of an index.
-
-    :raises IndexMissing: if they are not there and are not to be made.
-    :raises ConnectionLost: if the server does not answer.
-    """
+    """The tables of one catalog of an index: IndexMissing if they are not there and are not to be made,
+    ConnectionLost if the server does not answer."""
 
     shared = True
     replaced = False
@@ -99,12 +96,8 @@ class PostgresDatabase(Database):
         return patiently(self._connected, self.label)
 
     def write(self, work: Callable[[Connection], Result]) -> Result:
-        """Do work in a transaction of the session that holds the writer lock.
-
-        A session that broke gave the lock up with it: it is taken again.
-
-        :raises IndexLocked: if another process holds it by now.
-        """
+        """Do work in a transaction of the session that holds the writer lock. A session that broke gave
+        the lock up with it: it is taken again; IndexLocked if another process holds it by now."""
 
         def entered(connection: Connection) -> Result:
             self._enter(connection)
@@ -186,33 +179,26 @@ class PostgresDatabase(Database):
         if found is None:
             if not self._create:
                 raise IndexMissing(f"{self.label}: no index yet; run: notehop index")
-            found = self._make(connection)
+            encoding = connection.exec_driver_sql("SHOW server_encoding").scalar()
+            if encoding != "UTF8":
+                raise UsageError(
+                    f"{self.label}: the database has the encoding {encoding}, which holds no notes; "
+                    "create one with ENCODING 'UTF8' TEMPLATE template0"
+                )
+            table, found = _table(self.server), f"{self.server.schema}_{uuid.uuid4().hex[:8]}"
+            for statement in (
+                f'CREATE SCHEMA IF NOT EXISTS "{self.server.schema}"',
+                f"CREATE TABLE IF NOT EXISTS {table} (role text NOT NULL, schema text PRIMARY KEY)",
+                f'CREATE SCHEMA "{found}"',
+            ):
+                connection.exec_driver_sql(statement)
+            row = (self.server.role, found)
+            connection.exec_driver_sql(f"INSERT INTO {table} VALUES (%s, %s)", row)
         connection.exec_driver_sql(f'SET LOCAL search_path TO "{found}"')
-
-    def _make(self, connection: Connection) -> str:
-        """Make an empty schema for a catalog, and name it."""
-        encoding = connection.exec_driver_sql("SHOW server_encoding").scalar()
-        if encoding != "UTF8":
-            raise UsageError(
-                f"{self.label}: the database has the encoding {encoding}, which holds no notes; "
-                "create one with ENCODING 'UTF8' TEMPLATE template0"
-            )
-        table, made = _table(self.server), f"{self.server.schema}_{uuid.uuid4().hex[:8]}"
-        for statement in (
-            f'CREATE SCHEMA IF NOT EXISTS "{self.server.schema}"',
-            f"CREATE TABLE IF NOT EXISTS {table} (role text NOT NULL, schema text PRIMARY KEY)",
-            f'CREATE SCHEMA "{made}"',
-        ):
-            connection.exec_driver_sql(statement)
-        connection.exec_driver_sql(f"INSERT INTO {table} VALUES (%s, %s)", (self.server.role, made))
-        return made
 
 
 def put_in_force(server: ServerCatalog) -> None:
-    """Let the catalog that a rebuild has made be the one in force; nothing if there is none.
-
-    The caller holds the writer lock.
-    """
+    """Let the catalog that a rebuild has made be the one in force; nothing if there is none."""
     table = _table(server)
 
     def work(connection: Connection) -> None:
@@ -225,10 +211,7 @@ def put_in_force(server: ServerCatalog) -> None:
 
 
 def remove_replaced(server: ServerCatalog) -> None:
-    """Remove the catalogs that are not in force, but for those that somebody reads.
-
-    The caller holds the writer lock.
-    """
+    """Remove the catalogs that are not in force, but for those that somebody reads."""
     table = _table(server)
 
     def work(connection: Connection) -> None:
@@ -293,10 +276,8 @@ def lock_key(server: ServerCatalog) -> int:
 
 
 class LockSession:
-    """Holds the writer lock of an index on its server, as long as its connection lasts.
-
-    Who holds it also writes through it, so that nothing is written without the lock.
-    """
+    """Holds the writer lock of an index on its server, as long as its connection lasts: who holds it
+    also writes through it, so that nothing is written without the lock."""
 
     def __init__(self, server: ServerCatalog, holder: str) -> None:
         self._server = server
@@ -306,12 +287,8 @@ class LockSession:
         self._turn = threading.Lock()
 
     def take(self, patience: float = 0.0) -> None:
-        """Take the lock.
-
-        :param patience: seconds to wait for another holder.
-        :raises IndexLocked: if another process holds it.
-        :raises ConnectionLost: if the server does not answer.
-        """
+        """Take the lock, which may take ``patience`` seconds; IndexLocked if another process holds it,
+        ConnectionLost if the server does not answer."""
         patiently(lambda: self._take(patience), str(self._server))
         _held[self._server.url, self._server.schema] = self
 
