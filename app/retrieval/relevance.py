@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from heapq import nsmallest
 from itertools import groupby
 from typing import Any
@@ -58,9 +58,9 @@ class Word:
     """A word of a question that says something.
 
     ``written`` is as it stands there, ``tokens`` as the index has it: its parts and spellings, too,
-    and the compounds that it meets in the vault.
-    ``chunks`` counts those that hold the token that most of them hold; 0 for a word that stands
-    nowhere. ``idf`` is the rarity of that token as in Lucene's BM25Similarity, above 0.
+    and the compounds that it meets in the vault. ``chunks`` counts those that hold the token that most
+    of them hold; 0 for a word that stands nowhere. ``idf`` is the rarity of that token as in Lucene's
+    BM25Similarity, above 0.
     """
 
     written: str
@@ -97,8 +97,8 @@ def idf(holding: int, chunks: int) -> float:
 
 
 _known: WeakKeyDictionary[Generation, NDArray[np.float32]] = WeakKeyDictionary()
-"""Generation -> how alike its passages of different notes are: the cosines of pairs, ascending, and
-none in a vault of fewer than `FEWEST_NOTES` notes, in which nothing can be told from chance."""
+"""Generation -> how alike its passages of different notes are: the cosines of pairs, ascending; none in
+a vault of fewer than `FEWEST_NOTES` notes."""
 
 
 def chance_bar(view: Snapshot, words: Sequence[Word]) -> float:
@@ -135,9 +135,8 @@ def _measured(view: Snapshot) -> NDArray[np.float32]:
 class RelevancePostprocessor(VaultPostprocessor):
     """Tells of each source how much better than chance it fits: ``metadata["relevance"]``, 0 to 1, is
     the share of the query's words that it holds, weighed by their rarity, or how far its likeness to
-    the query is above the background, whichever is more; a query without a vector goes by words
-    alone. ``metadata["weak"]``: it is no nearer than by chance, and holds less than half of the
-    words. What the query names exactly is what was asked for.
+    the query is above the background, whichever is more. ``metadata["weak"]``: it is no nearer than by
+    chance, and holds less than half of the words. What the query names exactly is what was asked for.
 
     With ``weight``, the first :data:`REORDERED` hits are ordered anew: ``weight`` times its
     relevance, in units of the best score, is added to the score of each.
@@ -172,13 +171,8 @@ class RelevancePostprocessor(VaultPostprocessor):
         words = query.words if isinstance(query, TracedQuery) else None
         if words is None:
             words = question_words(query.query_str, self.tokenizer, view.lexical)
-        # Sources that were not judged before.
-        ids = [
-            hit.node.node_id
-            for hit in hits
-            if hit.node.metadata.get("role", "source") == "source"
-            and "relevance" not in hit.node.metadata
-        ]
+        sources = (hit.node for hit in hits if hit.node.metadata.get("role") != "connected")
+        ids = [node.node_id for node in sources]
         held = view.lexical.held((token for word in words for token in word.tokens), ids)
         bar = chance_bar(view, words)
         rows = view.chunk_vectors
@@ -212,32 +206,14 @@ def coverage(words: Sequence[Word], held: Collection[str]) -> float:
     return found / total if total > 0 else 0.0
 
 
-SHORTEST = 4
-"""Letters of a word that may be misspelled: shorter ones are near to too many others."""
+SHORTEST = 4  # letters of a word that may be misspelled: shorter ones are near to too many others
 
 SHORTEST_UNKNOWN = 6
 """The same where nothing tells misspelled words from words that the vault does not use."""
 
-LONG = 8
-"""Letters from which two may be wrong, not one."""
-
-CANDIDATES = 24
-"""Words of the vault that are looked at for one of the query."""
-
-TEXTS = 2
-"""Passages that are read for a stem, to see as what word it stands there."""
-
-
-@dataclass(frozen=True, slots=True)
-class Corrected:
-    """A query as it is searched for. ``words``: as written -> as searched for, in its order.
-
-    ``question`` are the words of a text that was left as it is.
-    """
-
-    text: str
-    words: Mapping[str, str] = field(default_factory=dict)
-    question: tuple[Word, ...] | None = None
+LONG = 8  # letters from which two may be wrong, not one
+CANDIDATES = 24  # words of the vault that are looked at for one of the query
+TEXTS = 2  # passages that are read for a stem, to see as what word it stands there
 
 
 def corrected(
@@ -245,7 +221,7 @@ def corrected(
     view: Snapshot,
     tokenizer: Tokenizer,
     is_word: Callable[[str], bool] | None,
-) -> Corrected:
+) -> tuple[str, dict[str, str], tuple[Word, ...] | None]:
     """Read words that stand nowhere in the vault as the nearest that do.
 
     Left as they are: short words, those with digits or marks in them, in capitals or camelCase
@@ -254,31 +230,27 @@ def corrected(
 
     :param is_word: tells of a word, in small letters, whether it is one; None where nobody can, and
         then words have to be longer.
+    :returns: the text to search for; its changed words, as written -> as searched for, in its order;
+        the words of a text that was left as it is, else None.
     """
     shortest = SHORTEST if is_word is not None else SHORTEST_UNKNOWN
     read: dict[str, str] = {}
     question = question_words(text, tokenizer, view.lexical)
     for word in question:
-        if (
-            word.missing
-            and len(word.written) >= shortest
-            and _may_be_misspelled(word.written)
-            and not (is_word is not None and is_word(word.written.lower()))
-        ):
-            nearest = _nearest(word.written.lower(), word.tokens[0], view, tokenizer)
+        written, small = word.written, word.written.lower()
+        if not word.missing or len(written) < shortest or not written.isalpha():
+            continue
+        if written[1:] != small[1:] or subwords(written).characters:
+            continue
+        if is_word is None or not is_word(small):
+            nearest = _nearest(small, word.tokens[0], view, tokenizer)
             if nearest is not None:
-                named = word.written[0].isupper()
-                read[word.written] = nearest.capitalize() if named else nearest
+                read[written] = nearest.capitalize() if written[0].isupper() else nearest
     if not read:
-        return Corrected(text, question=question)
+        return text, {}, question
     either = "|".join(map(re.escape, sorted(read, key=len, reverse=True)))
     changed = re.sub(rf"(?<!\w)(?:{either})(?!\w)", lambda found: read[found[0]], text)
-    return Corrected(changed, read)
-
-
-def _may_be_misspelled(written: str) -> bool:
-    inside = written[1:]
-    return written.isalpha() and inside == inside.lower() and not subwords(written).characters
+    return changed, read, None
 
 
 def _nearest(word: str, stem: str, view: Snapshot, tokenizer: Tokenizer) -> str | None:
@@ -305,11 +277,8 @@ def _is_likely(word: str, meant: str) -> bool:
         return False
     if len(word) >= SHORTEST_UNKNOWN or len(word) < len(meant):
         return True
-    return sorted(word) == sorted(meant) or _typed_once(word) == _typed_once(meant)
-
-
-def _typed_once(word: str) -> str:
-    return "".join(letter for letter, _ in groupby(word))
+    once, other = ([letter for letter, _ in groupby(one)] for one in (word, meant))
+    return sorted(word) == sorted(meant) or once == other
 
 
 def _written(stems: Sequence[str], view: Snapshot) -> set[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -54,8 +54,7 @@ def query_vector(query: QueryBundle, embed_model: BaseEmbedding, rows: ChunkVect
 def known_vector(query: QueryBundle, rows: ChunkVectors) -> Vector | None:
     """Return the vector of the query, length 1, if it has one; None if it is to be made.
 
-    One that a query brings with it, and that is not as long as those of the rows, is of another
-    model: it is left alone, and the query's trace says so, once.
+    One that is not as long as those of the rows is of another model, and left alone with a warning.
     """
     if isinstance(query, TracedQuery) and query.vector is not None:
         return query.vector
@@ -63,12 +62,10 @@ def known_vector(query: QueryBundle, rows: ChunkVectors) -> Vector | None:
         return None
     if len(query.embedding) == rows.dimensions:
         return _kept(query, query.embedding)
-    message = (
+    trace_of(query).warn(
         f"the query brought a vector of {len(query.embedding)} numbers, which is of another model "
         f"than the {rows.dimensions} of the index: it was embedded anew"
     )
-    if message not in trace_of(query).warnings:
-        trace_of(query).warn(message)
     return None
 
 
@@ -98,16 +95,13 @@ class SignalRetriever(ThreadedRetriever):
         callback_manager: CallbackManager | None = None,
         **more: Any,
     ) -> None:
-        """Wire the signal to the index.
-
-        :param allowed: find these chunks only; None for all.
+        """:param allowed: find these chunks only; None for all.
         :param with_text: False leaves text and metadata of the nodes empty, for a stage that shows
             a few of many candidates and fills those.
-        :param more: for a base class.
         """
         super().__init__(callback_manager=callback_manager, **more)
         self.with_text = with_text
-        self._source = view
+        self.source = view
         self._allowed = allowed
 
     def rank(self, query: QueryBundle, among: Collection[ChunkId] | None = None) -> Hits:
@@ -120,13 +114,9 @@ class SignalRetriever(ThreadedRetriever):
         # as much as the ranking.
         raise NotImplementedError
 
-    def fill(self, hits: Sequence[NodeWithScore], query: QueryBundle) -> list[NodeWithScore]:
-        """Return hits of this query with text and metadata."""
-        return fill(hits, view_for(query, self._source))
-
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         hits = light_hits(self.rank(query_bundle))
-        return self.fill(hits, query_bundle) if self.with_text else hits
+        return fill(hits, view_for(query_bundle, self.source)) if self.with_text else hits
 
 
 def _at_least_1(similarity_top_k: int) -> int:
@@ -149,12 +139,8 @@ class SemanticRetriever(SignalRetriever):
         similarity_top_k: int = 100,
         **more: Any,
     ) -> None:
-        """Wire the signal to the index.
-
-        :param embed_model: the model that embedded the chunks.
-        :param similarity_top_k: how many hits at most.
-        :param more: as of :class:`SignalRetriever`.
-        :raises ValueError: if ``similarity_top_k`` < 1.
+        """:param embed_model: the model that embedded the chunks.
+        :raises ValueError: if ``similarity_top_k``, the most hits, is below 1.
         """
         super().__init__(view, **more)
         self._embed_model = embed_model
@@ -162,7 +148,7 @@ class SemanticRetriever(SignalRetriever):
 
     def rank(self, query: QueryBundle, among: Collection[ChunkId] | None = None) -> Hits:
         """Return the chunks whose cosine is above 0, as :meth:`SignalRetriever.rank`."""
-        view = view_for(query, self._source)
+        view = view_for(query, self.source)
         rows = view.chunk_vectors
         k, allowed = (self._top_k, self._allowed) if among is None else (len(among), among)
         hits = rows.top(query_vector(query, self._embed_model, rows), k, allowed)
@@ -199,12 +185,8 @@ class LexicalRetriever(SignalRetriever, BM25Retriever):  # type: ignore[misc]
     def __init__(
         self, view: ViewSource, tokenizer: Tokenizer, *, similarity_top_k: int = 100, **more: Any
     ) -> None:
-        """Wire the signal to the index.
-
-        :param tokenizer: the one that made the index's tokens.
-        :param similarity_top_k: how many hits at most.
-        :param more: as of :class:`SignalRetriever`.
-        :raises ValueError: if ``similarity_top_k`` < 1.
+        """:param tokenizer: the one that made the index's tokens.
+        :raises ValueError: if ``similarity_top_k``, the most hits, is below 1.
         """
         top_k = _at_least_1(similarity_top_k)
         bm25 = FieldBM25(tokenizer)
@@ -212,18 +194,9 @@ class LexicalRetriever(SignalRetriever, BM25Retriever):  # type: ignore[misc]
 
     def rank(self, query: QueryBundle, among: Collection[ChunkId] | None = None) -> Hits:
         """Return the chunks that hold a word of the query, as :meth:`SignalRetriever.rank`."""
-        k, allowed = self.similarity_top_k, self._allowed
-        if among is not None:
-            k, allowed = len(among), among
-        view = view_for(query, self._source)
+        top_k, view = self.similarity_top_k, view_for(query, self.source)
+        k, allowed = (top_k, self._allowed) if among is None else (len(among), among)
         return self.bm25.retrieve(query.query_str, k, view, allowed)  # type: ignore[no-any-return]
-
-    def persist(self, path: str, encoding: str = "utf-8", **kwargs: Any) -> NoReturn:
-        """Not here: the index is saved by the run that makes it.
-
-        :raises NotImplementedError: always.
-        """
-        raise NotImplementedError("the lexical index is saved by: notehop index")
 
 
 class TitleRetriever(SignalRetriever):
@@ -232,41 +205,31 @@ class TitleRetriever(SignalRetriever):
 
     def rank(self, query: QueryBundle, among: Collection[ChunkId] | None = None) -> Hits:
         """Return a chunk of each note of that name, as :meth:`SignalRetriever.rank`."""
-        view = view_for(query, self._source)
+        view = view_for(query, self.source)
         paths = view.notes_named(query.query_str)
         found = (allowed_among(view.chunk_ids_of(path), self._allowed) for path in paths)
         return [(ids[0], 1.0) for ids in found if ids and (among is None or ids[0] in among)]
 
 
-class NewestRetriever(ThreadedRetriever):
-    """Lists the newest notes that filters leave, each by its first chunk that they leave, templates
-    last: what a query without words finds. Notes that say nothing are passed over."""
-
-    def __init__(
-        self, view: Snapshot, narrowed: Narrowed, count: int, is_template: Callable[[str], bool]
-    ) -> None:
-        super().__init__()
-        self._view = view
-        self._narrowed = narrowed
-        self._count = count
-        self._is_template = is_template
-
-    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:  # noqa: ARG002
-        view, notes = self._view, self._narrowed.notes
-        found: list[ChunkId] = []
-        templates: list[ChunkId] = []
-        for path in view.labels.newest_first(notes, notes.only):
-            ids = allowed_among(view.chunk_ids_of(path), self._narrowed.allowed)[:1]
-            if any(chunk.text.strip() for chunk in view.chunks(ids).values()):
-                (templates if self._is_template(path) else found).extend(ids)
-            if len(found) == self._count:
-                break
-        hits: list[NodeWithScore] = []
-        for rank, chunk_id in enumerate([*found, *templates][: self._count], start=1):
-            record = {"newest": {"rank": rank, "score": None, "weight": None}}
-            node = light_node(chunk_id, signals=record)
-            hits.append(NodeWithScore(node=node, score=1 / rank))
-        return hits
+def newest_notes(
+    view: Snapshot, narrowed: Narrowed, count: int, is_template: Callable[[str], bool]
+) -> list[NodeWithScore]:
+    """What a query without words finds: the newest notes that filters leave, each by its first chunk
+    that they leave, templates last. Notes that say nothing are passed over."""
+    notes = narrowed.notes
+    found: list[ChunkId] = []
+    templates: list[ChunkId] = []
+    for path in view.labels.newest_first(notes, notes.only):
+        ids = allowed_among(view.chunk_ids_of(path), narrowed.allowed)[:1]
+        if any(chunk.text.strip() for chunk in view.chunks(ids).values()):
+            (templates if is_template(path) else found).extend(ids)
+        if len(found) == count:
+            break
+    hits: list[NodeWithScore] = []
+    for rank, chunk_id in enumerate([*found, *templates][:count], start=1):
+        record = {"newest": {"rank": rank, "score": None, "weight": None}}
+        hits.append(NodeWithScore(node=light_node(chunk_id, signals=record), score=1 / rank))
+    return hits
 
 
 def with_aliases(
@@ -278,13 +241,13 @@ def with_aliases(
         none that stands in the query already.
     :param notes: how many notes give their aliases.
     """
+
+    def key(text: str) -> str:
+        return " ".join(fold(text).split())
+
     paths = dict.fromkeys(path for one in ranking if (path := view.path_of(one)) is not None)
     rows = view.notes_at(list(paths)[:notes]).values()
-    aliases = {_key_of_name(alias): alias for note in rows for alias in note.aliases}
-    there = f" {_key_of_name(query.query_str)} "
-    new = [alias for key, alias in aliases.items() if f" {key} " not in there]
+    aliases = {key(alias): alias for note in rows for alias in note.aliases}
+    there = f" {key(query.query_str)} "
+    new = [alias for own, alias in aliases.items() if f" {own} " not in there]
     return replace(query, query_str=" ".join([query.query_str, *new])) if new else query
-
-
-def _key_of_name(text: str) -> str:
-    return " ".join(fold(text).split())

@@ -400,7 +400,7 @@ class Engine:
         if not tokenizer.query(query.query_str):
             trace.warn(NO_WORDS)
         with trace.timed(SPELLING):
-            read = corrected(
+            text, trace.searched_for, query.words = corrected(
                 query.query_str,
                 freshness(view, self.place.vault, settings, str).held(view),
                 tokenizer,
@@ -409,9 +409,7 @@ class Engine:
                 if reads(languages_read(settings.embedding), tokenizer.language)
                 else None,
             )
-            query.query_str = trace.text = read.text
-            trace.searched_for = dict(read.words)
-            query.words = read.question
+            query.query_str = trace.text = text
 
 
 def reading_of(
