@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from contextvars import ContextVar
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
@@ -20,10 +19,8 @@ UNEXPECTED = "an internal error; the log of the server says more"
 """What an edge tells of an error that nobody foresaw, whose text may not be for the asker."""
 
 elsewhere: ContextVar[bool] = ContextVar("elsewhere", default=False)
-"""Whether who asks is on another machine: paths of this one are not for them.
-
-Set where a request comes in, and so in its task and in the threads that work for it.
-"""
+"""Whether who asks is on another machine: paths of this one are not for them. Set where a request
+comes in, and so in its task and in the threads that work for it."""
 
 _URN = "urn:notehop:problem:"
 
@@ -61,28 +58,20 @@ _PATH = re.compile(r"(?<![\w.])[/~\\]|\b[A-Za-z]:[/\\]")
 
 
 def error_of(told: Any) -> NotehopError | None:
-    """The error that a problem detail was made of; None if it was none of ours, or one that passes.
-
-    :param told: the JSON of a reply, whatever it holds.
-    """
+    """The error that the JSON of a problem detail was made of; None if none of ours, or one that passes."""
     if not isinstance(told, dict) or not isinstance(told.get("detail"), str):
         return None
-    kinds = {f"{_URN}{kind.problem_type}": kind for kind in _own_types(NotehopError)}
-    kind = kinds.get(str(told.get("type")))
+    kinds = NotehopError.__subclasses__()
+    for one in kinds:
+        kinds += one.__subclasses__()
+    named = {f"{_URN}{one.problem_type}": one for one in kinds if "problem_type" in vars(one)}
+    kind = named.get(str(told.get("type")))
     return None if kind is None or kind.retry_after else kind(told["detail"])
 
 
 def failure_of(told: Problem) -> NotehopError:
     """The error that ended an answer: as :func:`error_of`, else one of no kind."""
     return error_of(told.model_dump()) or NotehopError(told.detail)
-
-
-def _own_types(kind: type[NotehopError]) -> Iterator[type[NotehopError]]:
-    """The classes of the tree that name a type of their own."""
-    for one in kind.__subclasses__():
-        if "problem_type" in vars(one):
-            yield one
-        yield from _own_types(one)
 
 
 def http_problem(
@@ -92,10 +81,7 @@ def http_problem(
     *,
     kind: str | None = None,
 ) -> Problem:
-    """The problem detail of something that HTTP itself has a word for.
-
-    :param kind: tells apart what has the same status; the last part of its type.
-    """
+    """The problem detail of something that HTTP has a word for; ``kind`` is the end of its type."""
     # The command line needs exit codes only, and pydantic takes as long to load as all of it.
     from notehop.app.models import Problem
 

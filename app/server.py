@@ -1,25 +1,49 @@
-"""The server as a whole: the API of its vaults, the page, the protocol for agents, and who may ask."""
+"""The server as a whole: the API of its vaults, the page, the protocol for agents, who may ask, and the
+port that it runs on until it is told to stop.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import errno
+import http.client
+import json
+import logging
+import signal
+import socket
+import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from contextlib import closing, suppress
 from urllib.parse import urlsplit
+
+import uvicorn
+from fastapi import FastAPI
 
 from notehop.app.api.app import create_app
 from notehop.app.api.guard import is_loopback
-from notehop.app.api.serve import PortTaken, listen, run, server_of, url_of
 from notehop.app.api.workers import Workers
 from notehop.app.mcp.http import HttpTransport
 from notehop.app.services.open_vault import Place
 from notehop.app.services.running_server import Announcement, is_serving, read_running
 from notehop.app.services.vaults import Vaults, below
 from notehop.app.web.routes import routes
-from notehop.config.errors import IndexFailure, UsageError
+from notehop.config.errors import IndexFailure, NotehopError, UsageError
 from notehop.config.secrets import server_token, token_variable, vault_tokens
 
-if TYPE_CHECKING:
-    import uvicorn
+NEXT = 20  # ports after a taken one among which a free one is looked for
+PATIENCE = 1.0  # seconds that what listens on a taken port has to say what it is
+
+HEAD_BYTES = 32_768  # bytes that the head of a request may have: many times what browsers send
+GRACE = 5  # seconds that running requests are given to end
+CONNECTIONS = 1_000  # connections that are held at once; more are refused with 503
+
+SWITCH = 0.0001
+"""Seconds after which a thread that computes lets another one go on. The event loop waits for that many
+times a request: with Python's 0.005, /health waited for a second behind 150 questions."""
+
+
+class PortTaken(NotehopError):
+    """Another program listens there."""
 
 
 class AlreadyServed(Exception):
@@ -35,6 +59,8 @@ class VaultServer:
     """The port and the tokens of a server, taken before anything slow is loaded.
 
     :param places: of the vaults, by name, the default first.
+    :ivar url: where the server will be found.
+    :ivar asks_for_token: whether clients need one.
     :raises UsageError: if others could reach it without a token, a vault has one and the server has
         none, or the address is none of ours.
     :raises AlreadyServed: if what has the port is a server of these places, with these settings.
@@ -48,6 +74,7 @@ class VaultServer:
         self._settings = places[self._names[0]].settings.server
         self._token = server_token(self._settings)
         self._of_vaults = vault_tokens(self._names)
+        self.asks_for_token = self._token is not None
         host, port = self._settings.host, self._settings.port
         if self._token is None and self._of_vaults:
             raise UsageError(
@@ -70,23 +97,17 @@ class VaultServer:
             if len(ours) == len(places) and all(map(is_serving, places.values())):
                 raise AlreadyServed(ours[0].url, ours[0].pid) from None
             raise
-
-    @property
-    def url(self) -> str:
-        """Where the server will be found."""
-        return url_of(self._listening, self._settings.host)
+        name = f"[{host}]" if ":" in host else host
+        self.url = f"http://{name}:{self._listening.getsockname()[1]}"
 
     def url_of(self, name: str) -> str:
         """Where a vault will be found: the default at the root."""
         return self.url if name == self._names[0] else self.url + below(name)
 
-    @property
-    def asks_for_token(self) -> bool:
-        """Whether clients need one."""
-        return self._token is not None
-
     def open(self, vaults: Vaults, announced: Mapping[str, Announcement]) -> None:
         """Serve vaults until SIGINT or SIGTERM; who connects before waits.
+
+        Requests that run then are answered first; streams end with an ``error`` event that says why.
 
         :param announced: by name, says where the vault is, and lets the programs of its user in.
         :raises IndexFailure: what :meth:`fail` was told.
@@ -99,21 +120,36 @@ class VaultServer:
         # Of one vault, every route is its own.
         alone = own.pop(next(iter(vaults)), ()) if len(vaults) == 1 else ()
         workers = Workers(self._settings)
-        agents = HttpTransport(vaults, workers.for_agents, workers.closing)
+        agents = HttpTransport(vaults, workers.run, workers.closing)
         app = create_app(
             vaults,
             self._settings,
             tokens=() if self._token is None else (self._token, *alone),
             vault_tokens=own,
             prove={name: one.prove for name, one in announced.items()},
-            routers=(routes(workers.lookups.run), agents.router),
+            routers=(routes(workers.run), agents.router),
             workers=workers,
         )
         self._server = server_of(app)
         if self._failure is None:
-            run(self._server, self._listening)
+            self._run(self._server)
         if self._failure is not None:
             raise IndexFailure(self._failure)
+
+    def _run(self, server: uvicorn.Server) -> None:
+        # What it says at the level "info" is said by the command already.
+        logging.getLogger("uvicorn").setLevel(logging.WARNING)
+        # uvicorn raises the signal again once it has shut down; that is no failure.
+        before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+        interval = sys.getswitchinterval()
+        sys.setswitchinterval(SWITCH)
+        try:
+            server.run(sockets=[self._listening])
+        except KeyboardInterrupt:
+            return
+        finally:
+            sys.setswitchinterval(interval)
+            signal.signal(signal.SIGTERM, before)
 
     def fail(self, why: str) -> None:
         """End the serving, and have :meth:`open` raise why."""
@@ -127,3 +163,81 @@ class VaultServer:
     def __exit__(self, *_: object) -> None:
         """Let the port go."""
         self._listening.close()
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Take a port before anything slow is loaded, so that a taken one is known at once.
+
+    :param port: 0 takes any free one.
+    :raises UsageError: if the address is none of this machine, or the port is not allowed.
+    :raises PortTaken: if another program has it, with the next port that is free.
+    """
+    try:
+        return _bound(host, port)
+    except (OSError, UnicodeError) as exc:
+        if getattr(exc, "errno", None) != errno.EADDRINUSE:
+            why = getattr(exc, "strerror", None) or "it is no name"
+            other = "name another address with --host, or a port above 1023 with --port"
+            raise UsageError(f"{host}:{port}: cannot be listened on ({why}); {other}") from exc
+        way = "--port 0, which takes any free one"
+        for number in range(port + 1, min(port + 1 + NEXT, 65_536)):
+            with suppress(OSError):
+                _bound(host, number).close()
+                way = f"--port {number}"
+                break
+        raise PortTaken(f"port {port} of {host} is taken by {_who(host, port)}; try {way}") from exc
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    family, _, _, _, address = socket.getaddrinfo(
+        host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+    )[0]
+    both = family == socket.AF_INET6 and socket.has_dualstack_ipv6()
+    return socket.create_server(address, family=family, backlog=128, dualstack_ipv6=both)
+
+
+def _who(host: str, port: int) -> str:
+    """What a program says of itself that listens on a port."""
+    here = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    connection = http.client.HTTPConnection(here, port, timeout=PATIENCE)
+    with closing(connection), suppress(OSError, http.client.HTTPException, ValueError):
+        connection.request("GET", "/health", headers={"Host": f"127.0.0.1:{port}"})
+        told = json.loads(connection.getresponse().read(10_000))
+        if isinstance(told, dict) and {"live", "ready"} <= told.keys():
+            vault = told.get("vault")
+            return f"notehop, which serves {str(vault)[:100]!r}" if vault else "another notehop"
+    return "another program"
+
+
+def server_of(app: FastAPI) -> uvicorn.Server:
+    """The server of an app of :func:`notehop.app.api.app.create_app`, not running yet."""
+    config = uvicorn.Config(
+        app,
+        http="h11",
+        ws="none",
+        # The log is set up by who runs this, and requests are logged by the app, without paths.
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        # Anybody could say where a request comes from.
+        proxy_headers=False,
+        h11_max_incomplete_event_size=HEAD_BYTES,
+        limit_concurrency=CONNECTIONS,
+        timeout_graceful_shutdown=GRACE,
+    )
+    return _Server(config, app.state.workers)
+
+
+class _Server(uvicorn.Server):
+    """A server whose streams end first when it goes, and what takes too long before it is gone."""
+
+    def __init__(self, config: uvicorn.Config, workers: Workers) -> None:
+        super().__init__(config)
+        self._workers = workers
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._workers.close()
+        # Just before uvicorn would break requests off without a word.
+        late = asyncio.get_running_loop().call_later(GRACE - 1, self._workers.give_up)
+        await super().shutdown(sockets)
+        late.cancel()

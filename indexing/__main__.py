@@ -9,6 +9,7 @@ from pathlib import Path
 
 from notehop.config import Settings, load_settings
 from notehop.config.errors import NotehopError, UsageError
+from notehop.indexing.stores.layout import IndexLayout, layout_for
 from notehop.indexing.vault.walk import vault_folder
 
 
@@ -39,12 +40,15 @@ def main(arguments: list[str] | None = None) -> int:
         # A name of the vault may hold what the terminal's encoding cannot show.
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
+    given = {} if options.device is None else {"embedding.device": options.device}
     try:
         vault = vault_folder(options.vault)
+        settings = load_settings(vault=vault, config_file=options.config, overrides=given)
+        layout = layout_for(vault, settings, options.index_dir)
         if options.supervised is None:
-            _index(options, vault)
+            _index(options, vault, settings, layout)
         if options.watch or options.supervised is not None:
-            _follow(options, vault)
+            _follow(options, vault, layout)
     except NotehopError as exc:
         sys.stderr.write(f"error: {exc}\n")
         return 2 if isinstance(exc, UsageError) else 1
@@ -54,19 +58,14 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def _settings(options: argparse.Namespace, vault: Path) -> Settings:
-    given = {} if options.device is None else {"embedding.device": options.device}
-    return load_settings(vault=vault, config_file=options.config, overrides=given)
-
-
-def _index(options: argparse.Namespace, vault: Path) -> None:
+def _index(
+    options: argparse.Namespace, vault: Path, settings: Settings, layout: IndexLayout
+) -> None:
     from notehop.indexing.enrich.planner import agreement
     from notehop.indexing.pipeline import Indexer, index
     from notehop.indexing.report import news_writer, report_lines, terminal_progress, warning_lines
-    from notehop.indexing.stores.layout import layout_for
 
-    settings = _settings(options, vault)
-    where = vault, settings, layout_for(vault, settings, options.index_dir), terminal_progress()
+    where = vault, settings, layout, terminal_progress()
     how = {"rebuild": options.rebuild, "allow_mass_delete": options.allow_mass_delete}
     if options.part_of is None:
         agree = agreement(yes=options.yes)
@@ -83,17 +82,10 @@ def _index(options: argparse.Namespace, vault: Path) -> None:
     sys.stderr.writelines(f"warning: {line}\n" for line in warning_lines(report))
 
 
-def _follow(options: argparse.Namespace, vault: Path) -> None:
+def _follow(options: argparse.Namespace, vault: Path, layout: IndexLayout) -> None:
     from notehop.indexing.report import Update, news_writer
-    from notehop.indexing.stores.layout import layout_for
-    from notehop.indexing.watch.service import (
-        Following,
-        follow,
-        stopped_by_signals,
-        when_input_ends,
-    )
+    from notehop.indexing.watch import service
 
-    layout = layout_for(vault, _settings(options, vault), options.index_dir)
     write = news_writer(as_json=options.json)
 
     def notify(news: Update | str) -> None:
@@ -102,11 +94,11 @@ def _follow(options: argparse.Namespace, vault: Path) -> None:
             write(news)
 
     command = options.supervised or "python -m notehop.indexing --watch"
-    what = Following(vault, layout, command, notify, options.config, options.device)
-    with stopped_by_signals() as stop:
+    what = service.Following(vault, layout, command, notify, options.config, options.device)
+    with service.stopped_by_signals() as stop:
         if options.supervised is not None:
-            when_input_ends(stop)
-        follow(what, stop, stand_by=options.supervised is not None)
+            service.when_input_ends(stop)
+        service.follow(what, stop, stand_by=options.supervised is not None)
 
 
 if __name__ == "__main__":

@@ -8,8 +8,8 @@ import json
 import os
 import re
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -94,8 +94,8 @@ _BREAK = re.compile("\r\n|\r")
 def note_text(text: str, *, title: str | None, tags: Sequence[str], now: datetime) -> str:
     """The note of a text, with its properties.
 
-    A text that has properties itself keeps them as they are: ``created`` and ``title`` are added
-    where they are absent, and tags as a last line where it has some.
+    A text that has properties itself keeps them: ``created`` and ``title`` are added where they are
+    absent, and tags as a last line where it has some.
 
     :param title: to be kept as a property; None where the name of the file says it.
     :param tags: as :func:`tag_names` gives them.
@@ -167,19 +167,6 @@ def write_new(vault: Path, folder: str, name: Callable[[int], str], text: str) -
     """
     if not vault.is_dir():
         raise VaultError(f"{vault}: there is no such folder; is its disk mounted?")
-    with _folder(vault, folder) as inbox:
-        try:
-            below = f"{inbox.path.relative_to(vault.resolve()).as_posix()}/".removeprefix("./")
-            return below + _written(inbox, name, text.encode())
-        except OSError as exc:
-            raise CaptureFailed(
-                f"{inbox.path}: the note cannot be written: {exc.strerror or exc}"
-            ) from exc
-
-
-@contextmanager
-def _folder(vault: Path, folder: str) -> Iterator[HeldFolder]:
-    """The folder, made if it was not there, with symbolic links followed inside the vault only."""
     root, place = vault.resolve(), vault / folder
     with ExitStack() as held:
         try:
@@ -193,19 +180,26 @@ def _folder(vault: Path, folder: str) -> Iterator[HeldFolder]:
                 f"{printable(str(place))}: no folder for new notes: {exc}; "
                 "mend it, or set capture.folder"
             ) from exc
-        yield inbox
+        try:
+            below = f"{inbox.path.relative_to(root).as_posix()}/".removeprefix("./")
+            return below + _written(inbox, name, text.encode())
+        except OSError as exc:
+            raise CaptureFailed(
+                f"{inbox.path}: the note cannot be written: {exc.strerror or exc}"
+            ) from exc
 
 
 def _check(root: Path, place: Path) -> None:
-    real = place.resolve()
+    """Symbolic links are followed inside the vault only."""
+    real, shown = place.resolve(), printable(str(place))
     if not real.is_relative_to(root):
         raise CaptureFolder(
-            f"{printable(str(place))}: leads out of the vault, to {printable(str(real))}, and "
+            f"{shown}: leads out of the vault, to {printable(str(real))}, and "
             "nothing is written there; set capture.folder to a folder of the vault"
         )
     if any(part.startswith(".") for part in real.relative_to(root).parts):
         raise CaptureFolder(
-            f"{printable(str(place))}: leads to a folder that is no part of the vault; "
+            f"{shown}: leads to a folder that is no part of the vault; "
             "set capture.folder to another one"
         )
 
@@ -232,19 +226,15 @@ def _placed(inbox: HeldFolder, temporary: str, file: str, data: bytes) -> bool:
     """Give a written file its name; False if that is another file's by now."""
     source, target = inbox.at(temporary), inbox.at(file)
     try:
-        if os.name == "nt":
-            os.rename(source, target)  # noqa: PTH104 (refuses to replace, there)
-        else:
-            os.link(source, target, src_dir_fd=inbox.fd, dst_dir_fd=inbox.fd)
-    except FileExistsError:
-        return False
-    except OSError as exc:
-        if exc.errno not in _NO_LINKS:
-            raise
-    else:
-        return True
-    try:
-        inbox.create(file, data)
+        try:
+            if os.name == "nt":
+                os.rename(source, target)  # noqa: PTH104 (refuses to replace, there)
+            else:
+                os.link(source, target, src_dir_fd=inbox.fd, dst_dir_fd=inbox.fd)
+        except OSError as exc:
+            if exc.errno not in _NO_LINKS:
+                raise
+            inbox.create(file, data)
     except FileExistsError:
         return False
     return True
@@ -284,8 +274,7 @@ def keep(
     note = parse_note("", text.encode("utf-8", "replace"))
     named = given or note.title or title_of(note)
     whole = safe(given) == given and file_name(given, now).endswith(f" {given}.md")
-    data = note_text(
-        text, title=None if not given or whole else given, tags=tag_names(tags), now=now
-    )
+    kept = None if not given or whole else given
+    data = note_text(text, title=kept, tags=tag_names(tags), now=now)
     path = write_new(vault, folder, partial(file_name, named, now), data)
     return Kept(path, parse_note(path, data.encode()))

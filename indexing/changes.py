@@ -13,12 +13,7 @@ from notehop.indexing.shown import counted
 from notehop.indexing.stores.catalog_read import CatalogReads, FileStamp
 from notehop.indexing.stores.model import NoteStatus
 from notehop.indexing.vault.pdf import INSTALL, is_installed
-from notehop.indexing.vault.walk import (
-    FileEntry,
-    Walk,
-    read_ignore_filters,
-    walk,
-)
+from notehop.indexing.vault.walk import FileEntry, Walk, read_ignore_filters, walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +44,8 @@ class Changes:
 
 
 def scan(vault: Path, settings: VaultSettings, within: Iterable[str] | None = None) -> Walk:
-    """Walk a vault with the exclusions of its settings and of its app.
+    """:func:`walk` a vault with the exclusions of its settings and of its app.
 
-    :param within: look only at what is at these paths and below them; None for everything.
     :raises VaultError: if it is not there or cannot be listed.
     """
     pdfs = settings.pdf and is_installed()
@@ -97,7 +91,7 @@ def is_unchanged(
 
 
 def unread_pdfs(attachments: Mapping[str, bool], settings: VaultSettings) -> str | None:
-    """A line on the PDFs that are not read for want of the extra; None if there is nothing to say.
+    """A line on the PDFs that are not read for want of the extra, if there are any.
 
     :param attachments: path -> whether it is kept out.
     """
@@ -214,11 +208,10 @@ def check_deletions(
         return
     indexed = sum(stamp.status is NoteStatus.INDEXED for stamp in known.values())
     gone = sum(known[path].status is NoteStatus.INDEXED for path in changes.gone)
-    new = sum(file.path not in known for file in changes.read)
-    if gone <= new:
-        return
-    share = settings.max_delete_share
-    refuse_deletions(vault, indexed + lately, gone - new + lately, share, lately)
+    gone -= sum(file.path not in known for file in changes.read)
+    if gone > 0:
+        share = settings.max_delete_share
+        refuse_deletions(vault, indexed + lately, gone + lately, share, lately)
 
 
 def refuse_deletions(vault: Path, indexed: int, gone: int, share: float, lately: int = 0) -> None:

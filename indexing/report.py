@@ -86,10 +86,8 @@ class PlainProgress(Progress):
     """A line when a stage begins, one now and then while it runs, and one at its end."""
 
     def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-        self._name = self._unit = ""
-        self._total = self._done = 0
-        self._began = self._last = 0.0
+        self._stream, self._name = stream, ""
+        self._began = 0.0
 
     def stage(self, name: str, total: int, unit: str) -> None:
         self.close()
@@ -98,9 +96,11 @@ class PlainProgress(Progress):
         self.message(f"{name}: {total:,} {unit}" if total else name)
 
     def advance(self, count: int) -> None:
+        if not self._name:
+            return
         self._done += count
         now = time.monotonic()
-        if self._name and now - self._last >= EVERY:
+        if now - self._last >= EVERY:
             self._last = now
             rate = self._done / max(now - self._began, 1e-9)
             left = self._total - self._done
@@ -130,10 +130,7 @@ class LinkCounts:
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """What a run did, at a cost that does not grow with the index; see :class:`Report`.
-
-    ``wrote`` says whether the generation is a new one.
-    """
+    """What a run did: see :class:`Report`. ``wrote`` says whether the generation is a new one."""
 
     generation: int
     wrote: bool
@@ -167,9 +164,8 @@ def numbered(count: int, kind: str) -> str:
 @dataclass(slots=True)
 class EnrichReport:
     """What a run did. ``written`` counts texts by kind, ``waiting`` are left for the next run,
-    ``failed`` were asked for and not given. ``stopped`` says why the run did not do all there was;
-    ``calls`` and ``tokens`` are what it cost. ``generation`` is the one that holds the headers, if
-    any were put into the index."""
+    ``failed`` were asked for and not given. ``stopped`` says why the run did not do all there was.
+    ``generation`` is the one that holds the headers, if any were put into the index."""
 
     written: dict[str, int] = field(default_factory=dict)
     waiting: int = 0
@@ -206,9 +202,7 @@ class Report(Update):
     not counted as added or deleted. ``skipped`` and ``failed`` hold (path, reason) of every note of
     the vault that is not in the index, sorted by path. ``warnings`` are of the notes read in this
     run. ``embedded`` counts texts that went through the model, ``seconds`` is wall time by stage.
-    ``languages`` counts those of a sample of the notes, if the run wrote any; ``advice`` says what
-    would serve this vault better. ``enrichment`` tells what was written about notes after the run,
-    if the settings ask for that.
+    ``languages`` counts those of a sample of the notes, if the run wrote any.
     """
 
     vault: str
@@ -222,7 +216,7 @@ class Report(Update):
     enrichment: EnrichReport | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """Return the report as plain values, for ``--json`` and the catalog."""
+        """The report as plain values, for ``--json``."""
         values = asdict(self) | {"unchanged": self.unchanged}
         del values["wrote"]
         for name in ("skipped", "failed"):
@@ -286,28 +280,24 @@ def news_writer(*, as_json: bool) -> Callable[[Update | str], None]:
     programs to standard output, a JSON document a line: ``{"update": {…}}``, ``{"message": "…"}``;
     and what the run came to that it began with, ``{"report": {…}}``.
     """
-
     stream = sys.stdout if as_json else sys.stderr
 
     def write(news: Update | str) -> None:
-        if not as_json:
-            text = news if isinstance(news, str) else _update_line(news)
-            line = f"{time.strftime('%H:%M:%S')} {printable(on_one_line(text))}"
-        elif isinstance(news, str):
-            line = json.dumps({"message": news}, ensure_ascii=False)
-        elif isinstance(news, Report):
-            line = json.dumps({"report": news.as_json()}, ensure_ascii=False)
+        if as_json:
+            document: dict[str, Any] = {"message": news}
+            if isinstance(news, Report):
+                document = {"report": news.as_json()}
+            elif isinstance(news, Update):
+                document = {"update": asdict(news)}
+            line = json.dumps(document, ensure_ascii=False)
         else:
-            line = json.dumps({"update": asdict(news)}, ensure_ascii=False)
+            text = news
+            if isinstance(news, Update):
+                did = _some({name: getattr(news, name) for name in _COUNTS}, "files looked at")
+                took = f"in {news.seconds.get('total', 0.0):.2f} s"
+                text = f"{did}: {news.notes:,} notes, generation {news.generation}, {took}"
+            line = f"{time.strftime('%H:%M:%S')} {printable(on_one_line(str(text)))}"
         stream.write(f"{line}\n")
         stream.flush()
 
     return write
-
-
-def _update_line(update: Update) -> str:
-    did = _some({name: getattr(update, name) for name in _COUNTS}, "files looked at")
-    return (
-        f"{did}: {update.notes:,} notes, generation {update.generation}, "
-        f"in {update.seconds.get('total', 0.0):.2f} s"
-    )

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 
 from notehop.config.errors import MassDeletion, NotehopError
 from notehop.indexing.report import Update
 from notehop.indexing.stores.layout import IndexLayout, read_json, replace_file
-
-_COUNTS = ("generation", "added", "changed", "moved", "deleted", "unchanged", "embedded")
 
 LATELY = 600.0
 """Seconds that the deletions of several runs count together: a sync tool or a disk that goes takes
@@ -24,11 +22,10 @@ class RunRecord:
     """A run that ended. ``started`` and ``ended`` are in seconds since the epoch.
 
     ``command`` is as a person types it (``notehop index``), ``generation`` that of the catalog at
-    its end, 0 for a run that failed before it had read that. ``added`` to ``unchanged`` count
-    notes, ``embedded`` texts that went through the model; ``seconds`` is wall time by stage.
-    ``error`` is the message that the run failed with, None if it did not: the counts are then those
-    of what it got done. ``losses`` are those of the last minutes, this run's among them: when it
-    ended, and notes deleted less those added.
+    its end, 0 for a run that failed before it had read that. ``embedded`` counts texts that went
+    through the model; ``seconds`` is wall time by stage. ``error`` is the message that the run failed
+    with: the counts are then those of what it got done. ``losses`` are those of the last minutes, this
+    run's among them: when it ended, and notes deleted less those added.
     """
 
     started: float
@@ -70,8 +67,6 @@ def lost_lately(record: RunRecord | None, now: float) -> int:
     """Notes that the runs of the last minutes forgot, less those that came since.
 
     What went here and came there is so no loss. Notes added before make no room for deletions.
-
-    :param now: seconds since the epoch.
     """
     lost = 0
     for _, more in losses_at(record, now):
@@ -84,43 +79,34 @@ def losses_at(record: RunRecord | None, now: float) -> tuple[tuple[float, int], 
     return () if record is None else tuple(one for one in record.losses if now - one[0] < LATELY)
 
 
-@contextmanager
-def recorded(
+def record_run(
     layout: IndexLayout,
     command: str,
-    so_far: Callable[[], Update],
-    *,
+    started: float,
     allow_mass_delete: bool,
-) -> Iterator[Callable[[Update], None]]:
-    """Give what records the run of the block; one that fails is recorded by itself.
+    done: Update,
+    error: NotehopError | None = None,
+) -> None:
+    """Record a run that ends now.
 
     :param command: what people know the writer by.
-    :param so_far: what a run did that fails.
+    :param started: in seconds since the epoch.
     :param allow_mass_delete: whether the deletions so far are allowed, and are forgotten.
+    :param error: what it failed with.
     """
-    started = time.time()
-
-    def record(done: Update, error: NotehopError | None = None) -> None:
-        ended = time.time()
-        before = None if allow_mass_delete else read_run_record(layout)
-        losses = losses_at(before, ended)
-        if isinstance(error, MassDeletion):
-            # Where more is refused, to wait and try again makes it no less.
-            losses = ((ended, lost_lately(before, ended)),)
-        elif done.deleted != done.added and not allow_mass_delete:
-            losses = (*losses, (ended, done.deleted - done.added))
-        counts = {name: getattr(done, name) for name in _COUNTS}
-        said = None if error is None else str(error)
-        seconds = dict(done.seconds)
-        write_run_record(
-            layout,
-            RunRecord(
-                started, ended, command, **counts, seconds=seconds, error=said, losses=losses
-            ),
-        )
-
-    try:
-        yield record
-    except NotehopError as exc:
-        record(so_far(), exc)
-        raise
+    ended = time.time()
+    before = None if allow_mass_delete else read_run_record(layout)
+    losses = losses_at(before, ended)
+    if isinstance(error, MassDeletion):
+        # Where more is refused, to wait and try again makes it no less.
+        losses = ((ended, lost_lately(before, ended)),)
+    elif done.deleted != done.added and not allow_mass_delete:
+        losses = (*losses, (ended, done.deleted - done.added))
+    names = ("generation", "added", "changed", "moved", "deleted", "unchanged", "embedded")
+    counts = {name: getattr(done, name) for name in names}
+    said = None if error is None else str(error)
+    seconds = dict(done.seconds)
+    record = RunRecord(
+        started, ended, command, **counts, seconds=seconds, error=said, losses=losses
+    )
+    write_run_record(layout, record)

@@ -14,10 +14,7 @@ from pathlib import Path
 from notehop.config.small_files import open_plain_file, read_json_file
 from notehop.indexing.graph.files import NOTE_SUFFIX, fold, is_note
 
-_FOLDERS = {
-    "templates.json": "folder",
-    "plugins/templater-obsidian/data.json": "templates_folder",
-}
+_FOLDERS = {"templates.json": "folder", "plugins/templater-obsidian/data.json": "templates_folder"}
 _NOTES = {"daily-notes.json": "template", "zk-prefixer.json": "template"}
 """Files below ``.obsidian`` with the key that names a folder of templates, or one template."""
 
@@ -60,11 +57,8 @@ class Templates:
 
 
 def read_templates(root: Path) -> Templates:
-    """Read where a vault keeps its templates and what they say.
-
-    A file that is missing or damaged says nothing. Settings and templates are read again when their
-    size or time changes; a vault without any costs six looks at its disk.
-    """
+    """Read where a vault keeps its templates and what they say; a file that is missing or damaged says
+    nothing. They are read again when their size or time changes."""
     vault = str(root)
     folders = _named(vault, _FOLDERS) or _USUAL
     notes = frozenset(note.removesuffix(NOTE_SUFFIX) for note in _named(vault, _NOTES))
@@ -93,7 +87,6 @@ def _templates(
 
 
 def _files(vault: str, folders: Iterable[str], notes: Iterable[str]) -> Iterator[_File]:
-    """Each template, as it is now."""
     paths = [f"{vault}/{note}{NOTE_SUFFIX}" for note in sorted(notes)]
     found = (one for folder in sorted(folders) for one in os.walk(f"{vault}/{folder}"))
     below = (f"{where}/{name}" for where, _, names in found for name in sorted(names))
@@ -112,19 +105,11 @@ def _now(path: str) -> _File | None:
 
 
 def _named(vault: str, places: Mapping[str, str]) -> frozenset[str]:
-    """What files of settings name, relative to the vault."""
-    files = [(_now(f"{vault}/.obsidian/{file}"), key) for file, key in places.items()]
-    return frozenset(_setting(file, key) for file, key in files if file is not None) - {""}
-
-
-@lru_cache(maxsize=32)
-def _setting(file: _File, key: str) -> str:
-    """What a file of settings names under a key; nothing if it is none."""
-    try:
-        settings = read_json_file(file[0])
-    except (OSError, ValueError):
-        return ""
-    found = settings.get(key) if isinstance(settings, dict) else None
-    if not isinstance(found, str) or "\0" in found or ".." in found.split("/"):
-        return ""
-    return found.strip().strip("/")
+    names = set()
+    for file, key in places.items():
+        with suppress(OSError, ValueError):
+            settings = read_json_file(f"{vault}/.obsidian/{file}")
+            found = settings.get(key) if isinstance(settings, dict) else None
+            if isinstance(found, str) and "\0" not in found and ".." not in found.split("/"):
+                names.add(found.strip().strip("/"))
+    return frozenset(names - {""})

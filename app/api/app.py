@@ -43,7 +43,6 @@ def create_app(
     """Make the API of some vaults, or of one that is open; it warms them up when it starts and closes
     them at its end. One that cannot be opened says why, and the others are served.
 
-    :param settings: the defaults if None.
     :param tokens: clients must send one of them; none: nothing is asked for.
     :param vault_tokens: by name of a vault, what opens that vault alone; only where there are tokens.
     :param prove: by name of a vault; where there is none, no challenge is answered.

@@ -21,7 +21,6 @@ from http import HTTPStatus
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
-from starlette.responses import Response
 from starlette.types import Scope
 
 from notehop.app.api.errors import ProblemResponse, error_response
@@ -32,11 +31,28 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1")  # the names under which this machi
 
 _HOST = re.compile(r"(?:\[(?P<six>[0-9a-f:.]+)\]|(?P<name>[a-z0-9_.-]+))(?::\d{0,5})?")
 
+_HANDED_ON = frozenset((b"forwarded", b"via", b"x-real-ip", b"cf-connecting-ip"))
+"""Headers of proxies, beside ``X-Forwarded-…``."""
 
-def host_name(header: str) -> str:
-    """The name in a ``Host`` header, in lower case without port and brackets; empty for none."""
-    found = _HOST.fullmatch(header.strip(" \t").lower())
-    return (found["six"] or found["name"]) if found else ""
+APP = "app://obsidian.md"
+"""The origin of the application on a computer; its plugin frames the side pane."""
+
+PANE = "/pane"
+
+OPEN = frozenset({"/", PANE, "/favicon.ico", "/health", "/health/live", "/health/ready"})
+"""Paths that need no token; nor does what is below :data:`OPEN_BELOW`, the files of the page."""
+
+OPEN_BELOW = "/static/"
+
+VAULTS, METRICS = "/vaults", "/metrics"
+
+GUESSES = 30  # wrong tokens a minute that a client may show
+
+TRUSTED = "notehop.trusted"
+"""Key of the scope: whether its token opens what is asked for, or none is wanted."""
+
+OPENS = "notehop.opens"
+"""Key of the scope: the names of the vaults that its token opens; None for all."""
 
 
 def _address(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
@@ -57,54 +73,22 @@ def is_loopback(host: str) -> bool:
 def from_here(scope: Scope) -> bool:
     """Whether a request comes from this machine, and not through a proxy on it."""
     client = scope.get("client")
-    return (client is None or is_loopback(str(client[0]))) and not forwarded(scope)
+    return (client is None or is_loopback(str(client[0]))) and not _handed_on(scope)
 
 
-def forwarded(scope: Scope) -> bool:
-    """Whether something between says that it hands on the request of another."""
+def _handed_on(scope: Scope) -> bool:
     return any(
         name in _HANDED_ON or name.startswith(b"x-forwarded") for name, _ in scope["headers"]
     )
 
 
-_HANDED_ON = frozenset((b"forwarded", b"via", b"x-real-ip", b"cf-connecting-ip"))
-"""Headers of proxies, beside ``X-Forwarded-…``."""
-
-
-Refuse = Callable[[Scope], Response | None]
-"""Says why a request is not let in; None lets it in."""
-
-APP = "app://obsidian.md"
-"""The origin of the application on a computer; its plugin frames the side pane."""
-
-PANE = "/pane"
-
-OURS = ("same-origin", "none")
-"""Values of ``Sec-Fetch-Site``: a page of this server, or the user's own doing."""
-
-OPEN = frozenset({"/", PANE, "/favicon.ico", "/health", "/health/live", "/health/ready"})
-"""Paths that need no token."""
-
-OPEN_BELOW = "/static/"  # nor does what is below: the files of the page
-
-VAULTS = "/vaults"
-
-METRICS = "/metrics"
-
-OF_ALL = frozenset({METRICS, "/mcp"})
-"""Paths that are of all vaults of a server, where none is named: no token of a vault opens them."""
-
-GUESSES = 30  # wrong tokens a minute that a client may show
-
-TRUSTED = "notehop.trusted"
-"""Key of the scope: whether its token opens what is asked for, or none is wanted."""
-
-OPENS = "notehop.opens"
-"""Key of the scope: the names of the vaults that its token opens; None for all."""
-
-
 class Guard:
-    """Says of a request why it is not let in; None lets it in."""
+    """Says of a request why it is not let in; None lets it in.
+
+    :param tokens: they open everything; none: everybody is let in.
+    :param of_vaults: by the name of a vault, what opens its routes, and no others.
+    :param default: the vault whose routes are those that name none.
+    """
 
     def __init__(
         self,
@@ -113,10 +97,6 @@ class Guard:
         of_vaults: Mapping[str, Sequence[str]] | None = None,
         default: str = "",
     ) -> None:
-        """:param tokens: they open everything; none: everybody is let in.
-        :param of_vaults: by the name of a vault, what opens its routes, and no others.
-        :param default: the vault whose routes are those that name none.
-        """
         self._hosts = {*LOOPBACK, settings.host.lower(), *settings.allow_hosts}
         # A server that others may reach answers to any IP address, too.
         self._any_address = not is_loopback(settings.host)
@@ -132,7 +112,9 @@ class Guard:
     def host(self, scope: Scope) -> ProblemResponse | None:
         """Refuse requests under a name that is not this server's."""
         headers = [value for name, value in scope["headers"] if name == b"host"]
-        name = host_name(headers[0].decode("latin-1")) if len(headers) == 1 else ""
+        said = headers[0].decode("latin-1").strip(" \t").lower() if len(headers) == 1 else ""
+        found = _HOST.fullmatch(said)
+        name = (found["six"] or found["name"]) if found else ""
         if name in self._hosts or (self._any_address and _address(name) is not None):
             return None
         detail = (
@@ -144,8 +126,7 @@ class Guard:
     def origin(self, scope: Scope) -> ProblemResponse | None:
         """Let in what pages of this server ask for, programs, and pages of allowed origins."""
         headers = Headers(scope=scope)
-        origins = headers.getlist("origin")
-        if origins:
+        if origins := headers.getlist("origin"):
             origin = origins[0]
             welcome = len(origins) == 1 and (
                 origin in self._origins
@@ -153,8 +134,14 @@ class Guard:
                 or (origin == APP and _reads(scope, PANE, "/health"))
             )
         else:
+            # A page of this server, or the user's own doing; or a link that led a user to the page,
+            # in a tab of its own, or a frame to the side pane.
             sites = headers.getlist("sec-fetch-site")
-            welcome = all(site in OURS for site in sites) or _led_here(scope, headers)
+            led_to = {"document": "/", "iframe": PANE}.get(headers.get("sec-fetch-dest", ""))
+            navigates = headers.get("sec-fetch-mode") == "navigate"
+            welcome = all(site in ("same-origin", "none") for site in sites) or (
+                led_to is not None and navigates and _reads(scope, led_to)
+            )
         if welcome:
             return None
         detail = (
@@ -163,31 +150,33 @@ class Guard:
         )
         return error_response(HTTPStatus.FORBIDDEN, detail, kind="origin")
 
-    def rate(self, scope: Scope) -> ProblemResponse | None:
-        """Let clients of other machines ask so often, and no more; a rate of 0 holds nobody back."""
-        if not self._per_minute or from_here(scope):
-            return None
-        wait = self._rates.wait(client_of(scope))
-        return _too_often(f"more than {self._per_minute} requests a minute", wait) if wait else None
+    def rate_and_token(self, scope: Scope) -> ProblemResponse | None:
+        """Let clients of other machines ask so often, and those that show a token for what they ask.
 
-    def token(self, scope: Scope) -> ProblemResponse | None:
-        """Let in requests with a token for what they ask; with no tokens at all, everybody.
-
-        Of each it is written down in its scope what its token opens.
+        Of each it is written down in its scope what its token opens; with no tokens, that is all.
         """
+        client = _client(scope)
+        if self._per_minute and not from_here(scope) and (wait := self._rates.wait(client)):
+            return _too_often(f"more than {self._per_minute} requests a minute", wait)
         headers = Headers(scope=scope)
         shows = bool(self._tokens) and "authorization" in headers
-        client = client_of(scope)
         # Before it is compared: an answer other than this would tell a right guess from a wrong.
         if shows and (wait := self._guesses.wait(client, count=False)):
             return _too_often("too many wrong tokens", wait)
         opens: set[str | None] = self._opened(headers) if self._tokens else {None}
+        path, name = scope["path"], scope.get(NAMED)
+        if None in opens:
+            trusted = True
+        elif path == METRICS or (path == "/mcp" and name is None):
+            trusted = False  # these are of all vaults of the server
+        else:
+            trusted = bool(opens) if path == VAULTS else (name or self._default) in opens
         scope[OPENS] = None if None in opens else opens
-        scope[TRUSTED] = self._trusts(scope, opens)
+        scope[TRUSTED] = trusted
         if shows and not opens:
             self._guesses.wait(client)
-        file = scope["path"].startswith(OPEN_BELOW) and _reads(scope, scope["path"])
-        if scope[TRUSTED] or file or _reads(scope, *OPEN):
+        file = path.startswith(OPEN_BELOW) and _reads(scope, path)
+        if trusted or file or _reads(scope, *OPEN):
             return None
         detail = (
             "this token is of another vault; send one that opens this"
@@ -195,7 +184,7 @@ class Guard:
             else "this server wants its token; send it as Authorization: Bearer …"
         )
         challenge = {"WWW-Authenticate": 'Bearer realm="notehop"'}
-        return error_response(HTTPStatus.UNAUTHORIZED, detail, kind="token", headers=challenge)
+        return error_response(HTTPStatus.UNAUTHORIZED, detail, challenge, kind="token")
 
     def _opened(self, headers: Headers) -> set[str | None]:
         """What the token of a request opens: names of vaults, None for everything."""
@@ -205,14 +194,6 @@ class Guard:
         # All are compared, each in the same time whatever it holds.
         same = [hmac.compare_digest(said, token) for token, _ in self._tokens]
         return {name for fits, (_, name) in zip(same, self._tokens, strict=True) if fits}
-
-    def _trusts(self, scope: Scope, opens: set[str | None]) -> bool:
-        path, name = scope["path"], scope.get(NAMED)
-        if None in opens:
-            return True
-        if path in OF_ALL and (name is None or path == METRICS):
-            return False
-        return bool(opens) if path == VAULTS else (name or self._default) in opens
 
 
 def _same(origin: str, host: str) -> bool:
@@ -227,12 +208,6 @@ def _same(origin: str, host: str) -> bool:
     return parts.netloc.lower().removesuffix(default) == host.lower().removesuffix(default)
 
 
-def _led_here(scope: Scope, headers: Headers) -> bool:
-    """Whether a link led a user to the page, in a tab of its own, or a frame to the side pane."""
-    path = {"document": "/", "iframe": PANE}.get(headers.get("sec-fetch-dest", ""))
-    return path is not None and _reads(scope, path) and headers.get("sec-fetch-mode") == "navigate"
-
-
 def _reads(scope: Scope, *paths: str) -> bool:
     """Whether one of some paths is read and nothing done."""
     return scope["method"] in ("GET", "HEAD") and scope["path"] in paths
@@ -241,18 +216,14 @@ def _reads(scope: Scope, *paths: str) -> bool:
 def _too_often(what: str, wait: float) -> ProblemResponse:
     after = str(math.ceil(wait))
     detail = f"{what}; ask again in {after} s"
-    return error_response(HTTPStatus.TOO_MANY_REQUESTS, detail, headers={"Retry-After": after})
+    return error_response(HTTPStatus.TOO_MANY_REQUESTS, detail, {"Retry-After": after})
 
 
 REMEMBERED = 10_000  # clients that are counted at most: with more, counting begins anew
 
 
 class RequestCounts:
-    """How often each client came in this minute.
-
-    :param most: how often a client may.
-    :param clock: seconds.
-    """
+    """How often each client came in this minute."""
 
     def __init__(self, most: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._most = most
@@ -261,10 +232,7 @@ class RequestCounts:
         self._counts: Counter[str] = Counter()
 
     def wait(self, client: str, *, count: bool = True) -> float:
-        """Seconds until a client may go on; 0 lets it.
-
-        :param count: whether its going on is counted.
-        """
+        """Seconds until a client may go on; 0 lets it, and counts it unless ``count`` says otherwise."""
         now = self._clock()
         if now >= self._ends or len(self._counts) > REMEMBERED:
             self._ends = now + 60
@@ -275,25 +243,18 @@ class RequestCounts:
         return 0.0
 
 
-def client_of(scope: Scope) -> str:
-    """Who asks, as far as it can be told: an address or a network, and whether by a proxy there.
+def _client(scope: Scope) -> str:
+    """An address, or of version 6 the network that one client is given; and whether by a proxy there.
 
     A proxy on this machine is believed the address that it adds last.
     """
-    client = scope.get("client")
-    address = str(client[0]) if client else ""
-    if from_here(scope) or not forwarded(scope):
-        return _network(address)
-    said = [value for name, value in scope["headers"] if name == b"x-forwarded-for"]
-    last = said[-1].decode("latin-1").rpartition(",")[2].strip() if said else ""
-    if is_loopback(address) and _address(last) is not None:
-        return f"by proxy {_network(last)}"
-    return f"by proxy {_network(address)}"
-
-
-def _network(client: str) -> str:
-    """What one client has: an address, and of version 6 the whole network that it is given."""
-    address = _address(client)
-    if address is None or address.version == 4:
-        return client
-    return str(ipaddress.ip_network((int(address) >> 64 << 64, 64)))
+    said = str(scope["client"][0]) if scope.get("client") else ""
+    handed_on = _handed_on(scope)
+    if handed_on:
+        forwarded = [value for name, value in scope["headers"] if name == b"x-forwarded-for"]
+        last = forwarded[-1].decode("latin-1").rpartition(",")[2].strip() if forwarded else ""
+        said = last if is_loopback(said) and _address(last) is not None else said
+    address = _address(said)
+    if address is not None and address.version == 6:
+        said = str(ipaddress.ip_network((int(address) >> 64 << 64, 64)))
+    return f"by proxy {said}" if handed_on else said

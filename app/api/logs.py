@@ -17,11 +17,7 @@ _PLAIN = re.compile(r"[\w./:{}@%+-]+", re.ASCII)
 
 
 class KeyValue(logging.Formatter):
-    """A record as ``time=… level=… logger=… request=… message="…" key=value``.
-
-    A value with anything but plain signs in it is quoted as JSON does, line ends included: no text
-    can forge a line.
-    """
+    """A record as ``time=… level=… logger=… request=… message="…" key=value``; no text can forge a line."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Write a record as one line."""
@@ -37,7 +33,11 @@ class KeyValue(logging.Formatter):
         fields |= getattr(record, "fields", {})
         if record.exc_info:
             fields["exception"] = self.formatException(record.exc_info)
-        return " ".join(f"{key}={_value(value)}" for key, value in fields.items())
+        texts = {key: str(value) for key, value in fields.items()}
+        return " ".join(
+            f"{key}={text if _PLAIN.fullmatch(text) else json.dumps(text, ensure_ascii=False)}"
+            for key, text in texts.items()
+        )
 
 
 def configure(level: str) -> None:
@@ -51,8 +51,3 @@ def configure(level: str) -> None:
         # These tell what they send and receive, texts of notes among it.
         for chatty in ("httpcore", "httpx", "openai", "llama_index", "asyncio", "urllib3"):
             logging.getLogger(chatty).setLevel(logging.INFO)
-
-
-def _value(value: Any) -> str:
-    text = str(value)
-    return text if _PLAIN.fullmatch(text) else json.dumps(text, ensure_ascii=False)

@@ -23,7 +23,6 @@ from notehop.app.services.vaults import LazyVault, Vaults
 MEDIA_TYPE = CONTENT_TYPE_LATEST
 
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
-
 PAUSE = 0.02  # seconds between two looks at how late the event loop is
 
 
@@ -49,8 +48,8 @@ class Metrics:
         taken = Gauge(
             "notehop_taken", "Requests that run or wait for their turn.", ("pool",), registry=own
         )
-        taken.labels("answers").set_function(lambda: workers.answers.taken)
-        taken.labels("lookups").set_function(lambda: workers.lookups.taken)
+        taken.labels("answers").set_function(lambda: workers.taken(slow=True))
+        taken.labels("lookups").set_function(lambda: workers.taken(slow=False))
         of_each = partial(Gauge, labelnames=("vault",), registry=own)
         generation = of_each("notehop_generation", "Generation of the index; 0 if it is not open.")
         ready = of_each("notehop_ready", "Whether all that queries need is loaded.")
@@ -61,10 +60,7 @@ class Metrics:
     def request(
         self, vault: str | None, route: str, method: str, status: int, seconds: float
     ) -> None:
-        """Count a request.
-
-        :param vault: its name; None for the default.
-        """
+        """Count a request to a vault of this name, None for the default."""
         name = vault or self._default
         self._requests.labels(name, route, method, status).inc()
         self._seconds.labels(name, route).observe(seconds)

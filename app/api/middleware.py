@@ -20,7 +20,7 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from notehop.app.api.errors import ProblemResponse, error_response
-from notehop.app.api.guard import APP, OPEN_BELOW, PANE, VAULTS, Guard, Refuse, from_here
+from notehop.app.api.guard import APP, OPEN_BELOW, PANE, VAULTS, Guard, from_here
 from notehop.app.api.logs import request_id
 from notehop.app.problems import elsewhere, problem
 from notehop.app.services.vaults import ASKED, NAMED, Vaults, below
@@ -61,14 +61,35 @@ del IN_THE_APP["X-Frame-Options"]
 Observe = Callable[[str | None, str, str, int, float], None]
 """Hears of the name of a vault if one is named, a route, a method, a status and the seconds it took."""
 
+AGENTS = ("Mcp-Session-Id", "Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name", "Last-Event-ID")
+"""Headers of the protocol for agents."""
+
+
+def install(
+    app: FastAPI, settings: ServerSettings, guard: Guard, vaults: Vaults, observe: Observe | None
+) -> None:
+    """Put the app behind all of them; ``observe`` hears of every request."""
+    app.add_middleware(BodyLimit)
+    app.add_middleware(Refusing, guard=guard)
+    if settings.allow_origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=settings.allow_origins,
+            allow_methods=("GET", "POST", "DELETE"),
+            allow_headers=("Authorization", "Content-Type", REQUEST_ID, *AGENTS),
+            expose_headers=(REQUEST_ID, "Retry-After", "Mcp-Session-Id"),
+            # Browsers ask for it before a page of the web may reach a private address.
+            allow_private_network=True,
+        )
+    app.add_middleware(Outermost, guard=guard, vaults=vaults, observe=observe)
+
 
 class Outermost:
-    """Names the vault that a request is for, and the request; logs it; sets the headers of each reply,
-    refusals and errors included; and refuses hosts and origins that may not ask.
+    """Names the vault and the request, logs it, sets the headers of each reply, and refuses hosts and
+    origins that may not ask.
 
     A vault is that of ``/vaults/{name}/…``, below which is all that there is at the root, else the
-    default. An error that nobody foresaw is replied as 500, unless the reply has begun: it can only
-    be broken off.
+    default. An error that nobody foresaw is replied as 500, unless the reply has begun.
     """
 
     def __init__(
@@ -109,10 +130,16 @@ class Outermost:
             if status:
                 raise
             # By its route: the path of a note says what it is about.
-            _log.error("%s %s failed", scope["method"], _route(scope, "a route"), exc_info=exc)
+            _log.error("%s %s failed", scope["method"], _route(scope), exc_info=exc)
             await ProblemResponse(problem(exc))(scope, receive, reply)
         finally:
-            self._tell(scope, status, time.perf_counter() - started)
+            seconds, route = time.perf_counter() - started, _route(scope)
+            method = scope["method"] if scope["method"] in _METHODS else "OTHER"
+            if self._observe is not None:
+                self._observe(scope.get(NAMED), route, method, status, seconds)
+            took = round(seconds * 1e3, 1)
+            fields = {"method": method, "route": route, "status": status, "ms": took}
+            _requests.info("request", extra={"fields": fields})
             request_id.reset(marks[0])
             elsewhere.reset(marks[1])
 
@@ -124,28 +151,20 @@ class Outermost:
         inner = {"path": f"/{rest}", "root_path": below(name)}
         return {**scope, **inner, ASKED: self._vaults[name], NAMED: name}
 
-    def _tell(self, scope: Scope, status: int, seconds: float) -> None:
-        route = _route(scope, "none")
-        method = scope["method"] if scope["method"] in _METHODS else "OTHER"
-        if self._observe is not None:
-            self._observe(scope.get(NAMED), route, method, status, seconds)
-        fields = {"method": method, "route": route, "status": status, "ms": round(seconds * 1e3, 1)}
-        _requests.info("request", extra={"fields": fields})
 
-
-def _route(scope: Scope, otherwise: str) -> str:
-    return str(getattr(scope.get("route"), "path", otherwise))
+def _route(scope: Scope) -> str:
+    return str(getattr(scope.get("route"), "path", "none"))
 
 
 class Refusing:
-    """Lets a request in, or refuses it."""
+    """Refuses who comes too often, or without the token."""
 
-    def __init__(self, app: ASGIApp, *, refuse: Refuse) -> None:
+    def __init__(self, app: ASGIApp, *, guard: Guard) -> None:
         self._app = app
-        self._refuse = refuse
+        self._guard = guard
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        refusal = self._refuse(scope) if scope["type"] == "http" else None
+        refusal = self._guard.rate_and_token(scope) if scope["type"] == "http" else None
         await (refusal or self._app)(scope, receive, send)
 
 
@@ -154,14 +173,12 @@ MAX_BODY = 4_000_000
 
 TOO_LONG = f"the body has more than {MAX_BODY:,} bytes; send less"
 
-BODY_SECONDS = 20.0  # for the whole of a body, on a local network or the same machine
-
 
 class BodyLimit:
     """Refuses bodies of more than :data:`MAX_BODY` bytes, by what they say or by what comes, and
-    those that do not come within ``seconds``."""
+    those that do not come whole within ``seconds``: on a local network or the same machine."""
 
-    def __init__(self, app: ASGIApp, *, seconds: float = BODY_SECONDS) -> None:
+    def __init__(self, app: ASGIApp, *, seconds: float = 20.0) -> None:
         self._app = app
         self._seconds = seconds
 
@@ -194,34 +211,3 @@ class BodyLimit:
             return message
 
         await self._app(scope, counted, send)
-
-
-AGENTS = ("Mcp-Session-Id", "Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name", "Last-Event-ID")
-"""Headers of the protocol for agents."""
-
-
-def install(
-    app: FastAPI,
-    settings: ServerSettings,
-    guard: Guard,
-    vaults: Vaults,
-    observe: Observe | None = None,
-) -> None:
-    """Put the app behind all of them.
-
-    :param vaults: whose routes these are.
-    :param observe: hears of every request.
-    """
-    app.add_middleware(BodyLimit)
-    app.add_middleware(Refusing, refuse=lambda scope: guard.rate(scope) or guard.token(scope))
-    if settings.allow_origins:
-        app.add_middleware(
-            CORSMiddleware,
-            allow_origins=settings.allow_origins,
-            allow_methods=("GET", "POST", "DELETE"),
-            allow_headers=("Authorization", "Content-Type", REQUEST_ID, *AGENTS),
-            expose_headers=(REQUEST_ID, "Retry-After", "Mcp-Session-Id"),
-            # Browsers ask for it before a page of the web may reach a private address.
-            allow_private_network=True,
-        )
-    app.add_middleware(Outermost, guard=guard, vaults=vaults, observe=observe)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import cache, partial
 from html import escape
 from http import HTTPStatus
 from typing import Annotated, Any
@@ -110,62 +111,39 @@ TEXTS = {
     ),
 }
 
-EVENTS: dict[str, Any] = {
-    "answer": {
-        "summary": "An answer, shortened",
-        "value": (
-            'event: sources\ndata: {"event":"sources","sources":[]}\n\n'
-            'event: connected\ndata: {"event":"connected","connected_notes":[]}\n\n'
-            'event: token\ndata: {"event":"token","text":"The launch "}\n\n'
-            'event: done\ndata: {"event":"done","answer":{}}\n\n'
-        ),
-    },
-}
+_STREAM = (
+    'event: sources\ndata: {"event":"sources","sources":[]}\n\n'
+    'event: connected\ndata: {"event":"connected","connected_notes":[]}\n\n'
+    'event: token\ndata: {"event":"token","text":"The launch "}\n\n'
+    'event: done\ndata: {"event":"done","answer":{}}\n\n'
+)
 
+EVENTS = {
+    "schema": {"$ref": "#/components/schemas/StreamEvent"},
+    "examples": {"answer": {"summary": "An answer, shortened", "value": _STREAM}},
+}
+"""What the schema says of a stream."""
 
 LOCATION = {"Location": {"description": "Where it is read.", "schema": {"type": "string"}}}
 
-REF = "#/components/schemas/{model}"
-PROBLEM = {"$ref": REF.format(model="Problem")}
-STREAM_EVENT = {"$ref": REF.format(model="StreamEvent")}
 
-
-def problems(*statuses: HTTPStatus) -> dict[int | str, dict[str, Any]]:
+def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """What the schema says of refusals: they are problem details."""
-    schema = {"application/problem+json": {"schema": PROBLEM}}
-    return {int(status): {"description": status.phrase, "content": schema} for status in statuses}
+    told = {"schema": {"$ref": "#/components/schemas/Problem"}}
+    content = {"application/problem+json": told}
+    return {one: {"description": HTTPStatus(one).phrase, "content": content} for one in statuses}
 
 
-BODY_REFUSED = problems(
-    HTTPStatus.REQUEST_TIMEOUT,
-    HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-    HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
-    HTTPStatus.UNPROCESSABLE_ENTITY,
-    HTTPStatus.SERVICE_UNAVAILABLE,
-)
+BODY_REFUSED = problems(408, 413, 415, 422, 503)
 """What every route with a body may answer beside its reply."""
-EVERYWHERE = problems(
-    HTTPStatus.BAD_REQUEST,
-    HTTPStatus.UNAUTHORIZED,
-    HTTPStatus.FORBIDDEN,
-    HTTPStatus.MISDIRECTED_REQUEST,
-    HTTPStatus.TOO_MANY_REQUESTS,
-    HTTPStatus.INTERNAL_SERVER_ERROR,
-)
-"""What every route may answer."""
 
-_SCHEME = "HTTPBearer"
+EVERYWHERE = problems(400, 401, 403, 421, 429, 500)
+"""What every route may answer."""
 
 
 def install(app: FastAPI, *, needs_token: bool) -> None:
     """Make the app describe itself so: for programs, and at ``/docs`` for people."""
-    made: dict[str, Any] = {}
-
-    def openapi() -> dict[str, Any]:
-        if not made:
-            made.update(_document(app, needs_token))
-        return made
-
+    openapi = cache(partial(_document, app, needs_token))
     app.openapi = openapi  # type: ignore[method-assign]  # as FastAPI documents it
 
     @app.get("/docs", include_in_schema=False)
@@ -180,14 +158,15 @@ def _document(app: FastAPI, needs_token: bool) -> dict[str, Any]:
     components = found.setdefault("components", {})
     schemas = components.setdefault("schemas", {})
     event = TypeAdapter(Annotated[StreamEvent, Field(discriminator="event")])
-    told = event.json_schema(mode="serialization", ref_template=REF)
+    told = event.json_schema(mode="serialization", ref_template="#/components/schemas/{model}")
     for name, schema in told.pop("$defs").items():
         schemas.setdefault(name, schema)
     words = {"title": "StreamEvent", "description": "The data of an event, by its name."}
     schemas["StreamEvent"] = told | words
-    components["securitySchemes"] = {_SCHEME: {"type": "http", "scheme": "bearer"}}
+    components["securitySchemes"] = {"HTTPBearer": {"type": "http", "scheme": "bearer"}}
+    token: dict[str, list[str]] = {"HTTPBearer": []}
     # Where none is asked for, one that is sent does no harm: clients may be written for both.
-    found["security"] = [{_SCHEME: []}] if needs_token else [{}, {_SCHEME: []}]
+    found["security"] = [token] if needs_token else [{}, token]
     for path, methods in found["paths"].items():
         for operation in methods.values():
             if path in OPEN:
@@ -198,80 +177,43 @@ def _document(app: FastAPI, needs_token: bool) -> dict[str, Any]:
     return found
 
 
-Json = Mapping[str, Any]
-
-
-def _reference_html(document: Json, base_url: str) -> str:
-    """The document as a page to read, without a script and without a file from elsewhere.
-
-    :param document: an OpenAPI document.
-    :param base_url: where its examples ask, without a ``/`` at the end.
-    """
-    operations = [
-        (method, path, operation)
-        for path, methods in document["paths"].items()
-        for method, operation in methods.items()
-    ]
-    tags = dict.fromkeys(operation["tags"][0] for _, _, operation in operations)
-    parts = [
-        f'<h3 id="{escape(tag)}">{escape(tag.capitalize())}</h3>'
-        + "".join(_operation(*one, base_url) for one in operations if one[2]["tags"][0] == tag)
-        for tag in tags
-    ]
-    schemas = "".join(
-        f'<details id="schema-{escape(name)}"><summary><code>{escape(name)}</code></summary>'
-        f"{_pre(json.dumps(schema, indent=2, ensure_ascii=False))}</details>"
-        for name, schema in sorted(document["components"]["schemas"].items())
+def _reference_html(document: Mapping[str, Any], base_url: str) -> str:
+    """An OpenAPI document as a page to read, without a script; ``base_url`` is where its examples ask."""
+    parts: list[str] = []
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            told = f"{operation['summary']}. {operation.get('description', '')}"
+            parts.append(
+                f"<h3><code>{method.upper()} {escape(path)}</code></h3><p>{escape(told)}</p>"
+            )
+            body = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
+            for example in body.get("examples", {}).values():
+                sent = json.dumps(example["value"], ensure_ascii=False).replace("'", r"'\''")
+                call = f"curl -s {base_url}{path} -H 'Content-Type: application/json' \\\n  -d '{sent}'"
+                parts.append(f"<p>{escape(example['summary'])}:</p>{_pre(call)}")
+            parts.append(_folded("parameters, body and replies", operation))
+    parts.append("<h2>Schemas</h2>")
+    parts += [_folded(*one) for one in sorted(document["components"]["schemas"].items())]
+    styles = "".join(
+        f'<link rel="stylesheet" href="/static/css/{name}.css">'
+        for name in ("tokens", "page", "prose")
     )
     info = document["info"]
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         '<meta name="color-scheme" content="light dark"><title>notehop: the HTTP API</title>'
-        '<link rel="icon" href="/static/icon.svg" type="image/svg+xml">'
-        + "".join(
-            f'<link rel="stylesheet" href="/static/css/{name}.css">'
-            for name in ("tokens", "page", "prose")
-        )
-        + '</head><body><main class="prose">'
-        f"<h1>{escape(info['title'])} {escape(info['version'])}: the HTTP API</h1>"
-        f"<p>{escape(info.get('summary', ''))} For programs: "
+        f'<link rel="icon" href="/static/icon.svg" type="image/svg+xml">{styles}</head>'
+        f'<body><main class="prose"><h1>notehop {escape(info["version"])}: the HTTP API</h1>'
+        f"<p>{escape(info['summary'])} For programs: "
         '<a href="/openapi.json">openapi.json</a>. The page for people is at <a href="/">/</a>.</p>'
-        f'{"".join(parts)}<h3 id="schemas">Schemas</h3>{schemas}</main></body></html>'
+        f"{''.join(parts)}</main></body></html>"
     )
 
 
-def _operation(method: str, path: str, operation: Json, base_url: str) -> str:
-    parts = [
-        f'<h4 id="{escape(operation["operationId"])}"><code>{method.upper()} {escape(path)}</code>'
-        f"</h4><p>{escape(operation['summary'])}.</p>"
-    ]
-    if "description" in operation:
-        parts.append(f"<p>{escape(operation['description'])}</p>")
-    parts += [
-        f"<p><code>{escape(one['name'])}</code> {escape(one.get('description', ''))}</p>"
-        for one in operation.get("parameters", ())
-    ]
-    body = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
-    if body:
-        parts.append(f"<p>Takes {_named(body['schema'])}.</p>")
-    for example in body.get("examples", {}).values():
-        sent = json.dumps(example["value"], ensure_ascii=False).replace("'", r"'\''")
-        call = f"curl -s {base_url}{path} -H 'Content-Type: application/json' \\\n  -d '{sent}'"
-        parts.append(f"<p>{escape(example['summary'])}:</p>{_pre(call)}")
-    replies: list[str] = []
-    for status, reply in operation["responses"].items():
-        contents = reply.get("content", {}).values()
-        named = ", ".join(_named(one["schema"]) for one in contents if "schema" in one)
-        replies.append(f"{status} {named or escape(reply['description'])}")
-    return f"<section>{''.join(parts)}<p>Replies: {'; '.join(replies)}.</p></section>"
-
-
-def _named(schema: Json) -> str:
-    name = str(schema.get("$ref", "")).rpartition("/")[2]
-    if not name:
-        return escape(str(schema.get("title") or schema.get("type", "")))
-    return f'<a href="#schema-{escape(name)}">{escape(name)}</a>'
+def _folded(name: str, value: Mapping[str, Any]) -> str:
+    shown = _pre(json.dumps(value, indent=2, ensure_ascii=False))
+    return f"<details><summary><code>{escape(name)}</code></summary>{shown}</details>"
 
 
 def _pre(text: str) -> str:

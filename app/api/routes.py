@@ -13,78 +13,60 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 from pydantic import BaseModel
 
 from notehop.app import models
+from notehop.app.api import openapi
 from notehop.app.api.errors import error_response
 from notehop.app.api.guard import OPENS, TRUSTED, from_here
 from notehop.app.api.metrics import MEDIA_TYPE, Metrics
-from notehop.app.api.openapi import (
-    BODY_REFUSED,
-    BROWSES,
-    CAPTURES,
-    EVENTS,
-    LOCATION,
-    QUERIES,
-    SEARCHES,
-    STREAM_EVENT,
-    TEXTS,
-    THEMES,
-    problems,
-)
-from notehop.app.api.workers import ThreadPool, Workers, stream
+from notehop.app.api.openapi import BODY_REFUSED, EVENTS, LOCATION, problems
+from notehop.app.api.workers import Workers, stream
 from notehop.app.problems import failure_of
 from notehop.app.services.vault import VaultHandle
 from notehop.app.services.vaults import ASKED, NAMED, LazyVault, Vaults
 
 JSON = "application/json"
 
-METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
-"""What a route takes that answers to everything."""
-
 MOST = 300  # notes of a picture at most: with more nothing can be told apart
 LONGEST = 1_000  # characters of a path or a name
 
 Name = Annotated[str, Parameter(min_length=1, max_length=LONGEST)]
 
-Question = Annotated[models.Query, Body(openapi_examples=QUERIES)]
-Search = Annotated[models.SearchQuery, Body(openapi_examples=SEARCHES)]
-Themed = Annotated[models.ThemesQuery, Body(openapi_examples=THEMES)]
-Browse = Annotated[models.BrowseQuery, Body(openapi_examples=BROWSES)]
-Capture = Annotated[models.CaptureQuery, Body(openapi_examples=CAPTURES)]
-Texts = Annotated[models.EmbedQuery, Body(openapi_examples=TEXTS)]
+Question = Annotated[models.Query, Body(openapi_examples=openapi.QUERIES)]
+Search = Annotated[models.SearchQuery, Body(openapi_examples=openapi.SEARCHES)]
+Themed = Annotated[models.ThemesQuery, Body(openapi_examples=openapi.THEMES)]
+Browse = Annotated[models.BrowseQuery, Body(openapi_examples=openapi.BROWSES)]
+Capture = Annotated[models.CaptureQuery, Body(openapi_examples=openapi.CAPTURES)]
+Texts = Annotated[models.EmbedQuery, Body(openapi_examples=openapi.TEXTS)]
 
 Prove = Callable[[str], str]
 """Answers the challenge of a program that has to know which server this is."""
 
 
 def seen(status: models.IndexStatus, *, from_here: bool) -> models.IndexStatus:
-    """A status as a client may see it; the counts stay.
+    """A status as a client may see it, on this machine or elsewhere; the counts stay."""
+    status = status.model_copy(update={"skipped": []})
+    if from_here:
+        return status
 
-    :param from_here: whether the client is on this machine.
-    """
-    told: dict[str, Any] = {"skipped": []}
-    if not from_here:
-        told |= dict.fromkeys(("index_dir", "catalog", "settings_file"), "")
-        told |= dict.fromkeys(("shared_model", "writer", "server", "llm"))
-        told |= {
-            "vault": status.name,
-            "settings": {},
-            "problem": status.problem and "the settings in force cannot use the index",
-            # Nobody has read them: they may be private.
-            "failed": [
-                one.model_copy(update={"path": "", "reason": "it failed"}) for one in status.failed
-            ],
-            "passed_over": [],
-            "egress": [],
-        }
-        if status.watcher is not None:
-            blank: dict[str, Any] = {"pid": 0, "host": "", "command": "", "detail": None}
-            told["watcher"] = status.watcher.model_copy(update=blank)
-        if status.last_run is not None and status.last_run.error is not None:
-            told["last_run"] = status.last_run.model_copy(update={"error": "it failed"})
-        if (enriched := status.enrichment) is not None:
-            # The reasons name hosts and files.
-            why = "it was stopped" if enriched.stopped is not None else None
-            failed = [one.model_copy(update={"reason": "it failed"}) for one in enriched.failed]
-            told["enrichment"] = enriched.model_copy(update={"stopped": why, "failed": failed})
+    def without(one: Any, **blank: Any) -> Any:
+        return one and one.model_copy(update=blank)
+
+    run, enriched, failed = status.last_run, status.enrichment, "it failed"
+    if enriched is not None:
+        # The reasons name hosts and files.
+        unwritten = [without(one, reason=failed) for one in enriched.failed]
+        stopped = enriched.stopped and "it was stopped"
+        enriched = without(enriched, stopped=stopped, failed=unwritten)
+    told = {
+        **dict.fromkeys(("index_dir", "catalog", "settings_file"), ""),
+        **dict.fromkeys(("shared_model", "writer", "server", "llm")),
+        **{"vault": status.name, "settings": {}, "passed_over": [], "egress": []},
+        "problem": status.problem and "the settings in force cannot use the index",
+        # Nobody has read them: they may be private.
+        "failed": [without(one, path="", reason=failed) for one in status.failed],
+        "watcher": without(status.watcher, pid=0, host="", command="", detail=None),
+        "last_run": without(run, error=failed) if run and run.error else run,
+        "enrichment": enriched,
+    }
     return status.model_copy(update=told)
 
 
@@ -101,10 +83,9 @@ def routes(
     :param metrics: None counts nothing.
     """
     router = APIRouter(generate_unique_id_function=lambda route: route.name)
-    lookups = workers.lookups
 
     async def reply(
-        request: Request, work: Callable[[VaultHandle], BaseModel], pool: ThreadPool = lookups
+        request: Request, work: Callable[[VaultHandle], BaseModel], *, slow: bool = False
     ) -> Response:
         """Have a thread do the work and write its result as JSON, so that the loop does neither."""
         vault: LazyVault = request.scope[ASKED]
@@ -115,30 +96,30 @@ def routes(
                 metrics.stages(request.scope.get(NAMED), getattr(result, "timings_ms", {}))
             return result.model_dump_json()
 
-        return Response(await pool.run(written), media_type=JSON)
+        return Response(await workers.run(written, slow=slow), media_type=JSON)
 
-    def post(path: str, method: str, body: Any, summary: str, **more: Any) -> None:
+    def post(
+        path: str, method: str, body: Any, reply_model: Any, summary: str, **more: Any
+    ) -> None:
         """A route whose body is handed to a method of the handle."""
-        pool = workers.answers if method == "ask" else lookups
-        name = path[1:].replace("/", "_")
 
         async def answer(request: Request, body: body) -> Response:
-            return await reply(request, methodcaller(method, body), pool)
+            return await reply(request, methodcaller(method, body), slow=method == "ask")
 
         options = {"tags": ["queries"], "responses": BODY_REFUSED, **more}
-        router.add_api_route(path, answer, methods=["POST"], name=name, summary=summary, **options)
+        options |= {"name": path[1:].replace("/", "_"), "response_model": reply_model}
+        router.add_api_route(path, answer, methods=["POST"], summary=summary, **options)
 
-    told = "Answer a question with citations"
-    post("/query", "ask", Question, told, response_model=models.Answer)
+    post("/query", "ask", Question, models.Answer, "Answer a question with citations")
     told = "The same as /query, by the name that the command line and the tools have for it"
-    post("/ask", "ask", Question, told, response_model=models.Answer)
+    post("/ask", "ask", Question, models.Answer, told)
 
     async def begun(
         request: Request, body: Question
     ) -> AsyncIterator[tuple[models.StreamEvent, AsyncGenerator[models.StreamEvent]]]:
         """The first event, so that what fails at once is refused with a status, and the others."""
         vault: LazyVault = request.scope[ASKED]
-        made = stream(workers.answers, lambda gone: vault.open().stream(body, cancelled=gone))
+        made = stream(workers, lambda gone: vault.open().stream(body, cancelled=gone))
         async with aclosing(made) as events:
             first = await anext(events)
             if isinstance(first, models.ErrorEvent):
@@ -156,10 +137,7 @@ def routes(
             "work."
         ),
         response_class=EventSourceResponse,
-        responses={
-            **BODY_REFUSED,
-            200: {"content": {"text/event-stream": {"schema": STREAM_EVENT, "examples": EVENTS}}},
-        },
+        responses={**BODY_REFUSED, 200: {"content": {"text/event-stream": EVENTS}}},
     )
     async def query_stream(
         answer: tuple[models.StreamEvent, AsyncGenerator[models.StreamEvent]] = Depends(begun),
@@ -169,19 +147,11 @@ def routes(
         async for event in others:
             yield ServerSentEvent(event=event.event, data=event)
 
-    told = "List the passages or notes that match"
-    post("/search", "search", Search, told, response_model=models.SearchResult)
+    post("/search", "search", Search, models.SearchResult, "List the passages or notes that match")
     told = "List the themes of the vault, or those that have to do with a query"
-    switched_off = BODY_REFUSED | problems(HTTPStatus.CONFLICT)
-    post(
-        "/themes",
-        "themes",
-        Themed,
-        told,
-        response_model=models.ThemesResult,
-        responses=switched_off,
-    )
-    missing = problems(*map(HTTPStatus, (404, 422, 503)))
+    switched_off = BODY_REFUSED | problems(409)
+    post("/themes", "themes", Themed, models.ThemesResult, told, responses=switched_off)
+    missing = problems(404, 422, 503)
     of_notes: dict[str, Any] = {"tags": ["notes"], "responses": missing}
 
     @router.get(
@@ -192,20 +162,15 @@ def routes(
     )
     async def read_note(
         request: Request,
-        path: Annotated[
-            str,
-            Path(
-                max_length=LONGEST,
-                description="Path in the vault, title or alias.",
-                examples=["Projects/Hollin Reach/Hollin Reach.md"],
-            ),
-        ],
-        section: Annotated[
-            Name | None, Parameter(description="A heading: only its section is read.")
-        ] = None,
-        mentions: Annotated[
-            bool, Parameter(description="Whether to look for mentions without a link.")
-        ] = True,
+        path: str = Path(
+            max_length=LONGEST,
+            description="Path in the vault, title or alias.",
+            examples=["Projects/Hollin Reach/Hollin Reach.md"],
+        ),
+        section: Name | None = Parameter(None, description="A heading: only its section is read."),
+        mentions: bool = Parameter(
+            True, description="Whether to look for mentions without a link."
+        ),
     ) -> Response:
         return await reply(
             request, lambda vault: vault.note(path, section=section, mentions=mentions)
@@ -219,16 +184,14 @@ def routes(
     )
     async def graph(
         request: Request,
-        around: Annotated[
-            list[Name],
-            Parameter(
-                max_length=20,
-                description="Paths, titles or aliases; none: the best linked notes.",
-                examples=[["Hollin Reach"]],
-            ),
-        ] = [],  # noqa: B006 (never changed; the framework copies it)
-        depth: Annotated[int, Parameter(ge=1, le=2, description="Links to follow.")] = 1,
-        most: Annotated[int, Parameter(ge=1, le=MOST, description="Notes at most.")] = 60,
+        around: list[Name] = Parameter(
+            [],
+            max_length=20,
+            description="Paths, titles or aliases; none: the best linked notes.",
+            examples=[["Hollin Reach"]],
+        ),
+        depth: int = Parameter(1, ge=1, le=2, description="Links to follow."),
+        most: int = Parameter(60, ge=1, le=MOST, description="Notes at most."),
     ) -> Response:
         return await reply(request, lambda vault: vault.picture(around, depth=depth, most=most))
 
@@ -240,20 +203,18 @@ def routes(
     )
     async def suggest(
         request: Request,
-        note: Annotated[
-            Name | None,
-            Parameter(
-                description="Path, title or alias; none: the best of the whole vault.",
-                examples=["Hollin Reach"],
-            ),
-        ] = None,
-        limit: Annotated[int, Parameter(ge=1, le=100, description="Links at most.")] = 10,
+        note: Name | None = Parameter(
+            None,
+            description="Path, title or alias; none: the best of the whole vault.",
+            examples=["Hollin Reach"],
+        ),
+        limit: int = Parameter(10, ge=1, le=100, description="Links at most."),
     ) -> Response:
         return await reply(request, lambda vault: vault.suggest(note, limit))
 
     told = "List the notes a link or two away from some"
     of_notes["responses"] = missing | BODY_REFUSED
-    post("/graph/browse", "browse", Browse, told, response_model=models.BrowseResult, **of_notes)
+    post("/graph/browse", "browse", Browse, models.BrowseResult, told, **of_notes)
 
     @router.post(
         "/capture",
@@ -265,13 +226,13 @@ def routes(
     )
     async def capture(request: Request, body: Capture) -> Response:
         vault: LazyVault = request.scope[ASKED]
-        captured = await lookups.run(lambda: vault.capture(body))
+        captured = await workers.run(lambda: vault.capture(body))
         where = f"{request.scope.get('root_path', '')}/notes/{quote(captured.filename)}"
         return Response(captured.model_dump_json(), HTTPStatus.CREATED, {"Location": where}, JSON)
 
     told = "Turn texts into vectors with the model of the index"
-    post("/embed", "embed", Texts, told, response_model=models.Embedded)
-    unavailable = problems(HTTPStatus.SERVICE_UNAVAILABLE)
+    post("/embed", "embed", Texts, models.Embedded, told)
+    unavailable = problems(503)
 
     @router.get(
         "/status",
@@ -307,24 +268,23 @@ def routes(
                 found = [one.model_copy(update={"folder": ""}) for one in found]
             return models.VaultList(vaults=found).model_dump_json()
 
-        return Response(await lookups.run(work), media_type=JSON)
+        return Response(await workers.run(work), media_type=JSON)
 
-    @router.api_route("/vaults/{name}/{path:path}", methods=METHODS, include_in_schema=False)
+    every = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
+
+    @router.api_route("/vaults/{name}/{path:path}", methods=every, include_in_schema=False)
     async def no_vault(name: str) -> Response:
-        detail = (
-            f"there is no vault {name[:LONGEST]!r} here; GET /vaults lists those that there are"
-        )
-        return error_response(HTTPStatus.NOT_FOUND, detail, kind="vault-missing")
+        told = f"there is no vault {name[:LONGEST]!r} here; GET /vaults lists those that there are"
+        return error_response(HTTPStatus.NOT_FOUND, told, kind="vault-missing")
 
     # Without a thread: they wait for nothing, and answer while all threads answer questions.
     async def health(
         request: Request,
-        challenge: Annotated[
-            str | None,
-            Parameter(
-                pattern="^[0-9a-f]{32}$", description="What a program of the same user has proved."
-            ),
-        ] = None,
+        challenge: str | None = Parameter(
+            None,
+            pattern="^[0-9a-f]{32}$",
+            description="What a program of the same user has proved.",
+        ),
     ) -> models.Health:
         vault: LazyVault = request.scope[ASKED]
         found = models.Health(live=True, ready=vault.ready)
@@ -349,7 +309,7 @@ def routes(
     ready = "Answer 200 once all that queries need is loaded, 503 before"
     not_ready = {503: {"description": "Not ready yet", "model": models.Health}}
     for path, answer, told, others in (
-        ("/health", health, "Say whether the server is up", problems(HTTPStatus(422))),
+        ("/health", health, "Say whether the server is up", problems(422)),
         ("/health/live", health_live, "Answer at all", {}),
         ("/health/ready", health_ready, ready, not_ready),
     ):

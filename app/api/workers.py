@@ -33,73 +33,74 @@ STOPPING = "the server is being stopped; ask again when it is back"
 AHEAD = 32  # events that wait for the client at most
 
 
-class ThreadPool:
-    """Runs blocking work in a few threads."""
+class Workers:
+    """The threads of a server, as many for answers, which a language model may write, as for all the
+    rest: a few long answers never keep a search waiting. Called in the event loop.
+
+    :ivar closing: set when the server goes.
+    """
 
     def __init__(self, settings: ServerSettings) -> None:
         self._most = settings.max_queries or max(2, os.cpu_count() or 1)
         self._room = self._most + settings.max_waiting
         self._seconds = settings.timeout_s
-        self._limiter = CapacityLimiter(self._most)
-        self._taken: set[threading.Event] = set()
-        self._streams: set[CancelScope] = set()
-        self._scopes: set[CancelScope] = set()
-        self._closed = False
+        self._limiters = {slow: CapacityLimiter(self._most) for slow in (True, False)}
+        self._taken: dict[bool, set[threading.Event]] = {True: set(), False: set()}
+        self._scopes: dict[CancelScope, bool] = {}
+        self.closing = asyncio.Event()
 
-    @property
-    def taken(self) -> int:
-        """How much runs or waits."""
-        return len(self._taken)
+    def taken(self, *, slow: bool) -> int:
+        """How much runs or waits, of answers or of the rest."""
+        return len(self._taken[slow])
 
-    async def run(self, work: Callable[[], T], *, streams: bool = False) -> T:
+    async def run(self, work: Callable[[], T], *, slow: bool = False, streams: bool = False) -> T:
         """Have work done in a thread, in its turn and in this context, and wait for it.
 
+        :param slow: whether a language model may take its time with it.
         :param streams: whether it ends as soon as ``UNWANTED`` says that nobody waits for it.
         :raises ServerBusy: if too much waits already, the server stops, or it takes too long: then
             it is not begun any more, or ends unheard; a language model that it asks is not asked on.
         """
-        if self._closed:
+        taken = self._taken[slow]
+        if self.closing.is_set():
             raise ServerStopping(STOPPING)
-        if self.taken >= self._room:
-            waiting = f"{self.taken - self._most} requests wait already"
+        if len(taken) >= self._room:
+            waiting = f"{len(taken) - self._most} requests wait already"
             raise ServerBusy(f"the server is busy and {waiting}; ask again in a moment")
         gone, begun = threading.Event(), threading.Event()
 
         def in_turn() -> T:
             begun.set()
             try:
-                if self._closed or gone.is_set():
+                if self.closing.is_set() or gone.is_set():
                     raise ServerStopping(STOPPING)
                 UNWANTED.set(gone.is_set)
                 return work()
             finally:
-                self._taken.discard(gone)
+                taken.discard(gone)
 
-        self._taken.add(gone)
+        taken.add(gone)
         with anyio.move_on_after(self._seconds) as scope:
-            self._scopes.add(scope)
-            if streams:
-                self._streams.add(scope)
+            self._scopes[scope] = streams
             try:
                 return await to_thread.run_sync(
-                    in_turn, abandon_on_cancel=True, limiter=self._limiter
+                    in_turn, abandon_on_cancel=True, limiter=self._limiters[slow]
                 )
             finally:
                 gone.set()
-                self._scopes.discard(scope)
-                self._streams.discard(scope)
+                del self._scopes[scope]
                 # Work that goes on unheard has its place until it ends.
                 if not begun.is_set():
-                    self._taken.discard(gone)
-        if self._closed:
+                    taken.discard(gone)
+        if self.closing.is_set():
             raise ServerStopping(STOPPING)
         late = f"no reply within {self._seconds:g} s; ask for less, or raise server.timeout_s"
         raise ServerTimeout(late)
 
     def close(self) -> None:
         """Begin nothing more, and end streams: they would go on for as long as their answer takes."""
-        self._closed = True
-        for scope in [*self._streams]:
+        self.closing.set()
+        for scope in [scope for scope, streams in self._scopes.items() if streams]:
             scope.cancel()
 
     def give_up(self) -> None:
@@ -108,42 +109,13 @@ class ThreadPool:
             scope.cancel()
 
 
-class Workers:
-    """The two pools of a server: answers, which a language model may write, and all the rest.
-
-    They are apart so that a few long answers never keep a search waiting. Called in the event loop.
-    """
-
-    def __init__(self, settings: ServerSettings) -> None:
-        self.answers, self.lookups = ThreadPool(settings), ThreadPool(settings)
-        self.closing = asyncio.Event()
-
-    async def for_agents(self, work: Callable[[], T], *, slow: bool = False) -> T:
-        """Run work for agents, who wait for their turn where all others do.
-
-        :raises NotehopError: what the work raises, or that there is no room for it.
-        """
-        return await (self.answers if slow else self.lookups).run(work)
-
-    def close(self) -> None:
-        """Close both."""
-        self.closing.set()
-        self.answers.close()
-        self.lookups.close()
-
-    def give_up(self) -> None:
-        """Wait for nothing that runs still."""
-        self.answers.give_up()
-        self.lookups.give_up()
-
-
 async def stream(
-    pool: ThreadPool, make: Callable[[Callable[[], bool]], Iterator[StreamEvent]]
+    workers: Workers, make: Callable[[Callable[[], bool]], Iterator[StreamEvent]]
 ) -> AsyncGenerator[StreamEvent]:
     """The events of an answer, the last of which is ``done`` or ``error``.
 
     :param make: makes them, until what it is given says that nobody listens.
-    :raises ServerBusy: before the first event: if there is no place in the pool.
+    :raises ServerBusy: before the first event: if there is no place.
     :raises NotehopError: before the first event: what is wrong with the question or the index.
     """
     given, taken = anyio.create_memory_object_stream[StreamEvent](AHEAD)
@@ -159,7 +131,7 @@ async def stream(
     async def run() -> Exception | None:
         with given:
             try:
-                await pool.run(work, streams=True)
+                await workers.run(work, slow=True, streams=True)
             except anyio.BrokenResourceError:
                 return None  # nobody listens
             except Exception as exc:  # noqa: BLE001 (whoever listens is told, and the log)

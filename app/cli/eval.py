@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import json
+from collections.abc import Callable, Iterable
 from functools import partial
+from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from notehop.app.cli.options import Common, argument, given_path, option
 from notehop.config.errors import UsageError
-
-if TYPE_CHECKING:
-    from notehop.app.evaluation.run import EvaluationPlan
-    from notehop.app.evaluation.runner import Evaluated
-    from notehop.indexing.report import Progress
 
 
 def evaluate(
@@ -78,22 +75,16 @@ def evaluate(
         raise UsageError("--ablate and --compare are two evaluations; run one after the other")
     for file in filter(None, (out, html)):
         _check_writable(file)
-    import json
-    from importlib.metadata import version
-
+    from notehop.app.cli import show_evaluation as shown
     from notehop.app.cli.output import print_json
-    from notehop.app.cli.show_evaluation import (
-        show_answers,
-        show_evaluation,
-        show_suggestions_evaluated,
-    )
+    from notehop.app.evaluation import run
     from notehop.app.evaluation.links import evaluate_suggestions
-    from notehop.app.evaluation.run import EvaluationPlan, evaluate_answers
+    from notehop.app.evaluation.variants import EvaluationPlan
     from notehop.indexing.report import terminal_progress
 
     plan = EvaluationPlan(ablate, compare, measure, questions, seed, unrelated_links)
     progress = terminal_progress()
-    show: Callable[[Any], None]
+    show: Callable[[Any], None] = partial(shown.show_evaluation, changes=compare is not None)
     results: Iterable[Any]
     if answers is not None:
         if data is not None or ablate or measure or unrelated_links or html is not None:
@@ -101,8 +92,8 @@ def evaluate(
                 "--answers asks one set of questions about --vault; with it only --compare, "
                 "--each, --out and --json make sense"
             )
-        results = [evaluate_answers(options.place(), answers, plan, progress, each=each)]
-        show = show_answers
+        results = [run.evaluate_answers(options.place(), answers, plan, progress, each=each)]
+        show = shown.show_answers
     elif suggestions:
         if data is not None or ablate or compare or measure or html is not None:
             raise UsageError(
@@ -110,17 +101,27 @@ def evaluate(
                 "--json make sense"
             )
         results = [evaluate_suggestions(options.place(), work, progress, seed)]
-        show = show_suggestions_evaluated
+        show = shown.show_suggestions_evaluated
     elif each:
         raise UsageError("--each lists the answers to an answer set; name it with --answers")
+    elif data is None or not data.is_dir():
+        if unrelated_links:
+            raise UsageError(
+                "--unrelated-links is for golden sets, of which it makes a copy; name their folder"
+            )
+        results = run.evaluate_vault(options.place(), data, plan, progress)
+    elif options.vault or options.index_dir:
+        raise UsageError(
+            f"{data} is a folder of golden sets, which bring their own vaults and indexes: leave "
+            "out --vault and --index-dir, or name a file of questions"
+        )
     else:
-        results = _evaluated(data, work, plan, options, progress)
-        show = partial(show_evaluation, changes=compare is not None)
+        results = run.evaluate_sets(data, work, plan, progress, config_file=options.config)
     found: list[Any] = []
     for result in results:
         found.append(result)
         if not options.json:
-            show(found[-1])
+            show(result)
     document = {"version": version("notehop"), "sets": [result.as_json() for result in found]}
     if options.json:
         print_json(document)
@@ -130,25 +131,6 @@ def evaluate(
         from notehop.app.evaluation.report import report
 
         _write(html, report(found))
-
-
-def _evaluated(
-    data: Path | None, work: Path, plan: EvaluationPlan, options: Common, progress: Progress
-) -> Iterator[Evaluated]:
-    from notehop.app.evaluation.run import evaluate_sets, evaluate_vault
-
-    if data is None or not data.is_dir():
-        if plan.unrelated_links:
-            raise UsageError(
-                "--unrelated-links is for golden sets, of which it makes a copy; name their folder"
-            )
-        return evaluate_vault(options.place(), data, plan, progress)
-    if options.vault or options.index_dir:
-        raise UsageError(
-            f"{data} is a folder of golden sets, which bring their own vaults and indexes: leave "
-            "out --vault and --index-dir, or name a file of questions"
-        )
-    return evaluate_sets(data, work, plan, progress, config_file=options.config)
 
 
 def _check_writable(file: Path) -> None:

@@ -28,10 +28,7 @@ T = TypeVar("T")
 
 
 def given_path(text: str) -> Path:
-    """A path from the command line; an empty one would silently mean the current folder.
-
-    :raises typer.BadParameter: if it is empty.
-    """
+    """A path from the command line; an empty one, which would mean the current folder, is refused."""
     if not text:
         raise typer.BadParameter("the path is empty (perhaps a shell variable that is not set)")
     return Path(text)
@@ -59,11 +56,7 @@ def argument(default: Any, metavar: str, told: str, **more: Any) -> Any:
     return typer.Argument(default, metavar=metavar, help=told, **more)
 
 
-def vault_argument() -> Any:
-    """The folder of a vault."""
-    return argument(None, "[VAULT]", "Folder of the vault.", parser=given_path)
-
-
+vault_argument = partial(argument, None, "[VAULT]", "Folder of the vault.", parser=given_path)
 common_option = partial(option, panel="Options of every command")
 query_option = partial(option, panel="How to search")
 filter_option = partial(
@@ -86,16 +79,11 @@ class Common:
     debug: bool = common_option(False, "--debug", "Show tracebacks of errors.")
 
     def with_vault(self, folder: Path | None) -> Common:
-        """These options with the vault that an argument names.
-
-        :raises UsageError: if the option names another one.
-        """
+        """These options with the vault that an argument names; the option may not name another."""
         if folder is None:
             return self
-        same = self.vault is None or (
-            self.vault.expanduser().resolve() == folder.expanduser().resolve()
-        )
-        if not same:
+        named = self.vault or folder
+        if named.expanduser().resolve() != folder.expanduser().resolve():
             raise UsageError(f"two vaults are named, {folder} and --vault {self.vault}; name one")
         return replace(self, vault=folder)
 
@@ -109,10 +97,7 @@ class Common:
             show(found)
 
     def place(self, overrides: Mapping[str, Any] | None = None) -> Place:
-        """Find the vault, its settings and its index.
-
-        :param overrides: settings by dotted key; None values are left out.
-        """
+        """Find the vault, its settings and its index; overrides are by dotted key, None is left out."""
         from notehop.app.services.open_vault import locate
 
         return locate(
@@ -129,7 +114,6 @@ class Common:
         """Find several vaults, by the names that they go by.
 
         :param vaults: folders, or ``name=folder``; none: that of these options, else of the settings.
-        :param overrides: as for :meth:`place`.
         """
         from notehop.app.services.vaults import locate_all
 
@@ -182,9 +166,8 @@ class QueryOptions:
         literal: bool,
         **more: Any,
     ) -> QueryT:
-        """The query that the options describe.
+        """The query that the options describe, with ``more`` fields that only this model has.
 
-        :param more: fields that only this model has.
         :raises QueryError: if an option has a wrong value.
         """
         from notehop.app.models import as_query
@@ -226,11 +209,12 @@ class FilterOptions:
         return {one.name: value for one in fields(self) if (value := getattr(self, one.name))}
 
 
-def literal_option() -> Any:
-    """Whether a query holds no filters."""
-    told = "Take the query as it stands: no filters and no phrases in it."
-    return filter_option(False, "--literal", told)
-
+literal_option = partial(
+    filter_option,
+    False,
+    "--literal",
+    "Take the query as it stands: no filters and no phrases in it.",
+)
 
 _NEGATED = re.compile(r"-(?:[\"“]|[^\W\d_][\w.-]+:.)")
 _UNQUOTED = re.compile(r"(-?[^\W\d_][\w.-]+:)([^\s\"“][^\"“]*\s[^\"“]*)")
@@ -245,10 +229,8 @@ class QueryCommand(TyperCommand):
 
 
 def words(given: Sequence[str]) -> str:
-    """A query that was not quoted is a list of words.
-
-    Of ``path:"Hollin Reach" budget`` a shell leaves the blank but not the quotes: they are put back
-    where there are several words.
+    """A query that was not quoted is a list of words. Of ``path:"Hollin Reach" budget`` a shell leaves the
+    blank but not the quotes: they are put back where there are several words.
     """
     if len(given) > 1:
         given = [_UNQUOTED.sub(r'\1"\2"', word) if ":" in word else word for word in given]
@@ -260,18 +242,15 @@ def with_options(
 ) -> Callable[..., None]:
     """A command for typer, in which each parameter that is a dataclass is an option a field.
 
-    What is given of :class:`Common` on both sides of the command's name is one.
-
     :param leave_out: fields that are no options of this command.
     """
     keyword = partial(inspect.Parameter, kind=inspect.Parameter.KEYWORD_ONLY)
     spread = [keyword("ctx", annotation=typer.Context)]
-    groups: dict[str, type[Any]] = {}
+    groups: dict[str, Any] = {}
     for name, one in inspect.signature(run, eval_str=True).parameters.items():
         if not is_dataclass(one.annotation):
             spread.append(one.replace(kind=inspect.Parameter.KEYWORD_ONLY))
             continue
-        assert isinstance(one.annotation, type)
         groups[name], hints = one.annotation, get_type_hints(one.annotation)
         spread += [
             keyword(field.name, default=field.default, annotation=hints[field.name])
@@ -282,24 +261,21 @@ def with_options(
     @wraps(run)
     def command(ctx: typer.Context, **given: Any) -> None:
         for name, kind in groups.items():
-            names = (field.name for field in fields(kind))
-            group = kind(**{one: None if one in leave_out else given.pop(one) for one in names})
-            given[name] = _merged(ctx, group) if isinstance(group, Common) else group
+            own: dict[str, Any] = dict.fromkeys(field.name for field in fields(kind))
+            own |= {one: given.pop(one) for one in own if one not in leave_out}
+            if kind is not Common:
+                given[name] = kind(**own)
+                continue
+            # What is given after the command's name, else before it.
+            before = asdict(ctx.obj) if isinstance(ctx.obj, Common) else own
+            options = Common(**{one: value or before[one] for one, value in own.items()})
+            given[name] = ctx.obj = ctx.find_root().obj = options
+            if options.debug:
+                # Given behind the name of the command, after the log was set up.
+                logging.getLogger().setLevel(logging.DEBUG)
         run(**given)
 
     del command.__wrapped__
     command.__signature__ = inspect.Signature(spread)  # type: ignore[attr-defined]
     command.__annotations__ = {one.name: one.annotation for one in spread}
     return command
-
-
-def _merged(ctx: typer.Context, options: Common) -> Common:
-    """The options of this call: those given after the command's name, else those before it."""
-    if isinstance(ctx.obj, Common):
-        given = {f.name: value for f in fields(options) if (value := getattr(options, f.name))}
-        options = replace(ctx.obj, **given)
-    ctx.obj = ctx.find_root().obj = options
-    if options.debug:
-        # Given behind the name of the command, after the log was set up.
-        logging.getLogger().setLevel(logging.DEBUG)
-    return options

@@ -43,10 +43,7 @@ Part: TypeAlias = str | tuple[str, str] | Text
 
 
 def styled(*parts: Part, one_line: bool = False) -> Text:
-    """One paragraph out of parts.
-
-    :param one_line: whatever line breaks are in them.
-    """
+    """One paragraph out of parts; of one line, whatever line breaks are in them, if that is asked for."""
     text = Text()
     for part in parts:
         if isinstance(part, Text):

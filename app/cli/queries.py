@@ -34,9 +34,8 @@ ReplyT = TypeVar(
     bound="models.Reply | models.BrowseResult | models.Suggestions | models.ThemesResult",
 )
 
-AGAIN = "/new"  # what is typed to begin a new conversation
-
-END = ("/quit", "/exit", "/q")
+AGAIN, END = "/new", ("/quit", "/exit", "/q")
+"""What is typed to begin a new conversation, and to end."""
 
 READING = "Reading your notes …"
 
@@ -59,12 +58,12 @@ def ask(
     place = options.place()
     # Quotes are there at once; what a model writes is read while it comes.
     live = not options.json and out().is_terminal and place.settings.llm.provider != "none"
-    if live:
-        _check(place, query)
-        with _TerminalChat(place) as talk:
-            answer, written = talk.ask(query)
-    else:
-        answer, written = _replied(place, query, lambda vault: vault.ask(query)), False
+    if not live:
+        _reply(options, place, query, lambda vault: vault.ask(query), show_answer)
+        return
+    _check(place, query)
+    with _TerminalChat(place) as talk:
+        answer, written = talk.ask(query)
     _print(options, place, answer, partial(show_answer, written=written))
 
 
@@ -92,14 +91,11 @@ def chat(
 
         err().print(styled((f"{place.name}: ask; {AGAIN} begins anew, {END[0]} ends", "dim")))
     name = token_hex(8)
-    with _TerminalChat(place) as talk:
-        while (typed := _typed(asks)) is not None:
-            if typed in END:
-                break
+    with _TerminalChat(place) as talk, suppress(EOFError):
+        while (typed := input("\n> " if asks else "").strip()) not in END:
             if typed == AGAIN:
                 name = token_hex(8)
-                continue
-            if not typed:
+            if typed in ("", AGAIN):
                 continue
             try:
                 query = as_query(Query, typed, {"top_k": top_k, "conversation_id": name})
@@ -108,8 +104,7 @@ def chat(
                 # What is wrong with one question does not end the conversation.
                 err().print(styled(("error: ", "red"), str(exc)), soft_wrap=True)
                 continue
-            show_answer(answer, written=written)
-            _warn(place, answer)
+            _print(options, place, answer, partial(show_answer, written=written))
             told = answer.conversation
             if told is not None and told.question and not told.subject:
                 show((f"understood as: {told.question}", "dim"))
@@ -134,17 +129,15 @@ def search(
     literal: bool = literal_option(),
 ) -> None:
     """List the passages that match, with the notes they are linked with."""
+    from notehop.app.cli.show_answer import show_hits
     from notehop.app.models import SearchQuery
 
     kind = "notes" if notes else "chunks"
     wanted = how.query(
         SearchQuery, words(query), filters, literal, results=kind, min_score=min_score
     )
-    place = options.place()
-    found = _replied(place, wanted, lambda vault: vault.search(wanted))
-    from notehop.app.cli.show_answer import show_hits
-
-    _print(options, place, found, partial(show_hits, scores=scores))
+    show = partial(show_hits, scores=scores)
+    _reply(options, options.place(), wanted, lambda vault: vault.search(wanted), show)
 
 
 def browse(
@@ -162,6 +155,7 @@ def browse(
     most: int = option(20, "--max", "Notes at most.", min=1, max=100),
 ) -> None:
     """List the notes that are linked with a note, best first."""
+    from notehop.app.cli.show_lists import show_browse
     from notehop.app.models import BrowseQuery, as_query
     from notehop.app.services.notes.find_note import from_here
 
@@ -176,10 +170,8 @@ def browse(
         "filters": filters.given(),
     }
     wanted = as_query(BrowseQuery, fields)
-    found = _replied(place, wanted, lambda vault: vault.browse(wanted))
-    from notehop.app.cli.show_lists import show_browse
-
-    _print(options, place, found, partial(show_browse, asked=wanted))
+    show = partial(show_browse, asked=wanted)
+    _reply(options, place, wanted, lambda vault: vault.browse(wanted), show)
 
 
 def suggest(
@@ -188,6 +180,7 @@ def suggest(
     limit: int = option(10, "--limit", "Links at most.", min=1, max=100),
 ) -> None:
     """Suggest links that a note or the vault lacks, with the sentence that shows each; nothing is written."""
+    from notehop.app.cli.show_lists import show_suggestions
     from notehop.app.models import SuggestQuery, as_query
     from notehop.app.services.notes.find_note import from_here
     from notehop.indexing.report import terminal_progress
@@ -196,15 +189,14 @@ def suggest(
     meant = None if note is None else from_here(place.vault, note)
     wanted = as_query(SuggestQuery, {"note": meant, "limit": limit})
     progress = terminal_progress() if note is None and sys.stderr.isatty() else None
-    found = _replied(
+    _reply(
+        options,
         place,
         wanted,
         lambda vault: vault.suggest(wanted.note, wanted.limit, progress=progress),
+        show_suggestions,
         shows_progress=progress is not None,
     )
-    from notehop.app.cli.show_lists import show_suggestions
-
-    _print(options, place, found, show_suggestions)
 
 
 def themes(
@@ -218,6 +210,8 @@ def themes(
     literal: bool = literal_option(),
 ) -> None:
     """List the themes of the vault, or answer a question from them."""
+    from notehop.app.cli.show_answer import show_answer
+    from notehop.app.cli.show_lists import show_themes
     from notehop.app.models import Query, ThemesQuery, as_query
 
     place = options.place()
@@ -225,16 +219,10 @@ def themes(
     fields: dict[str, Any] = {"filters": filters.given(), "literal": literal}
     if text and not listed:
         query = as_query(Query, text, {"themes": True, **fields})
-        answer = _replied(place, query, lambda vault: vault.ask(query))
-        from notehop.app.cli.show_answer import show_answer
-
-        _print(options, place, answer, show_answer)
+        _reply(options, place, query, lambda vault: vault.ask(query), show_answer)
         return
     wanted = as_query(ThemesQuery, {"query": text, "max": most, **fields})
-    found = _replied(place, wanted, lambda vault: vault.themes(wanted))
-    from notehop.app.cli.show_lists import show_themes
-
-    _print(options, place, found, show_themes)
+    _reply(options, place, wanted, lambda vault: vault.themes(wanted), show_themes)
 
 
 class _TerminalChat(ExitStack):
@@ -252,9 +240,13 @@ class _TerminalChat(ExitStack):
         :raises NotehopError: why there is no answer.
         """
         from notehop.app.cli.output import waiting
+        from notehop.app.models import DoneEvent, ErrorEvent, TokenEvent
+        from notehop.app.problems import failure_of
         from notehop.app.services.running_server import stream_server
+        from notehop.config.errors import NotehopError
 
-        with waiting(READING) as done:
+        said = ""
+        with waiting(READING) as done, ExitStack() as over:
             events: Iterator[models.StreamEvent] | None = None
             if self._vault is None:
                 events = stream_server(self._place, query)
@@ -263,32 +255,45 @@ class _TerminalChat(ExitStack):
 
                 self._vault = self._vault or self.enter_context(open_place(self._place))
                 events = self._vault.stream(query)
-            with closing(events):  # type: ignore[type-var]
-                return _written(events, done)
+            over.enter_context(closing(events))  # type: ignore[type-var]
+            over.callback(lambda: sys.stdout.write("\n" if said else ""))
+            for event in events:
+                if isinstance(event, TokenEvent):
+                    done()
+                    said += event.text
+                    sys.stdout.write(printable(event.text))
+                    sys.stdout.flush()
+                elif isinstance(event, ErrorEvent):
+                    raise failure_of(event.problem)
+                elif isinstance(event, DoneEvent):
+                    return event.answer, said.strip() == event.answer.answer.strip()
+        raise NotehopError("the answer was broken off; ask again")
 
 
-def _replied(
+def _reply(
+    options: Common,
     place: Place,
     query: models.Parameters,
     work: Callable[[VaultHandle], ReplyT],
+    show: Callable[[ReplyT], None],
     *,
     shows_progress: bool = False,
-) -> ReplyT:
-    """What a running server replies, else the vault, opened for it; work may show its progress."""
+) -> None:
+    """Print what a running server replies, else the vault, opened for it; work may show its progress."""
     from notehop.app.cli.output import waiting
     from notehop.app.services.running_server import ask_server
 
     with waiting(READING) as done:
         found: ReplyT | None = ask_server(place, query)
-        if found is not None:
-            return found
-        from notehop.app.services.open_vault import open_place
+        if found is None:
+            from notehop.app.services.open_vault import open_place
 
-        _check(place, query)
-        with open_place(place) as vault:
-            if shows_progress:
-                done()
-            return work(vault)
+            _check(place, query)
+            with open_place(place) as vault:
+                if shows_progress:
+                    done()
+                found = work(vault)
+    _print(options, place, found, show)
 
 
 def _check(place: Place, query: models.Parameters) -> None:
@@ -303,52 +308,14 @@ def _check(place: Place, query: models.Parameters) -> None:
 
 def _print(options: Common, place: Place, reply: ReplyT, show: Callable[[ReplyT], None]) -> None:
     """Print a reply: as JSON, or for a person with what it warns of."""
-    options.print(reply, show)
-    if not options.json:
-        _warn(place, reply)
-
-
-def _warn(place: Place, reply: ReplyT) -> None:
-    """Say what a reply warns of, and how many notes may have changed since they were indexed."""
     from notehop.app.cli.output import warn
 
+    options.print(reply, show)
+    if options.json:
+        return
     warn(reply.warnings)
     if reply.pending:
         from notehop.app.services.index_process import remedy
 
         notes = counted(reply.pending, "note")
         warn([f"{notes} may have changed since the index was made; {remedy(place.layout)}"])
-
-
-def _typed(asks: bool) -> str | None:
-    """The next line; None at the end of what is typed."""
-    try:
-        return input("\n> " if asks else "").strip()
-    except EOFError:
-        return None
-
-
-def _written(
-    events: Iterator[models.StreamEvent], begins: Callable[[], None]
-) -> tuple[models.Answer, bool]:
-    """Write what comes; ``begins`` is called before the first of it."""
-    from notehop.app.models import DoneEvent, ErrorEvent, TokenEvent
-    from notehop.app.problems import failure_of
-    from notehop.config.errors import NotehopError
-
-    said: list[str] = []
-    try:
-        for event in events:
-            if isinstance(event, TokenEvent):
-                begins()
-                said.append(event.text)
-                sys.stdout.write(printable(event.text))
-                sys.stdout.flush()
-            elif isinstance(event, ErrorEvent):
-                raise failure_of(event.problem)
-            elif isinstance(event, DoneEvent):
-                return event.answer, "".join(said).strip() == event.answer.answer.strip()
-    finally:
-        if said:
-            sys.stdout.write("\n")
-    raise NotehopError("the answer was broken off; ask again")

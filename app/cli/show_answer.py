@@ -1,22 +1,12 @@
-"""Shows answers and hits to a person: evidence first, context apart from it, what of an answer its
-sources do not support, and on demand how it all came about.
-"""
+"""Shows answers and hits to a person: evidence first, context apart from it, then how it came about."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from notehop.app import models
-from notehop.app.cli.output import (
-    Part,
-    headline,
-    out,
-    show,
-    show_line,
-    show_table,
-    title_of,
-)
+from notehop.app.cli.output import Part, headline, out, show, show_line, show_table, title_of
 from notehop.indexing.graph.files import is_note
 from notehop.indexing.shown import location, on_one_line
 
@@ -32,42 +22,61 @@ SUPPORT = {
 QUOTED, SNIPPET, GLIMPSE = 200, 280, 160
 """Characters of a quote, a hit and a connected note that are shown; `--json` has all of them."""
 
+WIDEST = 160  # columns that a table may take where another program reads
+
 _HEADINGS = re.compile(r"\A(?:\s*#{1,6} [^\n]*\n)+")
 
 
 def show_answer(answer: models.Answer, *, written: bool = False) -> None:
-    """Print an answer, what it cites and how far that supports it, and the connected notes.
-
-    :param written: whether the text stands there already, so that only the rest is printed.
+    """Print an answer, unless it was written already, what it cites and how far that supports it, and the
+    connected notes.
     """
     _searched(answer)
+    doubts = [claim for claim in answer.claims if claim.doubt]
     if not written:
-        show(*_marked(answer))
+        parts: list[Part] = []
+        at = 0
+        for claim in doubts:
+            parts += [answer.answer[at : claim.span[1]], (UNSURE, "bold yellow")]
+            at = claim.span[1]
+        show(*parts, answer.answer[at:])
     if answer.model is not None:
         show_line((f"— written by {answer.model}", "dim"))
-    _show_doubts(answer.claims)
+    if doubts:
+        headline("Check these sentences", "the notes do not bear them out")
+    for claim in doubts:
+        show(("[?] ", "bold yellow"), _cut(claim.text, QUOTED))
+        show_line((claim.doubt, "dim"), indent=4)
     if answer.citations:
         headline("Citations")
     for citation in answer.citations:
         _show_place(citation)
         # Where an answer is made of quotes, they stand there already.
-        if citation.support is not None and answer.mode != "extractive":
-            _show_support(citation, *SUPPORT[citation.support])
+        if citation.support is None or answer.mode == "extractive":
+            continue
+        said = ""
+        if citation.quote:
+            first, last = citation.quote_lines or citation.lines
+            lines = f", line {first}" if first == last else f", lines {first}-{last}"
+            lines = lines if is_note(citation.path) else ""
+            said = f"{lines}: “{_cut(citation.quote, QUOTED)}”"
+        show(SUPPORT[citation.support], said, indent=4)
     cited = {citation.marker for citation in answer.citations}
     others = [source for source in answer.sources if source.marker not in cited]
     if others:
         headline("Also found" if answer.citations else "Found", "not cited")
     for source in others:
         _show_place(source)
-    _show_left_out(answer.left_out)
+    if answer.left_out:
+        headline("Left out", "the language model had no room for it")
+    for one in answer.left_out:
+        part = "all of it" if one.part == "whole" else "its end"
+        _show_named(f"[{one.marker.strip('[]')}]", one, f"  {part}, {one.tokens:,} tokens")
     _close(answer, answer.sources)
 
 
 def show_hits(result: models.SearchResult, *, scores: bool = False) -> None:
-    """Print the hits of a search with their beginnings, and the connected notes.
-
-    :param scores: whether the relevance of each is shown, too.
-    """
+    """Print the hits of a search with their beginnings, and the connected notes."""
     _searched(result)
     if not result.hits:
         show("Nothing in the vault matches.")
@@ -80,10 +89,7 @@ def show_hits(result: models.SearchResult, *, scores: bool = False) -> None:
 
 
 def snippet(text: str, most: int = SNIPPET) -> str:
-    """The beginning of a text on one line, cut between words, without the heading it stands under.
-
-    The heading is shown with the title of the note.
-    """
+    """The beginning of a text on one line, cut between words, without the heading it stands under."""
     return _cut(_HEADINGS.sub("", text), most)
 
 
@@ -99,62 +105,20 @@ def _searched(reply: models.Reply) -> None:
         show_line((f"searched for {told}", "yellow"))
 
 
-def _marked(answer: models.Answer) -> list[Part]:
-    """The text of an answer, with a mark behind each sentence that is not to be taken on trust."""
-    parts: list[Part] = []
-    at = 0
-    for claim in answer.claims:
-        if claim.doubt:
-            end = claim.span[1]
-            parts += [answer.answer[at:end], (UNSURE, "bold yellow")]
-            at = end
-    return [*parts, answer.answer[at:]]
-
-
-def _show_doubts(claims: Iterable[models.Claim]) -> None:
-    doubts = [claim for claim in claims if claim.doubt]
-    if doubts:
-        headline("Check these sentences", "the notes do not bear them out")
-    for claim in doubts:
-        show(("[?] ", "bold yellow"), _cut(claim.text, QUOTED))
-        show_line((claim.doubt, "dim"), indent=4)
-
-
-def _show_support(citation: models.Citation, word: str, style: str) -> None:
-    """Print how far a source supports the answer, and by which words."""
-    if not citation.quote:
-        show((word, style), indent=4)
-        return
-    first, last = citation.quote_lines or citation.lines
-    lines = f", line {first}" if first == last else f", lines {first}-{last}"
-    if not is_note(citation.path):
-        lines = ""
-    show((word, style), f"{lines}: “{_cut(citation.quote, QUOTED)}”", indent=4)
-
-
-def _show_left_out(left_out: Sequence[models.LeftOut]) -> None:
-    if left_out:
-        headline("Left out", "the language model had no room for it")
-    for one in left_out:
-        part = "all of it" if one.part == "whole" else "its end"
-        marker = f"[{one.marker.strip('[]')}]"
-        _show_named(marker, "cyan", one, f"  {part}, {one.tokens:,} tokens")
-
-
 def _show_place(source: models.Source, *, scores: bool = False) -> None:
     told = [f"relevance {source.relevance:.2f}"] if scores and source.relevance is not None else []
     told += ["weak match"] if source.weak else []
     if source.second_look:
         told.append(f"found by way of {source.second_look.title}")
-    _show_named(source.marker, "cyan", source, yellow=f"  {', '.join(told)}" if told else "")
+    _show_named(source.marker, source, yellow=f"  {', '.join(told)}" if told else "")
 
 
 def _show_named(
     marker: str,
-    colour: str,
     place: models.Source | models.ConnectedNote | models.LeftOut,
     more: str = "",
     yellow: str = "",
+    colour: str = "cyan",
 ) -> None:
     where = location(place.path, place.lines, place.heading) + more
     title = (title_of(place.title, place.heading), "bold")
@@ -165,16 +129,13 @@ def _close(reply: models.Reply, sources: Sequence[models.Source]) -> None:
     if reply.connected_notes:
         headline("Connected notes", "context, not evidence")
     for note in reply.connected_notes:
-        _show_named(f"[{note.label}]", "magenta", note)
+        _show_named(f"[{note.label}]", note, colour="magenta")
         show(note.reason, indent=5)
         show((snippet(note.text, GLIMPSE), "dim"), indent=5)
     if reply.explanation is not None:
         _show_explanation(reply, reply.explanation, sources)
     if reply.filters:
         show_line((f"filters: {' '.join(reply.filters)}", "dim"))
-
-
-WIDEST = 160  # columns that a table may take where another program reads
 
 
 def _show_explanation(
@@ -200,8 +161,7 @@ def _show_explanation(
         facts[f"{one.marker} by a link"] = _pairs(one.expanded_from)
         facts[f"{one.marker} held back"] = one.held_back or ""
     facts |= {note.label: _pairs(note.evidence) for note in reply.connected_notes}
-    counts = {stage: counted for stage, counted in told.counts.items() if stage != "index"}
-    facts |= {stage: _pairs(counted) for stage, counted in counts.items()}
+    facts |= {name: _pairs(counts) for name, counts in told.counts.items() if name != "index"}
     _show_facts({**facts, "milliseconds": _pairs(reply.timings_ms)})
 
 
@@ -226,17 +186,16 @@ def _show_votes(told: models.Explanation, sources: Sequence[models.Source]) -> N
     names = [*(name for name in told.weights if name in there), *sorted(there - {*told.weights})]
     rows: list[list[str]] = []
     for source in sources:
-        votes = source.signals or {}
         # The score that the fusion gave: the rerank puts its own in its place, and keeps that.
         fused = source.rerank["score_before"] if source.rerank else source.score
         place = f"{source.path} > {source.heading}" if source.heading else source.path
         row = [source.marker, on_one_line(place), "-" if fused is None else f"{fused:.4f}"]
-        rows.append([*row, *(_vote(votes.get(name) or {}) for name in names)])
+        for name in names:
+            vote = (source.signals or {}).get(name) or {}
+            rank, score = vote.get("rank"), vote.get("score")
+            row.append("-" if rank is None else f"{rank:.0f}.")
+            row[-1] += "" if score is None else f" ({score:.2f})"
+        rows.append(row)
     head = ("", "note", "score" if told.rrf_k is None else "fused", *names)
     width = out().width if out().is_terminal else WIDEST
     show_table(head, rows, read=(0, 1), width=width, folded=1)
-
-
-def _vote(vote: Mapping[str, float | None]) -> str:
-    rank, score = vote.get("rank"), vote.get("score")
-    return ("-" if rank is None else f"{rank:.0f}.") + ("" if score is None else f" ({score:.2f})")

@@ -4,37 +4,47 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import TypeAlias
 
 from notehop.app.cli.output import headline, show, show_line
 from notehop.app.models import Kept
 from notehop.app.services.doctor import Kind
-from notehop.app.services.doctor.index import IndexCheck
-from notehop.app.services.doctor.vault import BrokenLinks, DoctorReport, LinkPlace
+from notehop.app.services.doctor.vault import BrokenLinks, DoctorReport
 from notehop.app.services.notes.find_note import Near
 from notehop.indexing.shown import counted
 
 LISTED = 5  # findings of each kind that are shown; `notehop doctor KIND` lists all of one
 _NAMED = 3  # files that a finding names
 
-Row: TypeAlias = tuple[str, str, str]
+Row = tuple[str, str, str]
 """One finding: what it is about, what it may mean, and what more is told of it."""
 
-Part: TypeAlias = tuple[Kind, str, str, Sequence[Row]]
+Part = tuple[Kind, str, str, Sequence[Row]]
 """Findings of a kind: their title, what is said beside it, and each of them."""
+
+Broken = tuple[str, str, BrokenLinks]
+"""Links that cannot be followed: to what, what that may mean, and where they stand."""
 
 
 def show_doctor(report: DoctorReport, *, everything: bool) -> None:
-    """Print the report.
-
-    :param everything: list all findings, not the first of each kind only.
-    """
+    """Print all findings of a report, or the first of each kind only."""
     counts = ""
     if report.notes is not None and report.links is not None:
         counts = f": {counted(report.notes, 'note')}, {counted(report.links, 'link')}"
     show_line((report.name, "bold"), counts)
-    if report.index is not None:
-        _show_index(report.index)
+    if (check := report.index) is not None:
+        wrong = sum(one.broken for one in check.findings)
+        state = f"{counted(wrong, 'part')} broken" if wrong else "sound"
+        state += "" if check.generation is None else f", generation {check.generation}"
+        state += f", {counted(check.pending, 'note')} changed since" if check.pending else ""
+        headline("Index", state if check.exists else "none yet; run: notehop index")
+        for one in check.findings:
+            count = f"{one.count:,} x " if one.count > 1 else ""
+            style = "red" if one.broken else "yellow"
+            show_line((f"{one.part}: ", style), f"{count}{one.problem}", indent=2)
+            if one.examples:
+                show_line((", ".join(one.examples), "dim"), indent=4)
+        for said in check.not_done:
+            show_line(("not checked  ", "yellow"), said, indent=2)
     parts = [part for part in _parts(report, everything) if part[3]]
     for kind, title, note, rows in parts:
         headline(title, f"{len(rows):,}" + (f"  {note}" if note else ""))
@@ -57,57 +67,32 @@ def show_doctor(report: DoctorReport, *, everything: bool) -> None:
         show("\n", ("To repair the index, run: ", "bold"), command)
 
 
-def _show_index(check: IndexCheck) -> None:
-    if not check.exists:
-        headline("Index", "none yet; run: notehop index")
-        return
-    wrong = sum(one.broken for one in check.findings)
-    state = f"{counted(wrong, 'part')} broken" if wrong else "sound"
-    generation = "" if check.generation is None else f", generation {check.generation}"
-    pending = f", {counted(check.pending, 'note')} changed since" if check.pending else ""
-    headline("Index", f"{state}{generation}{pending}")
-    for one in check.findings:
-        count = f"{one.count:,} x " if one.count > 1 else ""
-        style = "red" if one.broken else "yellow"
-        show_line((f"{one.part}: ", style), f"{count}{one.problem}", indent=2)
-        if one.examples:
-            show_line((", ".join(one.examples), "dim"), indent=4)
-    for said in check.not_done:
-        show_line(("not checked  ", "yellow"), said, indent=2)
-
-
 def _parts(report: DoctorReport, everything: bool) -> Iterator[Part]:
-    def of_links(
-        kind: Kind,
-        title: str,
-        found: Sequence[tuple[str, str, BrokenLinks]],
-        note: str = "",
-    ) -> Part:
-        rows = [(name, meant, _where(one.places, everything)) for name, meant, one in found]
+    def of_links(kind: Kind, title: str, found: Sequence[Broken], note: str = "") -> Part:
+        rows = []
+        for name, meant, one in found:
+            # The first place and how many there are, or all of them.
+            shown = one.places if everything else one.places[:1]
+            more = len(one.places) - 1 if len(one.places) > len(shown) else 0
+            where = ", ".join(f"{place.path}:{place.line}" for place in shown)
+            rows.append((name, meant, where + (f" and {more:,} more" if more else "")))
         links = counted(sum(one.count for _, _, one in found), "link")
         return kind, title, links + note, rows
 
-    targets = [(one.target, _meant(one.near), one) for one in report.unresolved or ()]
-    slips = [row for row in targets if row[1]]
+    found: list[Broken] = [(one.target, _meant(one.near), one) for one in report.unresolved or ()]
+    slips, gone = ([row for row in found if bool(row[1]) is meant] for meant in (True, False))
     yield of_links(Kind.UNRESOLVED, "Links that lead nowhere, and what they may mean", slips)
     looked = report.near_misses_for or 0
     note = f"; near names were looked for of the {looked:,} most linked"
-    yield of_links(
-        Kind.UNRESOLVED,
-        "Links to notes that are not there",
-        [row for row in targets if not row[1]],
-        note if looked < len(targets) else "",
-    )
-    yield of_links(
-        Kind.FRAGMENTS,
-        "Links to headings or blocks that their note does not have",
-        [(f"{one.path}#{one.fragment}", _meant(one.near), one) for one in report.fragments or ()],
-    )
-    yield of_links(
-        Kind.AMBIGUOUS,
-        "Links to a name that several files have",
-        [(one.target, f"-> {_few(one.candidates)}", one) for one in report.ambiguous or ()],
-    )
+    note = note if looked < len(found) else ""
+    yield of_links(Kind.UNRESOLVED, "Links to notes that are not there", gone, note)
+    found = [
+        (f"{one.path}#{one.fragment}", _meant(one.near), one) for one in report.fragments or ()
+    ]
+    title = "Links to headings or blocks that their note does not have"
+    yield of_links(Kind.FRAGMENTS, title, found)
+    found = [(one.target, f"-> {_few(one.candidates)}", one) for one in report.ambiguous or ()]
+    yield of_links(Kind.AMBIGUOUS, "Links to a name that several files have", found)
     rows = [
         (one.path, "", f"by {one.tool}, of {one.of or 'a file that is not there'}")
         for one in report.conflicts or ()
@@ -142,21 +127,12 @@ def _folders(notes: Sequence[Row]) -> list[Row]:
     return [(f"{folder or '.'}/", "", counted(count, "note")) for folder, count in largest]
 
 
-def _where(places: Sequence[LinkPlace], everything: bool) -> str:
-    """The first place and how many there are, or all of them."""
-    named = [f"{one.path}:{one.line}" for one in (places if everything else places[:1])]
-    return ", ".join(named) + (f" and {len(places) - 1:,} more" if len(places) > len(named) else "")
-
-
 def _meant(near: Sequence[Near]) -> str:
-    named = [one.name if one.via in ("heading", "block") else _by(one) for one in near]
+    named: list[str] = []
+    for one in near:
+        via = "" if one.via == "name" else f" (its {one.via}{f' {one.name}' * bool(one.distance)})"
+        named.append(one.name if one.via in ("heading", "block") else one.path + via)
     return f"-> {_few(named, ' or ')}?" if named else ""
-
-
-def _by(near: Near) -> str:
-    if near.via == "name":
-        return near.path
-    return f"{near.path} (its {near.via}{f' {near.name}' if near.distance else ''})"
 
 
 def _few(names: Sequence[str], comma: str = ", ") -> str:

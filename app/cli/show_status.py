@@ -9,9 +9,8 @@ from notehop.app.cli.output import headline, show, show_line, warn
 from notehop.indexing.report import numbered
 from notehop.indexing.shown import ago, counted, shown_size, shown_time
 
-NAMED = 3  # notes that are named of each call; `--json` has all of them
-SHOWN = 20  # calls that a person is shown
-LISTED = 10  # notes or links that are shown of each kind; `--json` has all of them
+NAMED, SHOWN, LISTED = 3, 20, 10
+"""Notes that are named of each call, calls, and notes or links of each kind; `--json` has all of them."""
 
 RUN = "run: notehop index"
 
@@ -22,6 +21,7 @@ _DOES: Mapping[str, str] = {
     "forget": "its file is gone, and the next run forgets it",
 }
 
+_DID = ("added", "changed", "moved", "deleted")
 _TEXTS = {"summary": "summary", "header": "header of a passage", "extract": "extract"}
 
 
@@ -43,22 +43,18 @@ def show_egress(told: models.EgressReport) -> None:
         show_line((name, "bold"), what, (time, "dim"), indent=2)
     headline("Calls", f"newest first, {min(SHOWN, len(told.calls)):,} of {len(told.calls):,}")
     for call in told.calls[:SHOWN]:
-        _show_call(call)
+        ended = "not over" if not call.over else call.error or "ok"
+        took = f", {call.ms / 1000:.1f} s" if call.ms is not None else ""
+        tried = f", try {call.attempt}" if call.attempt > 1 else ""
+        size = f"{shown_size(call.bytes_out)} out, {shown_size(call.bytes_in)} in"
+        what = f"{call.host}  {call.purpose}: {ended}{tried}{took}, {size}"
+        show_line((f"{shown_time(call.time)}  ", "dim"), what, indent=2)
+        named = call.notes[:NAMED]
+        if more := len(call.notes) + call.more_notes - len(named):
+            named = [*named, f"and {more:,} more"]
+        if named:
+            show_line((", ".join(named), "dim"), indent=4)
     show((f"  all of them, with every note: --json; kept in {told.log}", "dim"))
-
-
-def _show_call(call: models.EgressCall) -> None:
-    ended = "not over" if not call.over else call.error or "ok"
-    took = f", {call.ms / 1000:.1f} s" if call.ms is not None else ""
-    tried = f", try {call.attempt}" if call.attempt > 1 else ""
-    size = f"{shown_size(call.bytes_out)} out, {shown_size(call.bytes_in)} in"
-    what = f"{call.host}  {call.purpose}: {ended}{tried}{took}, {size}"
-    show_line((f"{shown_time(call.time)}  ", "dim"), what, indent=2)
-    named = call.notes[:NAMED]
-    if more := len(call.notes) + call.more_notes - len(named):
-        named = [*named, f"and {more:,} more"]
-    if named:
-        show_line((", ".join(named), "dim"), indent=4)
 
 
 def show_status(told: models.IndexStatus | models.NoteStatusReport) -> None:
@@ -69,22 +65,43 @@ def show_status(told: models.IndexStatus | models.NoteStatusReport) -> None:
     held = f"{counted(told.notes.get('indexed', 0), 'note')} in {counted(told.chunks, 'chunk')}"
     show_line((told.name, "bold"), f": {held}")
     _show_rows(_index_rows(told))
-    failed = told.enrichment.failed if told.enrichment is not None else []
-    for name, reasons in (
-        ("Skipped", [(one.path, one.reason) for one in told.skipped]),
-        ("Failed", [(one.path, one.reason) for one in told.failed]),
-        ("Passed over", [(one.path, one.reason) for one in told.passed_over]),
-        ("Not written", [(one.path, f"{_TEXTS[one.kind]}: {one.reason}") for one in failed]),
+    for name, kept in (
+        ("Skipped", told.skipped),
+        ("Failed", told.failed),
+        ("Passed over", told.passed_over),
     ):
-        _show_first(name, [(path, (f"  {reason}", "dim")) for path, reason in reasons], indent=2)
+        _show_first(name, [(one.path, (f"  {one.reason}", "dim")) for one in kept], indent=2)
+    failed = told.enrichment.failed if told.enrichment is not None else []
+    unwritten = [(one.path, (f"  {_TEXTS[one.kind]}: {one.reason}", "dim")) for one in failed]
+    _show_first("Not written", unwritten, indent=2)
 
 
 def _index_rows(told: models.IndexStatus) -> Iterator[tuple[str, str | None]]:
     """What is said of an index: what it is about, "" where that was said above, and the text."""
-    yield "state", _state(told)
+
+    def behind(own: int) -> str:
+        more = (
+            "" if own == told.generation else f" of {told.generation}; `notehop index` brings it up"
+        )
+        return f"generation {own}{more}"
+
+    state = "the vault cannot be looked at"
+    if (pending := told.pending) is not None:
+        changes = {"to read": pending.read, "to leave out": pending.skip, "to forget": pending.gone}
+        followed = told.watcher is not None and told.watcher.state in ("indexing", "following")
+        then = "" if followed else f"; {RUN}"
+        said = _counts(changes)
+        state = f"changed since: {said}{then}" if said else "up to date"
+    yield "state", told.problem or state
     yield "updated", f"{shown_time(told.updated)}, {ago(told.age)}, generation {told.generation}"
     if (run := told.last_run) is not None:
-        yield "last run", _run(run)
+        did = _counts({name: getattr(run, name) for name in _DID}) or "nothing changed"
+        slowest = sorted(run.seconds.items(), key=lambda item: (-item[1], item[0]))
+        stages = ", ".join(
+            f"{name} {took:.1f} s" for name, took in slowest if name != "total" and took >= 0.1
+        )
+        took = f"{run.ended - run.started:.1f} s" + (f" ({stages})" if stages else "")
+        yield "last run", f"{shown_time(run.ended)}, {run.command}, {did}, {took}"
         yield "", run.error and f"failed: {run.error}"
     if (watcher := told.watcher) is not None:
         detail = f": {watcher.detail}" if watcher.detail else ""
@@ -95,13 +112,23 @@ def _index_rows(told: models.IndexStatus) -> Iterator[tuple[str, str | None]]:
     if (server := told.server) is not None:
         yield "server", f"{server.url}, process {server.pid}, since {shown_time(server.started)}"
     if (llm := told.llm) is not None:
-        yield "answers", _language_model(llm)
+        where = "in this process" if llm.host is None else f"at {llm.host}"
+        whose = " (this machine)" if llm.host is not None and llm.local else ""
+        whose = whose if llm.allowed else ", which is not allowed"
+        yield "answers", f"{llm.model or 'no model'} of {llm.provider} {where}{whose}"
         yield "", llm.problem
     if away := [host for host in told.egress if not host.local]:
         sent = ", ".join(f"{shown_size(one.bytes_out)} to {one.host}" for one in away)
         yield "sent", f"{sent}; the calls: notehop status --egress"
     if (enriched := told.enrichment) is not None:
-        yield "enriched", _enrichment(enriched)
+        texts = [
+            (f"{one.have:,} of " if one.lack else "") + numbered(one.have + one.lack, one.kind)
+            for one in enriched.texts
+        ]
+        failed = len(enriched.failed)
+        waiting = sum(one.lack for one in enriched.texts) - failed
+        texts.append(_counts({"waiting": waiting, "failed": failed}))
+        yield "enriched", ", ".join(filter(None, texts)) or f"nothing yet; {RUN}"
         yield "", enriched.stopped and f"stopped: {enriched.stopped}"
     made = told.made_with
     yield "links", _counts(told.links) or "none"
@@ -115,71 +142,20 @@ def _index_rows(told: models.IndexStatus) -> Iterator[tuple[str, str | None]]:
     sizes = ", ".join(f"{name} {shown_size(count)}" for name, count in largest if count)
     yield "size", f"{shown_size(told.bytes)}: {sizes}"
     if (asked := told.vector_server) is not None:
-        yield "vectors", _vector_server(asked, told.generation)
+        parts = [f"at {asked.url}, collection {asked.collection}"]
+        if asked.generation is not None:
+            parts.append(behind(asked.generation))
+        elif asked.problem is None:
+            parts.append("not filled yet; `notehop index` does so")
+        if asked.recall is not None:
+            share = f"{100 * asked.recall:.1f} %"
+            parts.append(f"{share} of the nearest passages are among its candidates")
+        yield "vectors", ", ".join(parts)
         more = "searches compare every vector meanwhile"
         yield "", asked.problem and f"{asked.problem}; {more}"
     if told.chroma_generation is not None:
-        behind = _behind(told.chroma_generation, told.generation)
-        yield "chroma", f"a copy for other programs, of {behind}"
+        yield "chroma", f"a copy for other programs, of {behind(told.chroma_generation)}"
     yield "settings", told.settings_file
-
-
-def _behind(own: int, newest: int) -> str:
-    more = "" if own == newest else f" of {newest}; `notehop index` brings it up"
-    return f"generation {own}{more}"
-
-
-def _vector_server(now: models.VectorServerNow, generation: int) -> str:
-    told = [f"at {now.url}, collection {now.collection}"]
-    if now.generation is not None:
-        told.append(_behind(now.generation, generation))
-    elif now.problem is None:
-        told.append("not filled yet; `notehop index` does so")
-    if now.recall is not None:
-        told.append(f"{100 * now.recall:.1f} % of the nearest passages are among its candidates")
-    return ", ".join(told)
-
-
-def _enrichment(now: models.EnrichmentNow) -> str:
-    told = [
-        (f"{one.have:,} of " if one.lack else "") + numbered(one.have + one.lack, one.kind)
-        for one in now.texts
-    ]
-    waiting = sum(one.lack for one in now.texts) - len(now.failed)
-    if left := _counts({"waiting": waiting, "failed": len(now.failed)}):
-        told.append(left)
-    return ", ".join(told) or f"nothing yet; {RUN}"
-
-
-def _language_model(llm: models.LanguageModelNow) -> str:
-    where = "in this process" if llm.host is None else f"at {llm.host}"
-    whose = " (this machine)" if llm.host is not None and llm.local else ""
-    if not llm.allowed:
-        whose = ", which is not allowed"
-    return f"{llm.model or 'no model'} of {llm.provider} {where}{whose}"
-
-
-def _state(told: models.IndexStatus) -> str:
-    if told.problem is not None:
-        return told.problem
-    if (pending := told.pending) is None:
-        return "the vault cannot be looked at"
-    said = _counts(
-        {"to read": pending.read, "to leave out": pending.skip, "to forget": pending.gone}
-    )
-    followed = told.watcher is not None and told.watcher.state in ("indexing", "following")
-    return f"changed since: {said}{'' if followed else f'; {RUN}'}" if said else "up to date"
-
-
-def _run(run: models.LastRun) -> str:
-    did = ("added", "changed", "moved", "deleted")
-    said = _counts({name: getattr(run, name) for name in did})
-    slowest = sorted(run.seconds.items(), key=lambda item: (-item[1], item[0]))
-    stages = ", ".join(
-        f"{name} {seconds:.1f} s" for name, seconds in slowest if name != "total" and seconds >= 0.1
-    )
-    took = f"{run.ended - run.started:.1f} s" + (f" ({stages})" if stages else "")
-    return f"{shown_time(run.ended)}, {run.command}, {said or 'nothing changed'}, {took}"
 
 
 def _show_note(told: models.NoteStatusReport) -> None:

@@ -7,8 +7,10 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Literal
 
 import typer
@@ -20,7 +22,6 @@ from notehop.indexing.shown import printable
 
 if TYPE_CHECKING:
     from notehop.app.services.open_vault import Place
-    from notehop.config import Settings
 
 
 def index(
@@ -58,50 +59,36 @@ def index(
         agree=agreement(yes=yes),
         ray=ray,
     )
-    from notehop.app.cli.output import print_json
+    from notehop.app.cli.output import err, print_json
     from notehop.app.cli.show_lists import show_report
     from notehop.indexing.report import news_writer
 
-    if options.json and watch:
-        # A line, as whatever follows is.
-        news_writer(as_json=True)(report)
-    elif options.json:
-        print_json(report.as_json())
-    else:
-        show_report(report)
-        if report.generation == 1 and report.added and not watch:
-            _lead_on(place, options)
-    if watch:
-        _watch(place, options, device)
-
-
-def _lead_on(place: Place, options: Common) -> None:
-    """Say what a first index is for."""
-    from shlex import quote
-
-    from notehop.app.cli.output import err
-
-    here = Path.cwd().resolve() == place.vault.resolve()
-    named = {"--vault": None if here else place.vault, "--index-dir": options.index_dir}
-    given = "".join(
-        f" {name} {quote(printable(str(path)))}" for name, path in named.items() if path
-    )
-    for name, what in (
-        ('ask "…"', "asks your notes a question"),
-        ("serve", "opens them in your browser and keeps the index up to date"),
-    ):
-        err().print(f"next: notehop {name}{given}  {what}", soft_wrap=True)
-
-
-def _watch(place: Place, options: Common, device: str | None) -> None:
-    from notehop.indexing.report import news_writer
-    from notehop.indexing.watch.service import Following, follow, stopped_by_signals
-
     told = news_writer(as_json=options.json)
-    typer.echo(f"following {place.vault} (Ctrl-C stops it)", err=True)
-    with stopped_by_signals() as stop:
-        command = "notehop index --watch"
-        follow(Following(place.vault, place.layout, command, told, options.config, device), stop)
+    if not options.json:
+        show_report(report)
+    elif watch:
+        told(report)  # a line, as whatever follows is
+    else:
+        print_json(report.as_json())
+    if watch:
+        from notehop.indexing.watch.service import Following, follow, stopped_by_signals
+
+        typer.echo(f"following {place.vault} (Ctrl-C stops it)", err=True)
+        how = ("notehop index --watch", told, options.config, device)
+        with stopped_by_signals() as stop:
+            follow(Following(place.vault, place.layout, *how), stop)
+    elif report.generation == 1 and report.added and not options.json:
+        # What a first index is for.
+        here = Path.cwd().resolve() == place.vault.resolve()
+        named = {"--vault": None if here else place.vault, "--index-dir": options.index_dir}
+        given = "".join(
+            f" {name} {quote(printable(str(path)))}" for name, path in named.items() if path
+        )
+        for name, what in (
+            ('ask "…"', "asks your notes a question"),
+            ("serve", "opens them in your browser and keeps the index up to date"),
+        ):
+            err().print(f"next: notehop {name}{given}  {what}", soft_wrap=True)
 
 
 _NOT_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]|&#6553[45];")
@@ -117,40 +104,33 @@ def links(
 ) -> None:
     """List every link with its line, kind and target; needs neither index nor model."""
     from notehop.app.cli.output import print_json, warn
-    from notehop.app.services.links import list_links
+    from notehop.app.services.links import link_graph, list_links
 
     place, note = _place_and_note(options, where or [])
+    problems: Sequence[tuple[str, str]]
     if graph is not None:
         if note is not None:
             raise UsageError(f"{note}: --format is for a whole vault; leave the note out")
         if options.json and graph != "json":
             raise UsageError(f"--json and --format {graph} are two outputs; leave one out")
-        _print_graph(place, graph)
-        return
-    found, problems = list_links(place, note)
-    from notehop.app.cli.show_lists import as_values, show_links
+        import networkx as nx
 
-    if options.json:
-        print_json([as_values(link) for link in found])
+        made, problems = link_graph(place)
+        if graph == "json":
+            print_json(nx.node_link_data(made, edges="edges"))
+        else:
+            sys.stdout.writelines(
+                f"{_NOT_XML.sub('&#65533;', line)}\n"
+                for line in nx.generate_graphml(made, named_key_ids=True)
+            )
     else:
-        show_links(found)
-    warn([f"{path}: {reason}" for path, reason in problems])
+        from notehop.app.cli.show_lists import as_values, show_links
 
-
-def _print_graph(place: Place, form: str) -> None:
-    import networkx as nx
-
-    from notehop.app.cli.output import print_json, warn
-    from notehop.app.services.links import link_graph
-
-    graph, problems = link_graph(place)
-    if form == "json":
-        print_json(nx.node_link_data(graph, edges="edges"))
-    else:
-        sys.stdout.writelines(
-            f"{_NOT_XML.sub('&#65533;', line)}\n"
-            for line in nx.generate_graphml(graph, named_key_ids=True)
-        )
+        found, problems = list_links(place, note)
+        if options.json:
+            print_json([as_values(link) for link in found])
+        else:
+            show_links(found)
     warn([f"{path}: {reason}" for path, reason in problems])
 
 
@@ -188,7 +168,15 @@ def capture(
 ) -> None:
     """Keep a text as a new note in the inbox, and name the notes it has to do with."""
     place = options.place()
-    said = _text(text or [])
+    said = " ".join(text or [])
+    if said in ("", "-"):
+        if not said and sys.stdin.isatty():
+            raise UsageError("there is nothing to keep; write it after the command, or pipe it in")
+        from notehop.indexing.vault.parse import decode
+
+        said, _ = decode("standard input", sys.stdin.buffer.read())
+        if not said.strip():
+            raise UsageError("there is nothing to keep: standard input is empty")
     from notehop.app.models import CaptureQuery, as_query
     from notehop.app.services.running_server import ask_server
 
@@ -201,20 +189,6 @@ def capture(
     from notehop.app.cli.show_lists import show_captured
 
     options.print(found, show_captured)
-
-
-def _text(given: list[str]) -> str:
-    """What is to be kept: the words of the command, else what is piped in."""
-    if given and given != ["-"]:
-        return " ".join(given)
-    if not given and sys.stdin.isatty():
-        raise UsageError("there is nothing to keep; write it after the command, or pipe it in")
-    from notehop.indexing.vault.parse import decode
-
-    said, _ = decode("standard input", sys.stdin.buffer.read())
-    if not said.strip():
-        raise UsageError("there is nothing to keep: standard input is empty")
-    return said
 
 
 def status(
@@ -269,8 +243,14 @@ def models(
             raise UsageError("--dry-run is for: notehop models pull NAME")
         from notehop.app.cli.show_lists import show_models
         from notehop.app.services.models import held_models
+        from notehop.app.services.open_vault import NoVault
+        from notehop.config import load_settings
 
-        options.print(held_models(_settings(options)), show_models)
+        try:
+            settings = options.place().settings
+        except NoVault:
+            settings = load_settings(config_file=options.config)
+        options.print(held_models(settings), show_models)
         return
     if name is None:
         raise UsageError("name the model to fetch, as its hub does: notehop models pull org/model")
@@ -297,8 +277,6 @@ def plugin(
     yes: bool = option(False, "--yes", "Do not ask before."),
 ) -> None:
     """Put the side pane for Obsidian into a vault, below .obsidian/plugins/notehop, or take it away."""
-    from shlex import quote
-
     from notehop.app.services import plugin as plugins
 
     vault = options.with_vault(folder).place().vault
@@ -312,7 +290,11 @@ def plugin(
     else:
         plan = f"{printable(', '.join(before.removable))} will be deleted from {where}"
     if not yes and (action == "install" or before.removable):
-        _agree(plan)
+        # Nothing is done where nobody can agree.
+        typer.echo(f"{plan}.", err=True)
+        if not sys.stdin.isatty():
+            raise UsageError("nobody is here to agree; to go on without being asked, add --yes")
+        typer.confirm("Go on?", abort=True, err=True)
     (plugins.install_plugin if action == "install" else plugins.remove_plugin)(vault)
     state = plugins.plugin_state(vault)
 
@@ -331,22 +313,3 @@ def plugin(
 
     found = {"folder": str(state.folder), "version": state.version, "others": [*state.others]}
     options.print(found, show)
-
-
-def _agree(told: str) -> None:
-    """Say what will be done and ask; nothing is done where nobody can agree."""
-    typer.echo(f"{told}.", err=True)
-    if not sys.stdin.isatty():
-        raise UsageError("nobody is here to agree; to go on without being asked, add --yes")
-    typer.confirm("Go on?", abort=True, err=True)
-
-
-def _settings(options: Common) -> Settings:
-    """Those of the vault if there is one, else the user's own."""
-    from notehop.app.services.open_vault import NoVault
-    from notehop.config import load_settings
-
-    try:
-        return options.place().settings
-    except NoVault:
-        return load_settings(config_file=options.config)

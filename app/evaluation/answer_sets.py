@@ -1,6 +1,5 @@
-"""Answer sets: questions in people's words, what an answer must hold, and questions that have none.
-
-Pure. The format is that of tests/answers/README.md and docs/evaluation.md.
+"""Answer sets: questions in people's words, what an answer must hold, and questions that have none;
+their format is that of docs/evaluation.md. Pure.
 """
 
 from __future__ import annotations
@@ -19,19 +18,8 @@ from notehop.app.evaluation.metrics import Answered, MeanEstimate, estimates, pe
 from notehop.app.evaluation.questions import read_lines
 from notehop.config.errors import UsageError
 
-KINDS = (
-    "fact",
-    "definition",
-    "howto",
-    "list",
-    "comparison",
-    "number",
-    "yesno",
-    "two_notes",
-    "typo",
-    "property",
-    "table",
-)
+KINDS = ("fact", "definition", "howto", "list", "comparison", "number", "yesno", "two_notes", "typo",
+         "property", "table")  # fmt: skip
 WHYS = ("near", "off", "gibberish")
 """Why a question has no answer: its topic stands in the vault, or does not, or it means nothing."""
 
@@ -42,8 +30,7 @@ questions whose context holds it."""
 REFUSED = "refused"
 MEASURES = (*HELD, REFUSED)
 
-OPENING = 40
-"""Words of an answer that are read at a glance."""
+OPENING = 40  # words of an answer that are read at a glance
 
 GOALS = {
     "sources": 0.80,
@@ -52,8 +39,8 @@ GOALS = {
     "unanswerable refused": 0.80,
     "near refused": 0.75,
 }
-"""What is wanted at least; and of questions that have an answer at most :data:`LOST` refused."""
-LOST = 0.05
+"""What is wanted at least."""
+LOST = 0.05  # of questions that have an answer, those that may be refused
 
 _SENTENCE_END = re.compile(r"[.!?。！？][\"'”’»)\]*_]*(?=\s|$)")
 
@@ -77,10 +64,7 @@ class AnswerQuestion:
 
 @dataclass(frozen=True, slots=True)
 class AnswerRow:
-    """Questions of one group under one setting: how many, and the mean of each measure of theirs.
-
-    ``gains`` are paired, over the setting that the row is held to.
-    """
+    """Questions of one group under one setting; ``gains`` are paired, over what it is held to."""
 
     group: str
     questions: int
@@ -126,25 +110,19 @@ def check_notes(questions: Iterable[AnswerQuestion], paths: frozenset[str], file
                 )
 
 
-def opening(answer: str) -> str:
-    """The first sentence of an answer, or its first :data:`OPENING` words where that is more."""
-    text = " ".join(answer.split())
-    words = " ".join(text.split(" ")[:OPENING])
-    end = _SENTENCE_END.search(text)
-    return max(words, text[: end.end()] if end else "", key=len)
-
-
 def measured(question: AnswerQuestion, reply: Answered) -> list[float]:
     """The values of :data:`MEASURES`; NaN for what does not apply."""
     refused = float(not reply.text)
     if question.why is not None:
         return [nan] * len(HELD) + [refused]
-    sources = question.held_in(reply.sources)
-    # Each may hold a part of it.
-    context = question.held_in(f"{reply.sources}\n{reply.connected}")
-    contains, first = question.held_in(reply.text), question.held_in(opening(reply.text))
-    of_held = (float(contains), float(first)) if context else (nan, nan)
-    return [*map(float, (sources, context, contains, first)), *of_held, refused]
+    text = " ".join(reply.text.split())
+    words = " ".join(text.split(" ")[:OPENING])
+    end = _SENTENCE_END.search(text)
+    opening = max(words, text[: end.end()] if end else "", key=len)
+    # Sources and connected notes may each hold a part of it.
+    context = f"{reply.sources}\n{reply.connected}"
+    said = [float(question.held_in(one)) for one in (reply.sources, context, text, opening)]
+    return [*said, *(said[2:] if said[1] else (nan, nan)), refused]
 
 
 def rows(
@@ -156,21 +134,17 @@ def rows(
 
     :param values: shape (questions, measures), of :func:`measured`; ``against`` likewise.
     """
-    has = np.asarray([one.why is None for one in questions])
-    groups = {"answerable": has}
-    groups |= {kind: has & [one.kind == kind for one in questions] for kind in KINDS}
-    groups |= {"unanswerable": ~has}
-    groups |= {why: np.asarray([one.why == why for one in questions]) for why in WHYS}
-    return tuple(
-        AnswerRow(
-            name,
-            int(chosen.sum()),
-            estimates(MEASURES, values[chosen]),
-            {} if against is None else estimates(MEASURES, values[chosen] - against[chosen]),
-        )
-        for name, chosen in groups.items()
-        if chosen.any()
-    )
+    found: list[AnswerRow] = []
+    for group in ("answerable", *KINDS, "unanswerable", *WHYS):
+        chosen = [
+            group in (("answerable", one.kind) if one.why is None else ("unanswerable", one.why))
+            for one in questions
+        ]
+        if any(chosen):
+            own = values[chosen]
+            gains = {} if against is None else estimates(MEASURES, own - against[chosen])
+            found.append(AnswerRow(group, sum(chosen), estimates(MEASURES, own), gains))
+    return tuple(found)
 
 
 def conclusion(found: Sequence[AnswerRow]) -> str:
@@ -185,9 +159,8 @@ def conclusion(found: Sequence[AnswerRow]) -> str:
     lost = has.get(("answerable", REFUSED), nan)
     if lost > LOST:
         short.append(f"answerable refused {percent(lost)} % (at most {percent(LOST)})")
-    if short:
-        return f"Short of what is wanted: {'; '.join(short)}."
-    return "All that is wanted is reached."
+    wanting = f"Short of what is wanted: {'; '.join(short)}."
+    return wanting if short else "All that is wanted is reached."
 
 
 def _question(row: Any) -> AnswerQuestion:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import random
 import re
 import shutil
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -33,18 +33,13 @@ from notehop.indexing.vault.sentences import sentence_spans
 
 
 def reader_without(links: frozenset[LinkPair]) -> Callable[..., Reader]:
-    """What opens an index whose readers do not see these links, as :class:`Reader` does.
-
-    PageRank does not count them either; it is worked out once for each generation.
-    """
+    """What opens an index whose readers do not see these links, nor count them in PageRank."""
     known: dict[int, Mapping[str, float]] = {}
 
     def shown(rows: Iterable[LinkRow]) -> list[LinkRow]:
         return [link for link in rows if (link.path, link.target_path) not in links]
 
     class HeldOut(Snapshot):
-        """A generation without these links."""
-
         def links_from(self, paths: Iterable[str]) -> list[LinkRow]:
             return shown(super().links_from(paths))
 
@@ -63,8 +58,6 @@ def reader_without(links: frozenset[LinkPair]) -> Callable[..., Reader]:
             return known[self.generation]
 
     class HeldOutReader(Reader):
-        """A reader of such generations."""
-
         def _snapshot_of(self, held: Generation, view: CatalogSnapshot) -> Snapshot:
             return HeldOut(held, view, self._ranks, self._server)
 
@@ -72,8 +65,7 @@ def reader_without(links: frozenset[LinkPair]) -> Callable[..., Reader]:
 
 
 _LINKED = re.compile(r"\[\[([^\]|#]+)")
-_UNWRITABLE = re.compile(r"[\[\]|#^\\]")
-"""What a wikilink cannot name."""
+_UNWRITABLE = re.compile(r"[\[\]|#^\\]")  # what a wikilink cannot name
 _FENCE = re.compile(r"\s*(```|~~~)")
 _NO_PROSE = re.compile(r"\s*(#{1,6}\s|\||$)")
 _END = re.compile(r"[.!?…。！？]*\s*$")
@@ -107,32 +99,28 @@ def with_unrelated_links(golden: GoldenSet, work: Path, count: int, seed: int = 
 def linked_at_random(texts: Mapping[str, str], count: int, seed: int = 0) -> dict[str, str]:
     """Return the notes with ``(see [[another note]])`` in ``count`` random sentences of each.
 
-    The notes linked to are drawn among those that the note does not link to. What is drawn for one
-    note depends on its path, the seed and which notes there are, not on the other texts.
-
-    :param texts: path -> text of each note; front matter, headings, code and tables stay as they
-        are, and a note without a sentence gets its links at its end.
-    :param count: links a note, fewer where there are fewer other notes.
+    Each is one that the note does not link to. Front matter, headings, code and tables stay as they
+    are; a note without a sentence gets its links at its end. What is drawn for one note depends on
+    its path, the seed and which notes there are, not on the other texts.
     """
     names = [path.removesuffix(NOTE_SUFFIX) for path in sorted(texts)]
     names = [name for name in names if not _UNWRITABLE.search(name)]
-    return {path: _linked(path, text, names, count, seed) for path, text in texts.items()}
-
-
-def _linked(path: str, text: str, names: Sequence[str], count: int, seed: int) -> str:
-    chance = random.Random(f"{seed}:{path}")
-    there = {found.strip().lower() for found in _LINKED.findall(text)}
-    there.add(path.removesuffix(NOTE_SUFFIX).lower())
-    free = [
-        name
-        for name in chance.sample(names, min(len(names), count + len(there)))
-        if name.lower() not in there and name.rsplit("/", 1)[-1].lower() not in there
-    ]
-    ends = _sentence_ends(text) or [len(text)]
-    places = sorted((chance.choice(ends), name) for name in free[:count])
-    for end, name in reversed(places):
-        text = f"{text[:end]} (see [[{name}]]){text[end:]}"
-    return text
+    found: dict[str, str] = {}
+    for path, text in texts.items():
+        chance = random.Random(f"{seed}:{path}")
+        there = {linked.strip().lower() for linked in _LINKED.findall(text)}
+        there.add(path.removesuffix(NOTE_SUFFIX).lower())
+        free = [
+            name
+            for name in chance.sample(names, min(len(names), count + len(there)))
+            if name.lower() not in there and name.rsplit("/", 1)[-1].lower() not in there
+        ]
+        ends = _sentence_ends(text) or [len(text)]
+        places = sorted((chance.choice(ends), name) for name in free[:count])
+        for end, name in reversed(places):
+            text = f"{text[:end]} (see [[{name}]]){text[end:]}"
+        found[path] = text
+    return found
 
 
 def _sentence_ends(text: str) -> list[int]:
@@ -152,11 +140,8 @@ def _sentence_ends(text: str) -> list[int]:
     return ends
 
 
-SHARE = 0.2
-"""Of all linked pairs of notes, those whose links are taken out."""
-
-FIRST = 10
-"""Suggestions for a note that are looked at."""
+SHARE = 0.2  # of all linked pairs of notes, those whose links are taken out
+FIRST = 10  # suggestions for a note that are looked at
 
 Pair = frozenset[str]
 
@@ -165,9 +150,8 @@ Pair = frozenset[str]
 class SuggestionsEvaluated:
     """How many of the links that were taken out are suggested again, of both their notes.
 
-    ``named``: their words are left in the text, ``unnamed``: their words are taken out, too. Each
-    has ``recall``, the share of them among the first ten, and ``precision``, their share of what is
-    suggested for these notes; other suggestions may be right as well.
+    ``recall`` is the share of them among the first ten, ``precision`` their share of what is
+    suggested for these notes; each where their words are left in the text (``named``) or not.
     """
 
     name: str
@@ -193,7 +177,18 @@ def evaluate_suggestions(
     with Reader(place.layout) as reader, reader.snapshot() as view:
         paths = [path for path in view.paths() if is_note(path)]
         links = view.links_from(paths)
-    pairs = _drawn(links, frozenset(paths), seed, share)
+    # Pairs of linked notes, those aside of which one embeds the other.
+    linked: dict[Pair, bool] = {}
+    known = frozenset(paths)
+    for link in links:
+        if link.target_path in known and link.target_path != link.path:
+            pair = frozenset((link.path, str(link.target_path)))
+            linked[pair] = linked.get(pair, True) and link.kind != "embed"
+    able = sorted(sorted(pair) for pair, plain in linked.items() if plain)
+    drawn = random.Random(seed).sample(able, round(share * len(able)))
+    if not drawn:
+        raise UsageError("the vault has too few links between notes to take some out")
+    pairs = frozenset(map(frozenset, drawn))
     recall: dict[str, MeanEstimate] = {}
     precision: dict[str, MeanEstimate] = {}
     for kind in ("unnamed", "named"):
@@ -201,26 +196,12 @@ def evaluate_suggestions(
             work.mkdir(parents=True, exist_ok=True)
             with TemporaryDirectory(dir=work) as folder:
                 there = _copy_without(place, Path(folder), links, pairs, named=kind == "named")
-                folder_of = (there.vault, there.settings, there.layout)
-                Indexer(*folder_of, progress, command="notehop eval").run()
+                where = (there.vault, there.settings, there.layout)
+                Indexer(*where, progress, command="notehop eval").run()
                 recall[kind], precision[kind] = _measured(there, pairs, progress)
         except OSError as exc:
             raise UsageError(f"{work}: cannot be written: {exc.strerror}") from exc
     return SuggestionsEvaluated(place.name, len(paths), len(pairs), recall, precision)
-
-
-def _drawn(links: list[LinkRow], paths: frozenset[str], seed: int, share: float) -> frozenset[Pair]:
-    """Pairs of linked notes, those aside of which one embeds the other."""
-    found: dict[Pair, bool] = {}
-    for link in links:
-        if link.target_path in paths and link.target_path != link.path:
-            pair = frozenset((link.path, str(link.target_path)))
-            found[pair] = found.get(pair, True) and link.kind != "embed"
-    able = sorted(sorted(pair) for pair, plain in found.items() if plain)
-    drawn = random.Random(seed).sample(able, round(share * len(able)))
-    if not drawn:
-        raise UsageError("the vault has too few links between notes to take some out")
-    return frozenset(map(frozenset, drawn))
 
 
 def _copy_without(

@@ -1,9 +1,8 @@
 """How well a question was answered, as numbers with intervals: rankings, contexts, answers.
 
-Rankings are counted by ir-measures, which hands it to trec_eval, that the field holds its numbers
-against. Text and known answer are compared normalised, as SQuAD does (Rajpurkar et al., 2016: case,
-punctuation, articles, white space), with what it leaves undone: marks on letters, dashes, small
-numbers in words, and the order of day and month.
+Rankings are counted by trec_eval, through ir-measures. Text and known answer are compared normalised, as
+SQuAD does (Rajpurkar et al., 2016: case, punctuation, articles, white space), with what it leaves
+undone: marks on letters, dashes, small numbers in words, and the order of day and month.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import nan
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +19,7 @@ from numpy.typing import NDArray
 from notehop.app.evaluation.questions import KnownQuestion, Lines, Target
 
 RESAMPLES = 10_000
-SEED = 0
-
-_AT_ONCE = 500
-"""Resamples counted at once: of 10,000 questions they take 40 MB."""
+AT_ONCE = 500  # resamples counted at once: of 10,000 questions they take 40 MB
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,15 +32,14 @@ class MeanEstimate:
 
 
 def percent(share: float, sign: str = "") -> str:
-    """A share or a difference of shares in percent, to one decimal; 0 has no minus.
-
-    :param sign: ``+`` writes one before what is positive.
+    """A share or a difference of shares in percent, to one decimal; 0 has no minus, ``+`` may stand
+    before what is positive.
     """
     return f"{round(100 * share, 1) + 0.0:{sign}.1f}"
 
 
 def mean(values: NDArray[np.float64]) -> MeanEstimate:
-    """Estimate the mean of one value a question, of shape (questions,); see :func:`estimates`."""
+    """:func:`estimates` of one value a question, of shape (questions,)."""
     return estimates(("",), values[:, None])[""]
 
 
@@ -56,21 +50,18 @@ def estimates(names: Sequence[str], values: NDArray[np.float64]) -> dict[str, Me
     is left out. The paired difference of two settings is estimated likewise. Every call resamples
     the same questions, so that what does not differ has an interval of no width.
 
-    :param values: shape (questions, columns).
-    :raises ValueError: if there are no questions.
+    :param values: shape (questions, columns); at least one question.
     """
-    if not len(values):
-        raise ValueError("there is nothing to estimate from")
     there = ~np.isnan(values)
     known = np.where(there, values, 0.0)
-    draw = np.random.default_rng(SEED)
+    draw = np.random.default_rng(0)
     means = np.empty((RESAMPLES, values.shape[1]))
-    for start in range(0, RESAMPLES, _AT_ONCE):
-        chosen = draw.integers(len(values), size=(_AT_ONCE, len(values)))
+    for start in range(0, RESAMPLES, AT_ONCE):
+        chosen = draw.integers(len(values), size=(AT_ONCE, len(values)))
         # How often each question is in each resample; none of it may be measured by a column.
         counts = np.apply_along_axis(np.bincount, 1, chosen, minlength=len(values)).astype(float)
         with np.errstate(invalid="ignore"):
-            means[start : start + _AT_ONCE] = (counts @ known) / (counts @ there.astype(float))
+            means[start : start + AT_ONCE] = (counts @ known) / (counts @ there.astype(float))
     found: dict[str, MeanEstimate] = {}
     for at, name in enumerate(names):
         if there[:, at].any():
@@ -80,16 +71,9 @@ def estimates(names: Sequence[str], values: NDArray[np.float64]) -> dict[str, Me
     return found
 
 
-Kind = Literal["open", "choice", "yes_no"]
-"""``yes_no``: no note says "yes" to a question, so that the words of a note cannot hold the answer.
-``choice``: the question names its answer ("A or B?"), so that who repeats it has not answered."""
-
 _NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
             "eleven", "twelve")  # fmt: skip
-
-_ARTICLES = frozenset({"a", "an", "the"})
-
-_YES_NO = frozenset({"yes", "no", "true", "false"})
+_WORDS = {word: str(number) for number, word in enumerate(_NUMBERS)}
 
 _MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
 _DAY_FIRST = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? ({_MONTHS})\b")
@@ -99,8 +83,7 @@ _GLYPHS = re.compile(r"([\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff])")
 """Letters of scripts that put no space between words: each is a word of its own."""
 
 _BETWEEN_DIGITS = re.compile(r"(?<=\d)[.](?=\d)")
-_POINT = "\ue000"
-"""Stands for a decimal point while punctuation goes: 3.5 is not 35."""
+_POINT = "\ue000"  # stands for a decimal point while punctuation goes: 3.5 is not 35
 
 
 def normalised(text: str) -> str:
@@ -108,9 +91,8 @@ def normalised(text: str) -> str:
     text = unicodedata.normalize("NFKD", text).casefold()
     text = _BETWEEN_DIGITS.sub(_POINT, text)
     text = "".join(map(_plain, text)).replace(_POINT, ".")
-    digits = {word: str(number) for number, word in enumerate(_NUMBERS)}
     words = _GLYPHS.sub(r" \1 ", text).split()
-    text = " ".join(digits.get(word, word) for word in words if word not in _ARTICLES)
+    text = " ".join(_WORDS.get(word, word) for word in words if word not in ("a", "an", "the"))
     return _ORDINAL_DAY.sub(r"\1 \2", _DAY_FIRST.sub(r"\2 \1", text))
 
 
@@ -120,49 +102,32 @@ def holds(text: str, answers: Sequence[str]) -> bool:
     return any(f" {answer} " in padded for answer in map(normalised, answers) if answer)
 
 
-def kind_of(question: str, answers: Sequence[str]) -> Kind:
-    """What an answer that quotes can be measured by; see :data:`Kind`."""
-    if all(normalised(answer) in _YES_NO for answer in answers):
-        return "yes_no"
-    return "choice" if holds(question, answers) else "open"
-
-
 def _plain(letter: str) -> str:
     kind = unicodedata.category(letter)
-    if kind == "Mn":
-        return ""
     if kind == "Pd" or letter in "/\u2212":
         return " "
-    return "" if kind[0] in "PS" else letter
+    return "" if kind == "Mn" or kind[0] in "PS" else letter
 
 
-CONTAINS = "answer.contains"
-"""Whether the answer holds the known one."""
+CONTAINS = "answer.contains"  # whether the answer holds the known one
 
 BUDGETS = (50, 100)
 """Words of an answer that are looked at: a longer one holds more, and is worth less for it."""
 
+_OF_ANSWERS = ("choice", "by_alias", "yes_no", "cites_all", "silent", "sources", "context")
+
 ANSWERS = (
     CONTAINS,
     *(f"answer.in{most}" for most in BUDGETS),
-    "answer.choice",
-    "answer.by_alias",
-    "answer.yes_no",
-    "answer.cites_all",
-    "answer.silent",
-    "answer.sources",
-    "answer.context",
+    *(f"answer.{name}" for name in _OF_ANSWERS),
 )
-"""Measures of answers, each from 0 to 1, over questions whose answer is known: docs/evaluation.md
-says what each is, and over which of them."""
+"""Measures of answers, each from 0 to 1, over questions whose answer is known (docs/evaluation.md)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """An answer as it is measured.
-
-    ``text``: what it says, with the names of the notes it quotes; empty where it says that the
-    vault does not say. ``cited``: paths. ``sources`` and ``connected``: their names and text.
+    """An answer as it is measured: its text, with the names of the notes it quotes, empty where it says
+    that the vault does not say; the paths it cites; and the names and texts of its material.
     """
 
     text: str
@@ -174,58 +139,45 @@ class Answered:
 def answer_values(question: KnownQuestion, answered: Answered) -> list[float]:
     """Measure an answer: the values of :data:`ANSWERS`, NaN for what does not apply."""
     answers = question.answers
-    kind = kind_of(question.text, answers)
     held = holds(answered.text, answers)
     cites_all = question.notes <= answered.cited
     found = {"cites_all": cites_all, "silent": not answered.text}
-    if kind == "open":
+    # No note says "yes" to a question, and who repeats "A or B?" has not answered it.
+    yes_no = all(normalised(answer) in ("yes", "no", "true", "false") for answer in answers)
+    if yes_no:
+        found["yes_no"] = cites_all
+    elif holds(question.text, answers):
+        found["choice"] = held
+    else:
         in_sources = holds(answered.sources, answers)
         words = answered.text.split()
         found |= {f"in{most}": holds(" ".join(words[:most]), answers) for most in BUDGETS}
         found |= {"contains": held, "sources": in_sources}
         found["context"] = in_sources or holds(answered.connected, answers)
-    elif kind == "choice":
-        found["choice"] = held
-    else:
-        found["yes_no"] = cites_all
-    if len(answers) > 1 and kind != "yes_no":
+    if len(answers) > 1 and not yes_no:
         found["by_alias"] = held and not holds(answered.text, answers[:1])
     return [float(found.get(name.removeprefix("answer."), nan)) for name in ANSWERS]
 
 
-TOP = 20
-"""Hits that are ranked for a question: the deepest cut-off of a measure."""
+TOP = 20  # hits that are ranked for a question: the deepest cut-off of a measure
 
-NOTES = "notes"
-CHUNKS = "chunks"
+NOTES, CHUNKS = "notes", "chunks"
 """What is ranked: one hit a note, or passages."""
 
-CONTEXT = "context.all"
-"""Whether every supporting note is in the context of an answer."""
-
-LINKED = "context.linked"
-"""Whether a link alone brought a supporting note: as a connected note or an expanded hit."""
+CONTEXT, LINKED = "context.all", "context.linked"
+"""Whether every supporting note is in the context of an answer, and whether a link alone brought
+one: as a connected note or an expanded hit."""
 
 _RANKED = {
-    "hit@1": "Success@1",
-    "mrr": "RR",
-    "ndcg@5": "nDCG@5",
-    "ndcg@10": "nDCG@10",
-    "precision@10": "P@10",
-    "recall@5": "R@5",
-    "recall@10": "R@10",
-    "recall@20": "R@20",
+    **{"hit@1": "Success@1", "mrr": "RR", "ndcg@5": "nDCG@5", "ndcg@10": "nDCG@10"},
+    **{"precision@10": "P@10", "recall@5": "R@5", "recall@10": "R@10", "recall@20": "R@20"},
 }
-"""Measures of a ranking -> what ir-measures calls them."""
-
 RANKED = tuple(_RANKED)
-"""Measures of a ranking; ``mrr`` looks at the first 20 hits."""
+"""Measures of a ranking, by what ir-measures calls them; ``mrr`` looks at the first 20 hits."""
 
 MEASURES = (
-    CONTEXT,
-    LINKED,
-    *(f"{NOTES}.{name}" for name in RANKED),
-    *(f"{CHUNKS}.{name}" for name in RANKED),
+    *(CONTEXT, LINKED),
+    *(f"{what}.{name}" for what in (NOTES, CHUNKS) for name in RANKED),
     *ANSWERS,
 )
 """All measures, each from 0 to 1; those of answers where the answers are known."""
@@ -241,9 +193,8 @@ def measure_for(questions: Iterable[KnownQuestion]) -> str:
 
 
 def ranked(hits: Sequence[tuple[str, Lines]], gold: Sequence[Target]) -> list[int | None]:
-    """Say of each passage which target it is the first to meet; None for one that meets no new one.
-
-    A second passage of a note that was found already helps no more than a wrong one.
+    """Say of each passage which target it is the first to meet; None for one that meets no new one: a
+    second passage of a note that was found already helps no more than a wrong one.
     """
     open_targets = dict(enumerate(gold))
     found: list[int | None] = []
@@ -290,11 +241,7 @@ def ranking_values(
 def context_values(
     question: KnownQuestion, sources: Sequence[str], linked: Sequence[str]
 ) -> tuple[float, float]:
-    """Measure a context: :data:`CONTEXT` and :data:`LINKED`.
-
-    :param sources: notes that the ranking alone brought.
-    :param linked: notes that links brought.
-    """
+    """:data:`CONTEXT` and :data:`LINKED` of notes that the ranking alone and that links brought."""
     gold, direct = question.notes, frozenset(sources)
     brought = frozenset(linked) - direct
     return float(gold <= direct | brought), float(bool(gold & brought))

@@ -1,8 +1,5 @@
 """Questions whose answers are known: golden sets from files, each with its vault; and those made out of
-a vault's own headings, aliases and links, without a language model.
-
-What its owner wrote says what belongs together: a heading names its section, an alias its note, and
-the sentence around a link is about the note that the link leads to.
+a vault's own headings, aliases and links, whose owner said by them what belongs together.
 """
 
 from __future__ import annotations
@@ -11,21 +8,19 @@ import json
 import re
 import tarfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from notehop.config.errors import UsageError
 from notehop.indexing.graph.files import NOTE_SUFFIX, fold, link_name
 from notehop.indexing.graph.resolve import Outline, Status, find_fragment
 from notehop.indexing.stores.model import LinkRow, NoteRow
+from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.vault.model import LinkKind
 from notehop.indexing.vault.plain import LinkText, words
-
-if TYPE_CHECKING:
-    from notehop.indexing.stores.reader import Snapshot
 
 Lines = tuple[int, int]
 """First and last line of a passage, from 1, both included."""
@@ -36,10 +31,7 @@ LinkPair = tuple[str, str]
 
 @dataclass(frozen=True, slots=True, order=True)
 class Target:
-    """A note that an answer rests on, or a stretch of its lines; None means the whole note.
-
-    ``fragment`` is the heading or block as it was asked for, None for the note.
-    """
+    """A note that an answer rests on; or the heading or block that was asked for, and its lines."""
 
     path: str
     fragment: str | None = None
@@ -47,9 +39,8 @@ class Target:
 
     def met_by(self, path: str, lines: Lines) -> bool:
         """Whether a passage is of this note and, where lines are asked for, holds one of them."""
-        if path != self.path:
-            return False
-        return self.lines is None or (lines[0] <= self.lines[1] and lines[1] >= self.lines[0])
+        first, last = self.lines or lines
+        return path == self.path and lines[0] <= last and lines[1] >= first
 
     def __str__(self) -> str:
         """The target as a link has it."""
@@ -60,9 +51,8 @@ class Target:
 class KnownQuestion:
     """A question and all that its answer rests on, each once.
 
-    ``without`` is a note that the search has to do without: the one that a question is a quote
-    from would always be found first. ``answers`` are names of the one answer, the first the usual
-    one; empty where it is not known.
+    ``without`` is a note that the search has to do without, as the question is a quote from it.
+    ``answers`` are names of the one answer, the usual one first; empty where it is not known.
     """
 
     id: str
@@ -76,31 +66,17 @@ class KnownQuestion:
         """The notes that the answer rests on."""
         return frozenset(target.path for target in self.gold)
 
-    @property
-    def whole_notes(self) -> list[Target]:
-        """The same as targets, by path."""
-        return [Target(path) for path in sorted(self.notes)]
-
 
 @dataclass(frozen=True, slots=True)
 class QuestionSet:
-    """Questions of one kind about one vault.
-
-    ``measure`` is the one by which a question counts as helped or hurt. ``held_out`` are links that
-    the search must not see.
+    """Questions of one kind about one vault; ``measure`` is that by which one counts as helped or hurt, and
+    ``held_out`` are links that the search must not see.
     """
 
     name: str
     questions: tuple[KnownQuestion, ...]
     measure: str
     held_out: frozenset[LinkPair] = field(default=frozenset())
-
-
-QUESTIONS = "queries.jsonl"
-ARCHIVE = "vault.tar.gz"
-
-_SHOWN = 3
-"""Notes that an error names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,22 +93,35 @@ def golden_sets(data: Path, work: Path) -> list[GoldenSet]:
 
     :param data: the folder of the sets, or one of them.
     :param work: folder to unpack the vaults into; one that is unpacked already is used as it is.
-    :returns: by name; empty if there are none.
+    :returns: by name.
     :raises UsageError: if a set cannot be read, naming the file and the line.
     """
-    files = sorted([*data.glob(QUESTIONS), *data.glob(f"*/{QUESTIONS}")])
+    files = sorted([*data.glob("queries.jsonl"), *data.glob("*/queries.jsonl")])
     # All questions are read before the first vault is unpacked: a mistake should show at once.
     found = [(file.resolve().parent, read_questions(file)) for file in files]
     return [GoldenSet(one.name, _unpacked(one, work), asked) for one, asked in found]
 
 
+def _unpacked(folder: Path, work: Path) -> Path:
+    target, archive = work / folder.name, folder / "vault.tar.gz"
+    if not target.is_dir():
+        partial = work / f"{folder.name}.partial"
+        try:
+            with tarfile.open(archive) as packed:
+                packed.extractall(partial, filter="data")
+            partial.rename(target)
+        except (OSError, tarfile.TarError) as exc:
+            raise UsageError(f"{archive}: cannot be unpacked to {target}: {exc}") from exc
+    if not (target / "vault").is_dir():
+        raise UsageError(f"{archive}: holds no folder vault; pack the notes as vault/*.md")
+    return target / "vault"
+
+
 def read_questions(file: Path) -> tuple[KnownQuestion, ...]:
     """Read questions: an object a line with ``id``, ``question`` and ``gold``.
 
-    ``gold`` lists what the answer rests on: paths of notes, each with ``#Heading`` or ``#^block``
-    behind it where a part of the note is meant. ``answer``, or ``answers`` for several names of
-    it, is the answer itself; ``answer_aliases`` adds to them. Other keys are left to whoever wrote
-    them.
+    ``gold``, ``answer``, ``answers`` and ``answer_aliases`` are those of docs/evaluation.md; other
+    keys are left to whoever wrote them.
 
     :raises UsageError: naming the line that is not so, or the file that cannot be read.
     """
@@ -147,12 +136,17 @@ def read_lines(
 ) -> tuple[QuestionT, ...]:
     """Read questions of some kind, one from each line that is not blank.
 
-    :param make: makes a question of what a line holds.
-    :param otherwise: what a line is that it cannot be made of.
+    :param otherwise: what a line is that no question can be made of.
     :raises UsageError: naming the line that is not so, or the file that cannot be read.
     """
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as exc:
+        raise UsageError(f"{file}: not UTF-8; save it as UTF-8") from exc
+    except OSError as exc:
+        raise UsageError(f"{file}: cannot be read: {exc.strerror}; check the path") from exc
     found: dict[str, QuestionT] = {}
-    for number, line in enumerate(_text(file).splitlines(), start=1):
+    for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip():
             continue
         try:
@@ -173,7 +167,6 @@ def placed(
 ) -> tuple[KnownQuestion, ...]:
     """Return the questions with the lines of the headings and blocks that they ask for.
 
-    :param origin: where the questions are from, for the message.
     :raises UsageError: if the index lacks a note or a note the place, naming the first few.
     """
     notes = view.notes_at(sorted({path for question in questions for path in question.notes}))
@@ -182,26 +175,26 @@ def placed(
     for question in questions:
         gold: dict[Target, None] = {}
         for target in question.gold:
-            there = _placed(target, notes.get(target.path))
-            if there is None:
+            note = notes.get(target.path)
+            span = note and target.fragment is not None and _span(note, target.fragment)
+            if note is None or span is None:
                 lacking[str(target)] = None
             else:
-                gold[there] = None
+                gold[replace(target, lines=span) if span else target] = None
         found.append(replace(question, gold=tuple(gold)))
     if lacking:
-        more = f" and {len(lacking) - _SHOWN:,} more" if len(lacking) > _SHOWN else ""
+        named = list(lacking)[:3]
+        more = f" and {len(lacking) - 3:,} more" if len(lacking) > 3 else ""
         raise UsageError(
-            f"{origin}: gold that the index lacks: {', '.join(list(lacking)[:_SHOWN])}{more}; "
+            f"{origin}: gold that the index lacks: {', '.join(named)}{more}; "
             "correct the paths, or index the vault anew"
         )
     return tuple(found)
 
 
-def _placed(target: Target, note: NoteRow | None) -> Target | None:
-    if note is None or target.fragment is None:
-        return None if note is None else target
-    span = find_fragment(Outline(note.outline, note.blocks, note.line_count), target.fragment)
-    return None if span is None else replace(target, lines=(span.first_line, span.last_line))
+def _span(note: NoteRow, fragment: str) -> Lines | None:
+    span = find_fragment(Outline(note.outline, note.blocks, note.line_count), fragment)
+    return None if span is None else (span.first_line, span.last_line)
 
 
 def _question(row: Any) -> KnownQuestion:
@@ -210,12 +203,12 @@ def _question(row: Any) -> KnownQuestion:
     gold = row["gold"]
     if not isinstance(gold, list) or not gold or not all(isinstance(one, str) for one in gold):
         raise ValueError("gold is no list of paths")
-    targets = tuple(dict.fromkeys(_target(one) for one in gold))
-    return KnownQuestion(str(row["id"]), row["question"].strip(), targets, answers=_answers(row))
-
-
-def _answers(row: Any) -> tuple[str, ...]:
-    """The answer with its other names, each once; a number or a truth value as it is said."""
+    targets: dict[Target, None] = {}
+    for written in gold:
+        # The name of a note may hold # itself.
+        path, suffix, fragment = written.partition(f"{NOTE_SUFFIX}#")
+        targets[Target(path + NOTE_SUFFIX, fragment) if suffix else Target(written)] = None
+    # The answer with its other names, each once; a number or a truth value as it is said.
     named = [] if row.get("answer") is None else [row["answer"]]
     for key in ("answers", "answer_aliases"):
         more = row.get(key) or []
@@ -228,50 +221,14 @@ def _answers(row: Any) -> tuple[str, ...]:
             raise ValueError("an answer is neither text nor number")
         text = str(answer).strip()
         said[{"True": "yes", "False": "no"}[text] if isinstance(answer, bool) else text] = None
-    return tuple(filter(None, said))
-
-
-def _target(written: str) -> Target:
-    """A path, or a path with a fragment: the name of a note may hold ``#`` itself."""
-    path, suffix, fragment = written.partition(f"{NOTE_SUFFIX}#")
-    return Target(path + NOTE_SUFFIX, fragment) if suffix else Target(written)
-
-
-def _text(file: Path) -> str:
-    try:
-        return file.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as exc:
-        raise UsageError(f"{file}: not UTF-8; save it as UTF-8") from exc
-    except OSError as exc:
-        raise UsageError(f"{file}: cannot be read: {exc.strerror}; check the path") from exc
-
-
-def _unpacked(folder: Path, work: Path) -> Path:
-    target = work / folder.name
-    archive = folder / ARCHIVE
-    if not target.is_dir():
-        partial = work / f"{folder.name}.partial"
-        try:
-            with tarfile.open(archive) as packed:
-                packed.extractall(partial, filter="data")
-            partial.rename(target)
-        except (OSError, tarfile.TarError) as exc:
-            raise UsageError(f"{archive}: cannot be unpacked to {target}: {exc}") from exc
-    if not (target / "vault").is_dir():
-        raise UsageError(f"{archive}: holds no folder vault; pack the notes as vault/*.md")
-    return target / "vault"
+    text, answers = row["question"].strip(), tuple(filter(None, said))
+    return KnownQuestion(str(row["id"]), text, tuple(targets), answers=answers)
 
 
 One = TypeVar("One")
 
-Terms = Callable[[str], Sequence[str]]
-"""Text -> the words that the index knows it by."""
-
-HEADING_TERMS = 2
-"""Words that a heading needs to be asked for: ``Notes`` or ``2026`` names no section."""
-
-SENTENCE_TERMS = 5
-"""Words that a sentence needs without the text of its link, to still say what it is about."""
+HEADING_TERMS = 2  # words that a heading needs: ``Notes`` or ``2026`` names no section
+SENTENCE_TERMS = 5  # words that a sentence needs without its link, to still say what it is about
 
 HELD_OUT_SHARE = 10
 """At most one link in so many is held out: the graph must stay the one that is measured."""
@@ -280,7 +237,7 @@ HELD_OUT_SHARE = 10
 def own_questions(
     notes: Sequence[NoteRow],
     links: Iterable[LinkRow],
-    terms: Terms,
+    terms: Callable[[str], Sequence[str]],
     *,
     most: int,
     seed: int = 0,
@@ -294,8 +251,8 @@ def own_questions(
     The same vault gives the same questions. A note gives one question of a kind, and which notes
     are asked about is settled by hashes, so that a changed note changes no other question.
 
-    :param notes: the indexed notes.
-    :param links: the links that they hold.
+    :param links: those of the notes.
+    :param terms: text -> the words that the index knows it by.
     :param seed: another seed, other questions.
     """
     leading = [
@@ -304,15 +261,12 @@ def own_questions(
         if link.target_chunk_id is not None and link.target_path not in (None, link.path)
     ]
     texts = ((link, _without_link(link)) for link in leading)
-    cited = _one_a_note(
-        seed,
-        "link",
-        (
-            (link.path, link.line, (link, text))
-            for link, text in texts
-            if text is not None and len(set(terms(text))) >= SENTENCE_TERMS
-        ),
+    sentences = (
+        (link.path, link.line, (link, text))
+        for link, text in texts
+        if text is not None and len(set(terms(text))) >= SENTENCE_TERMS
     )
+    cited = _one_a_note(seed, "link", sentences)
     # A filter by the path of the others would take other notes, too.
     anchors = [one for one in cited if not set("*?").intersection(one[0].path)][:most]
     rest = [one for one in cited if one not in anchors] or cited
@@ -321,38 +275,34 @@ def own_questions(
     names: Counter[str] = Counter()
     for note in notes:
         names.update({fold(note.title), link_name(note.path), *map(fold, note.aliases)})
-    aliases = _one_a_note(seed, "alias", _aliases(notes, names))
-    sets = [
+    # Aliases that no other note goes by, and that are not the name of their own.
+    own_names = (
+        (note.path, alias, (note.path, alias))
+        for note in notes
+        for alias in note.aliases
+        if alias.strip()
+        and names[fold(alias)] == 1
+        and fold(alias) not in (fold(note.title), link_name(note.path))
+    )
+    aliases = tuple(
+        KnownQuestion(f"alias {path}: {alias}", alias, (Target(path),))
+        for path, alias in _one_a_note(seed, "alias", own_names)[:most]
+    )
+    of_anchors = tuple(_of_link("anchor", *one, without=one[0].path) for one in anchors)
+    of_links = tuple(_of_link("held-out", *one) for one in held_out)
+    unseen = frozenset[LinkPair]((link.path, str(link.target_path)) for link, _ in held_out)
+    sets = (
         QuestionSet("headings", _headings(notes, names, terms, most, seed), "chunks.ndcg@10"),
-        QuestionSet(
-            "aliases",
-            tuple(
-                KnownQuestion(f"alias {path}: {alias}", alias, (Target(path),))
-                for path, alias in aliases[:most]
-            ),
-            "notes.ndcg@10",
-        ),
-        QuestionSet(
-            "anchors",
-            tuple(_of_link("anchor", *one, without=one[0].path) for one in anchors),
-            "notes.ndcg@10",
-        ),
-        QuestionSet(
-            "held-out links",
-            tuple(_of_link("held-out", *one) for one in held_out),
-            "context.all",
-            held_out=frozenset[LinkPair](
-                (link.path, str(link.target_path)) for link, _ in held_out
-            ),
-        ),
-    ]
+        QuestionSet("aliases", aliases, "notes.ndcg@10"),
+        QuestionSet("anchors", of_anchors, "notes.ndcg@10"),
+        QuestionSet("held-out links", of_links, "context.all", held_out=unseen),
+    )
     return [one for one in sets if one.questions]
 
 
 def _one_a_note(seed: int, kind: str, found: Iterable[tuple[str, object, One]]) -> list[One]:
-    """One of each note, chosen and ordered by hash: no choice depends on how many others there are.
-
-    :param found: the note of each, and what tells it from the others of that note.
+    """One of each note, chosen and ordered by hash: no choice depends on how many others there are. Of each
+    its note is given, and what tells it from the others of that note.
     """
 
     def place(*parts: object) -> bytes:
@@ -368,7 +318,11 @@ def _one_a_note(seed: int, kind: str, found: Iterable[tuple[str, object, One]]) 
 
 
 def _headings(
-    notes: Sequence[NoteRow], names: Mapping[str, int], terms: Terms, most: int, seed: int
+    notes: Sequence[NoteRow],
+    names: Mapping[str, int],
+    terms: Callable[[str], Sequence[str]],
+    most: int,
+    seed: int,
 ) -> tuple[KnownQuestion, ...]:
     """Headings that stand once in the vault and name no note."""
     said = Counter(fold(text) for note in notes for _, text, _ in note.outline)
@@ -384,23 +338,11 @@ def _headings(
     for note, text, line in _one_a_note(seed, "heading", found):
         if len(asked) == most:
             break
-        span = find_fragment(Outline(note.outline, note.blocks, note.line_count), text)
-        if span is None or span.first_line != line or len(set(terms(text))) < HEADING_TERMS:
-            continue
-        target = Target(note.path, text, (span.first_line, span.last_line))
-        asked.append(KnownQuestion(f"heading {note.path}:{line}", text, (target,)))
+        span = _span(note, text)
+        if span is not None and span[0] == line and len(set(terms(text))) >= HEADING_TERMS:
+            target = Target(note.path, text, span)
+            asked.append(KnownQuestion(f"heading {note.path}:{line}", text, (target,)))
     return tuple(asked)
-
-
-def _aliases(
-    notes: Sequence[NoteRow], names: Mapping[str, int]
-) -> Iterator[tuple[str, str, tuple[str, str]]]:
-    """Aliases that no other note goes by, and that are not the name of their own."""
-    for note in notes:
-        own = (fold(note.title), link_name(note.path))
-        for alias in note.aliases:
-            if alias.strip() and names[fold(alias)] == 1 and fold(alias) not in own:
-                yield note.path, alias, (note.path, alias)
 
 
 def _without_link(link: LinkRow) -> str | None:

@@ -1,7 +1,5 @@
-"""The protocol over streamable HTTP, as a part of a server that has the vault already.
-
-Whose requests are let in is decided before they come here: the guards of the server know its names,
-origins and token. The SDK's own look at ``Host`` and ``Origin`` knows less and is left off.
+"""The protocol over streamable HTTP, as a part of a server that has the vault already, and whose guards
+let in what comes here: the SDK's own look at ``Host`` and ``Origin`` knows less and is left off.
 """
 
 from __future__ import annotations
@@ -31,9 +29,7 @@ _log = logging.getLogger(__name__)
 PATH = "/mcp"
 
 SESSIONS = 200  # sessions that are open at once: each holds a task, and an agent needs one
-
-IDLE = 30 * 60.0
-"""Seconds after which a session without a request is closed; its client begins another."""
+IDLE = 30 * 60.0  # seconds without a request after which one is closed; its client begins another
 
 
 class HttpTransport:
@@ -65,8 +61,7 @@ class HttpTransport:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
         if self._closing.is_set():
-            told = "the server is being stopped; ask again when it is back"
-            raise ServerStopping(told)
+            raise ServerStopping("the server is being stopped; ask again when it is back")
         name = scope.get(NAMED)
         async with self._starting:
             if name not in self._managers:

@@ -20,10 +20,8 @@ from mcp.server import Server
 from mcp.server.context import ServerRequestContext
 from mcp.server.session import ServerSession
 
-from notehop.app.mcp.arguments import input_schema, read_arguments, read_vault
-from notehop.app.mcp.tools import TOOLS, Tool, instructions
-from notehop.app.models import GraphNode
-from notehop.app.problems import UNEXPECTED, agent_text
+from notehop.app.mcp.tools import TOOLS, Tool, instructions, read_vault
+from notehop.app.problems import agent_text
 from notehop.app.services.vaults import LazyVault
 from notehop.config.errors import IndexFailure, NotehopError, NoteMissing, UsageError
 from notehop.indexing.llm.egress import UNWANTED, holding
@@ -39,7 +37,6 @@ Context = ServerRequestContext[Any, Any]
 Page = types.PaginatedRequestParams | None
 
 SCHEME = "note://"
-_OF_VAULT = "?vault="
 MARKDOWN = "text/markdown"
 
 LISTED = 100  # notes that are listed: a client shows them to a person, who looks for the others
@@ -47,20 +44,13 @@ A_PAGE = 25  # notes of a page of that list
 
 
 class Run(Protocol):
-    """Has a thread do what blocks; a caller that is cancelled does not wait for it.
-
-    ``slow`` tells whether a language model may take its time with it. Raises what the work raises,
-    and :class:`NotehopError` where there is no room for it.
-    """
+    """Has a thread do what blocks, as :meth:`notehop.app.api.workers.Workers.run` does."""
 
     async def __call__(self, work: Callable[[], T], *, slow: bool = False) -> T: ...
 
 
 def make_server(vaults: Mapping[str, LazyVault], run: Run) -> Server[Any]:
-    """The server of some vaults.
-
-    :param vaults: by name, the default first.
-    """
+    """The server of some vaults, by name, the default first."""
     handlers = _Handlers(vaults, run)
     server: Server[Any] = Server(
         "notehop",
@@ -93,7 +83,7 @@ class _Handlers:
                 name=tool.name,
                 title=tool.title,
                 description=tool.description,
-                input_schema=input_schema(tool.arguments, self._names),
+                input_schema=tool.input_schema(self._names),
                 # What a client takes for granted of a tool that only reads is not said.
                 annotations=types.ToolAnnotations(read_only_hint=False, destructive_hint=False)
                 if tool.writes
@@ -112,7 +102,7 @@ class _Handlers:
         gone, failed = threading.Event(), False
         try:
             name, rest = read_vault(params.arguments or {}, self._names)
-            given = read_arguments(tool.arguments, rest)
+            given = tool.read(rest)
             with holding(UNWANTED, gone.is_set):
                 reply = await self._worked(self._vaults[name], tool, given, ctx.session)
         except Exception as exc:  # noqa: BLE001 (the client is told, and the log)
@@ -131,10 +121,9 @@ class _Handlers:
         async def report(message: str) -> None:
             await session.report_progress(next(steps), message=message)
 
-        # To write a note takes neither index nor models.
-        forgiven = suppress(NotehopError) if tool.writes else nullcontext()
         vault: VaultHandle | None = None
-        with forgiven:
+        # To write a note takes neither index nor models.
+        with suppress(NotehopError) if tool.writes else nullcontext():
             vault = lazy.opened
             if vault is None:
                 await report("opening the index")
@@ -159,17 +148,27 @@ class _Handlers:
 
     def _best_linked(self) -> list[types.Resource]:
         found: list[types.Resource] = []
-        for name, lazy in self._vaults.items():
+        for vault, lazy in self._vaults.items():
             try:
                 most = max(1, LISTED // len(self._names))
                 nodes = lazy.open().picture((), most=most).nodes
             except IndexFailure as exc:
                 # Clients ask for the list by themselves: the tools will say what is wrong.
-                _log.info("no resources of %s are listed: %s", name, exc)
+                _log.info("no resources of %s are listed: %s", vault, exc)
                 continue
-            said = None if name == self._names[0] else name
-            nodes = sorted(nodes, key=lambda node: (-node.pagerank, node.path))
-            found += [_resource(node, said) for node in nodes]
+            # The default needs no name.
+            named = vault != self._names[0]
+            behind = f"?vault={quote(vault, safe='')}" if named else ""
+            found += [
+                types.Resource(
+                    uri=f"{SCHEME}{quote(node.path, safe='')}{behind}",
+                    name=f"{vault}: {node.path}" if named else node.path,
+                    title=node.title,
+                    description=f"{node.degree} links",
+                    mime_type=MARKDOWN,
+                )
+                for node in sorted(nodes, key=lambda node: (-node.pagerank, node.path))
+            ]
         return found
 
     async def list_templates(self, _: Context, __: Page) -> types.ListResourceTemplatesResult:
@@ -195,50 +194,30 @@ class _Handlers:
         """The text of a note, or of the section behind ``#``."""
         path, _, section = uri.removeprefix(SCHEME).partition("#")
         vault = self._names[0]
-        if len(self._names) > 1 and _OF_VAULT in path:
-            path, _, named = path.rpartition(_OF_VAULT)
+        if len(self._names) > 1 and "?vault=" in path:
+            path, _, named = path.rpartition("?vault=")
             vault = unquote(named)
-        if vault not in self._vaults:
-            raise _missing(uri, f"the vaults there are: {', '.join(self._names)}")
         name = unquote(path)
-        if not uri.startswith(SCHEME) or not name.strip():
-            raise _missing(
-                uri, f"{SCHEME} and the path of a note, percent-encoded, is what there is"
-            )
-        opened = self._vaults[vault].open()
         try:
+            if vault not in self._vaults:
+                raise UsageError(f"the vaults there are: {', '.join(self._names)}")
+            if not uri.startswith(SCHEME) or not name.strip():
+                raise UsageError(
+                    f"{SCHEME} and the path of a note, percent-encoded, is what there is"
+                )
+            opened = self._vaults[vault].open()
             return opened.note(name, section=unquote(section) or None, mentions=False).text
         except (NoteMissing, UsageError) as exc:
-            raise _missing(uri, str(exc)) from exc
+            why = f"no such resource: {exc}"
+            raise MCPError(types.INVALID_PARAMS, why, {"uri": uri[:1_000]}) from exc
 
     async def _answered(self, work: Callable[[], T]) -> T:
-        """Have a thread work for a request that has no way to say what went wrong but an error.
-
-        :raises MCPError: what went wrong.
-        """
+        """Have a thread work for a request that has no way to say what went wrong but an ``MCPError``."""
         try:
             return await self._run(work)
         except MCPError:
             raise
-        except NotehopError as exc:
-            raise MCPError(types.INTERNAL_ERROR, agent_text(exc)) from exc
         except Exception as exc:
-            _log.error("a resource failed", exc_info=exc)
-            raise MCPError(types.INTERNAL_ERROR, UNEXPECTED) from exc
-
-
-def _resource(node: GraphNode, vault: str | None) -> types.Resource:
-    """A note; its vault is named unless it is the default."""
-    of_vault = "" if vault is None else _OF_VAULT + quote(vault, safe="")
-    return types.Resource(
-        uri=SCHEME + quote(node.path, safe="") + of_vault,
-        name=node.path if vault is None else f"{vault}: {node.path}",
-        title=node.title,
-        description=f"{node.degree} links",
-        mime_type=MARKDOWN,
-    )
-
-
-def _missing(uri: str, why: str) -> MCPError:
-    """The error for an address at which nothing is."""
-    return MCPError(types.INVALID_PARAMS, f"no such resource: {why}", {"uri": uri[:1_000]})
+            if not isinstance(exc, NotehopError):
+                _log.error("a resource failed", exc_info=exc)
+            raise MCPError(types.INTERNAL_ERROR, agent_text(exc)) from exc

@@ -11,10 +11,10 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import anyio
-from mcp.server.context import CallNext, HandlerResult, ServerMiddleware
+from mcp.server.context import CallNext, HandlerResult
 from mcp.server.stdio import stdio_server
 
 from notehop.app.mcp.server import Context, make_server
@@ -53,29 +53,24 @@ async def _serve(vaults: Vaults, follow: bool) -> None:
         return await anyio.to_thread.run_sync(work, abandon_on_cancel=True, limiter=turns)
 
     server = make_server(vaults, run)
-    if follow:
-        server.middleware.append(_once_answered(vaults.follow))
+    followed = not follow
+
+    async def follow_once(ctx: Context, call_next: CallNext) -> HandlerResult:
+        """After the first request was answered: the client waits for nothing else."""
+        nonlocal followed
+        result = await call_next(ctx)
+        if not followed:
+            followed = True
+            vaults.follow()
+        return result
+
+    server.middleware.append(follow_once)
     for number in (signal.SIGTERM, signal.SIGINT):
         # At once: the thread that waits for a line cannot be ended otherwise.
         signal.signal(number, lambda *_: _end(vaults, 0))
     # A line that is no message is passed over.
     async with stdio_server() as (reading, writing):
         await server.run(reading, writing, server.create_initialization_options())
-
-
-def _once_answered(begin: Callable[[], None]) -> ServerMiddleware[Any]:
-    """Begin something after the first request was answered: the client waits for nothing else."""
-    begun = False
-
-    async def middleware(ctx: Context, call_next: CallNext) -> HandlerResult:
-        nonlocal begun
-        result = await call_next(ctx)
-        if not begun:
-            begun = True
-            begin()
-        return result
-
-    return middleware
 
 
 def _end(vaults: Vaults, code: int) -> None:

@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from notehop.app import models
-from notehop.app.models.reply import SearchResult, doubts
+from notehop.app.models.reply import doubts
 from notehop.indexing.graph.files import is_note
 from notehop.indexing.shown import counted, location_below, on_one_line, printable
 
 BYTES = 3
-"""Bytes of a token: on the safe side for prose (English has four to five, Cyrillic four, Chinese
-three). Every model counts otherwise, and none of their tokenizers is here."""
+"""Bytes of a token: on the safe side for prose (English has four to five, Chinese three)."""
 
 CONTEXT = "context, not evidence"
 
@@ -39,34 +38,29 @@ class Budget:
         self.left -= tokens(text)
         return text
 
-    def affords(self, text: str) -> bool:
-        """Take off what a text costs, if there is enough."""
-        cost = tokens(text)
-        if cost > self.left:
-            return False
-        self.left -= cost
-        return True
-
     def first(self, texts: Iterable[str]) -> list[str]:
-        """The first of some texts, up to the one that there is not enough for.
-
-        None beyond it, though it may be smaller: what is best stays first.
-        """
+        """The first of some texts, up to the one that there is not enough for: what is best stays first."""
         found: list[str] = []
         for text in texts:
-            if not self.affords(text):
+            if tokens(text) > self.left:
                 break
-            found.append(text)
+            found.append(self.spend(text))
         return found
 
 
-def search_text(result: SearchResult, budget: int) -> str:
+def search_text(result: models.SearchResult, budget: int) -> str:
     """Passages whole, best first, then the connected notes by name: their text is not asked for."""
     left = Budget(budget)
     head = list(_searched(result))
-    hits = left.first(
-        f"{hit.marker} {_at(hit)} ({_worth(hit)})\n{_quoted(hit.text)}" for hit in result.hits
-    )
+    shown: list[str] = []
+    for hit in result.hits:
+        worth = f"score {round(hit.score, 4)}"
+        if hit.relevance is not None:
+            worth += f", relevance {hit.relevance:.2f}{', weak' if hit.weak else ''}"
+            led = hit.second_look
+            worth += f", found by way of {on_one_line(led.title)}" if led else ""
+        shown.append(f"{hit.marker} {_at(hit)} ({worth})\n{_quoted(hit.text)}")
+    hits = left.first(shown)
     near = left.first(map(_connected, result.connected_notes))
     parts = hits or ["Nothing fits." if result.hits else "No hits."]
     omitted = result.hits[len(hits) :]
@@ -86,18 +80,23 @@ def answer_text(answer: models.Answer, budget: int) -> str:
     if answer.left_out:
         markers = ", ".join(one.marker for one in answer.left_out)
         head.append(f"Not shown whole to the model that wrote it: {markers}")
-    citations = left.first(
-        f"{one.marker} {_at(one)}{_support(one)}\n{one.quote_uri or one.uri}\n{_quoted(one.text)}"
-        for one in answer.citations
-    )
+    shown: list[str] = []
+    for one in answer.citations:
+        said = [] if one.support is None else [f"support {one.support}"]
+        if one.quote_lines is not None:
+            first, last = one.quote_lines
+            lines = f"line {first}" if first == last else f"lines {first}-{last}"
+            said.append(f"by {lines}" if said else lines)
+        place = f"{_at(one)} ({', '.join(said)})" if said else _at(one)
+        shown.append(f"{one.marker} {place}\n{one.quote_uri or one.uri}\n{_quoted(one.text)}")
+    citations = left.first(shown)
     cited = {one.marker for one in answer.citations}
     others = [one for one in answer.sources if one.marker not in cited]
     # Names first: what there is matters more than what the first of it says.
     also = left.first(f"{one.marker} {_at(one)}" for one in others)
     near = left.first(map(_connected, answer.connected_notes))
     for number, note in enumerate(answer.connected_notes[: len(near)]):
-        if left.affords(text := _quoted(note.text)):
-            near[number] += f"\n{text}"
+        near[number] += "".join(f"\n{text}" for text in left.first([_quoted(note.text)]))
     if also:
         citations.append("Also found, not cited:\n" + "\n".join(also))
     omitted = [*answer.citations[len(citations) - bool(also) :], *others[len(also) :]]
@@ -106,7 +105,13 @@ def answer_text(answer: models.Answer, budget: int) -> str:
 
 def browse_text(result: models.BrowseResult, budget: int) -> str:
     """Notes with the sentences that link them, best first."""
-    notes = Budget(budget).first(map(_browsed, result.notes))
+    shown: list[str] = []
+    for note in result.notes:
+        sentences = dict.fromkeys(link.sentence for link in note.links if link.sentence)
+        about = note.text and f"{_quoted(note.text)}{_by(note.written_by)}"
+        head = f"{on_one_line(note.path)} (depth {note.depth}, {note.way})"
+        shown.append("\n".join(filter(None, (head, *map(_quoted, sentences), about))))
+    notes = Budget(budget).first(shown)
     start = dict.fromkeys(on_one_line(seed.path) for seed in result.seeds)
     parts = [f"{counted(result.total, 'note')} around {', '.join(start)}", *notes]
     if omitted := len(result.notes) - len(notes):
@@ -157,15 +162,25 @@ def note_text(
         out = [link.target for link in view.links if link.target != view.path]
         back = [link.source for link in view.backlinks]
         for name, paths in (("Links to", out), ("Linked from", back)):
-            if listed := left.first(_named(paths)):
-                count = len(set(filter(None, paths))) - len(listed)
+            named = list(dict.fromkeys(on_one_line(path) for path in paths if path))
+            if listed := left.first(named[:NAMED_LINKS]):
+                count = len(named) - len(listed)
                 head.append(f"{name}: {'; '.join(listed)}{f' and {count} more' if count else ''}")
     return _joined([f"{on_one_line(view.path)}:{start}-{end}", *head, *_warned(warnings, None)])
 
 
 def suggestions_text(found: models.Suggestions, budget: int) -> str:
     """Links that are missing, the most likely first, each with the sentence that shows it."""
-    fit = Budget(budget).first(map(_suggested, found.suggestions))
+    shown: list[str] = []
+    for one in found.suggestions:
+        reason = {
+            "alike": "speaks of the same",
+            "mention": "is named there",
+            "dangling": f"{counted(one.notes or 0, 'note')} link to it, no note is called so",
+        }[one.kind]
+        head = f"{one.source}:{one.line} -> {one.link} ({reason}, score {one.score:.2f})"
+        shown.append(f"{on_one_line(head)}\n{_quoted(one.text)}")
+    fit = Budget(budget).first(shown)
     parts = fit or ["No link is missing that notehop can see."]
     if omitted := len(found.suggestions) - len(fit):
         parts = [*parts, f"{counted(omitted, 'suggestion')} more did not fit the budget."]
@@ -233,29 +248,8 @@ def _remarks(
     yield from _warned(warnings, reply.pending)
 
 
-def _suggested(one: models.Suggestion) -> str:
-    reason = {
-        "alike": "speaks of the same",
-        "mention": "is named there",
-        "dangling": f"{counted(one.notes or 0, 'note')} link to it, no note is called so",
-    }[one.kind]
-    head = f"{one.source}:{one.line} -> {one.link} ({reason}, score {one.score:.2f})"
-    return f"{on_one_line(head)}\n{_quoted(one.text)}"
-
-
-def _browsed(note: models.BrowsedNote) -> str:
-    sentences = dict.fromkeys(link.sentence for link in note.links if link.sentence)
-    about = note.text and f"{_quoted(note.text)}{_by(note.written_by)}"
-    head = f"{on_one_line(note.path)} (depth {note.depth}, {note.way})"
-    return "\n".join(part for part in (head, *map(_quoted, sentences), about) if part)
-
-
 def _connected(note: models.ConnectedNote) -> str:
     return f"{note.label} {_at(note)}\n{_quoted(note.reason)}"
-
-
-def _named(paths: Iterable[str | None]) -> list[str]:
-    return list(dict.fromkeys(on_one_line(path) for path in paths if path))[:NAMED_LINKS]
 
 
 def _by(model: str | None) -> str:
@@ -263,23 +257,6 @@ def _by(model: str | None) -> str:
     if model is None:
         return ""
     return f"\n(written by the model {on_one_line(model)}, not in the note)"
-
-
-def _support(one: models.Citation) -> str:
-    said = [] if one.support is None else [f"support {one.support}"]
-    if one.quote_lines is not None:
-        first, last = one.quote_lines
-        lines = f"line {first}" if first == last else f"lines {first}-{last}"
-        said.append(f"by {lines}" if said else lines)
-    return f" ({', '.join(said)})" if said else ""
-
-
-def _worth(hit: models.Hit) -> str:
-    if hit.relevance is None:
-        return f"score {round(hit.score, 4)}"
-    weak = ", weak" if hit.weak else ""
-    led = f", found by way of {on_one_line(hit.second_look.title)}" if hit.second_look else ""
-    return f"score {round(hit.score, 4)}, relevance {hit.relevance:.2f}{weak}{led}"
 
 
 def _warned(warnings: Iterable[str], pending: int | None) -> Iterable[str]:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from llama_index.core.tools import FunctionTool, ToolMetadata
 from llama_index.core.tools.tool_spec.base import BaseToolSpec
 
-from notehop.app.mcp.arguments import input_schema, read_arguments
 from notehop.app.mcp.tools import TOOLS, Tool
 from notehop.app.problems import agent_text
 from notehop.config.errors import NotehopError
@@ -43,7 +42,7 @@ class VaultToolSpec(BaseToolSpec):
     def _working(self, tool: Tool) -> Callable[..., str]:
         def work(**arguments: Any) -> str:
             try:
-                return tool.work(self._vault, read_arguments(tool.arguments, arguments))
+                return tool.work(self._vault, tool.read(arguments))
             except NotehopError as exc:
                 return agent_text(exc)
 
@@ -55,7 +54,7 @@ class _Described(ToolMetadata):
 
     def __init__(self, tool: Tool) -> None:
         super().__init__(name=tool.name, description=tool.description, fn_schema=tool.arguments)
-        self._schema = input_schema(tool.arguments)
+        self._schema = tool.input_schema()
 
     def get_parameters_dict(self) -> dict[str, Any]:
         return self._schema

@@ -271,10 +271,7 @@ class Answer(Reply):
     def __str__(self) -> str:
         """The answer with its places and doubts, for who reads text: a language model's tool."""
         parts = [
-            (
-                "Sources",
-                [f"{one.marker} {_place(one)}" for one in self.citations],
-            ),
+            ("Sources", [f"{one.marker} {_place(one)}" for one in self.citations]),
             ("Not certain", doubts(self.claims)),
         ]
         return _text(self.answer, parts, self)

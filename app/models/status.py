@@ -64,10 +64,9 @@ class EgressCall(BaseModel):
     """One try of a call. ``time`` is in seconds since the epoch, ``ms`` what it took.
 
     ``purpose``: ``answer``, ``condense``, ``summary``, ``header``, ``themes`` or ``other``; of a
-    Chroma server ``mirror`` or ``search``.
-    ``notes`` are paths in the vault, ``more_notes`` how many more there were. ``status`` is that of
-    HTTP. ``error`` is a kind of provider's error; None if it brought a whole answer. Where ``over``
-    is false, it goes on, or its process died.
+    Chroma server ``mirror`` or ``search``. ``notes`` are paths in the vault, ``more_notes`` counts
+    further ones. ``status`` is that of HTTP; ``error`` a kind of provider's error, None for a whole
+    answer. Where ``over`` is false, it goes on, or its process died.
     """
 
     time: float
@@ -98,10 +97,8 @@ class EgressReport(Strict):
 class HeldModel(Strict):
     """A model that notehop can use, or one that the settings name and that is not here.
 
-    ``origin`` says where it is from: installed with notehop, with an extra, in the hub's cache, or
-    in a folder. ``languages`` are ISO 639 codes as its authors give them, ``mul`` for many; empty
-    where they say nothing. ``used_by`` are the settings that name it; ``problem`` says why it
-    cannot be used, and what to do.
+    ``languages`` are ISO 639 codes as its authors give them, ``mul`` for many. ``used_by`` are the
+    settings that name it; ``problem`` says why it cannot be used, and what to do.
     """
 
     name: str

@@ -1,6 +1,4 @@
-"""What a question takes beside its sources: the turns of its conversation, its answer in events, and
-what its reply says of how it came about.
-"""
+"""The turns of a conversation, an answer in events, and what a reply says of how it came about."""
 
 from __future__ import annotations
 
@@ -23,7 +21,6 @@ from notehop.app.answer.conversation import (
     with_subject,
 )
 from notehop.app.answer.query_engine import NotehopQueryEngine
-from notehop.app.answer.synthesizer import VaultSynthesizer
 from notehop.app.problems import agent_text, problem, unforeseen
 from notehop.app.retrieval.filter_syntax import ParsedQuery, read
 from notehop.app.retrieval.relevance import question_words
@@ -63,7 +60,12 @@ BRIEFLY = 0.02
 
 
 class PendingCount:
-    """Counts in the background, so that a query on a large vault does not wait for the walk."""
+    """Counts in the background, so that a query on a large vault does not wait for the walk.
+
+    :param count: may take its time, and may fail.
+    :param state: says which state of the index it is now; a count of another one is dropped.
+    :param wait: seconds that the first query waits for its count.
+    """
 
     def __init__(
         self,
@@ -72,17 +74,9 @@ class PendingCount:
         state: Callable[[], object] = lambda: None,
         wait: float = WAIT,
     ) -> None:
-        """Count with ``count``, which may take its time, and may fail.
-
-        :param wait: seconds that the first query waits for its count.
-        :param state: says which state of the index it is now; a count of another one is dropped.
-        """
-        self._count = count
-        self._clock = clock
-        self._state = state
-        self._wait = wait
-        self._counted: object = None
+        self._count, self._clock, self._state, self._wait = count, clock, state, wait
         self._turn = threading.Lock()
+        self._counted: object = None
         self._running: threading.Thread | None = None
         self._value: int | None = None
         self._at: float | None = None
@@ -100,10 +94,7 @@ class PendingCount:
                 self._running.start()
 
     def value(self) -> int | None:
-        """The last count of the index as it is now, begun if it has to be.
-
-        None if the first is not ready in time, or the last could not be made.
-        """
+        """The last count of the index as it is now; None if the first is not ready in time, or it failed."""
         self.begin()
         with self._turn:
             running, wait = self._running, self._wait if self._at is None else BRIEFLY
@@ -125,10 +116,9 @@ class PendingCount:
 
 
 class Conversations:
-    """Turns by the id of their conversation. Threads may share it.
+    """The last turns of the conversations that were used last, by id. Threads may share it.
 
-    An id that is not known, or no more, begins a conversation. Kept are those that were used last,
-    and of each its last turns.
+    An id that is not known, or no more, begins a conversation.
     """
 
     def __init__(self, settings: ConversationSettings) -> None:
@@ -144,10 +134,7 @@ class Conversations:
             return self._talks[name][2] if name in self._talks else ()
 
     def add(self, name: str, turn: Turn) -> int:
-        """Remember a turn, and for it forget what is too much or too old.
-
-        :returns: its number, from 1, in the order in which turns came.
-        """
+        """Remember a turn, and return its number, from 1, in the order in which turns came."""
         with self._busy:
             self._forget()
             _, count, turns = self._talks.pop(name, (0.0, 0, ()))
@@ -187,20 +174,17 @@ class QuestionRun:
     def answer(self) -> models.Answer:
         """Answer at once."""
         self._read_follow_up()
-        response = self._response(self._synthesizer())
+        response = self._response(None)
         return self._reply(str(response), response.metadata)
 
     def events(self) -> Iterator[models.StreamEvent]:
-        """Yield the sources, the connected notes, the answer in pieces, then the whole of it.
-
-        Whatever goes wrong is the last event; nothing is raised. Once cancelled, it ends.
-        """
+        """The sources, the connected notes, the answer in pieces, the whole of it; last what goes wrong."""
         cancelled = self.cancelled or (lambda: False)
         try:
             self._read_follow_up()
             if cancelled():
                 return
-            response = self._response(self._synthesizer().in_pieces(cancelled))
+            response = self._response(cancelled)
             found = response.metadata
             yield models.SourcesEvent(sources=explained(found["sources"], self.asked))
             yield models.ConnectedEvent(connected_notes=found["connected_notes"])
@@ -219,13 +203,13 @@ class QuestionRun:
                 _log.exception("the answer failed")
             yield models.ErrorEvent(problem=problem(exc))
 
-    def _synthesizer(self) -> VaultSynthesizer:
-        """What answers: where a subject was carried over, it says so first."""
-        own = self.engine.synthesizer
-        return own if self.carried is None else CarriedSubject(own, self.carried)
-
-    def _response(self, synthesizer: VaultSynthesizer) -> Any:
-        """That of LlamaIndex, in pieces where the synthesizer gives them."""
+    def _response(self, cancelled: Callable[[], bool] | None) -> Any:
+        """That of LlamaIndex; in pieces where something says whether it is cancelled."""
+        synthesizer = self.engine.synthesizer
+        if self.carried is not None:
+            synthesizer = CarriedSubject(synthesizer, self.carried)
+        if cancelled is not None:
+            synthesizer = synthesizer.in_pieces(cancelled)
         return NotehopQueryEngine(self.retriever, synthesizer).query(self.query)
 
     def _reply(self, text: str, found: Mapping[str, Any]) -> models.Answer:
@@ -235,28 +219,28 @@ class QuestionRun:
         if llm is not None and found["mode"] == "llm":
             model = llm.metadata.model_name
             model = llm.class_name() if model == "unknown" else model
+        same = (
+            "mode",
+            "likelihood",
+            "mentioned",
+            "claims",
+            "left_out",
+            "connected_notes",
+            "warnings",
+        )
         answer = models.Answer(
             answer=text,
-            mode=found["mode"],
             model=model,
             citations=explained(found["citations"], self.asked),
-            likelihood=found["likelihood"],
-            mentioned=found["mentioned"],
-            claims=found["claims"],
-            left_out=found["left_out"],
             sources=explained(found["sources"], self.asked),
-            connected_notes=found["connected_notes"],
-            warnings=found["warnings"],
+            **{name: found[name] for name in same},
             **reply_fields(
                 self.query, self.asked, self.pending.value(), self.started, found["timings_ms"]
             ),
         )
-        return answer if self.turn is None else self._in_conversation(answer, self.turn)
-
-    def _in_conversation(
-        self, answer: models.Answer, turn: models.ConversationTurn
-    ) -> models.Answer:
-        """Remember the answer for the questions after it, and say in it which turn it is."""
+        if (turn := self.turn) is None:
+            return answer
+        # Remembered for the questions after it.
         notes = [source.path for source in answer.sources]
         notes += [note.path for note in answer.connected_notes]
         if turn.question is not None:
@@ -264,7 +248,7 @@ class QuestionRun:
             notes += self.before
         kept = Turn(
             turn.question or self.asked.query,
-            answer.answer,
+            text,
             tuple(dict.fromkeys(notes)),
             self.asked.query,
             self.carried or self._subject(answer),
@@ -290,7 +274,7 @@ class QuestionRun:
         if not turns:
             return
         with self.engine.reader.snapshot() as view:
-            written = self._written(view)
+            written = parsed(view, self.query.query_str, literal=self.asked.literal)
             if not written.text.strip():
                 return
             with self.query.trace.timed(STAGE):
@@ -299,7 +283,7 @@ class QuestionRun:
                 return
             if not self.asked.literal:
                 # Of what would be read as a filter, the words of phrases stay.
-                while (found := read(question, _properties(view))).conditions:
+                while (found := parsed(view, question)).conditions:
                     question = found.text
         # The filters come first: a quote that the model left open would take one in.
         rewritten = " ".join([*map(str, written.conditions), question])
@@ -309,17 +293,18 @@ class QuestionRun:
         self.turn = self.turn.model_copy(update={"question": question, "subject": self.carried})
         self.query.query_str = rewritten
 
-    def _written(self, view: Snapshot) -> ParsedQuery:
-        """The question and its filters."""
-        text = self.query.query_str
-        return ParsedQuery(text) if self.asked.literal else read(text, _properties(view))
-
     def _condensed(self, text: str, turns: Sequence[Turn], view: Snapshot) -> str | None:
         """The follow-up as a question of its own; None, with a warning, if no model could help."""
         place, llm = self.engine.place, self.engine.llm
         try:
             standing = CurrentNotes(view, place)
-            shown = [_shown(turn, standing) for turn in turns]
+            shown: list[Turn] = []
+            for turn in turns:
+                if set(turn.paths) - standing.notes_at(turn.paths).keys():
+                    # Of one whose notes may not be shown any more, only what the user typed in it.
+                    own = turn.subject if turn.subject.casefold() in turn.typed.casefold() else ""
+                    turn = Turn(turn.typed, WITHDRAWN, subject=own)
+                shown.append(turn)
             if llm is None:
                 return self._about(text, shown[-1].subject, view)
             settings = place.settings
@@ -353,7 +338,7 @@ class QuestionRun:
     def _subject(self, answer: models.Answer) -> str:
         """What a question of its own was about."""
         with self.engine.reader.snapshot() as view:
-            text = self._written(view).text
+            text = parsed(view, self.query.query_str, literal=self.asked.literal).text
             named = [note.title for note in view.notes_at(_named(text, view)).values()]
         cited = [one.title for one in answer.citations]
         return subject_of(text, named, cited, self.engine.tokenizer.query)
@@ -364,18 +349,10 @@ def _named(text: str, view: Snapshot) -> tuple[str, ...]:
     return Subject(view, text, None, covered=COVERED).notes(())
 
 
-def _shown(turn: Turn, standing: CurrentNotes) -> Turn:
-    """A turn; once a note that it came from may not be shown, only what the user typed in it."""
-    there = set(standing.notes_at(turn.paths))
-    if there.issuperset(turn.paths):
-        return turn
-    subject = turn.subject if turn.subject.casefold() in turn.typed.casefold() else ""
-    return Turn(turn.typed, WITHDRAWN, subject=subject)
-
-
-def _properties(view: Snapshot) -> Callable[[str], bool]:
+def parsed(view: Snapshot, text: str, *, literal: bool = False) -> ParsedQuery:
+    """A query's text and its filters apart; all of it is text where it is literal."""
     labels = view.labels
-    return lambda key: labels.has(property_label(key))
+    return ParsedQuery(text) if literal else read(text, lambda key: labels.has(property_label(key)))
 
 
 OF_A_SOURCE = ("signals", "rerank", "expanded_from", "held_back")
@@ -397,11 +374,7 @@ def reply_fields(
     started: float,
     timings_ms: Mapping[str, float],
 ) -> dict[str, Any]:
-    """The fields of :class:`Reply` that are known of every query, whatever came of it.
-
-    :param started: when it began, of ``perf_counter``.
-    :param timings_ms: of its stages.
-    """
+    """The fields of :class:`Reply` that are known of every query; ``started`` is of ``perf_counter``."""
     trace = query.trace
     total = (time.perf_counter() - started) * 1000
     timings = {name: round(value, 3) for name, value in {**timings_ms, "total": total}.items()}

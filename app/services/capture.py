@@ -4,7 +4,7 @@ import logging
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, wait
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from datetime import datetime
 
 from notehop.app.models import Captured, CaptureQuery, Connection
@@ -27,14 +27,10 @@ def capture(
     *,
     now: datetime | None = None,
 ) -> Captured:
-    """Write a new note, then look for related ones.
-
-    What goes wrong with the look-up is logged, and said in the message.
+    """Write a new note, then look for related ones, as :meth:`VaultHandle.capture`.
 
     :param open_index: makes ready for the look-up, which may take its time.
     :param now: the time on the wall; None asks the clock.
-    :raises VaultError: if the vault is not there.
-    :raises CaptureFailed: if the note cannot be written.
     :raises ReadOnly: at a place that is read only.
     """
     if place.read_only:
@@ -51,13 +47,20 @@ def capture(
         tags=query.tags,
         now=now or datetime.now(),
     )
-    told = f"Captured as {on_one_line(kept.path)}{_left_out(place, kept.path)}"
+    told = f"Captured as {on_one_line(kept.path)}"
+    with suppress(NotehopError, OSError):
+        for file in scan(place.vault, place.settings.vault, within=[kept.path]).files:
+            if file.path == kept.path and file.excluded:
+                told += f" (left out of the index, so no search finds it: {file.excluded})"
     if settings.connections == 0:
         return Captured(filename=kept.path, message=f"{told}.")
     try:
         found = _in_time(open_index(), kept, settings.timeout_s)[: settings.connections]
     except Exception as exc:  # noqa: BLE001 (whatever it is, the note is written)
-        reason = _reason(exc)
+        # An error of ours says what is wrong; of another its kind tells more.
+        lines = str(exc).strip().splitlines()[:1]
+        ours = isinstance(exc, NotehopError) and lines
+        reason = ": ".join(lines if ours else [type(exc).__name__, *lines])
         # Names of notes are no part of a log.
         _log.warning("no related notes for a captured one: %s", reason)
         return Captured(
@@ -81,25 +84,12 @@ def capture_cold(place: Place, query: CaptureQuery) -> Captured:
         return capture(place, query, open_index)
 
 
-def _left_out(place: Place, path: str) -> str:
-    """What is to be said of a note that no search will find."""
-    try:
-        found = scan(place.vault, place.settings.vault, within=[path]).files
-    except (NotehopError, OSError):
-        return ""
-    reasons = [file.excluded for file in found if file.path == path and file.excluded]
-    return f" (left out of the index, so no search finds it: {reasons[0]})" if reasons else ""
-
-
 _LOOK_UPS = threading.BoundedSemaphore(4)
 """At once, those included that nobody waits for any more."""
 
 
 def _in_time(find: Find, kept: Kept, seconds: float) -> list[Connection]:
-    """What is found in time; what takes longer goes on, and nobody hears of it.
-
-    :raises NotehopError: if it takes longer.
-    """
+    """What is found in time; what takes longer goes on, and nobody hears of it."""
     found: Future[list[Connection]] = Future()
     if not _LOOK_UPS.acquire(timeout=seconds):
         raise NotehopError("others are still being looked up")
@@ -118,10 +108,3 @@ def _in_time(find: Find, kept: Kept, seconds: float) -> list[Connection]:
     if not found.done():
         raise NotehopError(f"it took longer than {seconds:g} s")
     return found.result()
-
-
-def _reason(failure: BaseException) -> str:
-    lines = str(failure).strip().splitlines()
-    if isinstance(failure, NotehopError) and lines:
-        return lines[0]
-    return ": ".join([type(failure).__name__, *lines[:1]])

@@ -8,10 +8,8 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from functools import lru_cache
-from hashlib import blake2b
-from typing import NoReturn
+from functools import lru_cache, partial
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 from llama_index.core import Settings as LlamaSettings
@@ -45,7 +43,6 @@ from notehop.indexing.embed.onnx_embedding import QueryEmbedder, load_query
 from notehop.indexing.llm.provider_llm import ProviderLLM
 from notehop.indexing.llm.providers import load_llm
 from notehop.indexing.stores.catalog import Catalog
-from notehop.indexing.stores.lexical import LexicalIndex
 from notehop.indexing.stores.reader import Reader, Snapshot
 from notehop.indexing.tokens import Tokenizer, detect_language
 from notehop.indexing.tokens.languages import FUNCTION_WORDS
@@ -66,7 +63,7 @@ Run = Callable[[TracedQuery, Wanted], list[NodeWithScore]]
 
 
 PASSAGES = 4_096
-"""Passages whose vectors are remembered, by a hash: some 6 MB. Questions come back to the same notes."""
+"""Passages whose vectors are remembered: some 10 MB. Questions come back to the same notes."""
 
 QUERIES = 64
 """Questions and sentences of answers whose vectors are remembered: each is compared often."""
@@ -76,7 +73,6 @@ class VaultRetriever(ThreadedRetriever):
     """Finds sources, best first, then (unless switched off) the notes they are linked with.
 
     Connected notes have ``metadata["role"] == "connected"``: they are context, not to be cited.
-    Each query sees one generation of the index, the newest.
     """
 
     def __init__(self, run: Run, wanted: Wanted, vault: str) -> None:
@@ -107,15 +103,13 @@ class VaultRetriever(ThreadedRetriever):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Language:
-    """What follows from the language of an index."""
+class _Language(NamedTuple):
+    """What follows from the language of an index, with what was read last."""
 
     catalog: Catalog
     tokenizer: Tokenizer
     reading: Reading
     synthesizer: VaultSynthesizer
-    forget: Callable[[], None]
 
 
 class Engine:
@@ -125,43 +119,37 @@ class Engine:
     :ivar ready: whether all that a query needs is loaded.
     """
 
-    def __init__(
-        self, place: Place, reader: Reader, llm: LLM | None, reopened: Callable[[], Reader]
-    ) -> None:
+    def __init__(self, place: Place, llm: LLM | None, opened: Callable[[], Reader]) -> None:
+        """:param opened: opens the index, at once and again after a rest."""
         self.place = place
-        self.llm = (
-            load_llm(place.settings, log_dir=place.log_dir, lazily=True) if llm is None else llm
-        )
+        self._opened = opened
+        self._reader: Reader | None = opened()
+        self._generation = self._reader.generation
+        try:
+            self.llm = llm or load_llm(place.settings, log_dir=place.log_dir, lazily=True)
+        except BaseException:
+            self._reader.close()
+            raise
         self.ready = False
         # Who reads notes does not wait for models.
         self._opening = threading.Lock()
         self._loading = threading.RLock()
         self._closed = False
         self._used = time.monotonic()
-        self._reopened = reopened
-        self._reader: Reader | None = reader
-        self._generation = reader.generation
         self._embedder: QueryEmbedder | None = None
         self._scorer: CrossEncoderScorer | None = None
         self._language: _Language | None = None
 
     def close(self) -> None:
-        """Let go of the index, of threads, and of the connections of the model that the settings
-        name."""
-        if self._closed:
-            return
-        self._closed = True
-        self._let_go()
-        if isinstance(self.llm, ProviderLLM):
-            self.llm.close()
+        """Let go of the index, and of the connections of the model that the settings name."""
+        if not self._closed:
+            self._closed = True
+            self._let_go()
+            if isinstance(self.llm, ProviderLLM):
+                self.llm.close()
 
     def rest(self, idle: float) -> bool:
-        """Let go of models and index if nobody asked for so many seconds; the next query loads them.
-
-        Queries that run keep what they have.
-
-        :returns: whether something was let go of.
-        """
+        """As :meth:`VaultHandle.rest`."""
         loaded = self._reader is not None or self._embedder is not None
         if self._closed or not loaded or time.monotonic() - self._used < idle:
             return False
@@ -178,21 +166,18 @@ class Engine:
         with self._opening, self._loading:
             self._forget()
             reader, self._reader = self._reader, None
-            self._embedder = self._scorer = self._language = None
+            self._embedder = self._scorer = None
         if reader is not None:
             reader.close()
 
     def _forget(self) -> None:
         """Forget texts that were read: notes may have been withdrawn."""
         words_of.cache_clear()
-        if self._language is not None:
-            self._language.forget()
+        passages.cache_clear()
+        self._language = None
 
     def check_open(self) -> None:
-        """Refuse what is asked of a closed vault.
-
-        :raises UsageError: once it is closed.
-        """
+        """Refuse what is asked of a closed vault."""
         if self._closed:
             raise UsageError(
                 "the vault was closed; ask while it is open, or open it again with open_vault"
@@ -206,33 +191,23 @@ class Engine:
 
     @property
     def reader(self) -> Reader:
-        """The reader of the index.
-
-        :raises UsageError: once it is closed.
-        :raises IndexFailure: if it has to be opened again, and cannot be.
-        """
+        """The reader of the index, which is opened again after a rest."""
         with self._opening:
             self.check_open()
             if self._reader is None:
-                self._reader = self._reopened()
+                self._reader = self._opened()
             self._used = time.monotonic()
             return self._reader
 
     @contextmanager
     def current(self) -> Iterator[CurrentNotes]:
-        """The newest generation, held against the files of the vault.
-
-        :raises UsageError: once it is closed.
-        """
+        """The newest generation, held against the files of the vault."""
         with self.reader.snapshot() as view:
             yield CurrentNotes(view, self.place)
 
     @property
     def embedder(self) -> QueryEmbedder:
-        """The model that embedded the index.
-
-        :raises ModelError: if it cannot be loaded.
-        """
+        """The model that embedded the index."""
         with self._loading:
             self._used = time.monotonic()
             if self._embedder is None:
@@ -250,10 +225,7 @@ class Engine:
             return self._scorer
 
     def warm(self) -> None:
-        """Load the models and let them work once: the first time takes longer.
-
-        A broken rerank is no reason to fail: each reply says that it was not reranked.
-        """
+        """As :meth:`VaultHandle.warm`. A broken rerank is no reason to fail: each reply says so."""
         self.embedder.embed_query("warm")
         if (scorer := self.scorer) is not None:
             with suppress(ModelError):
@@ -277,10 +249,7 @@ class Engine:
         return self._as_indexed().synthesizer
 
     def own_synthesizer(self, llm: LLM | None = None) -> VaultSynthesizer:
-        """One whose prompts are its own.
-
-        :param llm: its language model; None for that of the vault.
-        """
+        """One whose prompts are its own, by another language model if one is given."""
         if llm is None:
             return self.synthesizer.with_own_prompts()
         return self._synthesizer(self.reading, llm)
@@ -293,19 +262,62 @@ class Engine:
                 return self._language
             language = catalog.meta().get("fingerprint", {}).get("language")
             tokenizer = Tokenizer(str(language or "en"))
-            reading, forget = reading_of(
-                tokenizer, lambda: self.reader.lexical, lambda: self.embedder, self._named
-            )
+            reading = self._reading(tokenizer)
             synthesizer = self._synthesizer(reading, self.llm)
-            found = _Language(catalog, tokenizer, reading, synthesizer, forget)
+            found = _Language(catalog, tokenizer, reading, synthesizer)
             # An empty index has no language yet: look again with the next query.
             self._language = found if language else None
             return found
 
-    def _named(self, name: str) -> bool:
-        """Whether a note goes by a name, as its title or an alias."""
-        with self.reader.snapshot() as view:
-            return bool(view.notes_named(name))
+    def _reading(self, tokenizer: Tokenizer) -> Reading:
+        """What reads with what the index was made with, and remembers what was read last."""
+        language = tokenizer.language
+
+        def terms(query: str) -> list[Term]:
+            foreign = detect_language([query], language) != language
+            index = self.reader.lexical
+            found: dict[str, Term] = {}
+            for word in question_words(query, tokenizer, index):
+                own = [token for token in tokenizer.query(word.written) if token in word.tokens]
+                own = own or list(word.tokens[:1])
+                held = [index.frequency(token) for token in own]
+                # Of a name that capitals split ("LaTeX") some part stands somewhere by chance.
+                split = word.written.isalnum() and held[0] == 0 and min(held[1:], default=1) == 0
+                absent = word.missing or split
+                for token, count in zip(own, held, strict=True):
+                    weight = idf(count, len(index))
+                    term = Term(token, weight, absent and not foreign, word.written, absent=absent)
+                    found.setdefault(token, term)
+            return list(found.values())
+
+        known: dict[str, Vectors] = {}
+
+        @lru_cache(maxsize=QUERIES)
+        def asked(query: str) -> Vectors:
+            return self.embedder.embed_query(query)
+
+        def vectors(query: str, texts: Sequence[str]) -> tuple[Vectors, Vectors]:
+            rows = {text: row for text in texts if (row := known.get(text)) is not None}
+            if new := [text for text in dict.fromkeys(texts) if text not in rows]:
+                rows |= (made := dict(zip(new, self.embedder.embed_together(new), strict=True)))
+                if len(known) > PASSAGES:
+                    known.clear()
+                known.update(made)
+            return asked(query), np.stack([rows[text] for text in texts])
+
+        def named(name: str) -> bool:
+            with self.reader.snapshot() as view:
+                return bool(view.notes_named(name))
+
+        return Reading(
+            words=lru_cache(maxsize=4_096)(tokenizer),
+            terms=terms,
+            sentences=lambda text: sentence_spans(text, language),
+            vectors=vectors,
+            language=language,
+            small=frozenset(tokenizer(" ".join(FUNCTION_WORDS.get(language, ())))),
+            named=named,
+        )
 
     def _synthesizer(self, reading: Reading, llm: LLM | None) -> VaultSynthesizer:
         settings, name = self.place.settings, self.place.name
@@ -329,11 +341,9 @@ class Engine:
         )
 
     def retrieve(self, query: TracedQuery, wanted: Wanted) -> list[NodeWithScore]:
-        """Return sources and connected notes of the newest generation.
+        """The sources and connected notes of the newest generation.
 
         What was searched for, without filters, stands in the query's trace.
-
-        :raises QueryError: if the query is empty or too long.
         """
         place, trace = self.place, query.trace
         settings = place.settings
@@ -376,14 +386,8 @@ class Engine:
             by_words = asked is None and not narrowed.lists
             if by_words:
                 self._read_words(query, view, tokenizer)
-            parts = Parts(
-                place.vault,
-                settings,
-                lambda: self.embedder,
-                tokenizer,
-                lambda: remedy(place.layout),
-                self.scorer,
-            )
+            now_done, embedder = partial(remedy, place.layout), lambda: self.embedder
+            parts = Parts(place.vault, settings, embedder, tokenizer, now_done, self.scorer)
             found = retrieve(query, view, parts, wanted, narrowed)
         self.ready = self.ready or by_words
         return found if asked is None else asked.told(found, wanted)
@@ -410,70 +414,3 @@ class Engine:
                 else None,
             )
             query.query_str = trace.text = text
-
-
-def reading_of(
-    tokenizer: Tokenizer,
-    lexical: Callable[[], LexicalIndex],
-    embedder: Callable[[], QueryEmbedder],
-    named: Callable[[str], bool],
-) -> tuple[Reading, Callable[[], None]]:
-    """Read with what the index was made with, remembering what was read last; and what forgets it:
-    texts of notes that may have been withdrawn since.
-
-    :param lexical: gives the lexical index as it is now.
-    :param named: tells whether a note goes by a name.
-    """
-    language = tokenizer.language
-
-    def terms(query: str) -> list[Term]:
-        foreign = detect_language([query], language) != language
-        index = lexical()
-        found: dict[str, Term] = {}
-        for word in question_words(query, tokenizer, index):
-            own = [token for token in tokenizer.query(word.written) if token in word.tokens]
-            own = own or list(word.tokens[:1])
-            held = [index.frequency(token) for token in own]
-            # Of a name that capitals split ("LaTeX") some part stands somewhere by chance.
-            split = word.written.isalnum() and held[0] == 0 and min(held[1:], default=1) == 0
-            absent = word.missing or split
-            for token, count in zip(own, held, strict=True):
-                weight = idf(count, len(index))
-                term = Term(token, weight, absent and not foreign, word.written, absent=absent)
-                found.setdefault(token, term)
-        return list(found.values())
-
-    known: dict[bytes, Vectors] = {}
-
-    @lru_cache(maxsize=QUERIES)
-    def asked(query: str) -> Vectors:
-        return embedder().embed_query(query)
-
-    def vectors(query: str, texts: Sequence[str]) -> tuple[Vectors, Vectors]:
-        keys = {text: blake2b(text.encode("utf-8", "surrogatepass")).digest() for text in texts}
-        rows = {text: row for text, key in keys.items() if (row := known.get(key)) is not None}
-        if new := [text for text in keys if text not in rows]:
-            made = dict(zip(new, embedder().embed_together(new), strict=True))
-            if len(known) > PASSAGES:
-                known.clear()
-            known.update({keys[text]: row for text, row in made.items()})
-            rows |= made
-        return asked(query), np.stack([rows[text] for text in texts])
-
-    words = lru_cache(maxsize=4_096)(tokenizer)
-
-    def forget() -> None:
-        words.cache_clear()
-        asked.cache_clear()
-        passages.cache_clear()
-
-    reading = Reading(
-        words=words,
-        terms=terms,
-        sentences=lambda text: sentence_spans(text, language),
-        vectors=vectors,
-        language=language,
-        small=frozenset(tokenizer(" ".join(FUNCTION_WORDS.get(language, ())))),
-        named=named,
-    )
-    return reading, forget

@@ -1,8 +1,4 @@
-"""Brings an index up to its vault in a process of its own.
-
-A server leaves it to one: its queries do not wait for indexing, and the memory that
-bulk work takes ends with it.
-"""
+"""Brings an index up to its vault in a process of its own, whose memory ends with it."""
 
 from __future__ import annotations
 
@@ -18,7 +14,7 @@ from notehop.app.services.open_vault import Place
 from notehop.config.errors import IndexDamaged, IndexFailure, IndexMismatch, IndexMissing
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.watch.backoff import Backoff
-from notehop.indexing.watch.process import index_program, run_program
+from notehop.indexing.watch.process import index_program
 from notehop.indexing.watch.state import read_watch_state
 
 
@@ -37,30 +33,22 @@ FIRST_RETRY = 1.0
 LAST_RETRY = 60.0
 """The longest such wait, and the life that makes a follower count as having worked."""
 
-ENDING = 5.0  # seconds that a follower is given to finish what it writes
+ENDING = 5.0  # seconds that a process is given to finish what it writes
 _LOOK = 0.5  # seconds between two looks at whether it runs still
 
 
 class FollowerProcess:
-    """A process that follows a vault while this one lives; use it in a ``with``."""
+    """A process that follows a vault while this one lives; use it in a ``with``.
+
+    :param command: what people know this process by.
+    :param warn: hears when the follower ended and is started again.
+    """
 
     def __init__(
-        self,
-        place: Place,
-        command: str,
-        warn: Callable[[str], None],
-        config_file: Path | None,
+        self, place: Place, command: str, warn: Callable[[str], None], config_file: Path | None
     ) -> None:
-        """Start nothing yet.
-
-        :param command: what people know this process by.
-        :param warn: hears when the follower ended and is started again.
-        """
-        self._command = [
-            *index_program(place.vault, place.layout, config_file),
-            "--supervised",
-            command,
-        ]
+        program = index_program(place.vault, place.layout, config_file)
+        self._command = [*program, "--supervised", command]
         self._warn = warn
         self._stop = threading.Event()
         self._keeper = threading.Thread(target=self._keep, name="notehop-follower", daemon=True)
@@ -115,11 +103,9 @@ def has_index(place: Place) -> bool:
     """Whether the vault was ever indexed; one that cannot be read counts, and is damaged."""
     # Here and not above: every search imports this module, and few need the database.
     from notehop.indexing.stores.catalog import Catalog
-    from notehop.indexing.stores.replacement import settle
 
-    settle(place.layout)
     try:
-        with Catalog.open(place.layout.catalog, read_only=True) as catalog:
+        with Catalog.of(place.layout) as catalog:
             return "fingerprint" in catalog.meta()
     except IndexMissing:
         return False
@@ -128,59 +114,3 @@ def has_index(place: Place) -> bool:
     except IndexFailure:
         # Its server is away for now: who follows waits for it.
         return True
-
-
-class FirstIndex:
-    """Makes the index of a vault in a process of its own, and knows how far it is.
-
-    ``said`` is what the process said last, ``failure`` that if it failed.
-    """
-
-    def __init__(
-        self,
-        place: Place,
-        command: str,
-        told: Callable[[str], None],
-        config_file: Path | None,
-    ) -> None:
-        """Start nothing yet.
-
-        :param command: what people know the one by that it is made for.
-        :param told: hears each line that the process says.
-        """
-        self._told = told
-        program = index_program(place.vault, place.layout, config_file)
-        self._command = [*program, "--part-of", command]
-        self._stop, self._ended = threading.Event(), threading.Event()
-        self._begun = False
-        self.said = "just begun"
-        self.failure: str | None = None
-
-    @property
-    def running(self) -> bool:
-        return not self._ended.is_set()
-
-    def run(self) -> None:
-        self._begun = True
-        try:
-            run_program(self._command, self._stop, self._hear)
-            self.failure = "it was stopped" if self._stop.is_set() else None
-        except IndexFailure as exc:
-            self.failure = str(exc)
-        finally:
-            self._ended.set()
-
-    def _hear(self, line: str) -> None:
-        self.said = line
-        # Standard error may be closed by now: the process is heard on.
-        with suppress(OSError, ValueError):
-            self._told(line)
-
-    def stop(self) -> None:
-        """Have the process end; the next run goes on where it was."""
-        self._stop.set()
-
-    def join(self) -> None:
-        """Wait until it has, for some seconds."""
-        if self._begun:
-            self._ended.wait(ENDING)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from notehop.app.services.notes.find_note import find_note
@@ -13,7 +13,7 @@ from notehop.indexing.changes import compare, scan
 from notehop.indexing.graph.files import VaultFiles, is_pdf
 from notehop.indexing.graph.resolve import Outline, ResolvedLink, outline_of_note, resolve_link
 from notehop.indexing.vault.front_matter import read_front_matter
-from notehop.indexing.vault.model import Link, Note
+from notehop.indexing.vault.model import Note
 from notehop.indexing.vault.parse import decode, read_note
 from notehop.indexing.vault.properties import read_properties
 from notehop.indexing.vault.walk import FileEntry
@@ -25,39 +25,6 @@ TELLING = ("alias", "private", "notehop")
 """A front matter without any of these words has no aliases and keeps no note out."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReadNote:
-    """What stays of a note once it was read; ``excluded`` says why it keeps itself out."""
-
-    links: tuple[Link, ...]
-    outline: Outline | None
-    title: str
-    aliases: tuple[str, ...]
-    warnings: tuple[str, ...]
-    content_hash: str
-    excluded: str | None
-
-
-Named = ReadNote | Note
-"""What knows the aliases of a note, and whether it keeps itself out."""
-
-
-@dataclass(frozen=True, slots=True)
-class Survey:
-    """A vault read whole: what an index of it would know of its links and names.
-
-    ``notes`` are those that the index would hold, by path; ``others`` the files that are no notes
-    and are not kept out. ``skipped``, ``failed`` and ``passed_over`` are (path, reason).
-    """
-
-    links: tuple[ResolvedLink, ...]
-    notes: Mapping[str, ReadNote]
-    others: tuple[str, ...]
-    skipped: tuple[tuple[str, str], ...]
-    failed: tuple[tuple[str, str], ...]
-    passed_over: tuple[tuple[str, str], ...]
-
-
 class _Vault:
     """Reads notes of a vault, each at most once."""
 
@@ -66,48 +33,42 @@ class _Vault:
         self.walk = scan(place.vault, place.settings.vault)
         self.files = {file.path: file for file in self.walk.files}
         self.problems: list[tuple[str, str]] = []
-        self._notes: dict[str, ReadNote | None] = {}
+        self.outlines: dict[str, Outline] = {}
+        self._notes: dict[str, Note | None] = {}
 
-    def read(self, path: str) -> ReadNote | None:
-        """What there is of a note; None if it cannot be read."""
+    def read(self, path: str) -> Note | None:
+        """A note without its text; None if it cannot be read."""
         if path not in self._notes:
             self._notes[path] = self._read(path)
         return self._notes[path]
 
-    def _read(self, path: str) -> ReadNote | None:
+    def _read(self, path: str) -> Note | None:
         if is_pdf(path):
             # Nothing links from it, and to look for a page would take a second a file.
-            return ReadNote((), None, path.rpartition("/")[2], (), (), path, None)
+            name = path.rpartition("/")[2]
+            return Note(path, name, title=name, text="", body_start=0, content_hash=path)
         comments = self.place.settings.vault.comment_links
         read = read_note(self.place.vault, self.files[path], "", comment_links=comments)
-        note = read.note
-        if note is None:
+        if read.note is None:
             self.problems.append((path, read.problem or "cannot be read"))
             return None
-        return ReadNote(
-            links=note.links,
-            outline=outline_of_note(note),
-            title=note.title,
-            aliases=note.aliases,
-            warnings=note.warnings,
-            content_hash=note.content_hash,
-            excluded=note.excluded,
-        )
+        self.outlines[path] = outline_of_note(read.note)
+        return replace(read.note, text="", edits=())
 
     def outline(self, path: str) -> Outline | None:
         """The outline of a note, for a fragment that leads into it."""
         file = self.files.get(path)
         if file is None or file.kind != "note" or self.too_large(file):
             return None
-        found = self.read(path)
-        return found.outline if found else None
+        self.read(path)
+        return self.outlines.get(path)
 
     def too_large(self, file: FileEntry) -> bool:
         """Whether the index would leave the note out for its size."""
         limit = self.place.settings.vault.max_note_bytes
         return file.kind == "note" and file.size > limit and not is_pdf(file.path)
 
-    def names_alone(self, path: str) -> Named | None:
+    def names_alone(self, path: str) -> Note | None:
         """Aliases of a note and why it keeps itself out, by its front matter: the rest is not read."""
         try:
             text, _ = decode(path, (self.place.vault / path).read_bytes())
@@ -117,11 +78,8 @@ class _Vault:
             return None
         return read_properties(path, read_front_matter(path, text))
 
-    def targets(self, out: set[str], named: Callable[[str], Named | None]) -> VaultFiles:
-        """What links can lead to.
-
-        :param out: files that are kept out.
-        """
+    def targets(self, out: set[str], named: Callable[[str], Note | None]) -> VaultFiles:
+        """What links can lead to; ``out`` are files that are kept out."""
         excluded, aliases = set(out), {}
         for path, file in self.files.items():
             note = named(path) if file.kind == "note" and path not in out else None
@@ -138,6 +96,30 @@ class _Vault:
         return [resolve_link(files, source, link, self.outline) for link in links]
 
 
+class Survey(_Vault):
+    """A vault read whole: what an index of it would know of its links and names.
+
+    :ivar notes: those that the index would hold, by path, without their texts.
+    :ivar others: the files that are no notes and are not kept out.
+    :ivar skipped: (path, reason), like ``failed`` and ``passed_over``.
+    """
+
+    def __init__(self, place: Place) -> None:
+        """:raises VaultError: if the vault cannot be listed."""
+        super().__init__(place)
+        changes = compare(self.walk, {}, {}, place.settings.vault.max_note_bytes)
+        out = {file.path for file, _ in changes.skip}
+        out |= {path for path, excluded in changes.attach.items() if excluded}
+        files = self.targets(out, self.read)
+        read = {file.path: note for file in changes.read if (note := self.read(file.path))}
+        private = [(path, note.excluded) for path, note in read.items() if note.excluded]
+        self.notes = {path: note for path, note in read.items() if note.excluded is None}
+        self.links = [link for path in self.notes for link in self.resolved(files, path)]
+        self.others = [path for path, excluded in changes.attach.items() if not excluded]
+        self.skipped = sorted([*((file.path, why) for file, why in changes.skip), *private])
+        self.failed, self.passed_over = sorted(self.problems), self.walk.problems
+
+
 def list_links(
     place: Place, note: str | None = None
 ) -> tuple[Sequence[ResolvedLink], Sequence[tuple[str, str]]]:
@@ -150,7 +132,7 @@ def list_links(
     :raises UsageError: if ``note`` is none, or several.
     """
     if note is None:
-        whole = survey(place)
+        whole = Survey(place)
         return whole.links, (*whole.passed_over, *whole.failed)
     vault = _Vault(place)
     source = find_note(VaultFiles(vault.files), place.vault, note)
@@ -158,7 +140,7 @@ def list_links(
     return vault.resolved(vault.targets(out, vault.names_alone), source), vault.problems
 
 
-def link_graph(place: Place) -> tuple[nx.MultiDiGraph, tuple[tuple[str, str], ...]]:
+def link_graph(place: Place) -> tuple[nx.MultiDiGraph, Sequence[tuple[str, str]]]:
     """The graph of a vault's links as its files are now, and what could not be read.
 
     A node is a note's path with its ``title``; an edge a link between two notes, under its place
@@ -169,7 +151,7 @@ def link_graph(place: Place) -> tuple[nx.MultiDiGraph, tuple[tuple[str, str], ..
     """
     import networkx as nx
 
-    found = survey(place)
+    found = Survey(place)
     graph = nx.MultiDiGraph()
     graph.add_nodes_from((path, {"title": note.title}) for path, note in found.notes.items())
     places: Counter[str] = Counter()
@@ -188,27 +170,3 @@ def link_graph(place: Place) -> tuple[nx.MultiDiGraph, tuple[tuple[str, str], ..
             known = {key: value for key, value in told.items() if value is not None}
             graph.add_edge(one.source, one.resolution.path, number, **known)
     return graph, found.failed
-
-
-def survey(place: Place) -> Survey:
-    """Read a vault whole.
-
-    :raises VaultError: if the vault cannot be listed.
-    """
-    vault = _Vault(place)
-    changes = compare(vault.walk, {}, {}, place.settings.vault.max_note_bytes)
-    out = {file.path for file, _ in changes.skip}
-    out |= {path for path, excluded in changes.attach.items() if excluded}
-    files = vault.targets(out, vault.read)
-    read = {file.path: note for file in changes.read if (note := vault.read(file.path))}
-    notes = {path: note for path, note in read.items() if note.excluded is None}
-    links = tuple(link for path in notes for link in vault.resolved(files, path))
-    private = [(path, note.excluded) for path, note in read.items() if note.excluded is not None]
-    return Survey(
-        links=links,
-        notes=notes,
-        others=tuple(path for path, excluded in changes.attach.items() if not excluded),
-        skipped=tuple(sorted([*((file.path, why) for file, why in changes.skip), *private])),
-        failed=tuple(sorted(vault.problems)),
-        passed_over=vault.walk.problems,
-    )

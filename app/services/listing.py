@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from functools import reduce
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 from llama_index.core.schema import NodeWithScore
@@ -19,7 +19,7 @@ from notehop.app.answer.draft import open_items
 from notehop.app.answer.facts import facts_of
 from notehop.app.models import Filters
 from notehop.app.retrieval.chain import Wanted
-from notehop.app.retrieval.filter_syntax import Condition
+from notehop.app.retrieval.filter_syntax import Condition, Kind
 from notehop.app.retrieval.filters import Narrowed, Paths, Stands, among, narrow, notes_of
 from notehop.app.retrieval.nodes import noted
 from notehop.app.retrieval.subject import SMALL
@@ -28,7 +28,7 @@ from notehop.app.retrieval.trace import Trace
 from notehop.indexing.graph.files import fold as folded
 from notehop.indexing.shown import counted, on_one_line
 from notehop.indexing.stores.labels import TAG, TYPE, NoteLabels, property_key
-from notehop.indexing.stores.model import ChunkId
+from notehop.indexing.stores.model import ChunkId, ChunkRow
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.templates import read_templates
 from notehop.indexing.tokens import Tokenizer
@@ -39,6 +39,7 @@ LISTED_MOST = 20  # notes that are listed where a question asks for all of a kin
 LONGEST = 4  # words beside the small ones that may name what is to be listed
 BEGINNING = 3  # letters of a word that a value has to have for it to be read: endings differ
 CHOICES = 64  # ways to read a question that are tried
+MONTH = timedelta(days=31)
 
 _WORDS = tomllib.loads(Path(__file__).with_name("lists.toml").read_text("utf-8"))
 _ASKS = re.compile(rf"^(?:(?:{'|'.join(_WORDS['polite'])}) )?(?:{'|'.join(_WORDS['asks'])})\b")
@@ -114,24 +115,20 @@ class ListQuestion:
 
 
 def list_question(
-    asked: Narrowed,
-    view: Snapshot,
-    tokenizer: Tokenizer,
-    stands: Stands,
-    trace: Trace,
-    vault: Path,
+    asked: Narrowed, view: Snapshot, tokenizer: Tokenizer, stands: Stands, trace: Trace, vault: Path
 ) -> ListQuestion | None:
     """Read a question for a list; None where it is another question.
 
     :param stands: whether any of some notes is there still.
     :param vault: whose templates are none of the notes, unless they are asked for.
     """
-    other = asked.lists or asked.nothing
-    subject = None if other else _subject_asked(asked.text)
+    if asked.lists:
+        return None
+    text, today, labels = asked.text, date.today(), view.labels
+    subject = None if asked.nothing else _subject_asked(text)
     if subject is not None:
-        ids = view.catalog.chunks_holding("[ ]")
-        ids = among(ids, asked.allowed)
-        tasks = _with_open_tasks(view, subject, asked.text, ids)
+        ids = among(view.catalog.chunks_holding("[ ]"), asked.allowed)
+        tasks = _with_open_tasks(view, subject, text, ids)
         if tasks is not None and tasks[0]:
             return ListQuestion(asked, *tasks)
         if tasks is not None:
@@ -140,12 +137,15 @@ def list_question(
                 if subject
                 else "no note has an open task (- [ ])"
             )
-    text, today = asked.text, date.today()
-    found = () if other else listing(text, view.labels, tokenizer, today)
+    period = period_of(text, today)
+    plain = _plain(text if period is None else period.rest)
+    found = () if asked.nothing else _conditions(plain, period, labels, tokenizer, today)
     if not found:
-        days = None if asked.lists else nothing_dated(text, view.labels, today)
-        if days is not None:
-            trace.warn(f"no note is dated {days}; this is what else speaks of it")
+        if period is not None and _asks_for_few_days(plain, period):
+            first, last = period.first, period.end - timedelta(days=1)
+            if not labels.dated(first.isoformat(), period.end.isoformat()):
+                days = f"{first}" if last == first else f"{first} to {last}"
+                trace.warn(f"no note is dated {days}; this is what else speaks of it")
         return None
 
     def left(*conditions: Condition) -> Narrowed | None:
@@ -162,16 +162,18 @@ def list_question(
     return None if kept is None else ListQuestion(kept)
 
 
-def listing(
-    text: str, labels: NoteLabels, tokenizer: Tokenizer, today: date
+def _asks_for_few_days(plain: str, period: Period) -> bool:
+    """Whether nothing is asked for but what is dated in a month at most."""
+    few = period.end - period.first <= MONTH
+    others = set(plain.split()) - SMALL - _ASKING - _DONE
+    return few and not others and _ASKS_OF_A_TIME.search(plain) is not None
+
+
+def _conditions(
+    plain: str, period: Period | None, labels: NoteLabels, tokenizer: Tokenizer, today: date
 ) -> tuple[Condition, ...]:
     """What the notes have to meet that a question wants listed; empty where it asks for something
-    else, or has a word that is no type, property, tag, folder or time of the vault.
-
-    :param text: a question without filters.
-    """
-    period = period_of(text, today)
-    plain = _plain(text if period is None else period.rest)
+    else, or has a word that is no type, property, tag, folder or time of the vault."""
     if not (_ASKS if period is None else _ASKS_OF_A_TIME).search(plain):
         return ()
     named = [word for word in plain.split() if word not in SMALL | _ASKING]
@@ -196,26 +198,10 @@ def listing(
     most = max((count for count, _ in read), default=0)
     # A type says what a note is; a folder of twice as many may be what people mean.
     best = next((chosen for count, chosen in read if count and 2 * count >= most), None)
-    if best is None:
-        return ()
-    if period is None:
-        return best
+    if best is None or period is None:
+        return best or ()
     days = period.first.isoformat(), period.end.isoformat()
     return (*best, Condition("after", days[0]), Condition("before", days[1]))
-
-
-def nothing_dated(text: str, labels: NoteLabels, today: date) -> str | None:
-    """The days that a question names and asks for nothing else of, if no note is dated so."""
-    period = period_of(text, today)
-    if period is None or period.end - period.first > timedelta(days=31):
-        return None
-    plain = _plain(period.rest)
-    if not _ASKS_OF_A_TIME.search(plain) or set(plain.split()) - SMALL - _ASKING - _DONE:
-        return None
-    if labels.dated(period.first.isoformat(), period.end.isoformat()):
-        return None
-    last = period.end - timedelta(days=1)
-    return f"{period.first}" if last == period.first else f"{period.first} to {last}"
 
 
 def _is_a_kind(chosen: Sequence[Condition], left: Paths, plain: str, period: Period | None) -> bool:
@@ -224,7 +210,7 @@ def _is_a_kind(chosen: Sequence[Condition], left: Paths, plain: str, period: Per
         return True
     if period is not None:
         # The time of a file says little: a copy of the vault has new ones.
-        few = period.end - period.first <= timedelta(days=31)
+        few = period.end - period.first <= MONTH
         return bool(chosen) or (few and any(day_in_name(path) for path in left))
     # One note with a tag may hold the list that is asked for.
     return len(left) > 1 and not _OF_A_KIND.search(plain)
@@ -248,42 +234,38 @@ def _candidates(plain: str, labels: NoteLabels, tokenizer: Tokenizer) -> list[Na
     asked = named(plain)
     said = [word for word in plain.split() if word not in SMALL | _ASKING]
     begins = {word[:BEGINNING] for word in (*said, *_tokens(" ".join(said), tokenizer))}
-    one_of_them = re.compile(rf"(?<![^\W_])(?:{'|'.join(map(_beginning, sorted(begins)))})")
-    types, properties = list[Named](), list[Named]()
-    tags, folders = list[Named](), list[Named]()
+    patterns = (
+        re.escape(word) + (r"(?![^\W_])" if len(word) < BEGINNING else "")
+        for word in sorted(begins)
+    )
+    one_of_them = re.compile(rf"(?<![^\W_])(?:{'|'.join(patterns)})")
+    found: dict[str, list[Named]] = {"type": [], "property": [], "tag": [], "path": []}
+
+    def add(kind: Kind, words: frozenset[str], value: str) -> None:
+        if words and words <= asked:
+            found[kind].append((words, Condition(kind, value)))
+
     for name, value in labels.with_any(begins):
         if value != "true" and one_of_them.search(value) is None:
             continue
         key = property_key(name)
         if name == TYPE:
-            if (words := named(value)) and words <= asked:
-                types.append((words, Condition("type", value)))
+            add("type", named(value), value)
         elif name == TAG:
-            if (words := named(value.rpartition("/")[2])) and words <= asked:
-                tags.append((words, Condition("tag", value)))
+            add("tag", named(value.rpartition("/")[2]), value)
         elif key is not None and key not in _NO_KIND and not value.startswith("[["):
-            properties += _of_property(key, value, named(key), named(value), asked)
+            key_words, words = named(key), named(value)
+            by_key = key_words & asked
+            if value == "true":
+                words = key_words
+            elif by_key == key_words and 1 < len(words) <= LONGEST:
+                # "Which projects does Nuria lead?" has one of her names.
+                words = (words & asked) - key_words
+            if words and words <= asked and (by_key or not value[0].isdigit()):
+                found["property"].append((words | by_key, Condition("property", value, key)))
     for folder in _folders(labels.paths()):
-        if (words := named(folder.rpartition("/")[2])) and words <= asked:
-            folders.append((words, Condition("path", folder)))
-    return [*types, *properties, *tags, *folders]
-
-
-def _beginning(word: str) -> str:
-    return re.escape(word) + (r"(?![^\W_])" if len(word) < BEGINNING else "")
-
-
-def _of_property(
-    key: str, value: str, key_words: frozenset[str], words: frozenset[str], asked: frozenset[str]
-) -> Iterator[Named]:
-    by_key = key_words & asked
-    if value == "true":
-        words = key_words
-    elif by_key == key_words and 1 < len(words) <= LONGEST:
-        # "Which projects does Nuria lead?" has one of her names.
-        words = (words & asked) - key_words
-    if words and words <= asked and (by_key or not value[0].isdigit()):
-        yield words | by_key, Condition("property", value, key)
+        add("path", named(folder.rpartition("/")[2]), folder)
+    return [*chain.from_iterable(found.values())]
 
 
 def _folders(paths: Iterable[str]) -> list[str]:
@@ -313,13 +295,13 @@ def _subject_asked(text: str) -> str | None:
     found = _ASKS_FOR_TASKS.search(text)
     if found is None:
         return None
-    words = [
-        one for one in _TASK_WORD.finditer(text) if not found.start() <= one.start() < found.end()
+    named = [
+        one
+        for one in _TASK_WORD.finditer(text)
+        if not found.start() <= one.start() < found.end()
+        and one[0].casefold() not in SMALL | _ASKING_FOR_TASKS
     ]
-    named = [one for one in words if one[0].casefold() not in SMALL | _ASKING_FOR_TASKS]
-    if not named:
-        return ""
-    return text[named[0].start() : named[-1].end()]
+    return text[named[0].start() : named[-1].end()] if named else ""
 
 
 def _with_open_tasks(
@@ -335,18 +317,20 @@ def _with_open_tasks(
         own = set(view.notes_named(subject) or view.notes_named(longer))
         if not own:
             return None
-        names = sorted(
-            {name for row in view.notes_at(own).values() for name in (row.title, *row.aliases)}
-        )
-    said = {one.id: one for one in view.chunks(ids).values()}
-    paths = {one.path for one in said.values()}
-    dates = view.catalog.dates(paths)
-    ordered = sorted(paths, key=lambda path: (path in own, dates.get(path, ""), path), reverse=True)
+        rows = view.notes_at(own).values()
+        names = sorted({name for row in rows for name in (row.title, *row.aliases)})
+    by_note: dict[str, list[ChunkRow]] = {}
+    for one in view.chunks(ids).values():
+        by_note.setdefault(one.path, []).append(one)
+    dates = view.catalog.dates(by_note)
+    ordered = sorted(
+        by_note, key=lambda path: (path in own, dates.get(path, ""), path), reverse=True
+    )
     found = tuple(
         one.id
         for path in ordered
-        for one in said.values()
-        if one.path == path and open_items(one.text, () if path in own else names)
+        for one in by_note[path]
+        if open_items(one.text, () if path in own else names)
     )
     return found, names
 
@@ -361,10 +345,7 @@ class Period:
 
 
 def period_of(text: str, today: date) -> Period | None:
-    """Return the one period that a question names; None for none, and for several.
-
-    Without a year it is the last one that has begun by ``today``.
-    """
+    """The one period that a question names, without a year the last that has begun; None for several."""
 
     def without(start: int, end: int) -> str:
         return text[:start] + text[end:]
@@ -389,10 +370,11 @@ def period_of(text: str, today: date) -> Period | None:
     (day,) = days
     if day.month is None or day.either:
         return None
-    begins = _day(day.year or today.year, day.month, day.day or 1)
-    if begins is not None and day.year is None and begins > today:
-        begins = _day(today.year - 1, day.month, day.day or 1)
-    if begins is None:
+    try:
+        begins = date(day.year or today.year, day.month, day.day or 1)
+        if day.year is None and begins > today:
+            begins = date(today.year - 1, day.month, day.day or 1)
+    except ValueError:
         return None
     if day.day:
         return Period(begins, begins + timedelta(days=1), text.replace(day.shown, "", 1))
@@ -440,10 +422,3 @@ def _relative(found: re.Match[str], today: date) -> tuple[date, date]:
 
 def _next_month(day: date) -> date:
     return (day.replace(day=28) + timedelta(days=4)).replace(day=1)
-
-
-def _day(year: int, month: int, day: int) -> date | None:
-    try:
-        return date(year, month, day)
-    except ValueError:
-        return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
@@ -12,21 +12,9 @@ from notehop.app.models import HeldModel, ModelList, PulledModel
 from notehop.app.retrieval.rerank import reranker_folder, reranker_name
 from notehop.config import Settings
 from notehop.config.errors import ModelError, UsageError
+from notehop.indexing.embed import models as embed_models
 from notehop.indexing.embed.hub import ask, cached_models, fetch, hub_cache
 from notehop.indexing.embed.identity import native_dimensions
-from notehop.indexing.embed.models import (
-    BUNDLED_NAME,
-    BUNDLED_NAMES,
-    INSTALL,
-    MULTILINGUAL_DIMENSIONS,
-    MULTILINGUAL_NAME,
-    bundled_folder,
-    cached_folder,
-    canonical_name,
-    declared_languages,
-    model_folder,
-    multilingual_file,
-)
 from notehop.indexing.embed.onnx_export import shared_exports
 from notehop.indexing.report import Progress
 
@@ -38,16 +26,31 @@ MEGABYTE = 1_000_000  # the unit in which a fetch tells how far it is
 
 
 def held_models(settings: Settings) -> ModelList:
-    """List the models that notehop can use here, and those that the settings name.
-
-    No model is loaded.
-    """
+    """The models that notehop can use here, and those that the settings name; none is loaded."""
     cached = cached_models()
     hub = [_described(one.name, one.folder, "hub", one.bytes) for one in cached if one.folder]
-    usable = [one for one in hub if one.kind != "unknown"]
-    found = {one.name: one for one in [*_installed(), *usable]}
+    usable = {one.name: one for one in hub if one.kind != "unknown"}
+    found: dict[str, HeldModel] = {}
+    with suppress(ModelError):
+        found[embed_models.BUNDLED_NAME] = _described(
+            embed_models.BUNDLED_NAME, embed_models.bundled_folder(), "bundled", languages=["en"]
+        )
+    with suppress(ModelError):
+        file = embed_models.multilingual_file()
+        found[embed_models.MULTILINGUAL_NAME] = HeldModel(
+            name=embed_models.MULTILINGUAL_NAME,
+            kind="embedding",
+            origin="extra",
+            folder=str(file.parent),
+            bytes=file.stat().st_size,
+            dimensions=embed_models.MULTILINGUAL_DIMENSIONS,
+            languages=["mul"],
+        )
+    found |= usable
     own, other = settings.embedding.model, settings.rerank.model
-    _use(found, "embedding", canonical_name(own), lambda: model_folder(own))
+    _use(
+        found, "embedding", embed_models.canonical_name(own), lambda: embed_models.model_folder(own)
+    )
     if other:
         _use(found, "reranker", reranker_name(other), lambda: reranker_folder(other))
     exports = shared_exports()
@@ -61,11 +64,7 @@ def held_models(settings: Settings) -> ModelList:
 
 
 def pull_model(
-    name: str,
-    progress: Progress,
-    *,
-    say: Callable[[str], None],
-    dry_run: bool,
+    name: str, progress: Progress, *, say: Callable[[str], None], dry_run: bool
 ) -> PulledModel:
     """Fetch a model from its hub into the hub's cache.
 
@@ -74,13 +73,16 @@ def pull_model(
     :raises UsageError: if the name is none, or the model comes with notehop.
     :raises ModelError: if it cannot be had, or is not what it should be.
     """
-    if name in BUNDLED_NAMES or name == MULTILINGUAL_NAME:
-        how = "comes with notehop" if name in BUNDLED_NAMES else f"is an extra; {INSTALL}"
+    if name in embed_models.BUNDLED_NAMES or name == embed_models.MULTILINGUAL_NAME:
+        how = (
+            "comes with notehop"
+            if name in embed_models.BUNDLED_NAMES
+            else f"is an extra; {embed_models.INSTALL}"
+        )
         raise UsageError(f"{name} {how}: there is nothing to fetch")
     remote = ask(name)
-    folder = cached_folder(name)
-    if folder is not None and folder.name != remote.commit:
-        folder = None
+    folder = embed_models.cached_folder(name)
+    folder = folder if folder is not None and folder.name == remote.commit else None
     size = f"{remote.bytes / MEGABYTE:,.1f} MB in {len(remote.files)} files"
     licence = f", licence {remote.licence}" if remote.licence else ""
     what = f"{remote.name} of {remote.hub}, commit {remote.commit[:12]}: {size}{licence}"
@@ -99,7 +101,7 @@ def pull_model(
             folder = fetch(remote, advance)
         finally:
             progress.close()
-    kind: Kind = "unknown" if folder is None else kind_of(folder)
+    kind: Kind = "unknown" if folder is None else _kind_of(folder)
     return PulledModel(
         name=remote.name,
         kind=kind,
@@ -112,22 +114,6 @@ def pull_model(
         fetched=fetched,
         setting=SETTING.get(kind),
     )
-
-
-def _installed() -> Iterable[HeldModel]:
-    with suppress(ModelError):
-        yield _described(BUNDLED_NAME, bundled_folder(), "bundled", languages=["en"])
-    with suppress(ModelError):
-        file = multilingual_file()
-        yield HeldModel(
-            name=MULTILINGUAL_NAME,
-            kind="embedding",
-            origin="extra",
-            folder=str(file.parent),
-            bytes=file.stat().st_size,
-            dimensions=MULTILINGUAL_DIMENSIONS,
-            languages=["mul"],
-        )
 
 
 def _use(found: dict[str, HeldModel], kind: Kind, name: str, locate: Callable[[], Path]) -> None:
@@ -147,7 +133,7 @@ def _described(
     size: int | None = None,
     languages: list[str] | None = None,
 ) -> HeldModel:
-    kind, problem, dimensions = kind_of(folder), None, None
+    kind, problem, dimensions = _kind_of(folder), None, None
     try:
         dimensions = native_dimensions(folder) if kind == "embedding" else None
     except ModelError as exc:
@@ -159,7 +145,7 @@ def _described(
         folder=str(folder),
         bytes=_size(folder) if size is None else size,
         dimensions=dimensions,
-        languages=declared_languages(folder) if languages is None else languages,
+        languages=embed_models.declared_languages(folder) if languages is None else languages,
         problem=problem,
     )
 
@@ -168,24 +154,24 @@ def _size(folder: Path) -> int:
     return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
 
 
-def kind_of(folder: Path) -> Kind:
-    """Tell what a model's files make of it; ``unknown`` for a model of neither kind."""
-    modules = _json(folder / "modules.json")
+def _kind_of(folder: Path) -> Kind:
+    """What a model's files make of it; ``unknown`` for a model of neither kind."""
+
+    def read(name: str) -> Any:
+        try:
+            return json.loads((folder / name).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+
+    modules = read("modules.json")
     types = [str(one.get("type", "")) for one in modules] if isinstance(modules, list) else []
     if any(one.endswith(("Pooling", "StaticEmbedding")) for one in types):
         return "embedding"
-    own = _json(folder / "config_sentence_transformers.json")
+    own = read("config_sentence_transformers.json")
     if isinstance(own, dict) and own.get("model_type") == "CrossEncoder":
         return "reranker"
-    config = _json(folder / "config.json")
+    config = read("config.json")
     shapes = config.get("architectures") if isinstance(config, dict) else None
     if any(str(one).endswith("ForSequenceClassification") for one in shapes or ()):
         return "reranker"
     return "unknown"
-
-
-def _json(file: Path) -> Any:
-    try:
-        return json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None

@@ -1,7 +1,4 @@
-"""Where a vault, its settings and its index are, and opening it.
-
-A missing index is known before anything slow is loaded.
-"""
+"""Where a vault, its settings and its index are, and opening it."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ if TYPE_CHECKING:
 
     from notehop.app.services.vault import VaultHandle
     from notehop.indexing.stores.reader import Reader
-    from notehop.indexing.stores.served.chroma_vectors import VectorServer
+    from notehop.indexing.stores.served.chroma_server import ChromaServer
 
 APP_FOLDER = ".obsidian"  # what makes a folder a vault of the application
 
@@ -128,15 +125,10 @@ def open_place(
 
     from notehop.app.services.vault import VaultHandle
 
-    reader = opened()
-    try:
-        return VaultHandle(place, reader, llm, opened)
-    except BaseException:
-        reader.close()
-        raise
+    return VaultHandle(place, llm, opened)
 
 
-def vector_server(place: Place) -> VectorServer | None:
+def vector_server(place: Place) -> ChromaServer | None:
     """The server that holds the vectors of an index; None where each process holds them itself.
 
     :raises SettingsError: if its token cannot be sent.
@@ -144,7 +136,6 @@ def vector_server(place: Place) -> VectorServer | None:
     if place.settings.vectors.engine != "chroma":
         return None
     from notehop.indexing.stores.served.chroma_server import ChromaServer
-    from notehop.indexing.stores.served.chroma_vectors import VectorServer
 
     seconds = place.settings.chroma.timeout_s
-    return VectorServer(ChromaServer(place.settings, place.layout.root, seconds))
+    return ChromaServer(place.settings, place.layout.root, seconds)

@@ -1,14 +1,14 @@
-"""The plugin for the app: puts its three files into a vault's ``.obsidian/plugins/notehop/``, and takes
-them out again.
+"""Puts the plugin for the app into a vault's ``.obsidian/plugins/notehop/``, and takes it out again.
 
-Touches: vault-read and vault-write, there and nowhere else. The manifest is what makes the app see a
-plugin: it is written last and taken away first, so that no run that broke off leaves half of one.
+The manifest is what makes the app see a plugin: it is written last and taken away first, so that no run
+that broke off leaves half of one.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -30,7 +30,7 @@ SETTINGS = "data.json"  # what the app keeps of the plugin's settings; it goes w
 
 _FOLDER = (".obsidian", "plugins", ID)
 
-_BEING_WRITTEN = ".tmp"
+_LEFT_OVER = re.compile(rf"\.{ID}-.*\.tmp", re.DOTALL)  # of a run that broke off
 
 
 class PluginFailed(NotehopError):
@@ -92,26 +92,22 @@ def plugin_state(vault: Path) -> PluginState:
         raise _failed(folder, f"cannot be read as a plugin: {exc}; {again}") from exc
     if not isinstance(said, dict) or said.get("id") != ID:
         raise _failed(folder, "holds another plugin; move it away, and try again")
-    ours = tuple(name for name in there if name in (*FILES, SETTINGS) or _left_over(name))
+    ours = tuple(name for name in there if name in (*FILES, SETTINGS) or _LEFT_OVER.fullmatch(name))
     version = str(said.get("version", "?")) if MANIFEST in there else None
     return PluginState(folder, version, ours, tuple(name for name in there if name not in ours))
 
 
 def install_plugin(vault: Path) -> None:
-    """Write the plugin's files, over an older one's.
-
-    :raises VaultError: as :func:`plugin_state`.
-    :raises PluginFailed: as there, or if the disk refuses; the app then sees no plugin.
-    """
+    """Write the plugin's files, over an older one's; if the disk refuses, the app sees no plugin."""
     state = plugin_state(vault)
     with _held(vault, state.folder) as folder:
         for name in state.removable:
-            if name == MANIFEST or _left_over(name):
+            if name == MANIFEST or _LEFT_OVER.fullmatch(name):
                 folder.remove(name)
                 folder.sync()
         for name, data in shipped().items():
             # Whole: a link of this name is replaced and never followed.
-            temporary = f".{ID}-{secrets.token_hex(8)}{_BEING_WRITTEN}"
+            temporary = f".{ID}-{secrets.token_hex(8)}.tmp"
             folder.create(temporary, data)
             try:
                 source, target = folder.at(temporary), folder.at(name)
@@ -124,11 +120,7 @@ def install_plugin(vault: Path) -> None:
 
 
 def remove_plugin(vault: Path) -> None:
-    """Take the plugin's files and its settings away, and its folder where nothing else is in it.
-
-    :raises VaultError: as :func:`plugin_state`.
-    :raises PluginFailed: as there, or if the disk refuses.
-    """
+    """Take the plugin's files and its settings away, and its folder where nothing else is in it."""
     state = plugin_state(vault)
     if not state.folder.exists():
         return
@@ -139,11 +131,6 @@ def remove_plugin(vault: Path) -> None:
     if not state.others:
         with suppress(OSError):
             state.folder.rmdir()
-
-
-def _left_over(name: str) -> bool:
-    """Whether a file is one that a run left that broke off."""
-    return name.startswith(f".{ID}-") and name.endswith(_BEING_WRITTEN)
 
 
 @contextmanager

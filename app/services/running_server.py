@@ -1,9 +1,8 @@
 """The server that runs for an index: how it says so, how another process knows it again and asks it.
 
-It writes ``server.json`` beside the index, readable by its user only. The random token in it never
-goes over the wire: a server proves that it is the one that wrote the file, and that it answers for
-the same vault, index and settings, by a keyed hash of what it is challenged with. Where it is not
-there or does not prove itself, whoever asks does the work here.
+It writes ``server.json`` beside the index, readable by its user only. The random token in it never goes
+over the wire: a server proves by a keyed hash that it wrote the file, and answers for the same vault, index
+and settings. Where it does not, whoever asks does the work here.
 """
 
 from __future__ import annotations
@@ -18,8 +17,7 @@ import secrets
 import socket
 import time
 from collections.abc import Generator, Mapping
-from contextlib import closing, suppress
-from functools import cache
+from contextlib import ExitStack, closing, suppress
 from typing import Any, Self
 from urllib.parse import urlencode, urlsplit
 
@@ -34,14 +32,12 @@ from notehop.indexing.stores.layout import IndexLayout, lives, replace_file
 _log = logging.getLogger(__name__)
 
 _CHANGE_NO_REPLY: Any = {"server": True, "watch": True, "index": True, "vault": {"path"}}
-"""Settings that are no part of :func:`digest`; two of them say where things are."""
+"""Settings that are no part of :func:`identity`; two of them say where things are."""
 
 
 class Running(BaseModel):
-    """A server as its file tells it; ``started`` is in seconds since the epoch.
-
-    ``settings`` is the :func:`digest` of those it answers with, ``token`` the key of its proofs.
-    """
+    """A server as its file tells it; ``started`` is in seconds since the epoch, ``token`` the key of
+    its proofs."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -49,8 +45,6 @@ class Running(BaseModel):
     pid: int
     host: str
     started: float
-    settings: str
-    version: str
     token: str
 
 
@@ -62,43 +56,39 @@ class Announcement:
 
     def __init__(self, place: Place) -> None:
         """Say nothing yet."""
-        self._place = place
+        self._layout = place.layout
+        self._identity = identity(place)
         self._token = secrets.token_hex(32)
-        self.ticket = ticket(self._token)
+        self.ticket = _keyed(self._token, "ticket")
 
     def tell(self, url: str) -> None:
-        """Say at which URL connections are taken; a disk that refuses is passed over.
-
-        Without the file, other commands do their own work: it is information only.
-        """
+        """Say at which URL connections are taken; without the file, other commands do their own work."""
         says = Running(
             # One that listens on every address, as this machine reaches it.
             url=url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:"),
             pid=os.getpid(),
             host=socket.gethostname(),
             started=time.time(),
-            settings=digest(self._place),
-            version=version(),
             token=self._token,
         )
         try:
-            replace_file(self._place.layout.server, says.model_dump_json(indent=1))
+            replace_file(self._layout.server, says.model_dump_json(indent=1))
         except OSError as exc:
-            _log.debug("%s: not written: %s", self._place.layout.server, exc)
+            _log.debug("%s: not written: %s", self._layout.server, exc)
 
     def prove(self, challenge: str) -> str:
         """Answer a challenge as only the server of this file can."""
-        return proof(self._token, self._place, challenge)
+        return proof(self._token, self._identity, challenge)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         """Take the file away, unless it is of another server by now."""
-        found = read_running(self._place.layout)
+        found = read_running(self._layout)
         if found is not None and found.token == self._token:
             with suppress(OSError):
-                self._place.layout.server.unlink()
+                self._layout.server.unlink()
 
 
 def read_running(layout: IndexLayout) -> Running | None:
@@ -118,31 +108,23 @@ def read_running(layout: IndexLayout) -> Running | None:
     return found if found.host == socket.gethostname() and lives(found.pid) else None
 
 
-def proof(token: str, place: Place, challenge: str) -> str:
-    """The keyed hash of a challenge, and of what a server answers for and with."""
-    told = (challenge, os.fspath(place.vault), os.fspath(place.layout.root), digest(place))
-    # JSON, so that no two lists of texts are one text; lone surrogates of odd names are escaped.
-    message = json.dumps([*told, version()]).encode()
-    return hmac.new(token.encode(), message, hashlib.sha256).hexdigest()
+def identity(place: Place) -> str:
+    """What a server answers for and with: vault, index, the settings that a reply depends on, version."""
+    from importlib import metadata
 
-
-def ticket(token: str) -> str:
-    """What lets in who can read the file, and tells nobody the token in it."""
-    return hmac.new(token.encode(), b"ticket", hashlib.sha256).hexdigest()
-
-
-def digest(place: Place) -> str:
-    """Name the settings that a reply depends on: equal settings, equal name."""
     settings = place.settings.model_dump(mode="json", exclude=_CHANGE_NO_REPLY)
-    return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:32]
+    told = os.fspath(place.vault), os.fspath(place.layout.root), metadata.version("notehop")
+    # JSON, so that no two lists of texts are one text; lone surrogates of odd names are escaped.
+    return json.dumps([*told, settings], sort_keys=True)
 
 
-@cache
-def version() -> str:
-    """The version that is installed: another one may answer otherwise."""
-    from importlib.metadata import version as installed
+def proof(token: str, identity: str, challenge: str) -> str:
+    """The keyed hash of a challenge, and of what a server answers for and with."""
+    return _keyed(token, f"{challenge}\n{identity}")
 
-    return installed("notehop")
+
+def _keyed(token: str, text: str) -> str:
+    return hmac.new(token.encode(), text.encode(), hashlib.sha256).hexdigest()
 
 
 PATIENCE = 0.3  # seconds that a server has to say that it is there: a command without one takes two
@@ -185,17 +167,16 @@ def ask_server(
     answers = isinstance(query, models.Query)
     usual = place.settings.server.timeout_s + LATER if answers else SEARCHED
     try:
-        running, connection = _connected(place, patience)
-        with closing(connection):
+        with closing(_Connection(place, patience)) as server:
             try:
-                response = _sent(running, connection, route, query, seconds or usual)
+                response = server.response(route, query, seconds or usual)
                 return model.model_validate_json(response.read())
             except _FAILURES as exc:
                 if not isinstance(query, models.CaptureQuery):
                     raise _Unusable(_reason(exc)) from exc
                 inbox = place.settings.capture.folder or "the vault"
                 raise CaptureFailed(
-                    f"the server at {running.url} did not say whether it kept the text "
+                    f"the server at {server.url} did not say whether it kept the text "
                     f"({_reason(exc)}); look into {inbox} before you capture it again"
                 ) from exc
     except _Unusable as exc:
@@ -211,23 +192,35 @@ def stream_server(
     None if there is none, as for :func:`ask_server`. A server that breaks off ends the events
     without a last one.
     """
-    try:
-        running, connection = _connected(place)
+    with ExitStack() as opened:
         try:
+            server = opened.enter_context(closing(_Connection(place, PATIENCE)))
             seconds = place.settings.server.timeout_s + LATER
-            return _events(connection, _sent(running, connection, "/query/stream", query, seconds))
-        except BaseException:
-            connection.close()
-            raise
-    except (_Unusable, *_FAILURES) as exc:
-        _log.debug("the server is not asked: %s", _reason(exc))
-        return None
+            response = server.response("/query/stream", query, seconds)
+        except (_Unusable, *_FAILURES) as exc:
+            _log.debug("the server is not asked: %s", _reason(exc))
+            return None
+        return _events(response, opened.pop_all())
+
+
+def _events(
+    response: http.client.HTTPResponse, opened: ExitStack
+) -> Generator[models.StreamEvent, None, None]:
+    """The events of a stream: of each the one line of data that this server gives it."""
+    event: TypeAdapter[models.StreamEvent] = TypeAdapter(models.StreamEvent)
+    with opened:
+        try:
+            for line in response:
+                if line.startswith(b"data:"):
+                    yield event.validate_json(line[5:])
+        except _FAILURES as exc:
+            _log.debug("the answer broke off: %s", _reason(exc))
 
 
 def is_serving(place: Place) -> bool:
     """Whether a server runs that answers for this place, with its settings."""
     try:
-        _connected(place)[1].close()
+        _Connection(place, PATIENCE).close()
     except _Unusable:
         return False
     return True
@@ -237,81 +230,56 @@ def _reason(exc: Exception) -> str:
     return (str(exc) or type(exc).__name__).splitlines()[0]
 
 
-def _connected(
-    place: Place, patience: float = PATIENCE
-) -> tuple[Running, http.client.HTTPConnection]:
-    """A connection to the server that has proved that it answers for this place and its settings.
+class _Connection:
+    """A connection to the server that has proved that it answers for a place and its settings."""
 
-    :raises _Unusable: if there is none.
-    """
-    running = read_running(place.layout)
-    if running is None:
-        raise _Unusable("none runs")
-    if running.version != version() or running.settings != digest(place):
-        raise _Unusable("it is of another version, or has other settings")
-    try:
-        at = urlsplit(running.url)
-        if at.scheme != "http" or at.hostname is None:
-            raise _Unusable("its URL is none")
-        # Not through a proxy, whatever the environment says: the question stays on this machine.
-        connection = http.client.HTTPConnection(at.hostname, at.port, timeout=patience)
-        try:
-            connection.connect()
-            # What proves itself is what is asked: a connection that ends is not made again.
-            connection.auto_open = 0
-            challenge = secrets.token_hex(16)
-            connection.request("GET", f"{at.path}/health?challenge={challenge}")
-            given = models.Health.model_validate_json(connection.getresponse().read()).proof or ""
-            expected = proof(running.token, place, challenge).encode()
-            if connection.sock is None or not hmac.compare_digest(given.encode(), expected):
-                raise _Unusable("it is not the server of this vault, index and settings")
-        except BaseException:
-            connection.close()
-            raise
-    except _FAILURES as exc:
-        raise _Unusable(_reason(exc)) from exc
-    return running, connection
+    def __init__(self, place: Place, patience: float) -> None:
+        """:raises _Unusable: if there is none."""
+        running = read_running(place.layout)
+        if running is None:
+            raise _Unusable("none runs")
+        self.url, self._ticket = running.url, _keyed(running.token, "ticket")
+        with ExitStack() as failing:
+            try:
+                at = urlsplit(running.url)
+                if at.scheme != "http" or at.hostname is None:
+                    raise _Unusable("its URL is none")
+                self._path = at.path
+                # Not through a proxy, whatever the environment says: the question stays here.
+                self._http = http.client.HTTPConnection(at.hostname, at.port, timeout=patience)
+                failing.callback(self._http.close)
+                self._http.connect()
+                # What proves itself is what is asked: a connection that ends is not made again.
+                self._http.auto_open = 0
+                challenge = secrets.token_hex(16)
+                self._http.request("GET", f"{at.path}/health?challenge={challenge}")
+                said = self._http.getresponse().read()
+                given = models.Health.model_validate_json(said).proof or ""
+            except _FAILURES as exc:
+                raise _Unusable(_reason(exc)) from exc
+            expected = proof(running.token, identity(place), challenge)
+            if not hmac.compare_digest(given.encode(), expected.encode()):
+                raise _Unusable("it is not the server of this vault, index, version and settings")
+            failing.pop_all()
 
+    def close(self) -> None:
+        self._http.close()
 
-def _events(
-    connection: http.client.HTTPConnection, response: http.client.HTTPResponse
-) -> Generator[models.StreamEvent, None, None]:
-    """The events of a stream: of each the one line of data that this server gives it."""
-    event: TypeAdapter[models.StreamEvent] = TypeAdapter(models.StreamEvent)
-    with closing(connection):
-        try:
-            for line in response:
-                if line.startswith(b"data:"):
-                    yield event.validate_json(line[5:])
-        except _FAILURES as exc:
-            _log.debug("the answer broke off: %s", _reason(exc))
-
-
-def _sent(
-    running: Running,
-    connection: http.client.HTTPConnection,
-    route: str,
-    query: BaseModel,
-    seconds: float,
-) -> http.client.HTTPResponse:
-    """The response to a request, unless it says what is wrong.
-
-    :raises NotehopError: what the server says is wrong.
-    """
-    connection.sock.settimeout(seconds)
-    # Only to a server that has proved that it wrote the file, and so knows the ticket anyway.
-    headers = {
-        "Content-Type": "application/json",
-        "Authorization": f"Bearer {ticket(running.token)}",
-    }
-    route = urlsplit(running.url).path + route
-    if isinstance(query, models.SuggestQuery):
-        asked = query.model_dump(exclude_none=True)
-        connection.request("GET", f"{route}?{urlencode(asked)}", headers=headers)
-    else:
-        connection.request("POST", route, query.model_dump_json().encode(), headers)
-    response = connection.getresponse()
-    if response.status not in (http.client.OK, http.client.CREATED):
-        told = json.loads(response.read())
-        raise error_of(told) or _Unusable(f"it answered {response.status}")
-    return response
+    def response(self, route: str, query: BaseModel, seconds: float) -> http.client.HTTPResponse:
+        """The response to a request; raised is what the server says is wrong."""
+        if self._http.sock is None:
+            raise _Unusable("it ended the connection")
+        self._http.sock.settimeout(seconds)
+        # Only to a server that has proved that it wrote the file, and so knows the ticket anyway.
+        headers = {"Content-Type": "application/json", "Authorization": f"Bearer {self._ticket}"}
+        if isinstance(query, models.SuggestQuery):
+            asked = urlencode(query.model_dump(exclude_none=True))
+            self._http.request("GET", f"{self._path}{route}?{asked}", headers=headers)
+        else:
+            body = query.model_dump_json().encode()
+            self._http.request("POST", f"{self._path}{route}", body, headers)
+        response = self._http.getresponse()
+        if response.status not in (http.client.OK, http.client.CREATED):
+            told = json.loads(response.read())
+            raise error_of(told) or _Unusable(f"it answered {response.status}")
+        return response

@@ -1,6 +1,4 @@
-"""What an index holds, of a note too, how old it is, who works on it, and what went to which host; no model
-is loaded.
-"""
+"""What an index holds, of a note too, how old it is, who works on it, and what went to which host."""
 
 from __future__ import annotations
 
@@ -28,18 +26,12 @@ from notehop.indexing.llm.egress import EgressLog
 from notehop.indexing.llm.providers import address, host_of, provider_of
 from notehop.indexing.run_record import read_run_record
 from notehop.indexing.shown import shown_time
-from notehop.indexing.stores.catalog import (
-    Catalog,
-    CatalogSnapshot,
-    check_fingerprint,
-    check_vault,
-)
+from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot, check_fingerprint, check_vault
 from notehop.indexing.stores.catalog_read import FileStamp
 from notehop.indexing.stores.chroma import read_mirror
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.lock import read_holder
-from notehop.indexing.stores.model import LinkRow, NoteRow, NoteStatus
-from notehop.indexing.stores.replacement import settle
+from notehop.indexing.stores.model import LinkRow, NoteStatus
 from notehop.indexing.vault.parse import read_note
 from notehop.indexing.vault.walk import FileEntry, Walk
 from notehop.indexing.watch.state import read_watch_state
@@ -53,15 +45,13 @@ def enrichment_now(place: Place) -> models.EnrichmentNow | None:
     found: dict[str, Any] = {"texts": [], "failed": [], "stopped": None, "at": None}
     try:
         with EnrichmentStore.reading(place.layout.enrichment) as store:
-            tally, last = sorted(store.tally().items()), store.meta().get("last", {})
-            found = {
-                "texts": [
-                    {"kind": kind, "have": have, "lack": lack} for kind, (have, lack) in tally
-                ],
-                "failed": store.failures(),
-                "stopped": last.get("stopped"),
-                "at": last.get("at"),
-            }
+            last = store.meta().get("last", {})
+            found |= {key: last.get(key) for key in ("stopped", "at")}
+            found["failed"] = store.failures()
+            found["texts"] = [
+                {"kind": kind, "have": have, "lack": lack}
+                for kind, (have, lack) in sorted(store.tally().items())
+            ]
     except errors.IndexMissing:
         pass
     except errors.IndexFailure as exc:
@@ -92,14 +82,8 @@ def language_model_now(settings: Settings) -> models.LanguageModelNow | None:
             raise refusal(str(host), "your questions with passages of your notes")
     except errors.ProviderError as exc:
         problem = str(exc)
-    return models.LanguageModelNow(
-        provider=llm.provider,
-        model=llm.model,
-        host=host,
-        local=local,
-        allowed=allowed,
-        problem=problem,
-    )
+    named = {"provider": llm.provider, "model": llm.model, "host": host}
+    return models.LanguageModelNow(**named, local=local, allowed=allowed, problem=problem)
 
 
 def vector_server_now(place: Place, stamp: str) -> models.VectorServerNow | None:
@@ -107,14 +91,14 @@ def vector_server_now(place: Place, stamp: str) -> models.VectorServerNow | None
     if place.settings.vectors.engine != "chroma":
         return None
     # Here and not above: most have none.
-    from notehop.indexing.stores.served.chroma_vectors import collection_name
+    from notehop.indexing.stores.served.chroma_vectors import ServedState, collection_name
 
     now = models.VectorServerNow(url=place.settings.chroma.url, collection=collection_name(stamp))
     try:
         server = vector_server(place)
         assert server is not None
         with closing(server):
-            _, state = server.state(stamp)
+            state = ServedState.read(server.known_collection(now.collection))
     except (errors.VectorServerError, errors.SettingsError) as exc:
         now.problem = str(exc)
         return now
@@ -165,10 +149,7 @@ def _hosts(calls: Iterable[models.EgressCall]) -> list[models.EgressHost]:
 
 
 def pending_changes(place: Place, catalog: Catalog) -> Changes:
-    """What the next index run would do: see :class:`notehop.indexing.changes.Changes`.
-
-    :raises VaultError: if the vault cannot be listed.
-    """
+    """What the next index run would do: see :class:`notehop.indexing.changes.Changes`."""
     settings = place.settings.vault
     return changes_since(catalog, scan(place.vault, settings), settings.max_note_bytes)
 
@@ -196,9 +177,7 @@ def index_status(place: Place) -> models.IndexStatus:
             check_fingerprint(made_with, expected_fingerprint(settings))
         except (errors.IndexMismatch, errors.ModelError) as exc:
             problem = str(exc)
-        updated = view.meta().get("written")
-        if not updated:  # a catalog that no run made
-            updated = 0.0 if layout.database is not None else layout.catalog_file.stat().st_mtime
+        updated = float(view.meta().get("written", 0.0))
         sizes, mirror = _sizes(layout), read_mirror(layout)
         if layout.database is not None:
             sizes["catalog"] = catalog.database.size
@@ -206,9 +185,7 @@ def index_status(place: Place) -> models.IndexStatus:
         # What the index holds can be said without the vault.
         with suppress(errors.NotehopError):
             changes = pending_changes(place, catalog)
-            pending = models.PendingChanges(
-                read=len(changes.read), skip=len(changes.skip), gone=len(changes.gone)
-            )
+            pending = {name: len(getattr(changes, name)) for name in ("read", "skip", "gone")}
         with suppress(errors.ModelError):
             shared = shared_export(settings.embedding)
         found = {
@@ -219,15 +196,15 @@ def index_status(place: Place) -> models.IndexStatus:
             "settings_file": str(user_config_file()),
             "problem": problem,
             "generation": view.generation,
-            "updated": float(updated),
-            "age": max(0.0, round(time.time() - float(updated), 3)),
+            "updated": updated,
+            "age": max(0.0, round(time.time() - updated, 3)),
             "bytes": sum(sizes.values()),
             "sizes": sizes,
             "notes": dict(counts.notes),
             "chunks": counts.chunks,
             "links": dict(counts.links),
-            "skipped": _kept(view.notes(NoteStatus.SKIPPED)),
-            "failed": _kept(view.notes(NoteStatus.FAILED)),
+            "skipped": view.notes(NoteStatus.SKIPPED),
+            "failed": view.notes(NoteStatus.FAILED),
             "passed_over": [models.Kept(path=path, reason=reason) for path, reason in passed_over],
             "pending": pending,
             "chroma_generation": None if mirror is None else mirror.generation,
@@ -252,9 +229,8 @@ def opened(place: Place) -> Iterator[tuple[Catalog, CatalogSnapshot]]:
 
     :raises IndexFailure: as :func:`index_status`.
     """
-    settle(place.layout, finish=not place.read_only)
     try:
-        catalog = Catalog.open(place.layout.catalog, read_only=True)
+        catalog = Catalog.of(place.layout)
     except errors.IndexMissing as exc:
         raise errors.IndexMissing(f"{exc}{_under_way(place.layout)}") from exc
     with catalog, catalog.snapshot() as view:
@@ -285,15 +261,11 @@ def _sizes(layout: IndexLayout) -> dict[str, int]:
     for folder, _, names in os.walk(layout.root):
         for name in names:
             path = Path(folder, name)
-            top = layout.root / path.relative_to(layout.root).parts[0]
+            part = next((part_of[one] for one in (path, *path.parents) if one in part_of), "other")
             # A writer may just have taken it away.
             with suppress(OSError):
-                sizes[part_of.get(top, "other")] += path.stat().st_size
+                sizes[part] += path.stat().st_size
     return sizes
-
-
-def _kept(rows: Iterable[NoteRow]) -> list[models.Kept]:
-    return [models.Kept(path=row.path, reason=row.reason or "") for row in rows]
 
 
 def note_status(place: Place, note: str) -> models.NoteStatusReport:
@@ -313,19 +285,31 @@ def note_status(place: Place, note: str) -> models.NoteStatusReport:
         try:
             path = find_note(files, place.vault, note)
         except errors.UsageError:
-            reported = _no_note(place, found, note)
-            if reported is None:
+            if (there := _no_note(place, found, note)) is None:
                 raise
-            return reported
+            return _absent(*there)
         file = next((file for file in found.files if file.path == path), None)
         row = view.note(path)
         if row is None and file is not None and file.kind != "note" and not file.excluded:
-            return _without(path, _no_note_but(path))
+            return _absent(path, _no_note_but(path))
         coming = _next_run(place, found, path, file, stamps.get(path))
-        if row is not None:
-            return _known(view, row, coming)
-        reason = coming and coming.reason
-        return _without(path, reason or "new since the last run", coming)
+        if row is None:
+            reason = coming and coming.reason
+            return _absent(path, reason or "new since the last run", coming)
+        report = models.NoteStatusReport.model_validate(row, from_attributes=True)
+        report.next_run = coming
+        report.modified = row.modified or None  # 0 for a note that was never read
+        report.chunks = [
+            models.StatusChunk(
+                id=chunk.id,
+                heading=" > ".join(chunk.heading_path),
+                lines=(chunk.first_line, chunk.last_line),
+            )
+            for chunk in sorted(view.chunks_of(path), key=lambda one: one.first_line)
+        ]
+        report.links = _links(view.links_from([path]))
+        report.backlinks = _links(link for link in view.links_to([path]) if link.path != path)
+        return report
 
 
 def _no_note_but(path: str) -> str:
@@ -334,27 +318,7 @@ def _no_note_but(path: str) -> str:
     return "not a note: notes are the files that end in .md"
 
 
-def _known(
-    view: CatalogSnapshot, row: NoteRow, coming: models.NextRun | None
-) -> models.NoteStatusReport:
-    report = models.NoteStatusReport.model_validate(row, from_attributes=True)
-    report.next_run = coming
-    report.modified = row.modified or None  # 0 for a note that was never read
-    report.chunks = [
-        models.StatusChunk(
-            id=chunk.id,
-            heading=" > ".join(chunk.heading_path),
-            lines=(chunk.first_line, chunk.last_line),
-        )
-        for chunk in sorted(view.chunks_of(row.path), key=lambda one: one.first_line)
-    ]
-    report.links = _links(view.links_from([row.path]))
-    backlinks = view.links_to([row.path])
-    report.backlinks = _links(link for link in backlinks if link.path != row.path)
-    return report
-
-
-def _without(
+def _absent(
     path: str, reason: str, coming: models.NextRun | None = None
 ) -> models.NoteStatusReport:
     name = path.rpartition("/")[2].removesuffix(".md")
@@ -364,11 +328,7 @@ def _without(
 
 
 def _next_run(
-    place: Place,
-    found: Walk,
-    path: str,
-    file: FileEntry | None,
-    stamp: FileStamp | None,
+    place: Place, found: Walk, path: str, file: FileEntry | None, stamp: FileStamp | None
 ) -> models.NextRun | None:
     """What the next run does with a note, by the rules of the run itself."""
     if found.unlisted == ("",):
@@ -382,27 +342,22 @@ def _next_run(
     for _, reason in changes.skip:
         return models.NextRun(does="leave_out", reason=reason)
     for entry in (*changes.read, *changes.retry):
-        readable = stamp is not None and stamp.status is not NoteStatus.FAILED
-        read = read_note(
-            place.vault,
-            entry,
-            stamp.content_hash if stamp and readable else "",
-            comment_links=settings.comment_links,
-        )
-        coming = models.NextRun(does="read")
+        known_hash = stamp.content_hash if stamp and stamp.status is not NoteStatus.FAILED else ""
+        read = read_note(place.vault, entry, known_hash, comment_links=settings.comment_links)
         if read.problem is not None:
             coming = models.NextRun(does="fail", reason=read.problem)
         elif read.note is None:
             return None  # saved again as it was
         elif read.note.excluded is not None:
             coming = models.NextRun(does="leave_out", reason=read.note.excluded)
-        same = stamp is not None and coming.reason is not None and coming.reason == stamp.reason
-        return None if same else coming
+        else:
+            return models.NextRun(does="read")
+        return None if stamp is not None and coming.reason == stamp.reason else coming
     return None
 
 
-def _no_note(place: Place, found: Walk, said: str) -> models.NoteStatusReport | None:
-    """What is there under a name that is no note's; None if nothing is."""
+def _no_note(place: Place, found: Walk, said: str) -> tuple[str, str] | None:
+    """The path and the kind of what is there under a name that is no note's; None if nothing is."""
     there = {file.path: _no_note_but(file.path) for file in found.files}
     there.update(found.problems)
     for path in paths_meant(place.vault, said):
@@ -418,7 +373,7 @@ def _no_note(place: Place, found: Walk, said: str) -> models.NoteStatusReport | 
             elif (place.vault / path).is_dir():
                 reason = "a folder, not a note"
         if reason:
-            return _without(path, reason)
+            return path, reason
     return None
 
 

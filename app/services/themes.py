@@ -1,31 +1,25 @@
-"""Lists the themes of a vault, chooses those that a query has to do with, and finds the sources of an
-answer about them.
-"""
+"""Lists the themes of a vault or those of a query, and finds the sources of an answer about them."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
-from posixpath import dirname
 
 from llama_index.core.schema import NodeWithScore
 
 from notehop.app import models
 from notehop.app.retrieval.chain import Wanted
-from notehop.app.retrieval.filter_syntax import ParsedQuery, checked, of_fields, read
+from notehop.app.retrieval.filter_syntax import ParsedQuery, checked, of_fields
 from notehop.app.retrieval.filters import among, narrow
 from notehop.app.retrieval.intents import asks_for_themes
 from notehop.app.retrieval.nodes import noted, to_node
 from notehop.app.retrieval.trace import TracedQuery
-from notehop.app.services.ask import THEMES
+from notehop.app.services.ask import THEMES, parsed
 from notehop.app.services.engine import Engine, Run
 from notehop.app.services.notes.current_notes import CurrentNotes
 from notehop.config.errors import SwitchedOff
-from notehop.indexing.stores.labels import property_label
 from notehop.indexing.stores.model import NoteRow
-from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.templates import read_templates
 from notehop.indexing.themes.build import Theme, Themes, Written, make_themes, read_themes
 from notehop.indexing.vault.dates import day_in_name
@@ -48,78 +42,19 @@ found far behind, however many notes they have."""
 SHARE = 0.25  # what a theme must have of the best one's weight; less is chance
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """A theme with its notes that count, the first first.
-
-    ``hits`` maps note -> the best passage of it, where a query was looked for.
-    """
-
-    theme: Theme
-    notes: tuple[str, ...]
-    hits: Mapping[str, NodeWithScore] | None = None
-
-
-def by_size(themes: Themes, left: Collection[str] | None) -> list[Chosen]:
-    """All themes, those with most notes first, then by id; each with its central notes first.
-
-    First of all is the one that names it. A note of a day stands behind the others: that many
-    things were linked on a day makes it no centre.
-
-    :param left: the notes that filters leave; None for all. A theme without any is none.
-    """
-    found: list[Chosen] = []
-    for theme in themes.themes:
-        notes = [path for path in theme.notes if left is None or path in left]
-        notes.sort(key=lambda path: (path != theme.named_after, day_in_name(path) is not None))
-        if notes:
-            found.append(Chosen(theme, tuple(notes)))
-    return sorted(found, key=lambda one: (-len(one.notes), one.theme.id))
-
-
-def by_hits(themes: Themes, hits: Sequence[NodeWithScore]) -> list[Chosen]:
-    """The themes that the hits of a query are in, those with most and best first, ties by id.
-
-    :param hits: one a note, best first, with the record of its ranking.
-    """
-    weights: dict[str, float] = {}
-    held: dict[str, dict[str, NodeWithScore]] = {}
-    best = max((_score(hit, "semantic") or 0.0 for hit in hits), default=0.0)
-    # Those that hold a word of the query, or mean nearly what the nearest does.
-    telling = [
-        hit
-        for hit in hits
-        if _score(hit, "lexical") is not None or (_score(hit, "semantic") or 0.0) >= NEAR * best
-    ]
-    for rank, hit in enumerate(telling, start=1):
-        path = str(hit.node.metadata["path"])
-        theme = themes.of_note.get(path)
-        if theme is not None:
-            weights[theme.id] = weights.get(theme.id, 0.0) + 1 / (FIRST + rank)
-            held.setdefault(theme.id, {})[path] = hit
-    least = SHARE * max(weights.values(), default=0.0)
-    by_id = {one.id: one for one in themes.themes}
-    return [
-        Chosen(by_id[id_], tuple(held[id_]), held[id_])
-        for id_, weight in sorted(weights.items(), key=lambda item: (-item[1], item[0]))
-        if weight >= least
-    ]
-
-
-def _score(hit: NodeWithScore, signal: str) -> float | None:
-    score = hit.node.metadata.get("signals", {}).get(signal, {}).get("score")
-    return None if score is None else float(score)
-
-
 NOTES = 3  # notes of a theme that are named in a list
 WORDS = 6  # words of a theme that are told
 SPARE = 2  # notes looked at for each that is named: one that changed since may have nothing to show
-
 
 ALL = "What are the main themes of these notes?"
 """What is asked where a query for themes has nothing but filters."""
 
 BY_MEANING = "no note holds a word of the query; these are the nearest by meaning alone"
+
+
+Chosen = tuple[Theme, Mapping[str, NodeWithScore | None]]
+"""A theme with its notes that count, the first first; each with the best passage of it, where a query
+was looked for."""
 
 
 class VaultThemes:
@@ -132,21 +67,18 @@ class VaultThemes:
         self._made: Themes | None = None
 
     def listed(self, now: CurrentNotes, query: models.ThemesQuery) -> models.ThemesResult:
-        """List the themes, or those that have to do with a query.
-
-        :raises QueryError: if themes are switched off, or a filter makes no sense.
-        """
+        """List the themes, or those that have to do with a query."""
         most = query.max or self._settings.themes.max
         longest = self._settings.retrieval.max_query_chars
         text = checked(query.query, longest, query.filters) if query.query.strip() else ""
         traced = TracedQuery(text)
         themes = self._themes(now)
-        about = _written(now, text, literal=query.literal).text.strip()
+        about = parsed(now, text, literal=query.literal).text.strip()
         chosen, _ = self._chosen(now, themes, traced, about, query.filters, query.literal)
-        there = (_view(now, one) for one in chosen)
+        there = (_view(now, *one, asked=bool(about)) for one in chosen)
         views = list(islice((shown for shown in there if shown is not None), most))
         warnings = [*traced.trace.warnings, *now.reply_warnings()]
-        hits = [hit for one in chosen for hit in (one.hits or {}).values()]
+        hits = [hit for _, notes in chosen for hit in notes.values() if hit is not None]
         if hits and all(_score(hit, "lexical") is None for hit in hits):
             warnings.append(BY_MEANING)
         return models.ThemesResult(
@@ -170,35 +102,32 @@ class VaultThemes:
         """
 
         def run(query: TracedQuery, wanted: Wanted) -> list[NodeWithScore]:
-            about = self._about(query, wanted, asked)
-            if about is None:
-                return otherwise(query, wanted)
-            with query.trace.timed(THEMES), self._engine.current() as now:
-                return self._sources(now, query, wanted, about)
+            intent = wanted.intent or self._settings.retrieval.intent
+            by_words = asked is None and self._settings.themes.enabled and intent == "auto"
+            if asked or by_words:
+                with self._engine.current() as now:
+                    written = parsed(now, query.query_str, literal=wanted.literal)
+                    about = asks_for_themes(written.text)
+                    if about is None and asked:
+                        about = written.text.strip()
+                    if about is not None:
+                        with query.trace.timed(THEMES):
+                            return self._sources(now, query, wanted, written, about)
+            return otherwise(query, wanted)
 
         return run
 
-    def _about(self, query: TracedQuery, wanted: Wanted, asked: bool | None) -> str | None:
-        """The subject whose themes are asked for, empty for all; None for another question."""
-        intent = wanted.intent or self._settings.retrieval.intent
-        by_words = asked is None and self._settings.themes.enabled and intent == "auto"
-        if not (asked or by_words):
-            return None
-        with self._engine.current() as now:
-            text = _written(now, query.query_str, literal=wanted.literal).text
-        found = asks_for_themes(text)
-        return text.strip() if found is None and asked else found
-
     def _sources(
-        self, now: CurrentNotes, query: TracedQuery, wanted: Wanted, about: str
+        self,
+        now: CurrentNotes,
+        query: TracedQuery,
+        wanted: Wanted,
+        written: ParsedQuery,
+        about: str,
     ) -> list[NodeWithScore]:
-        """The passages that an answer about themes may cite, those of the first theme first.
-
-        :raises QueryError: if themes are switched off, or a filter makes no sense.
-        """
+        """The passages that an answer may cite; ``about`` is a subject, empty for all themes."""
         settings, trace = self._settings.themes, query.trace
         themes = self._themes(now)
-        written = _written(now, query.query_str, literal=wanted.literal)
         conditions = " ".join(map(str, written.conditions))
         inner = TracedQuery(f"{about} {conditions}".strip(), trace=trace)
         chosen, left = self._chosen(now, themes, inner, about, wanted.filters, wanted.literal)
@@ -208,34 +137,30 @@ class VaultThemes:
         nodes = [
             node
             for one in chosen[: settings.max]
-            for node in _nodes(now, one, about, settings.sources, left)
+            for node in _nodes(now, *one, about, settings.sources, left)
         ]
         for warning in now.reply_warnings():
             trace.warn(warning)
         return nodes
 
     def _themes(self, now: CurrentNotes) -> Themes:
-        """The themes of a generation.
-
-        :raises SwitchedOff: if they are switched off.
-        """
+        """The themes of a generation."""
         if not self._settings.themes.enabled:
             raise SwitchedOff(OFF)
         place = self._engine.place
         with self._turn:
-            # The file as a run wrote it, or what was made of it since.
-            known = [one for one in (read_themes(place.layout.themes), self._made) if one]
+            # The file as a run wrote it, or what was made of it since; of another index it tells nothing.
+            known = max(
+                (one for one in (read_themes(place.layout.themes), self._made) if one),
+                key=lambda one: (one.stamp == now.catalog.stamp, one.generation),
+                default=None,
+            )
             self._made = make_themes(
                 now.catalog,
                 read_templates(place.vault).holds,
                 lambda: (self._engine.tokenizer, now.lexical),
                 self._settings.themes,
-                # Generations of another index tell nothing.
-                max(
-                    known,
-                    key=lambda one: (one.stamp == now.catalog.stamp, one.generation),
-                    default=None,
-                ),
+                known,
             )
             return self._made
 
@@ -251,7 +176,7 @@ class VaultThemes:
         """The themes of a subject, or all that filters leave."""
         if about:
             wanted = Wanted.best_notes(DEPTH, filters, literal=literal)
-            return by_hits(themes, self._engine.retrieve(query, wanted)), None
+            return _by_hits(themes, self._engine.retrieve(query, wanted)), None
         left: dict[str, str] | None = None
         if query.query_str or any(of_fields(filters)):
             view, tokenizer = now.indexed, self._engine.tokenizer
@@ -268,19 +193,66 @@ class VaultThemes:
                 ids = among(every, narrowed.allowed)
                 # Of a note the first comes last, and stays.
                 left = {path: id_ for id_ in reversed(ids) if (path := view.path_of(id_))}
-        return by_size(themes, left), left
+        return _by_size(themes, left), left
 
 
-def _told(one: Chosen, rows: Mapping[str, NoteRow]) -> tuple[str, list[str], Written | None]:
+def _by_size(themes: Themes, left: Collection[str] | None) -> list[Chosen]:
+    """All themes, those with most notes first, then by id; each with its central notes first.
+
+    First of all is the one that names it. A note of a day stands behind the others: that many
+    things were linked on a day makes it no centre.
+
+    :param left: the notes that filters leave; None for all. A theme without any is none.
+    """
+    found: list[Chosen] = []
+    for theme in themes.themes:
+        notes = [path for path in theme.notes if left is None or path in left]
+        notes.sort(key=lambda path: (path != theme.named_after, day_in_name(path) is not None))
+        if notes:
+            found.append((theme, dict.fromkeys(notes)))
+    return sorted(found, key=lambda one: (-len(one[1]), one[0].id))
+
+
+def _by_hits(themes: Themes, hits: Sequence[NodeWithScore]) -> list[Chosen]:
+    """The themes that hits (one a note, best first) are in, those with most and best first, ties by id."""
+    weights: dict[str, float] = {}
+    held: dict[str, dict[str, NodeWithScore | None]] = {}
+    nearness = [_score(hit, "semantic") or 0.0 for hit in hits]
+    # Those that hold a word of the query, or mean nearly what the nearest does.
+    bar = NEAR * max(nearness, default=0.0)
+    telling = [
+        hit
+        for hit, near in zip(hits, nearness, strict=True)
+        if _score(hit, "lexical") is not None or near >= bar
+    ]
+    for rank, hit in enumerate(telling, start=1):
+        path = str(hit.node.metadata["path"])
+        theme = themes.of_note.get(path)
+        if theme is not None:
+            weights[theme.id] = weights.get(theme.id, 0.0) + 1 / (FIRST + rank)
+            held.setdefault(theme.id, {})[path] = hit
+    least = SHARE * max(weights.values(), default=0.0)
+    found = [theme for theme in themes.themes if weights.get(theme.id, -1.0) >= least]
+    found.sort(key=lambda theme: (-weights[theme.id], theme.id))
+    return [(theme, held[theme.id]) for theme in found]
+
+
+def _score(hit: NodeWithScore, signal: str) -> float | None:
+    score = hit.node.metadata.get("signals", {}).get(signal, {}).get("score")
+    return None if score is None else float(score)
+
+
+def _told(
+    theme: Theme, notes: Iterable[str], rows: Mapping[str, NoteRow]
+) -> tuple[str, list[str], Written | None]:
     """The name, the words and the summary of a theme, as far as its notes stand in the vault.
 
     Where the note that gave the name is gone, it is the title of the next. Words and summaries may be
     those of a note that left since.
     """
-    theme = one.theme
     name = theme.name
     if theme.named_after not in rows:
-        name = next((rows[path].title for path in one.notes if path in rows), "")
+        name = next((rows[path].title for path in notes if path in rows), "")
     if len(rows) != len(theme.notes):
         return name, [], None
     said = theme.name.casefold().split()
@@ -288,47 +260,49 @@ def _told(one: Chosen, rows: Mapping[str, NoteRow]) -> tuple[str, list[str], Wri
     return name, words[:WORDS], theme.summary
 
 
-def _view(now: CurrentNotes, one: Chosen) -> models.ThemeView | None:
-    """A theme as far as its notes stand in the vault; None if none of them does."""
-    rows = now.notes_at(one.theme.notes)
-    notes = [path for path in one.notes if path in rows]
+def _view(
+    now: CurrentNotes, theme: Theme, notes: Iterable[str], *, asked: bool
+) -> models.ThemeView | None:
+    """A theme as far as its notes stand in the vault; None if none of them does.
+
+    :param asked: whether they are those that have to do with a query.
+    """
+    rows = now.notes_at(theme.notes)
+    notes = [path for path in notes if path in rows]
     if not notes:
         return None
-    name, words, written = _told(one, rows)
+    name, words, written = _told(theme, notes, rows)
     named = {path: rows[path] for path in notes[:NOTES]}
-    texts = {path: chunk.text for path, chunk in now.first_chunks(named).items()}
-    said = now.in_a_line(named, texts)
+    said = now.in_a_line(named)
     summary = written or said[notes[0]]
     return models.ThemeView(
-        id=one.theme.id,
+        id=theme.id,
         name=name,
         words=words,
         summary=summary.text,
         written_by=summary.model,
-        count=len(rows) if one.hits is not None else len(notes),
-        found=None if one.hits is None else len(notes),
+        count=len(rows) if asked else len(notes),
+        found=len(notes) if asked else None,
         notes=[
-            models.ThemeNote(
-                path=path,
-                title=row.title,
-                folder=dirname(path),
-                text=said[path].text,
-                written_by=said[path].model,
-                uri=now.uri(path),
-            )
+            models.ThemeNote(**now.place_of(row), text=said[path].text, written_by=said[path].model)
             for path, row in named.items()
         ],
     )
 
 
 def _nodes(
-    now: CurrentNotes, one: Chosen, about: str, most: int, left: Mapping[str, str] | None
+    now: CurrentNotes,
+    theme: Theme,
+    notes: Mapping[str, NodeWithScore | None],
+    about: str,
+    most: int,
+    left: Mapping[str, str] | None,
 ) -> Iterator[NodeWithScore]:
     """The first passages of a theme, one a note."""
-    rows = now.notes_at(one.theme.notes)
-    name, words, written = _told(one, rows)
+    rows = now.notes_at(theme.notes)
+    name, words, written = _told(theme, notes, rows)
     told = {
-        "id": one.theme.id,
+        "id": theme.id,
         "name": name,
         "count": len(rows),
         "words": words,
@@ -336,27 +310,17 @@ def _nodes(
         "about": about,
     }
     given = 0
-    for path in one.notes[: SPARE * most]:
+    for path, hit in islice(notes.items(), SPARE * most):
         if path not in rows or given == most:
             continue
-        if one.hits is not None:
-            node, score = one.hits[path].node, one.hits[path].score
+        if hit is not None:
+            node, score = hit.node, hit.score
         else:
             siblings = now.chunk_ids_of(path)
             chunks = now.chunks(siblings[:1] if left is None else [left[path]])
             if not chunks:
                 continue
-            node, score = (
-                to_node(next(iter(chunks.values())), rows[path], siblings),
-                1 / (given + 1),
-            )
+            node = to_node(next(iter(chunks.values())), rows[path], siblings)
+            score = 1 / (given + 1)
         given += 1
         yield NodeWithScore(node=noted(node, theme=told), score=score)
-
-
-def _written(view: Snapshot, text: str, *, literal: bool) -> ParsedQuery:
-    """A query's text and its filters apart."""
-    if literal:
-        return ParsedQuery(text)
-    labels = view.labels
-    return read(text, lambda key: labels.has(property_label(key)))

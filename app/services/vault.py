@@ -6,19 +6,28 @@ Annotations are types here, not texts: a LlamaIndex tool is made of a method by 
 import asyncio
 import time
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 
 import numpy as np
+from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.llms import LLM
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from llama_index.core.schema import TextNode
+from llama_index.core.vector_stores import MetadataFilters
 from pydantic import BaseModel
 
 from notehop.app import models
 from notehop.app.answer.material import material_of
+from notehop.app.answer.query_engine import NotehopQueryEngine
+from notehop.app.answer.synthesizer import VaultSynthesizer
 from notehop.app.models.query import as_query
-from notehop.app.retrieval.chain import Wanted
-from notehop.app.retrieval.filter_syntax import checked
+from notehop.app.retrieval.chain import Wanted, connected, freshness
+from notehop.app.retrieval.connected_notes import ConnectedNotesPostprocessor
+from notehop.app.retrieval.filter_syntax import checked, fields_of
+from notehop.app.retrieval.freshness import FreshnessPostprocessor
+from notehop.app.retrieval.nodes import to_node
 from notehop.app.retrieval.trace import TracedQuery
 from notehop.app.services.ask import (
     Conversations,
@@ -28,20 +37,24 @@ from notehop.app.services.ask import (
     reply_fields,
 )
 from notehop.app.services.capture import capture
-from notehop.app.services.components import VaultComponents
 from notehop.app.services.engine import Engine, VaultRetriever
+from notehop.app.services.index_process import remedy
 from notehop.app.services.notes.browse import browse, graph_view, overview
 from notehop.app.services.notes.current_notes import CurrentNotes
 from notehop.app.services.notes.read_note import note_view
-from notehop.app.services.notes.suggest import find_related, suggest
+from notehop.app.services.notes.related import find_related
+from notehop.app.services.notes.suggest import suggest
 from notehop.app.services.open_vault import Place
 from notehop.app.services.status import index_status, pending_changes
+from notehop.app.services.themes import VaultThemes
 from notehop.indexing.capture import Kept
 from notehop.indexing.report import Progress
 from notehop.indexing.shown import counted
-from notehop.indexing.stores.reader import Reader
+from notehop.indexing.stores.link_graph import build_graph
+from notehop.indexing.stores.reader import Reader, Snapshot
 
 if TYPE_CHECKING:
+    import networkx as nx
     from llama_index.core.tools import FunctionTool
 
 ReplyT = TypeVar("ReplyT", bound=BaseModel)
@@ -54,19 +67,23 @@ NOTHING = (
 )
 
 
-class VaultHandle(VaultComponents):
-    """One vault, opened for questions. Threads may share it; close it, or use it in a ``with``.
+class VaultHandle:
+    """One vault, opened: for questions, and as parts for an application of LlamaIndex.
 
-    The model is loaded with the first query (or :meth:`warm`). Every query sees the newest
-    generation of the index.
+    Threads may share it; close it, or use it in a ``with``. The model is loaded with the first
+    query (or :meth:`warm`). Every query sees the newest generation of the index.
+
+    :ivar name: of the vault: that of its folder.
+    :ivar path: the folder of the vault.
+    :ivar settings: those in force.
     """
 
-    def __init__(
-        self, place: Place, reader: Reader, llm: LLM | None, reopened: Callable[[], Reader]
-    ) -> None:
-        """Take over an opened index; :func:`app.open_vault` opens it."""
-        engine = Engine(place, reader, llm, reopened)
-        super().__init__(engine)
+    def __init__(self, place: Place, llm: LLM | None, opened: Callable[[], Reader]) -> None:
+        """Open an index; :func:`app.open_vault` does."""
+        self.place, self.name, self.path = place, place.name, place.vault
+        self.settings = place.settings
+        self._engine = engine = Engine(place, llm, opened)
+        self._themes = VaultThemes(engine)
         self._pending = PendingCount(
             lambda: pending_changes(place, engine.reader.catalog).pending,
             # Weakly: it must not keep alive what rested.
@@ -154,7 +171,7 @@ class VaultHandle(VaultComponents):
     def themes(self, query: str | models.ThemesQuery = "", **options: Any) -> models.ThemesResult:
         """List the themes of the vault, or those that have to do with a query.
 
-        :param options: fields of :class:`notehop.app.models.ThemesQuery`: ``filters``, ``literal`` and
+        :param options: fields of :class:`notehop.app.models.ThemesQuery`: ``filters``, ``literal``,
             ``max``.
         :raises QueryError: if themes are switched off, or an option is wrong.
         """
@@ -222,10 +239,7 @@ class VaultHandle(VaultComponents):
         return capture(self.place, as_query(models.CaptureQuery, query), lambda: self.related)
 
     def related(self, kept: Kept) -> list[models.Connection]:
-        """The notes that a captured one has to do with, best first; none that it links to.
-
-        :raises NotehopError: as :meth:`search`.
-        """
+        """The notes that a captured one has to do with, best first; none that it links to."""
         with self._engine.current() as now:
             return find_related(self._engine, now, kept)
 
@@ -252,6 +266,144 @@ class VaultHandle(VaultComponents):
 
         self._engine.check_open()
         return VaultToolSpec(self).to_tool_list()
+
+    def query_engine(
+        self,
+        *,
+        top_k: int | None = None,
+        connected: Mapping[str, Any] | None = None,
+        filters: Mapping[str, Any] | MetadataFilters | None = None,
+        literal: bool = False,
+        intent: models.Intent | None = None,
+        llm: LLM | None = None,
+        node_postprocessors: Sequence[BaseNodePostprocessor] = (),
+        streaming: bool = False,
+    ) -> NotehopQueryEngine:
+        """A LlamaIndex query engine over this vault, for as long as the handle is open.
+
+        Its prompts are its own: to update them changes neither other engines nor :meth:`ask`.
+
+        :param connected: ``max``, ``order`` and ``direction``; the settings where not given.
+        :param filters: fields of :class:`notehop.app.models.Filters`, or LlamaIndex's
+            ``MetadataFilters`` over ``tags``, ``path``, ``type``, ``date`` and properties; for every
+            query.
+        :param literal: whether queries hold no filters, whatever they look like.
+        :param intent: what queries are after; the setting where not given.
+        :param llm: writes the answers; None for the language model of this vault, else quotes.
+        :param node_postprocessors: what else sources and connected notes go through, in this order.
+        :param streaming: answer with a ``StreamingResponse``: its sources are there at once, and its
+            metadata tell the rest of the answer (``answer``, ``citations``, ``claims``) at its end.
+        :raises QueryError: if an option is wrong.
+        """
+        wanted = _wanted(top_k, connected, filters, literal, intent)
+        retriever = self._for_answers(wanted, None, llm or self._engine.llm)
+        synthesizer = self.synthesizer(llm, streaming=streaming)
+        return NotehopQueryEngine(retriever, synthesizer, node_postprocessors=node_postprocessors)
+
+    def synthesizer(self, llm: LLM | None = None, *, streaming: bool = False) -> VaultSynthesizer:
+        """A LlamaIndex response synthesizer that answers as this vault does, from any nodes.
+
+        Nodes with the role ``connected`` are context only. Its prompts are its own.
+
+        :param llm: writes the answers; None for the language model of this vault, else quotes.
+        """
+        found = self._engine.own_synthesizer(llm)
+        return found.in_pieces() if streaming else found
+
+    def retriever(
+        self,
+        *,
+        top_k: int | None = None,
+        connected: Mapping[str, Any] | None = None,
+        filters: Mapping[str, Any] | MetadataFilters | None = None,
+        literal: bool = False,
+        intent: models.Intent | None = None,
+    ) -> VaultRetriever:
+        """A LlamaIndex retriever over this vault: ``top_k`` sources, then connected notes.
+
+        Hand ``connected={"max": 0}`` to have sources only, for a synthesizer of LlamaIndex, which
+        does not tell the two apart. The other options are those of :meth:`query_engine`.
+
+        :raises QueryError: if an option is wrong.
+        """
+        wanted = _wanted(top_k, connected, filters, literal, intent)
+        wanted = replace(wanted, fill=False, by_relevance=True)
+        return VaultRetriever(self._engine.retrieve, wanted, self.name)
+
+    def nodes(self) -> list[TextNode]:
+        """The passages of the vault as LlamaIndex nodes with their vectors, by path and place.
+
+        For an index of one's own: its hits are then known to :meth:`connected_notes` by their ids.
+        What is not in the files any more is left out.
+        """
+        with self._engine.current() as now:
+            notes = now.notes_at(now.paths())
+            chunks = now.chunks(one for path in notes for one in now.chunk_ids_of(path))
+            vectors = dict(zip(*now.chunk_vectors.rows(chunks), strict=True))
+            found: list[TextNode] = []
+            for id_, chunk in chunks.items():
+                node = to_node(chunk, notes[chunk.path], now.chunk_ids_of(chunk.path))
+                node.embedding = vectors[id_].tolist() if id_ in vectors else None
+                found.append(node)
+            return found
+
+    def view(self) -> Snapshot:
+        """The newest generation of the index. Components of :mod:`notehop.app.retrieval` take the
+        method itself, so that each query sees the newest."""
+        return self._engine.reader.snapshot()
+
+    @property
+    def embed_model(self) -> BaseEmbedding:
+        """The model that embedded the index, as a LlamaIndex embedding.
+
+        :raises ModelError: if it cannot be loaded.
+        """
+        self._engine.check_open()
+        return self._engine.embedder
+
+    def fresh_only(self) -> FreshnessPostprocessor:
+        """A LlamaIndex postprocessor that drops what is not in the vault's files any more.
+
+        For hits of any retriever: a note that was deleted or made private a second ago may still
+        be in an index.
+        """
+        self._engine.check_open()
+        return freshness(self.view, self.path, self.settings, lambda: remedy(self.place.layout))
+
+    def connected_notes(
+        self,
+        *,
+        top_k: int | None = None,
+        max: int | None = None,
+        order: Literal["context", "rank"] | None = None,
+        direction: Literal["forward", "backward", "both"] | None = None,
+    ) -> ConnectedNotesPostprocessor:
+        """A LlamaIndex postprocessor that adds the notes which the best hits are linked with.
+
+        For hits of any retriever over the notes of this vault: what is none of this index is looked
+        up by the ``path`` or ``file_path`` of its metadata. No note is added that is not there any
+        more. None means the setting in force.
+
+        :param top_k: sources that are in the context for sure; hand it more hits than that.
+        :raises QueryError: if an option is wrong.
+        """
+        wanted = _wanted(top_k, {"max": max, "order": order, "direction": direction})
+        return connected(self.view, self.settings, wanted, self.embed_model, self.fresh_only())
+
+    def node_postprocessors(self) -> list[BaseNodePostprocessor]:
+        """What makes the hits of any retriever a context of this vault, in this order."""
+        return [self.fresh_only(), self.connected_notes()]
+
+    def graph(self) -> "nx.MultiDiGraph":
+        """The graph of the links between the notes that are in the vault now, the caller's to keep.
+
+        A node is a path with ``title``, ``tags``, ``page_type`` and ``modified`` (seconds since the
+        epoch); an edge a link that leads to a note, under its place among those of its note, with
+        ``kind``, ``line``, ``fragment``, ``sentence``, ``via`` and ``status``.
+        """
+        with self._engine.current() as now:
+            rows = now.notes_at(now.paths())
+            return build_graph(rows.values(), now.links_from(rows))
 
     def warm(self) -> None:
         """Load what queries need, so that the first is as quick as the second.
@@ -301,13 +453,14 @@ class VaultHandle(VaultComponents):
 
     def _run(self, asked: models.Query, cancelled: Callable[[], bool] | None = None) -> QuestionRun:
         query, engine = self._begin(asked), self._engine
-        retriever = VaultRetriever(
-            self._themes.or_else(engine.retrieve, asked.themes),
-            replace(Wanted.by(asked), listing=not asked.literal, for_model=engine.llm is not None),
-            self.name,
-        )
+        retriever = self._for_answers(Wanted.by(asked), asked.themes, engine.llm)
         talks, pending = self._conversations, self._pending
         return QuestionRun(asked, query, retriever, engine, talks, pending, cancelled)
+
+    def _for_answers(self, wanted: Wanted, themes: bool | None, llm: LLM | None) -> VaultRetriever:
+        run = self._themes.or_else(self._engine.retrieve, themes)
+        wanted = replace(wanted, listing=not wanted.literal, for_model=llm is not None)
+        return VaultRetriever(run, wanted, self.name)
 
     def _of_now(self, make: Callable[[CurrentNotes], ReplyT]) -> ReplyT:
         """A reply, made while the changes since the index was made are counted."""
@@ -316,6 +469,18 @@ class VaultHandle(VaultComponents):
         with self._engine.current() as now:
             found = make(now)
         return found.model_copy(update={"pending": self._pending.value()})
+
+
+def _wanted(
+    top_k: int | None,
+    connected: Mapping[str, Any] | None,
+    filters: Mapping[str, Any] | MetadataFilters | None = None,
+    literal: bool = False,
+    intent: models.Intent | None = None,
+) -> Wanted:
+    fields = fields_of(filters) if isinstance(filters, MetadataFilters) else filters
+    options = {"connected": dict(connected or {}), "filters": dict(fields or {}), "intent": intent}
+    return Wanted.by(as_query(models.Query, "-", {**options, "top_k": top_k, "literal": literal}))
 
 
 def _matching(

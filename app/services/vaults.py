@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,6 @@ from notehop.config.small_files import is_folder
 
 if TYPE_CHECKING:
     from notehop.app.models import Captured, CaptureQuery, VaultNow
-    from notehop.app.services.index_process import FirstIndex
     from notehop.app.services.vault import VaultHandle
 
 _log = logging.getLogger(__name__)
@@ -32,6 +31,8 @@ ASKED = "notehop.asked"  # key of the scope of a request: the :class:`LazyVault`
 NAMED = "notehop.vault"
 """Key of the scope of a request: the name of its vault; absent where its path names none."""
 
+ENDING = 5.0  # seconds that a first index is given to finish what it writes
+
 LOOKING = 10.0
 """Seconds that a look at whether there is an index may take, before nobody waits for it."""
 
@@ -39,27 +40,21 @@ LOOKING = 10.0
 class LazyVault:
     """The vault at a place. Threads may share it.
 
+    :param command: what people know this process by.
     :ivar opened: the vault, once it is; then :meth:`open` takes no time.
+    :ivar progress: how far the first index is that is being made here; None where none is.
     """
 
-    def __init__(
-        self,
-        place: Place,
-        command: str,
-        config_file: Path | None,
-        opened: VaultHandle | None = None,
-    ) -> None:
-        """Do nothing yet.
-
-        :param command: what people know this process by.
-        :param opened: the vault, where it is open already.
-        """
+    def __init__(self, place: Place, command: str, config_file: Path | None) -> None:
         self.place = place
-        self.opened = opened
+        self.opened: VaultHandle | None = None
         self._command = command
         self._config_file = config_file
         self._opening = threading.Lock()
-        self._first: FirstIndex | None = None
+        self.progress: str | None = None
+        self._failure: str | None = None
+        self._stop, self._ended = threading.Event(), threading.Event()
+        self._ended.set()
         # Whether there is an index at all is soon known, and changes what a client is told.
         self._looked = threading.Event()
         self._looked.set()
@@ -76,11 +71,6 @@ class LazyVault:
         """Generation of the index that was read last; None while it is not opened."""
         return None if self.opened is None else self.opened.generation
 
-    @property
-    def progress(self) -> str | None:
-        """How far the first index is that is being made here; None where none is."""
-        return self._first.said if self._first is not None and self._first.running else None
-
     def open(self) -> VaultHandle:
         """The vault, opened.
 
@@ -93,8 +83,7 @@ class LazyVault:
         self._looked.wait(LOOKING)
         with self._opening:
             if self.opened is None:
-                first, progress = self._first, self.progress
-                if progress is not None:
+                if (progress := self.progress) is not None:
                     raise BeingIndexed(
                         f"{self.place.name} is being indexed for the first time ({progress}); "
                         "ask again in a minute"
@@ -102,16 +91,13 @@ class LazyVault:
                 try:
                     self.opened = open_place(self.place)
                 except IndexMissing as exc:
-                    if first is not None and first.failure is not None:
-                        raise IndexMissing(f"{exc}; it failed here: {first.failure}") from exc
+                    if self._failure is not None:
+                        raise IndexMissing(f"{exc}; it failed here: {self._failure}") from exc
                     raise
             return self.opened
 
     def capture(self, query: CaptureQuery) -> Captured:
-        """Keep a text as a new note, also where there is no index to open.
-
-        :raises CaptureFailed: if the note cannot be written.
-        """
+        """Keep a text as a new note, also where there is no index to open."""
         try:
             vault = self.open()
         except IndexFailure:
@@ -134,27 +120,48 @@ class LazyVault:
 
     def _keep(self, told: Callable[[str], None], made: Callable[[str | None], None]) -> None:
         # Here and not above: it brings the database.
-        from notehop.app.services.index_process import FirstIndex, FollowerProcess, has_index
+        from notehop.app.services.index_process import FollowerProcess, has_index
 
         place, command, config_file = self.place, self._command, self._config_file
         try:
             try:
-                if not has_index(place):
-                    self._first = FirstIndex(place, command, told, config_file)
+                if first := not has_index(place):
+                    self.progress = "just begun"
             finally:
                 self._looked.set()
-            if self._first is not None:
-                with _FIRST:
-                    self._first.run()
-                if self._first.failure is not None and not self._closed:
-                    made(self._first.failure)
+            if first:
+                self._make_index(told)
+                if self._failure is not None and not self._closed:
+                    made(self._failure)
             if not self._closed:
                 self._held.enter_context(FollowerProcess(place, command, _log.warning, config_file))
-            if self._first is not None and self._first.failure is None and not self._closed:
+            if first and self._failure is None and not self._closed:
                 # Behind the follower: what goes wrong in saying so must not keep it from its work.
                 made(None)
         except NotehopError as exc:
             _log.error("the index of %s is not followed: %s", place.name, exc)
+
+    def _make_index(self, told: Callable[[str], None]) -> None:
+        """Make the index in a process of its own, and know how far it is."""
+        from notehop.indexing.watch.process import index_program, run_program
+
+        def hear(line: str) -> None:
+            self.progress = line
+            # Standard error may be closed by now: the process is heard on.
+            with suppress(OSError, ValueError):
+                told(line)
+
+        program = index_program(self.place.vault, self.place.layout, self._config_file)
+        with _FIRST:
+            self._ended.clear()
+            try:
+                run_program([*program, "--part-of", self._command], self._stop, hear)
+                self._failure = "it was stopped" if self._stop.is_set() else None
+            except IndexFailure as exc:
+                self._failure = str(exc)
+            finally:
+                self.progress = None
+                self._ended.set()
 
     @contextmanager
     def resting(self, minutes: float) -> Iterator[None]:
@@ -164,9 +171,7 @@ class LazyVault:
         def watch() -> None:
             while not ended.wait(min(60.0, 15 * minutes)):
                 if self.opened is not None and self.opened.rest(60 * minutes):
-                    _log.info(
-                        "nobody asked for %g minutes: models and index are let go of", minutes
-                    )
+                    _log.info("nobody asked for %g minutes: models and index are let go", minutes)
 
         if minutes > 0:
             threading.Thread(target=watch, name="notehop-idle", daemon=True).start()
@@ -177,13 +182,11 @@ class LazyVault:
 
     def stop(self) -> None:
         """End a first index that is being made; the next one goes on where it was."""
-        if self._first is not None:
-            self._first.stop()
+        self._stop.set()
 
     def join(self) -> None:
-        """Wait until a first index that was stopped has ended."""
-        if self._first is not None:
-            self._first.join()
+        """Wait until a first index that was stopped has ended, for some seconds."""
+        self._ended.wait(ENDING)
 
     def close(self) -> None:
         """Let go of the vault, and end what follows it; it finishes what it writes."""
@@ -201,7 +204,9 @@ class Vaults(dict[str, LazyVault]):
     @classmethod
     def of(cls, vault: VaultHandle) -> Vaults:
         """One vault that is open."""
-        return cls({vault.name: LazyVault(vault.place, "notehop", None, vault)})
+        lazy = LazyVault(vault.place, "notehop", None)
+        lazy.opened = vault
+        return cls({vault.name: lazy})
 
     @property
     def default(self) -> str:
@@ -210,7 +215,6 @@ class Vaults(dict[str, LazyVault]):
 
     @property
     def first(self) -> LazyVault:
-        """The vault that is asked where none is named."""
         return self[self.default]
 
     def follow(
@@ -259,35 +263,23 @@ def below(name: str) -> str:
     return f"/vaults/{quote(name, safe='')}"
 
 
-def locate_all(
-    given: Sequence[str],
-    *,
-    index_dir: Path | None = None,
-    config_file: Path | None = None,
-    overrides: Mapping[str, Any] | None = None,
-    read_only: bool = False,
-) -> dict[str, Place]:
+def locate_all(given: Sequence[str], **how: Any) -> dict[str, Place]:
     """Find several vaults, each with its name.
 
     :param given: folders, or ``name=folder``; empty: those of ``server.vaults``, else the one that
         :func:`locate` finds.
+    :param how: what :func:`locate` takes beside the folder.
     :raises UsageError: if a name or a vault is given twice, or a folder for the index of several.
     :raises VaultError: as :func:`locate`, like the others.
     """
     if not given:
-        settings = load_settings(config_file=config_file, overrides=overrides)
-        given = settings.server.vaults
+        files = {name: how.get(name) for name in ("config_file", "overrides")}
+        given = load_settings(**files).server.vaults
     named = [_named(one) for one in given] or [(None, None)]
     found: dict[str, Place] = {}
     for name, folder in named:
-        place = locate(
-            folder,
-            index_dir=index_dir,
-            config_file=config_file,
-            overrides=overrides,
-            read_only=read_only,
-        )
-        if len(named) > 1 and (index_dir or place.settings.index.dir):
+        place = locate(folder, **how)
+        if len(named) > 1 and (how.get("index_dir") or place.settings.index.dir):
             raise UsageError(
                 "--index-dir and index.dir name the folder of one index, and there are "
                 f"{len(named)} vaults; leave them out, or serve each vault by itself"

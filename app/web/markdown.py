@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import quote
 
 from markdown_it import MarkdownIt
@@ -20,7 +21,6 @@ from markdown_it.rules_block import StateBlock
 from markdown_it.rules_core import StateCore
 from markdown_it.rules_inline import StateInline, image, link
 from markdown_it.token import Token
-from markdown_it.utils import EnvType, OptionsDict
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 from mdit_py_plugins.footnote import footnote_plugin
 from mdit_py_plugins.footnote.index import footnote_inline, footnote_ref
@@ -28,8 +28,6 @@ from mdit_py_plugins.front_matter import front_matter_plugin
 
 from notehop.indexing.vault.plain import LinkText, read_destination, read_wikilink, words
 from notehop.indexing.vault.properties import TAG_CHARACTERS, is_tag
-
-_KEY = "notehop"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,24 +44,8 @@ class Surroundings:
     first_line: int | None = None
 
 
-def _surroundings(env: EnvType) -> Surroundings:
-    found = env[_KEY]
-    assert isinstance(found, Surroundings)
-    return found
-
-
 _TOP, _LOWEST = 3, 6
-"""Levels of headings that the top_level and innermost ones of a note get: above are the page's."""
-
-
-def _add_blocks(md: MarkdownIt) -> None:
-    """Teach a grammar the blocks."""
-    interrupts = {"alt": ["paragraph", "reference", "blockquote", "list"]}
-    md.block.ruler.before("fence", "comment", _comment_block, interrupts)  # type: ignore[arg-type]
-    core = md.core.ruler
-    for rule in (_lines, _cells, _headings, _ids, _tasks, _callouts):
-        core.after("block", rule.__name__, rule)  # the last one comes first
-    core.after("inline", "boxes", _boxes)
+"""Levels of headings that the outermost and innermost ones of a note get: above are the page's."""
 
 
 def _comment_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
@@ -157,7 +139,7 @@ def _ids(state: StateCore) -> None:
         if not token.content and named.level == 0 and len(blocks) > 1:
             named.hidden = state.tokens[at + 1].hidden = True
             named = blocks[-2]
-        if _surroundings(state.env).first_line is not None:
+        if state.env["in"].first_line is not None:
             named.attrSet("id", f"b-{found[1].lower()}")
 
 
@@ -165,7 +147,7 @@ def _headings(state: StateCore) -> None:
     """Put the headings of a note below its title; in a piece of a note they are paragraphs."""
     headings = [token for token in state.tokens if token.type.startswith("heading_")]
     up = min((int(token.tag[1:]) for token in headings), default=1)
-    whole = _surroundings(state.env).first_line is not None
+    whole = state.env["in"].first_line is not None
     for token in headings:
         level = min(int(token.tag[1:]) - up + _TOP, _LOWEST)
         token.tag = f"h{level}" if whole else "p"
@@ -182,7 +164,7 @@ def _cells(state: StateCore) -> None:
 
 
 def _lines(state: StateCore) -> None:
-    first = _surroundings(state.env).first_line
+    first = state.env["in"].first_line
     if first is None:
         return
     for token in state.tokens:
@@ -192,20 +174,16 @@ def _lines(state: StateCore) -> None:
 
 
 MAX_NESTING = 40  # blocks in blocks; deeper ones are left out, as each costs stack
-
-_LONGEST_LINK = 1_000
-"""Characters searched for the end of a wikilink, so that unclosed ones cost no time."""
-
+_LONGEST_LINK = 1_000  # characters searched for the end of a wikilink: unclosed ones cost no time
 _BRACKETS = 4
 """Brackets in brackets that a link may hold: each that stays open looks at as many after it."""
-
 
 Rule = Callable[[StateInline, bool], bool]
 
 
 def render(text: str, surroundings: Surroundings) -> str:
     """The HTML of a text, not sanitised."""
-    return str(_GRAMMAR.render(text, {_KEY: surroundings}))
+    return str(_GRAMMAR.render(text, {"in": surroundings}))
 
 
 def _wikilink(state: StateInline, silent: bool) -> bool:
@@ -221,7 +199,7 @@ def _wikilink(state: StateInline, silent: bool) -> bool:
     if parts is None:
         return False
     if not silent:
-        href = _surroundings(state.env).href(parts)
+        href = state.env["in"].href(parts)
         shown = words(parts, embed=embed) or parts.target or parts.fragment or ""
         _linked(state, href, shown, "embed" if embed else "wikilink")
     state.pos = close + 2
@@ -230,14 +208,13 @@ def _wikilink(state: StateInline, silent: bool) -> bool:
 
 def _linked(state: StateInline, href: str | None, shown: str, kind: str) -> None:
     tag = "span" if href is None else "a"
-    opening = state.push("wikilink_open", tag, 1)
-    opening.attrs = {"class": f"{kind} unresolved"} if href is None else _link(href, kind)
+    state.push("wikilink_open", tag, 1).attrs = _link(href, kind)
     state.push("text", "", 0).content = shown
     state.push("wikilink_close", tag, -1)
 
 
-def _link(href: str, kind: str) -> dict[str, str | int | float]:
-    return {"class": kind, "href": href}
+def _link(href: str | None, kind: str) -> dict[str, str | int | float]:
+    return {"class": f"{kind} unresolved"} if href is None else {"class": kind, "href": href}
 
 
 _TAG = re.compile(rf"#({TAG_CHARACTERS}+)")
@@ -249,14 +226,9 @@ def _tag(state: StateInline, silent: bool) -> bool:
     if not found or not (before.isspace() or before in "*_~") or not is_tag(found[1]):
         return False
     if not silent:
-        _linked(state, tag_href(found[1]), found[0], "tag")
+        _linked(state, f"#/search?q={quote('tag:' + found[1], safe='')}", found[0], "tag")
     state.pos = found.end()
     return True
-
-
-def tag_href(tag: str) -> str:
-    """The address of a search for a tag."""
-    return f"#/search?q={quote('tag:' + tag, safe='')}"
 
 
 _MARKER = re.compile(r"\[(C?\d{1,3})\](?!\()")
@@ -264,13 +236,10 @@ _MARKER = re.compile(r"\[(C?\d{1,3})\](?!\()")
 
 def _marker(state: StateInline, silent: bool) -> bool:
     found = _MARKER.match(state.src, state.pos, state.posMax)
-    if not found or not _surroundings(state.env).markers:
+    if not found or not state.env["in"].markers:
         return False
     if not silent:
-        opening = state.push("marker_open", "a", 1)
-        opening.attrs = {"class": "cite", "href": f"#cite-{found[1]}"}
-        state.push("text", "", 0).content = found[1]
-        state.push("marker_close", "a", -1)
+        _linked(state, f"#cite-{found[1]}", found[1], "cite")
     state.pos = found.end()
     return True
 
@@ -327,24 +296,18 @@ def _comment(state: StateInline, _silent: bool) -> bool:
     return found is not None
 
 
-def _image(
-    self: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType
-) -> str:
+def _image(self: RendererHTML, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:
     alternative = self.renderInlineAsText(tokens[at].children or [], options, env)
     return f'<span class="image">{escapeHtml(alternative)}</span>' if alternative else ""
 
 
-def _opening(
-    self: RendererHTML, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType
-) -> str:
-    token = tokens[at]
-    destination = str(token.attrs.get("href", ""))
+def _opening(self: RendererHTML, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:
+    destination = str(tokens[at].attrs.get("href", ""))
     parts = read_destination(destination, None)
     if parts is not None:
-        href = _surroundings(env).href(parts)
-        token.attrs = {"class": "wikilink unresolved"} if href is None else _link(href, "wikilink")
+        tokens[at].attrs = _link(env["in"].href(parts), "wikilink")
     else:
-        token.attrs = {**_link(destination, "external"), "target": "_blank"}
+        tokens[at].attrs = {**_link(destination, "external"), "target": "_blank"}
     return str(self.renderToken(tokens, at, options, env))
 
 
@@ -353,15 +316,16 @@ def _grammar() -> MarkdownIt:
     md.enable(["table", "strikethrough"])
     md.use(front_matter_plugin).use(footnote_plugin)
     md.use(dollarmath_plugin, allow_space=False, allow_digits=False, double_inline=True)
-    _add_blocks(md)
-    inline = md.inline.ruler
-    inline.before("link", "wikilink", _wikilink)
-    inline.before("link", "marker", _marker)
-    inline.before("link", "tag", _tag)
-    inline.before("link", "highlight", _highlight)
-    inline.before("link", "comment", _comment)
-    for name, rule in (("link", link), ("image", image), ("footnote_inline", footnote_inline)):
-        inline.at(name, _shallow(rule))
+    interrupts = {"alt": ["paragraph", "reference", "blockquote", "list"]}
+    md.block.ruler.before("fence", "comment", _comment_block, interrupts)  # type: ignore[arg-type]
+    core, inline = md.core.ruler, md.inline.ruler
+    for of_blocks in (_lines, _cells, _headings, _ids, _tasks, _callouts):
+        core.after("block", of_blocks.__name__, of_blocks)  # the last one comes first
+    core.after("inline", "boxes", _boxes)
+    for rule in (_wikilink, _marker, _tag, _highlight, _comment):
+        inline.before("link", rule.__name__, rule)
+    for name, known in (("link", link), ("image", image), ("footnote_inline", footnote_inline)):
+        inline.at(name, _shallow(known))
     inline.at("footnote_ref", _footnote_ref)
     md.add_render_rule("image", _image)
     md.add_render_rule("link_open", _opening)

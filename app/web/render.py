@@ -5,21 +5,21 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from urllib.parse import quote
 
 from notehop.app.answer.material import open_uri
 from notehop.app.models import NoteLink, NoteView
-from notehop.app.web.highlight import marker
 from notehop.app.web.markdown import Surroundings, render
 from notehop.app.web.sanitise import sanitise
 from notehop.indexing.graph.files import is_readable
+from notehop.indexing.tokens import Tokenizer, detect_language
 from notehop.indexing.vault.plain import LinkText, read_destination, read_wikilink
 from notehop.indexing.vault.properties import BETWEEN
 
 MOST = 200_000  # characters of a note that are rendered: a book; it takes a second or two
 
-_ANSWER = Surroundings(markers=True)
-_SNIPPET = Surroundings()
+_ANSWER, _SNIPPET = Surroundings(markers=True), Surroundings()
 _FIRST_HEADING = re.compile(r"\A\s*#{1,6}[ \t][^\n]*(?:\n|\Z)")
 _DESTINATION = re.compile(r"\]\(\s*<?([^<>]*?)>?(?:\s+[\"'(][^\n]*)?\s*\)\Z")
 
@@ -27,42 +27,11 @@ _DESTINATION = re.compile(r"\]\(\s*<?([^<>]*?)>?(?:\s+[\"'(][^\n]*)?\s*\)\Z")
 def note_html(view: NoteView, vault: str) -> tuple[str, bool]:
     """A note as HTML, and whether its end was left out for its length.
 
-    Its links lead to the page's own addresses of notes (``#/note/…``), or open in the application
-    what is no note.
+    Its links lead to the page's own addresses of notes (``#/note/…``) as the index has resolved
+    them, or open in the application what is no note.
 
     :param vault: name of the vault.
     """
-    surroundings = Surroundings(_hrefs(view, vault), first_line=view.lines[0])
-    return sanitise(render(view.text[:MOST], surroundings)), len(view.text) > MOST
-
-
-def snippets_html(texts: Sequence[str], query: str) -> list[str]:
-    """Texts of chunks as HTML with the words of a query marked.
-
-    The heading that a chunk begins with is left out: who shows it shows its heading. Properties
-    run on in one paragraph.
-    """
-    mark = marker(query, list(texts))
-    return [sanitise(mark(sanitise(render(_shown(text), _SNIPPET)))) for text in texts]
-
-
-def _shown(text: str) -> str:
-    return (_FIRST_HEADING.sub("", text) or text).replace(f"{BETWEEN}\n", f"{BETWEEN} ")
-
-
-def answer_html(text: str) -> str:
-    """An answer as HTML; its markers are links to ``#cite-1`` and ``#cite-C1``."""
-    return sanitise(render(text, _ANSWER))
-
-
-def note_href(path: str, fragment: str | None = None) -> str:
-    """The page's address of a note, at a heading or block where one is named."""
-    at = f"?at={quote(fragment, safe='')}" if fragment else ""
-    return f"#/note/{quote(path)}{at}"
-
-
-def _hrefs(view: NoteView, vault: str) -> Callable[[LinkText], str | None]:
-    """Gives the address of what a link of a note names, as the index has resolved it; None for none."""
     named = {_name(link): link.target for link in view.links}
     known = {link.target for link in view.links if link.target}
 
@@ -74,9 +43,13 @@ def _hrefs(view: NoteView, vault: str) -> Callable[[LinkText], str | None]:
             path = next((p for p in (joined, f"{joined}.md", link.target) if p in known), None)
         if path is None:
             return None
-        return note_href(path, link.fragment) if is_readable(path) else open_uri(vault, path)
+        if not is_readable(path):
+            return open_uri(vault, path)
+        at = f"?at={quote(link.fragment, safe='')}" if link.fragment else ""
+        return f"#/note/{quote(path)}{at}"
 
-    return href
+    surroundings = Surroundings(href, first_line=view.lines[0])
+    return sanitise(render(view.text[:MOST], surroundings)), len(view.text) > MOST
 
 
 def _name(link: NoteLink) -> str | None:
@@ -87,3 +60,62 @@ def _name(link: NoteLink) -> str | None:
         found = _DESTINATION.search(raw)
         parts = read_destination(found[1], None) if found else None
     return parts.target if parts else None
+
+
+def answer_html(text: str) -> str:
+    """An answer as HTML; its markers are links to ``#cite-1`` and ``#cite-C1``."""
+    return sanitise(render(text, _ANSWER))
+
+
+def snippets_html(texts: Sequence[str], query: str) -> list[str]:
+    """Texts of chunks as HTML with the words of a query marked, without the heading they begin with:
+    who shows them shows it. Properties run on in one paragraph.
+    """
+    mark = _marker(query, texts)
+    found: list[str] = []
+    for text in texts:
+        shown = (_FIRST_HEADING.sub("", text) or text).replace(f"{BETWEEN}\n", f"{BETWEEN} ")
+        found.append(sanitise(mark(sanitise(render(shown, _SNIPPET)))))
+    return found
+
+
+_NO_TEXT = re.compile(r"(<[^>]*>|&[#\w]+;)")
+"""Tags, and entities: what one stands for is a sign, and no word."""
+
+_WORD = re.compile(r"[^\W_]+(?:['’.\-][^\W_]+)*")
+_UNSPACED = re.compile(r"[\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\u0e01-\u0e3a]{2,}")
+_FILTER = re.compile(r'(?<!\S)-?[\w.]+:(?:"[^"]*"|\S+)')
+
+_tokenizer = lru_cache(maxsize=16)(Tokenizer)
+
+
+def _marker(query: str, texts: Sequence[str]) -> Callable[[str], str]:
+    """A function that puts ``<mark>`` around the words of a query in HTML.
+
+    Words are compared as the index compares them: in their forms, without accents and case. The
+    filters in a query are no words to look for, and function words are none.
+    """
+    tokens = _tokenizer(detect_language([query, *texts]))
+    wanted = frozenset(tokens.query(_FILTER.sub(" ", query)))
+    if not wanted:
+        return lambda html: html
+
+    def pairs(found: re.Match[str]) -> str:
+        """What of a run without spaces is asked for, in pairs of characters."""
+        run = found[0]
+        at = {n for n in range(len(run) - 1) if run[n : n + 2] in wanted}
+        hit = at | {n + 1 for n in at}
+        marked = (f"<mark>{sign}</mark>" if n in hit else sign for n, sign in enumerate(run))
+        return "".join(marked).replace("</mark><mark>", "")
+
+    def word(found: re.Match[str]) -> str:
+        if _UNSPACED.search(found[0]):
+            return _UNSPACED.sub(pairs, found[0])
+        return f"<mark>{found[0]}</mark>" if wanted.intersection(tokens(found[0])) else found[0]
+
+    def mark(html: str) -> str:
+        parts = _NO_TEXT.split(html)
+        parts[::2] = [_WORD.sub(word, part) for part in parts[::2]]
+        return "".join(parts).replace("</mark> <mark>", " ")
+
+    return mark

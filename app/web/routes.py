@@ -1,5 +1,5 @@
 """The routes of the page: its files, a note to read, and the texts of replies as HTML that is safe to
-show. Touches: index and vault, through the handle of the request.
+show.
 """
 
 from __future__ import annotations
@@ -11,56 +11,36 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Request, Response
 from fastapi import Query as Parameter
-from fastapi.responses import FileResponse
+from fastapi.responses import FileResponse, JSONResponse
 from pydantic import Field, StringConstraints
 from starlette.staticfiles import StaticFiles
 
-from notehop.app.models.notes import NoteView
-from notehop.app.models.query import Parameters, Strict, at_most
+from notehop.app.models.query import Parameters, at_most
 from notehop.app.services.vaults import ASKED, LazyVault
 from notehop.app.web.render import answer_html, note_html, snippets_html
-
-JSON = "application/json"
 
 STATIC = File(str(files("notehop.app.web") / "static"))
 
 MOST_TEXTS = 120  # texts of one request: all that a reply can hold
-LONGEST = 60_000  # characters of one text: many times a chunk, or an answer
+
+Text = Annotated[str, StringConstraints(max_length=60_000)]
+"""Many times a chunk, or an answer."""
 
 
 class RenderQuery(Parameters):
     """Texts of a reply to show: ``snippets`` of chunks with words of ``query`` marked, and an
     ``answer`` with its markers."""
 
-    answer: Annotated[str, StringConstraints(max_length=LONGEST)] = ""
-    snippets: Annotated[
-        list[Annotated[str, StringConstraints(max_length=LONGEST)]], at_most(MOST_TEXTS)
-    ] = Field(default_factory=list, max_length=MOST_TEXTS)
+    answer: Text = ""
+    snippets: Annotated[list[Text], at_most(MOST_TEXTS)] = Field([], max_length=MOST_TEXTS)
     query: Annotated[str, StringConstraints(max_length=10_000)] = ""
 
 
-class Rendered(Strict):
-    """The same as HTML, in the same order."""
+def routes(run: Callable[[Callable[[], Response]], Awaitable[Response]]) -> APIRouter:
+    """The routes of the page of a vault. ``/``, ``/pane`` and ``/static`` hold nothing of it.
 
-    answer: str
-    snippets: list[str]
-
-
-class NotePage(Strict):
-    """A note to read. ``cut`` tells that it is too long, and its end was left out."""
-
-    vault: str
-    note: NoteView
-    html: str
-    cut: bool
-
-
-Run = Callable[[Callable[[], str]], Awaitable[str]]
-"""Has a thread do what blocks, in its turn and not for ever."""
-
-
-def routes(run: Run) -> APIRouter:
-    """The routes of the page of a vault. ``/``, ``/pane`` and ``/static`` hold nothing of it."""
+    :param run: has a thread do what blocks, in its turn and not for ever.
+    """
     router = APIRouter(tags=["page"], include_in_schema=False)
 
     # The threads write the replies as well, and the loop stays free.
@@ -72,23 +52,23 @@ def routes(run: Run) -> APIRouter:
     ) -> Response:
         asked: LazyVault = request.scope[ASKED]
 
-        def work() -> str:
+        def work() -> Response:
             vault = asked.open()
             view = vault.note(path, section=section)
             html, cut = note_html(view, vault.name)
-            return NotePage(vault=vault.name, note=view, html=html, cut=cut).model_dump_json()
+            note = view.model_dump(mode="json")
+            return JSONResponse({"vault": vault.name, "note": note, "html": html, "cut": cut})
 
-        return Response(await run(work), media_type=JSON)
+        return await run(work)
 
     @router.post("/web/render")
     async def render(body: RenderQuery) -> Response:
-        def work() -> str:
-            return Rendered(
-                answer=answer_html(body.answer) if body.answer else "",
-                snippets=snippets_html(body.snippets, body.query),
-            ).model_dump_json()
+        def work() -> Response:
+            answer = answer_html(body.answer) if body.answer else ""
+            snippets = snippets_html(body.snippets, body.query)
+            return JSONResponse({"answer": answer, "snippets": snippets})
 
-        return Response(await run(work), media_type=JSON)
+        return await run(work)
 
     @router.get("/")
     async def page() -> FileResponse:

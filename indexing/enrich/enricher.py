@@ -257,7 +257,7 @@ class _Enricher:
             return
         for part in slices(owed, REDO_NOTES):
             try:
-                self.done.generation = self.indexer.redo(part).generation
+                self.done.generation = self.indexer.update(part, again=True).generation
             except (NotehopError, TooMuchToEmbed) as exc:
                 self.done.warn(f"headers are written and not in the index yet: {exc}")
                 return

@@ -28,7 +28,7 @@ from notehop.indexing.shown import counted, printable
 from notehop.indexing.stores.catalog import CatalogSnapshot
 from notehop.indexing.stores.catalog_read import slices
 from notehop.indexing.stores.model import NoteRow, NoteStatus
-from notehop.indexing.tokens import Tokenizer
+from notehop.indexing.tokens import RULES, Tokenizer
 
 TRIES = 3
 """Runs in which a text that a model did not write is asked for; then once a day, until the note
@@ -118,7 +118,8 @@ class Planner:
             items += asked
             needed[note.path] = {item.key: item.request.kind for item in asked}
             if summed:
-                key = _hash([extract.RULES, tokenizer.fingerprint, note.title, texts])
+                words = f"tokens {RULES}, {self.language}"
+                key = _hash([extract.RULES, words, note.title, texts])
                 extracts[key] = note.title, texts
                 needed[note.path][key] = "extract"
         self.store.set_requirements(needed, {note.path: note.content_hash for note in notes})

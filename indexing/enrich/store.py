@@ -21,7 +21,7 @@ from sqlalchemy.engine import Connection
 from notehop.config.errors import IndexDamaged, IndexFailure, IndexMissing
 from notehop.indexing import faults
 from notehop.indexing.stores.catalog_read import CatalogReads, FileStamp
-from notehop.indexing.stores.database import SqliteDatabase
+from notehop.indexing.stores.database import Database
 from notehop.indexing.stores.model import NoteRow, NoteStatus
 
 Kind = Literal["summary", "extract", "header"]
@@ -92,7 +92,7 @@ class EnrichmentStore:
     def __init__(self, path: Path, *, read_only: bool) -> None:
         """Open the file; ``made_anew`` tells of one that could not be read, and is lost."""
         self.made_anew = False
-        self._database = SqliteDatabase(path, create=not read_only, read_only=read_only)
+        self._database = Database(path, create=not read_only, read_only=read_only)
         try:
             if not read_only:
                 self._create()
@@ -153,7 +153,7 @@ class EnrichmentStore:
 
         :returns: False if somebody was reading: the next run tries again.
         """
-        return not self._database.has_journal or self._database.fold(patience=1.0)
+        return not self._database.has_journal or self._database.forget_deleted(patience=1.0)
 
     def meta(self) -> dict[str, Any]:
         """What is said of the whole, by key."""

@@ -1,7 +1,7 @@
 """Communities of the graph of links: notes bound to each other more than to the rest. Pure.
 
-networkx does Louvain (Blondel et al. 2008); it is imported inside the functions, for commands that
-need no graph start faster without it. Our own is what keeps communities while notes change.
+networkx, which is slow to import, does Louvain (Blondel et al. 2008). Our own is what keeps communities
+while notes change.
 
 Every note has one vote, which it shares out over its links. A daily note or an index that links to
 fifty notes so binds none of the fifty to another, and a note with a single link is bound where that
@@ -13,11 +13,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import log1p
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import networkx as nx
-
 
 EdgeWeights = Mapping[str, Mapping[str, float]]
 """Note -> the notes that it is linked with, either way -> how strongly, above 0; the same from both
@@ -27,7 +22,7 @@ sides. Notes and their neighbours in order of path. A note without links has no 
 def count_links(
     notes: Collection[str], links: Iterable[tuple[str, str]]
 ) -> Counter[tuple[str, str]]:
-    """How many links lead from one of the notes to another one; those to itself are none.
+    """How many links lead from one of the notes to another one.
 
     :param links: (source, target), twice if there are two.
     """
@@ -57,36 +52,56 @@ def edge_weights(notes: Iterable[str], counts: Mapping[tuple[str, str], int]) ->
     return {path: dict(sorted(near.items())) for path, near in weights.items()}
 
 
-Membership = Mapping[str, str]
-"""Note -> name of its community."""
-
-SEED = 0
-"""Of the order in which Louvain looks at notes: any, but always the same."""
-
-ROUNDS = 10
-"""Passes over the notes that may move: each finds less than the one before."""
+Membership = Mapping[str, str]  # note -> name of its community
+SEED = 0  # of the order in which Louvain looks at notes: any, but always the same
+ROUNDS = 10  # passes over the notes that may move: each finds less than the one before
 
 ALIKE = 0.25
 """Share of the notes of two communities that both must hold for one to go by the other's name."""
 
-_GAIN = 1e-12
-"""Gains below it are rounding."""
+_GAIN = 1e-12  # gains below it are rounding
 
 
-def louvain(weights: EdgeWeights, resolution: float = 1.0) -> list[frozenset[str]]:
-    """The communities of a graph, from nothing; the largest first, then by their first path.
+def louvain(
+    weights: EdgeWeights, resolution: float = 1.0, before: Membership | None = None
+) -> list[frozenset[str]]:
+    """The communities of a graph; the largest first, then by their first path.
 
     Each is connected. Notes without links are in none.
 
     :param resolution: above 1 for smaller communities, below for larger.
+    :param before: the communities that there were: every note may move, then those that belong
+        together are joined. None begins with each note by itself.
     """
     import networkx as nx
 
-    graph = _graph(weights)
-    paths = list(graph)
+    graph = nx.Graph()
+    graph.add_nodes_from(path for path, near in weights.items() if near)
+    graph.add_weighted_edges_from(
+        (path, other, weight)
+        for path, near in weights.items()
+        for other, weight in near.items()
+        if path < other
+    )
+    if not graph:
+        return []
+    groups = [frozenset([path]) for path in graph]
+    if before is not None:
+        now = {path: before[path] for path in graph if path in before}
+        groups = grouped(move_notes(weights, now, graph, resolution))
     # Numbers instead of paths: the hashes of texts, and so the order of sets, differ by process.
-    best = _best(nx.convert_node_labels_to_integers(graph), resolution)
-    return connected_parts(weights, (map(paths.__getitem__, one) for one in best))
+    number = {path: at for at, group in enumerate(groups) for path in group}
+    whole = nx.Graph()
+    whole.add_nodes_from(range(len(groups)))
+    for path, other, weight in graph.edges(data="weight"):
+        ends = number[path], number[other]
+        known = whole.get_edge_data(*ends, {"weight": 0.0})["weight"]
+        whole.add_edge(*ends, weight=known + weight)
+    how = {"weight": "weight", "resolution": resolution, "seed": SEED}
+    found = nx.community.louvain_communities(whole, **how)
+    joined = (frozenset().union(*(groups[at] for at in one)) for one in found)
+    # One may be in pieces that only a note held together which has left since (Traag et al. 2019).
+    return _sorted(part for one in joined for part in nx.connected_components(graph.subgraph(one)))
 
 
 def move_notes(
@@ -133,43 +148,6 @@ def move_notes(
     return now
 
 
-def refine(
-    weights: EdgeWeights, membership: Membership, resolution: float = 1.0
-) -> list[frozenset[str]]:
-    """The communities of a graph, by Louvain from those that there were.
-
-    Every note may move, then communities that belong together are joined.
-    """
-    import networkx as nx
-
-    graph = _graph(weights)
-    now = {path: membership[path] for path in graph if path in membership}
-    groups = grouped(move_notes(weights, now, graph, resolution))
-    number = {path: at for at, group in enumerate(groups) for path in group}
-    whole = nx.Graph()
-    whole.add_nodes_from(range(len(groups)))
-    for path, other, weight in graph.edges(data="weight"):
-        ends = number[path], number[other]
-        known = whole.get_edge_data(*ends, {"weight": 0.0})["weight"]
-        whole.add_edge(*ends, weight=known + weight)
-    joined = _best(whole, resolution)
-    return connected_parts(weights, (set().union(*(groups[at] for at in one)) for one in joined))
-
-
-def connected_parts(weights: EdgeWeights, groups: Iterable[Iterable[str]]) -> list[frozenset[str]]:
-    """The groups, of each its connected parts; the largest first, then by their first path.
-
-    Louvain may leave a community in pieces that only a note held together which has left since
-    (Traag et al. 2019).
-    """
-    import networkx as nx
-
-    graph = _graph(weights)
-    return _sorted(
-        part for group in groups for part in nx.connected_components(graph.subgraph(group))
-    )
-
-
 def grouped(membership: Membership) -> list[frozenset[str]]:
     """The communities of homes; the largest first, then by their first path."""
     groups: dict[str, set[str]] = {}
@@ -211,29 +189,3 @@ def match_communities(
 def singleton(path: str) -> str:
     """The name of the community of a note that belongs to none."""
     return f"+{path}"
-
-
-def _graph(weights: EdgeWeights) -> nx.Graph:
-    """The graph of the notes with links, in order of path."""
-    import networkx as nx
-
-    graph = nx.Graph()
-    graph.add_nodes_from(path for path, near in weights.items() if near)
-    graph.add_weighted_edges_from(
-        (path, other, weight)
-        for path, near in weights.items()
-        for other, weight in near.items()
-        if path < other
-    )
-    return graph
-
-
-def _best(graph: nx.Graph, resolution: float) -> list[set[int]]:
-    import networkx as nx
-
-    if not graph:
-        return []
-    found: list[set[int]] = nx.community.louvain_communities(
-        graph, weight="weight", resolution=resolution, seed=SEED
-    )
-    return found

@@ -14,38 +14,35 @@ _HARD_SPACES = str.maketrans({"\u00a0": " ", "\u202f": " "})
 
 
 def fold(text: str) -> str:
-    """The key under which two paths, names or aliases are the same.
+    """The key under which two paths, names or aliases are the same: case-folded and NFC.
 
-    Case-folded and NFC (normalised on both sides of the folding, since folding can decompose).
     No-break spaces count as spaces, as in the app's public ``normalizePath``: they come in with
     text pasted from other programs and cannot be seen.
     """
     if text.isascii():
         return text.lower()
+    # On both sides, since folding can decompose.
     return normalize("NFC", normalize("NFC", text.translate(_HARD_SPACES)).casefold())
 
 
 def is_note(path: str) -> bool:
-    """Whether a file is a note: its extension is ``.md`` in any case."""
     return path[-len(NOTE_SUFFIX) :].lower() == NOTE_SUFFIX
 
 
 def is_readable(path: str) -> bool:
-    """Whether a file is of a kind that can be read: a note, a canvas, a base, a PDF."""
     return path.lower().endswith(READABLE)
 
 
 def is_pdf(path: str) -> bool:
-    """Whether a file is a PDF: nothing links from it, and reading it takes a process and a second."""
+    """A PDF holds no links, and reading it takes a process and a second."""
     return path.lower().endswith(".pdf")
 
 
 def link_name(target: str) -> str:
     """The name under which a link waits for changes: its folded last segment, without ``.md``.
 
-    Of the path part of a link, of a file's path or of an alias. What could meet has the same name:
-    every trailing ``.md`` is dropped (``[[a.md]]`` may mean ``a.md.md``), and spaces around it.
-    Empty for a link into the same note.
+    Of a link's path, a file's path or an alias: what could meet has the same name, so that every
+    ``.md`` at its end goes (``[[a.md]]`` may mean ``a.md.md``). Empty for a link into the same note.
     """
     name = fold(target).rpartition("/")[2].strip()
     while name.endswith(NOTE_SUFFIX):
@@ -56,8 +53,7 @@ def link_name(target: str) -> str:
 def affected_names(path: str, aliases: Iterable[str] = ()) -> frozenset[str]:
     """The :func:`link_name` of every link to resolve again when a file comes, goes or changes.
 
-    Ask for the old and the new path of a file that moved, and for the old and the new aliases of a
-    note, also of one that becomes excluded or stops being so.
+    :param aliases: the old and the new ones of a note.
     """
     return frozenset((link_name(path), *(link_name(alias) for alias in aliases)))
 
@@ -75,8 +71,7 @@ class VaultFile:
 class VaultFiles(Mapping[str, VaultFile]):
     """All files of a vault, notes and attachments, under every name a link can give them.
 
-    Files that are kept out of the index are here like any other, flagged as excluded, so that a
-    link to one is known for what it is. A change costs what it touches, not the vault.
+    Those that are kept out of the index are flagged as excluded. A change costs what it touches.
     """
 
     def __init__(
@@ -85,9 +80,8 @@ class VaultFiles(Mapping[str, VaultFile]):
         excluded: Iterable[str] = (),
         aliases: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
-        """Index a vault.
-
-        :param paths: paths from the vault's root with ``/``, of any type; repeats do no harm.
+        """
+        :param paths: from the vault's root with ``/``, of any type.
         :param excluded: those that are not indexed; they need not be in ``paths`` too.
         :param aliases: path of a note -> its aliases.
         """
@@ -102,22 +96,18 @@ class VaultFiles(Mapping[str, VaultFile]):
         return self._files[path]
 
     def __iter__(self) -> Iterator[str]:
-        """All paths, sorted."""
         return iter(sorted(self._files))
 
     def __len__(self) -> int:
         return len(self._files)
 
     def add(self, path: str, *, excluded: bool = False, aliases: Sequence[str] = ()) -> None:
-        """Add a file, or replace what is known of it.
-
-        :param aliases: of a note; blank ones are dropped, repeated ones count once.
-        """
+        """Add a file, or replace what is known of it."""
         self.remove(path)
         file = VaultFile(path, fold(path), excluded, tuple(aliases))
         self._files[path] = file
         for index, key in self._entries(file):
-            insort(index.setdefault(key, []), file, key=_length_and_path)
+            insort(index.setdefault(key, []), file, key=lambda one: (len(one.key), one.path))
 
     def remove(self, path: str) -> None:
         """Forget a file and its aliases; nothing happens if it is not there."""
@@ -159,7 +149,3 @@ def competing(files: Sequence[VaultFile]) -> Sequence[VaultFile]:
 def alias_key(alias: str) -> str:
     """The key under which an alias and a link that names it are the same."""
     return fold(alias).strip()
-
-
-def _length_and_path(file: VaultFile) -> tuple[int, str]:
-    return len(file.key), file.path

@@ -27,6 +27,16 @@ from notehop.indexing.graph.files import (
 )
 from notehop.indexing.vault.model import Link, Note
 
+MAX_CANDIDATES = 20
+"""Candidates named for one ambiguous link, so that ten thousand notes of one name that link to that
+name do not fill the index with their names."""
+
+_ASCII_SYMBOLS = frozenset("$+<=>^`|~")
+"""What the app takes for punctuation and Unicode calls a symbol."""
+
+_WIKILINK = re.compile(r"!?\[\[([^\[\]|]*)(?:\|([^\[\]]*))?\]\]")
+_MARKDOWN_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()]*\)")
+
 
 class Status(StrEnum):
     """The outcome of resolving one link. ``ambiguous`` has a target too: the first candidate."""
@@ -55,15 +65,16 @@ class Resolution:
     """Where the path part of a link leads.
 
     ``path`` is the target file (any type), None when unresolved. ``candidates`` holds the files
-    that fit, best first, when there is more than one; ``more`` counts those left out of it, so that
-    ten thousand notes of one name that link to that name do not fill the index with their names.
+    that fit, best first, when there is more than one; not all of very many.
     """
 
     status: Status
     path: str | None = None
     via: Via | None = None
     candidates: tuple[str, ...] = ()
-    more: int = 0
+
+
+_UNRESOLVED = Resolution(Status.UNRESOLVED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +100,10 @@ class FragmentSpan:
 
 def outline_of_note(note: Note) -> Outline:
     """The outline of a parsed note."""
-    text = note.text
-    open_line = not text or not text.endswith("\n")
     return Outline(
         headings=tuple((heading.level, heading.text, heading.line) for heading in note.headings),
         blocks=tuple((block.id, block.first_line, block.last_line) for block in note.blocks),
-        line_count=text.count("\n") + open_line,
+        line_count=note.text.count("\n") + (not note.text.endswith("\n")),
     )
 
 
@@ -110,12 +119,6 @@ class ResolvedLink:
     resolution: Resolution
     span: FragmentSpan | None = None
     fragment_found: bool | None = None
-
-
-MAX_CANDIDATES = 20
-"""Candidates named for one ambiguous link; a person reads a handful, the rest is counted."""
-
-_UNRESOLVED = Resolution(Status.UNRESOLVED)
 
 
 def resolve_path(files: VaultFiles, source: str, target: str) -> Resolution:
@@ -137,10 +140,7 @@ def resolve_path(files: VaultFiles, source: str, target: str) -> Resolution:
 
 
 def resolve_link(
-    files: VaultFiles,
-    source: str,
-    link: Link,
-    outline_of: Callable[[str], Outline | None],
+    files: VaultFiles, source: str, link: Link, outline_of: Callable[[str], Outline | None]
 ) -> ResolvedLink:
     """Resolve a link with its fragment.
 
@@ -169,80 +169,56 @@ def _by_place(files: VaultFiles, source: str, target: str) -> Resolution | None:
     """Rules 3 to 8; None leaves the link to what comes after them."""
     key = fold(target)
     exact = key.startswith(("/", "./", "../"))
-    if exact:
-        place = key[1:] if key[0] == "/" else _from_folder(source, key)
-        if place is None:
+    if key.startswith("/"):
+        key = key[1:]
+    elif exact:
+        # Rule 4. What ends in "." or ".." names a folder; the note of its name would be found, but
+        # the link does not say its name, and would not be found by it.
+        if "//" in key or key.rpartition("/")[2] in ("", ".", ".."):
             return _UNRESOLVED
-        key = place
+        key = posixpath.normpath(posixpath.join(posixpath.dirname(fold(source)), key))
+        if key.startswith("../"):
+            return _UNRESOLVED
     if key and not key.endswith("/"):
         # Rule 3: the name as written, of any type; then as the name of a note.
         for wanted in (key, key + NOTE_SUFFIX):
             fitting = files.named(wanted)
             twins = [*takewhile(lambda file: file.key == wanted, fitting)]  # noqa: B023
             if twins:  # rules 4, 5 and 6
-                ranked = _spelled(competing(twins), target)
-                return _resolution(ranked, len(ranked), Via.PATH)
-            if fitting and not exact:  # rule 7
-                return _nearest(source, target, competing(fitting))
+                return _resolution(competing(twins), target, Via.PATH)
+            if fitting and not exact:
+                # Rule 7: below the linking note's folder first, then the shortest path, then by path.
+                folder = fold(source).rpartition("/")[0] + "/"
+                ranked = sorted(
+                    competing(fitting), key=lambda file: not file.key.startswith(folder)
+                )
+                return _resolution(ranked[:MAX_CANDIDATES], target, Via.NAME)
     return _UNRESOLVED if exact else None
 
 
-def _from_folder(source: str, key: str) -> str | None:
-    """Rule 4: the folded path that ``./`` or ``../`` mean; None outside of the vault.
+def _resolution(ranked: Sequence[VaultFile], target: str, via: Via) -> Resolution:
+    """The first of some files; of those whose paths differ in case only, the one spelled as the link.
 
-    None, too, for one that ends in ``.`` or ``..``: it names a folder. The note of that folder's
-    name would be found, but the link does not say its name, and would not be found by it.
-    """
-    if "//" in key or key.rpartition("/")[2] in ("", ".", ".."):
-        return None
-    place = posixpath.normpath(posixpath.join(posixpath.dirname(fold(source)), key))
-    return None if place.startswith("../") else place
-
-
-def _nearest(source: str, target: str, fitting: Sequence[VaultFile]) -> Resolution:
-    """Rule 7: below the linking note's folder first, then the shortest path, then by path."""
-    folder = fold(source).rpartition("/")[0] + "/"
-    ranked = sorted(fitting, key=lambda file: not file.key.startswith(folder))
-    return _resolution(_spelled(ranked[:MAX_CANDIDATES], target), len(fitting), Via.NAME)
-
-
-def _spelled(ranked: Sequence[VaultFile], target: str) -> Sequence[VaultFile]:
-    """Of files whose paths differ in case only, put the one that is spelled as the link first.
-
-    Comparison ignores case, so all of them fit and are reported; but on a disk that has both
-    ``note.md`` and ``Note.md`` the writer can choose only by spelling.
+    On a disk that has both ``note.md`` and ``Note.md`` the writer can choose only by spelling.
     """
     keys = [file.key for file in ranked]
-    if len(set(keys)) == len(keys):
-        return ranked
-    written = normalize("NFC", target).lstrip("./")
-    endings = (written, written + NOTE_SUFFIX)
+    if len(set(keys)) < len(keys):
+        written = normalize("NFC", target).lstrip("./")
+        endings = (written, written + NOTE_SUFFIX)
 
-    def place(file: VaultFile) -> tuple[int, bool, str]:
-        other = not normalize("NFC", file.path).endswith(endings)
-        return keys.index(file.key), other, file.path
+        def place(file: VaultFile) -> tuple[int, bool, str]:
+            other = not normalize("NFC", file.path).endswith(endings)
+            return keys.index(file.key), other, file.path
 
-    return sorted(ranked, key=place)
-
-
-def _resolution(ranked: Sequence[VaultFile], total: int, via: Via) -> Resolution:
-    best = ranked[0]
-    several = len(ranked) > 1
+        ranked = sorted(ranked, key=place)
+    best, several = ranked[0], len(ranked) > 1
     status = Status.AMBIGUOUS if several else Status.RESOLVED
     return Resolution(
-        status=Status.EXCLUDED if best.excluded else status,
-        path=best.path,
-        via=via,
-        candidates=tuple(file.path for file in ranked) if several else (),
-        more=total - len(ranked) if several else 0,
+        Status.EXCLUDED if best.excluded else status,
+        best.path,
+        via,
+        tuple(file.path for file in ranked) if several else (),
     )
-
-
-_ASCII_SYMBOLS = frozenset("$+<=>^`|~")
-"""What the app takes for punctuation and Unicode calls a symbol."""
-
-_WIKILINK = re.compile(r"!?\[\[([^\[\]|]*)(?:\|([^\[\]]*))?\]\]")
-_MARKDOWN_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()]*\)")
 
 
 def find_fragment(outline: Outline, fragment: str) -> FragmentSpan | None:
@@ -260,14 +236,10 @@ def find_fragment(outline: Outline, fragment: str) -> FragmentSpan | None:
     parts = [part for written in fragment.split("#") if (part := written.strip())]
     if not parts:
         return None
-    if not parts[-1].startswith("^"):
-        return _find_section(outline, parts)
-    wanted = parts[-1][1:].strip().lower()
-    named = (lines for name, *lines in outline.blocks if name.lower() == wanted)
-    return next((FragmentSpan(*lines) for lines in named), None)
-
-
-def _find_section(outline: Outline, parts: list[str]) -> FragmentSpan | None:
+    if parts[-1].startswith("^"):
+        wanted = parts[-1][1:].strip().lower()
+        named = (lines for name, *lines in outline.blocks if name.lower() == wanted)
+        return next((FragmentSpan(*lines) for lines in named), None)
     headings = outline.headings
     # From the last part back: where the first chain ends that begins at each heading, if one does.
     *first_parts, last_part = map(_key, parts)
@@ -305,10 +277,7 @@ def heading_keys(text: str) -> tuple[str, ...]:
 
 
 def _key(text: str) -> str:
-    """Folded, punctuation replaced by spaces, spaces collapsed.
-
-    A text of nothing but punctuation is its own key, so that it names itself only.
-    """
+    """Folded, punctuation replaced by spaces, spaces collapsed; of punctuation alone, as it is."""
     folded = fold(text)
     letters = (
         " " if char in _ASCII_SYMBOLS or category(char).startswith("P") else char for char in folded

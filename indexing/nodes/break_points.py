@@ -40,7 +40,7 @@ BreakPoint = tuple[int, float]
 
 
 def token_starts(offsets: Iterable[tuple[int, int]], length: int) -> list[int]:
-    """Return where tokens start, ascending; over-long tokens and gaps count once a stretch.
+    """Where tokens start, ascending; over-long tokens and gaps count once a stretch.
 
     :param offsets: (start, end) of each token, in order.
     :param length: of the text, in characters.
@@ -50,9 +50,7 @@ def token_starts(offsets: Iterable[tuple[int, int]], length: int) -> list[int]:
     for start, end in offsets:
         if start - last > LONGEST_TOKEN:
             starts.extend(range(last, start, LONGEST_TOKEN))
-        starts.append(start)
-        if end - start > LONGEST_TOKEN:
-            starts.extend(range(start + LONGEST_TOKEN, end, LONGEST_TOKEN))
+        starts.extend(range(start, max(end, start + 1), LONGEST_TOKEN))
         last = max(last, end)
     if length - last > LONGEST_TOKEN:
         starts.extend(range(last, length, LONGEST_TOKEN))
@@ -66,7 +64,7 @@ def break_points(
     headings: Sequence[tuple[int, int]],
     language: str,
 ) -> list[BreakPoint]:
-    """Return where a text may be cut, ascending, each position once at its lowest price.
+    """Where a text may be cut, ascending, each position once at its lowest price.
 
     Sentences are offered only inside paragraphs and lines that fill more than half a chunk, words
     only inside sentences that fill more than one, and places inside a word only where nothing else
@@ -147,22 +145,13 @@ CHUNK_PRICE = 0.15
 """Price of a chunk: two paragraphs are rather cut apart than one sentence from the next, but a cut
 in code or inside a sentence is worth one chunk more."""
 
-TINY_PRICE = 0.5
-"""Price of a chunk so small that it would have joined its neighbour as a section."""
-
-UNEVEN_PRICE = 0.1
-"""Price of an empty chunk; half empty costs a quarter of it."""
-
-IMPOSSIBLE = 1_000.0
-"""Price of a chunk over its budget: taken only where there is no place to cut."""
+TINY_PRICE = 0.5  # price of a chunk so small that it would have joined its neighbour as a section
+UNEVEN_PRICE = 0.1  # price of an empty chunk; half empty costs a quarter of it
+IMPOSSIBLE = 1_000.0  # price of a chunk over its budget: taken only where there is no place to cut
 
 
 def choose_breaks(
-    places: Sequence[BreakPoint],
-    starts: Sequence[int],
-    length: int,
-    budget: int,
-    min_tokens: int,
+    places: Sequence[BreakPoint], starts: Sequence[int], length: int, budget: int, min_tokens: int
 ) -> list[int]:
     """Choose the cuts that make few chunks at good places.
 
@@ -186,7 +175,11 @@ def choose_breaks(
             size = tokens[j] - tokens[i]
             if size > budget and j > i + 1:
                 break
-            price = best[i] + prices[j] + _chunk_price(size, budget, min_tokens)
+            chunk = CHUNK_PRICE + (TINY_PRICE if size < min_tokens else 0.0)
+            chunk += UNEVEN_PRICE * (1 - size / budget) ** 2
+            if size > budget:
+                chunk = IMPOSSIBLE * size / budget
+            price = best[i] + prices[j] + chunk
             if price <= best[j]:
                 best[j], before[j] = price, i
     cuts = []
@@ -195,10 +188,3 @@ def choose_breaks(
         cuts.append(ends[at])
         at = before[at]
     return cuts[::-1]
-
-
-def _chunk_price(size: int, budget: int, min_tokens: int) -> float:
-    if size > budget:
-        return IMPOSSIBLE * size / budget
-    tiny = TINY_PRICE if size < min_tokens else 0.0
-    return CHUNK_PRICE + tiny + UNEVEN_PRICE * (1 - size / budget) ** 2

@@ -60,16 +60,13 @@ class ChunkDraft:
 
 
 def embedded_text(title: str, heading_path: Sequence[str], body: str) -> str:
-    """Return what the model sees of a chunk: ``Title - A > B``, and the body on the next line.
-
-    Without headings it is the title alone; a first heading that repeats the title is left out.
-    """
+    """What the model sees of a chunk: :func:`embedded_prefix`, and the body on the next line."""
     prefix = embedded_prefix(title, heading_path)
     return f"{prefix}\n{body}" if body else prefix
 
 
 def embedded_prefix(title: str, heading_path: Sequence[str]) -> str:
-    """Return the first line of :func:`embedded_text`; blanks in it are single spaces."""
+    """``Title - A > B``, blanks as single spaces; a first heading that repeats the title is left out."""
     shown = " ".join(title.split())
     path = [" ".join(heading.split()) for heading in heading_path]
     if path and path[0].casefold() == shown.casefold():
@@ -87,19 +84,14 @@ def chunk_id(path: str, anchor: Sequence[str], occurrence: int, embedded: str) -
     return hashlib.sha256(whole.encode()).hexdigest()[:32]
 
 
-SEAM = 2
-"""Tokens by which a whole may differ from its parts, tokenized one by one."""
+SEAM = 2  # tokens by which a whole may differ from its parts, tokenized one by one
 
 _ATTEMPTS = 4
 _LEADING_BLANK_LINES = re.compile(r"(?:[^\S\n]*\n)+")
 
 
 def split_note(
-    note: Note,
-    count: TokenOffsets,
-    max_tokens: int,
-    min_tokens: int,
-    language: str = "en",
+    note: Note, count: TokenOffsets, max_tokens: int, min_tokens: int, language: str = "en"
 ) -> list[ChunkDraft]:
     """Cut a note into chunks.
 
@@ -118,14 +110,6 @@ def split_note(
     return _Splitter(note, count, max_tokens, min_tokens, language).drafts()
 
 
-class _Stretch(NamedTuple):
-    """A part of a note and how many tokens its plain text has."""
-
-    start: int
-    end: int
-    size: int
-
-
 class _Piece(NamedTuple):
     """A chunk without its frame."""
 
@@ -138,118 +122,108 @@ class _Splitter:
     def __init__(
         self, note: Note, count: TokenOffsets, max_tokens: int, min_tokens: int, language: str
     ) -> None:
-        self._note = note
-        self._count = count
+        self._note, self._count, self._language = note, count, language
         self._max = max_tokens
         self._min = 1 if note.sections_apart else max(1, min_tokens)
-        self._language = language
         self._headings = Headings(note)
-        self._lines = Lines(note.text)
         self._prefixes: dict[tuple[str, ...], tuple[str, int]] = {}
+        self._seen: Counter[tuple[tuple[str, ...] | None, str]] = Counter()
         self._drafts: list[ChunkDraft] = []
 
     def drafts(self) -> list[ChunkDraft]:
-        note = self._note
+        note, lines = self._note, Lines(self._note.text)
         if plain_text(note, note.body_start, len(note.text)).strip():
-            self._add_text()
-        self._add_properties()
+            for piece in (piece for part in self._sections() for piece in self._pieces(*part)):
+                path, embedded = self._framed(piece)
+                first, last = stripped_span(note.text, piece.start, piece.end)
+                self._add(piece, embedded, (lines.at(first), lines.at(last)), path)
+        # A token has some three characters; what is over is not embedded, but found by its words.
+        fits = 3 * self._room(())
+        for text, first, last in property_texts(note, bool(self._drafts), fits):
+            embedded = self._fitted(embedded_text(note.title, (), " ".join(text.split())))
+            piece = _Piece(lines.start(first), lines.start(last + 1), text)
+            self._add(piece, embedded, (first, last), ("properties",), "properties")
         if not self._drafts:
             embedded = self._fitted(embedded_text(note.title, (), ", ".join(note.aliases)))
-            lines = 1, note.text.rstrip().count("\n") + 1
-            self._add("", embedded, (note.body_start, len(note.text)), lines, ())
+            piece = _Piece(note.body_start, len(note.text), "")
+            self._add(piece, embedded, (1, note.text.rstrip().count("\n") + 1), ())
         return self._drafts
 
     def _add(
         self,
-        body: str,
+        piece: _Piece,
         embedded: str,
-        span: tuple[int, int],
         lines: tuple[int, int],
         anchor: tuple[str, ...],
-        occurrence: int = 0,
         kind: ChunkKind = "text",
     ) -> None:
+        is_text = kind == "text"
+        # Properties are told apart from all chunks of the note that say the same.
+        twin = anchor if is_text else None, embedded
+        occurrence = self._seen[twin]
+        self._seen.update([twin, (None, embedded)] if is_text else [twin])
         self._drafts.append(
             ChunkDraft(
                 id=chunk_id(self._note.path, anchor, occurrence, embedded),
                 ordinal=len(self._drafts),
-                heading_path=anchor if kind == "text" else (),
-                headings=self._headings.around(*span) if kind == "text" else (),
-                start=span[0],
-                end=span[1],
+                heading_path=anchor if is_text else (),
+                headings=self._headings.around(piece.start, piece.end) if is_text else (),
+                start=piece.start,
+                end=piece.end,
                 first_line=lines[0],
                 last_line=lines[1],
-                body=body,
+                body=piece.body,
                 embedded=embedded,
                 kind=kind,
             )
         )
 
-    def _add_text(self) -> None:
-        seen: Counter[tuple[tuple[str, ...], str]] = Counter()
-        for piece in (piece for part in self._sections() for piece in self._pieces(part)):
-            path, embedded = self._framed(piece)
-            first, last = stripped_span(self._note.text, piece.start, piece.end)
-            lines = self._lines.at(first), self._lines.at(last)
-            self._add(piece.body, embedded, piece[:2], lines, path, seen[path, embedded])
-            seen[path, embedded] += 1
-
-    def _add_properties(self) -> None:
-        # A token has some three characters; what is over is not embedded, but found by its words.
-        fits = 3 * self._room(())
-        for text, *lines in property_texts(self._note, bool(self._drafts), fits):
-            flat = " ".join(text.split())
-            embedded = self._fitted(embedded_text(self._note.title, (), flat))
-            twins = sum(one.embedded == embedded for one in self._drafts)
-            first, last = lines
-            span = self._lines.start(first), self._lines.start(last + 1)
-            self._add(text, embedded, span, (first, last), ("properties",), twins, "properties")
-
-    def _sections(self) -> list[_Stretch]:
-        """Sections; what is too small is joined with what follows, the last with the one before."""
+    def _sections(self) -> list[tuple[int, int, int]]:
+        """Start, end and tokens of sections; what is too small is joined with what follows, the last
+        with the one before."""
         note = self._note
-        found: list[_Stretch] = []
+        found: list[tuple[int, int, int]] = []
         start, size = note.body_start, 0
         for first, end in pairwise([note.body_start, *note.sections, len(note.text)]):
             size += self._size(plain_text(note, first, end)) if first < end else 0
             if size >= self._min:
-                found.append(_Stretch(start, end, size))
+                found.append((start, end, size))
                 start, size = end, 0
         if start < len(note.text):
-            before = found.pop() if found else _Stretch(start, start, 0)
-            found.append(_Stretch(before.start, len(note.text), before.size + size))
+            before = found.pop() if found else (start, start, 0)
+            found.append((before[0], len(note.text), before[2] + size))
         return found
 
-    def _pieces(self, part: _Stretch) -> list[_Piece]:
-        plain = plain_map(self._note, part.start, part.end)
-        whole = _Piece(part.start, part.end, _trimmed(plain.text))
-        room = self._room(self._headings.path(part.start, part.end))
-        if part.size + SEAM <= room or (part.size <= room + SEAM and self._excess(whole) <= 0):
+    def _pieces(self, start: int, end: int, size: int) -> list[_Piece]:
+        plain = plain_map(self._note, start, end)
+        whole = _Piece(start, end, _trimmed(plain.text))
+        room = self._room(self._headings.path(start, end))
+        if size + SEAM <= room or (size <= room + SEAM and self._excess(whole) <= 0):
             return [whole]
-        budget = min(map(self._room, self._headings.paths(part.start, part.end)))
+        budget = min(map(self._room, self._headings.paths(start, end)))
         pieces = [whole]
         for _ in range(_ATTEMPTS):
-            pieces = self._cut(part, plain, budget)
+            pieces = self._cut(start, end, plain, budget)
             worst = max(map(self._excess, pieces))
             if worst <= 0 or budget == 1:
                 break
             budget = max(1, budget - worst)
         return pieces
 
-    def _cut(self, part: _Stretch, plain: OffsetMap, budget: int) -> list[_Piece]:
+    def _cut(self, start: int, end: int, plain: OffsetMap, budget: int) -> list[_Piece]:
         starts = token_starts(self._count(plain.text), len(plain.text))
         headings = [
             (plain.to_plain(at), plain.to_plain(until))
-            for at, until in self._headings.between(part.start, part.end)
+            for at, until in self._headings.between(start, end)
         ]
         offered = break_points(plain.text, starts, budget, headings, self._language)
         possible = [place for place in offered if plain.to_raw(place[0]) is not None]
         cuts = choose_breaks(possible, starts, len(plain.text), budget, self._min)
-        edges = [0, *cuts, len(plain.text)]
-        raw = [part.start, *(plain.to_raw(at) or 0 for at in cuts), part.end]
+        edges = pairwise([0, *cuts, len(plain.text)])
+        raw = pairwise([start, *(plain.to_raw(at) or 0 for at in cuts), end])
         return [
-            _Piece(*span, _trimmed(plain.text[start:end]))
-            for span, (start, end) in zip(pairwise(raw), pairwise(edges), strict=True)
+            _Piece(*span, _trimmed(plain.text[first:last]))
+            for span, (first, last) in zip(raw, edges, strict=True)
         ]
 
     def _framed(self, piece: _Piece) -> tuple[tuple[str, ...], str]:
@@ -293,16 +267,14 @@ def _trimmed(text: str) -> str:
     return (text[blank.end() :] if blank else text).rstrip()
 
 
-Stack = tuple[tuple[int, str], ...]
-"""(rank, text) of the headings above a position, top_level first."""
+Stack = tuple[tuple[int, str], ...]  # (rank, text) of the headings above a position, from the top
 
 
 class Headings:
     """The headings of a note and what stands under each."""
 
     def __init__(self, note: Note) -> None:
-        self._text = note.text
-        self._headings = note.headings
+        self._text, self._headings = note.text, note.headings
         self._starts = [heading.start for heading in note.headings]
         self._stacks: list[Stack] = []
         stack: list[tuple[int, str]] = []
@@ -318,18 +290,18 @@ class Headings:
         return range(bisect_left(self._starts, start), bisect_left(self._starts, end))
 
     def between(self, start: int, end: int) -> list[tuple[int, int]]:
-        """Return (start, end) of the headings that start in ``[start, end)``."""
+        """(start, end) of the headings that start in ``[start, end)``."""
         found = (self._headings[at] for at in self._inside(start, end))
         return [(heading.start, heading.end) for heading in found]
 
     def paths(self, start: int, end: int) -> list[tuple[str, ...]]:
-        """Return every heading path that text of a stretch stands under, in order."""
+        """Every heading path that text of a stretch stands under, in order."""
         return [
             _texts(self._above(at)) for at in (start, *(at for at, _ in self.between(start, end)))
         ]
 
     def around(self, start: int, end: int) -> Stack:
-        """Return the headings over the start of a stretch, and those it holds, in order."""
+        """The headings over the start of a stretch, and those it holds, in order."""
         inside = self._inside(start, end)
         outer = self._stacks[inside.start - 1] if inside.start else ()
         if inside:
@@ -338,7 +310,7 @@ class Headings:
         return (*outer, *((one.level, one.plain) for one in held if one.plain.strip()))
 
     def path(self, start: int, end: int) -> tuple[str, ...]:
-        """Return the heading path of a chunk.
+        """The heading path of a chunk.
 
         A chunk that begins in the middle of a section stands under all headings above it. One that
         begins with a heading names what all its text has in common, since it shows the rest itself;
@@ -365,10 +337,7 @@ class Headings:
 
 
 def stripped_span(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return the offsets of the first and the last character that is not blank.
-
-    The start twice if there is none.
-    """
+    """The offsets of the first and the last character that is not blank; the start twice if all are."""
     inside = text[start:end]
     if not inside.strip():
         return start, start

@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from notehop.indexing.embed.embedder import Embedder
 
 
+_KEPT = ("start", "end", "first_line", "last_line", "ordinal", "kind", "body", "embedded_hash")
+"""What the metadata of a node says of its chunk as it is."""
+
+
 class NoteDocument(Document):
     """A document whose note is parsed already; its text is the raw Markdown."""
 
@@ -38,7 +42,7 @@ class NoteDocument(Document):
 
     @classmethod
     def of(cls, note: Note) -> NoteDocument:
-        """Wrap a note; the document's id is its path."""
+        """The document of a note; its id is the note's path."""
         document = cls(
             id_=note.path,
             text=note.text,
@@ -116,28 +120,40 @@ class SectionNodeParser(NodeParser):
         nodes: list[BaseNode],
         parent_doc_map: dict[str, Document],  # noqa: ARG002
     ) -> list[BaseNode]:
-        """Leave the nodes as they are.
-
-        The parent would search each chunk's text in its document, hash every node, and copy its
-        metadata into both neighbours: minutes for a vault, and quadratic in a long note.
-        """
+        # The parent would search each chunk's text in its document, hash every node, and copy its
+        # metadata into both neighbours: minutes for a vault, and quadratic in a long note.
         return nodes
 
     def _nodes_of(self, document: BaseNode) -> Iterator[TextNode]:
-        note = self._note_of(document)
+        text = document.get_content(MetadataMode.NONE)
+        note = document.note if isinstance(document, NoteDocument) else None
+        if note is None:
+            path = document.metadata.get("path")
+            if not isinstance(path, str) or not path:
+                raise UsageError(
+                    f"document {document.node_id} has no metadata['path'], the note's path in the vault"
+                )
+            note = parse_markdown(path, text.encode(), comment_links=self.comment_links)
         drafts = split_note(note, self.count, self.max_tokens, self.min_tokens, self.language)
         source = RelatedNodeInfo(
             node_id=document.node_id, node_type=ObjectType.DOCUMENT, hash=document.hash
         )
         brought = document.metadata if self.include_metadata else {}
-        same_text = note.text == document.get_content(MetadataMode.NONE)
+        same_text = note.text == text
         for at, draft in enumerate(drafts):
             relationships: dict[NodeRelationship, Any] = {NodeRelationship.SOURCE: source}
             if self.include_prev_next_rel and at:
                 relationships[NodeRelationship.PREVIOUS] = _related(drafts[at - 1])
             if self.include_prev_next_rel and at + 1 < len(drafts):
                 relationships[NodeRelationship.NEXT] = _related(drafts[at + 1])
-            metadata = {**brought, **_metadata(note, draft)}
+            metadata = {
+                **brought,
+                "path": note.path,
+                "title": note.title,
+                "heading_path": list(draft.heading_path),
+                "headings": [list(heading) for heading in draft.headings],
+                **{name: getattr(draft, name) for name in _KEPT},
+            }
             keys = list(metadata)
             yield TextNode(
                 id_=draft.id,
@@ -150,34 +166,6 @@ class SectionNodeParser(NodeParser):
                 end_char_idx=draft.end if same_text else None,
             )
 
-    def _note_of(self, document: BaseNode) -> Note:
-        if isinstance(document, NoteDocument) and document.note is not None:
-            return document.note
-        path = document.metadata.get("path")
-        if not isinstance(path, str) or not path:
-            raise UsageError(
-                f"document {document.node_id} has no metadata['path'], the note's path in the vault"
-            )
-        text = document.get_content(MetadataMode.NONE)
-        return parse_markdown(path, text.encode(), comment_links=self.comment_links)
-
 
 def _related(draft: ChunkDraft) -> RelatedNodeInfo:
     return RelatedNodeInfo(node_id=draft.id, node_type=ObjectType.TEXT)
-
-
-def _metadata(note: Note, draft: ChunkDraft) -> dict[str, Any]:
-    return {
-        "path": note.path,
-        "title": note.title,
-        "heading_path": list(draft.heading_path),
-        "headings": [list(heading) for heading in draft.headings],
-        "start": draft.start,
-        "end": draft.end,
-        "first_line": draft.first_line,
-        "last_line": draft.last_line,
-        "ordinal": draft.ordinal,
-        "kind": draft.kind,
-        "body": draft.body,
-        "embedded_hash": draft.embedded_hash,
-    }

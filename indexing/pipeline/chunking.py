@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +13,10 @@ from llama_index.core.ingestion import IngestionPipeline, run_transformations
 from llama_index.core.schema import BaseNode, MetadataMode, TransformComponent
 from pydantic import ConfigDict
 
+from notehop.config import Settings
 from notehop.config.errors import IndexFailure, UsageError
 from notehop.indexing.embed.embedder import Embedder, Vectors
-from notehop.indexing.enrich.prompts import Passage, header_requests
+from notehop.indexing.enrich.prompts import HEADER_TOKENS, Passage, header_requests, model_identity
 from notehop.indexing.enrich.store import EnrichmentStore
 from notehop.indexing.graph.resolve import outline_of_note
 from notehop.indexing.nodes.parser import NoteDocument, SectionNodeParser
@@ -56,7 +57,6 @@ class PutHeaders(_Component):
     parser: SectionNodeParser
 
     def __call__(self, nodes: Sequence[BaseNode], **_: Any) -> Sequence[BaseNode]:
-        """Change text, hash and id of the nodes that have a header."""
         wanted: list[tuple[BaseNode, str]] = []
         for every in _by_path(nodes).values():
             # Properties say what they are about by themselves.
@@ -66,7 +66,13 @@ class PutHeaders(_Component):
             ]
             requests = header_requests(every[0].metadata["title"], passages)
             wanted += zip(own, (one.key(self.model) for one in requests), strict=False)
-        texts = self._texts([key for _, key in wanted]) if wanted else {}
+        texts: dict[str, str] = {}
+        try:
+            with EnrichmentStore.reading(self.store) as store:
+                found = store.texts([key for _, key in wanted])
+                texts = {key: text.text for key, text in found.items()}
+        except IndexFailure:
+            pass  # headers are worth having, and no run waits for them
         for node, key in wanted:
             if header := texts.get(key):
                 spans = self.parser.count(header)
@@ -78,14 +84,6 @@ class PutHeaders(_Component):
                 _rename(node, embedded)
         return nodes
 
-    def _texts(self, keys: Sequence[str]) -> dict[str, str]:
-        try:
-            with EnrichmentStore.reading(self.store) as store:
-                return {key: text.text for key, text in store.texts(keys).items()}
-        except IndexFailure:
-            # Headers are worth having, and no run waits for them.
-            return {}
-
 
 class UserTransformations(_Component):
     """Transformations of the user's own: what they change of a passage is what is embedded."""
@@ -93,8 +91,7 @@ class UserTransformations(_Component):
     transformations: list[Any]
 
     def __call__(self, nodes: Sequence[BaseNode], **kwargs: Any) -> Sequence[BaseNode]:
-        """Run them, and name anew the nodes that the model sees otherwise now.
-
+        """
         :raises UsageError: if they do not give back every passage, in the order in which it came.
         """
         before = [node.node_id for node in nodes]
@@ -125,7 +122,6 @@ class Embed(_Component):
     embed: Callable[[Sequence[str]], Vectors]
 
     def __call__(self, nodes: Sequence[BaseNode], **_: Any) -> Sequence[BaseNode]:
-        """Set ``embedding`` on every node; order and number of the nodes stay."""
         texts = {
             one.metadata["embedded_hash"]: one.get_content(MetadataMode.EMBED) for one in nodes
         }
@@ -148,29 +144,29 @@ class Chunker:
     def __init__(
         self,
         embedder: Embedder,
-        parser: SectionNodeParser,
-        tokenizer: Tokenizer,
         catalog: Catalog,
-        progress: Progress,
-        headers: PutHeaders | None,
+        settings: Settings,
+        language: str,
+        headers: Path | None,
         transformations: Sequence[TransformComponent],
+        progress: Progress,
     ) -> None:
         """
-        :param parser: fits the model.
-        :param tokenizer: that of the lexical index.
+        :param headers: the texts of a model, of which headers are put to passages; None for none.
         :param transformations: the user's own, after the headers.
         """
+        reserve = 0 if headers is None else HEADER_TOKENS
+        parser = SectionNodeParser.of(embedder, settings.chunking, language, reserve=reserve)
         steps: list[TransformComponent] = [parser]
         if headers is not None:
-            steps.append(headers)
+            model = model_identity(settings)
+            steps.append(PutHeaders(store=headers, model=model, parser=parser))
         if transformations:
             steps.append(UserTransformations(transformations=[*transformations]))
         steps.append(Embed(catalog=catalog, embed=self._embed))
         self._pipeline = IngestionPipeline(transformations=steps, disable_cache=True)
-        self._embedder = embedder
-        self._tokenizer = tokenizer
-        self._catalog = catalog
-        self._progress = progress
+        self._embedder, self._catalog, self._progress = embedder, catalog, progress
+        self._tokenizer = Tokenizer(language)
         self._truncated = embedder.cut
         self._done = self._shown = self._part = 0
         self.texts = 0
@@ -190,7 +186,7 @@ class Chunker:
         sentences: dict[str, str] = {}
         for item, note in indexed:
             item.nodes = by_path.get(item.row.path, ())
-            item.chunks = tuple(chunk_row(node, item.row, self._tokenizer) for node in item.nodes)
+            item.chunks = tuple(_chunk_row(node, item.row, self._tokenizer) for node in item.nodes)
             texts = (text_around(item.row.title, link) for link in note.links)
             sentences |= {text_id(text): text for text in texts if text is not None}
         known = self._catalog.known_sentences(sentences)
@@ -224,14 +220,18 @@ def not_chunked(reads: Iterable[Read], skip: Iterable[tuple[FileEntry, str]]) ->
 
     :param skip: notes that are kept out unread, and why.
     """
-    notes = [ChunkedNote(unread_row(file, NoteStatus.SKIPPED, reason)) for file, reason in skip]
+    notes = [ChunkedNote(_unread_row(file, NoteStatus.SKIPPED, reason)) for file, reason in skip]
     for read in reads:
-        if read.note is not None:
-            row = note_row(read.file, read.note)
-            notes.append(ChunkedNote(row, read.note if row.status is NoteStatus.INDEXED else None))
+        note, file, digest = read.note, read.file, read.content_hash
+        if note is not None and note.excluded is None:
+            notes.append(ChunkedNote(_note_row(file, note), note))
+        elif note is not None and note.excluded is not None:
+            # It leaves no word of itself in the index, but its hash: it was read.
+            row = _unread_row(file, NoteStatus.SKIPPED, note.excluded, note.content_hash)
+            notes.append(ChunkedNote(row))
         elif read.problem:
-            row = unread_row(read.file, NoteStatus.FAILED, read.problem)
-            notes.append(ChunkedNote(replace(row, content_hash=read.content_hash)))
+            row = _unread_row(file, NoteStatus.FAILED, read.problem, digest)
+            notes.append(ChunkedNote(row))
     return notes
 
 
@@ -242,24 +242,27 @@ def _by_path(nodes: Iterable[BaseNode]) -> dict[str, list[BaseNode]]:
     return found
 
 
-def unread_row(file: FileEntry, status: NoteStatus, reason: str) -> NoteRow:
-    """The row of a note that was not, or could not be, read."""
+def _unread_row(
+    file: FileEntry, status: NoteStatus, reason: str, content_hash: str = ""
+) -> NoteRow:
+    """The row of a note that is not in the index."""
     return NoteRow(
         path=file.path,
-        title=file.path.rsplit("/", 1)[-1].removesuffix(".md"),
+        title=_file_title(file.path),
         status=status,
         reason=reason,
         size=file.size,
         mtime_ns=file.mtime_ns,
+        content_hash=content_hash,
     )
 
 
-def note_row(file: FileEntry, note: Note) -> NoteRow:
-    """The row of a note that was read; ``modified`` is the file's time unless it names one."""
-    if note.excluded is not None:
-        # An excluded note leaves no word of itself in the index, but its hash: it was read.
-        row = unread_row(file, NoteStatus.SKIPPED, note.excluded)
-        return replace(row, content_hash=note.content_hash)
+def _file_title(path: str) -> str:
+    return path.rsplit("/", 1)[-1].removesuffix(".md")
+
+
+def _note_row(file: FileEntry, note: Note) -> NoteRow:
+    """The row of an indexed note; ``modified`` is the file's time unless it names one."""
     outline = outline_of_note(note)
     return NoteRow(
         path=note.path,
@@ -281,34 +284,31 @@ def note_row(file: FileEntry, note: Note) -> NoteRow:
     )
 
 
-def chunk_row(node: BaseNode, note: NoteRow, tokenizer: Tokenizer) -> ChunkRow:
+def _chunk_row(node: BaseNode, note: NoteRow, tokenizer: Tokenizer) -> ChunkRow:
     """The row of a chunk that the section node parser made."""
     meta = node.metadata
-    headings = tuple(meta["heading_path"])
-    body = str(meta["body"])
     # What it is called beside its title.
-    names = dict.fromkeys((note.path.rsplit("/", 1)[-1].removesuffix(".md"), *note.aliases))
+    names = dict.fromkeys((_file_title(note.path), *note.aliases))
+    tokens = field_tokens(
+        tokenizer,
+        title=note.title,
+        aliases=tuple(name for name in names if name != note.title),
+        tags=note.tags,
+        page_type=note.page_type,
+        headings=[(int(level), str(text)) for level, text in meta["headings"]],
+        content=meta["body"],
+    )
     return ChunkRow(
         id=node.node_id,
         path=note.path,
-        ordinal=int(meta["ordinal"]),
-        heading_path=headings,
-        first_line=int(meta["first_line"]),
-        last_line=int(meta["last_line"]),
-        text=body,
-        embedded_hash=str(meta["embedded_hash"]),
+        ordinal=meta["ordinal"],
+        heading_path=tuple(meta["heading_path"]),
+        first_line=meta["first_line"],
+        last_line=meta["last_line"],
+        text=meta["body"],
+        embedded_hash=meta["embedded_hash"],
         kind=meta["kind"],
-        tokens=pack_tokens(
-            field_tokens(
-                tokenizer,
-                title=note.title,
-                aliases=tuple(name for name in names if name != note.title),
-                tags=note.tags,
-                page_type=note.page_type,
-                headings=[(int(level), str(text)) for level, text in meta["headings"]],
-                content=body,
-            )
-        ),
+        tokens=pack_tokens(tokens),
     )
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from notehop.config import Settings
-from notehop.config.errors import IndexFailure, VectorServerError
+from notehop.config.errors import IndexFailure, NotehopError, VectorServerError
 from notehop.indexing.changes import refuse_deletions, scan
 from notehop.indexing.fingerprint import expected_fingerprint
 from notehop.indexing.graph.resolve import Status
@@ -19,7 +20,7 @@ from notehop.indexing.pipeline.run import IndexRun, Request
 from notehop.indexing.pipeline.state import IndexState
 from notehop.indexing.pipeline.upkeep import check_catalog, derive
 from notehop.indexing.report import LinkCounts, Progress, Report, Update
-from notehop.indexing.run_record import failed_before, recorded
+from notehop.indexing.run_record import failed_before, record_run
 from notehop.indexing.stores.catalog import (
     Catalog,
     check_vault,
@@ -34,10 +35,9 @@ from notehop.indexing.stores.chroma import (
     update_mirror,
     write_in_child,
 )
-from notehop.indexing.stores.layout import IndexLayout
+from notehop.indexing.stores.layout import IndexLayout, unwritable
 from notehop.indexing.stores.lock import WriterLock
 from notehop.indexing.stores.model import LIMITS, Limits, NoteStatus
-from notehop.indexing.stores.replacement import finish_replacement, replace_index
 from notehop.indexing.themes.update import sum_themes_up
 from notehop.indexing.tokens import NAMES
 
@@ -52,8 +52,7 @@ _PATIENCE = 1.0  # seconds to wait for the lock: who looks at an index may hold 
 class Indexer:
     """Brings the index of one vault up to the vault, as often as it is told to.
 
-    It remembers what it knows of the index from one run to the next, and reads that anew when
-    another process has written meanwhile.
+    What it knows of the index it reads anew when another process has written meanwhile.
     """
 
     def __init__(
@@ -74,19 +73,13 @@ class Indexer:
         :param load: gives the embedding model; called at most once a run, when a note must be cut.
         :param command: what people know this writer by.
         :param write_mirror: brings the mirror in Chroma to the newest generation.
-        :param transformations: LlamaIndex components of the user's own: what they change of the
-            text or metadata of a passage is embedded with it.
+        :param transformations: the user's own: see :func:`notehop.indexing.index_vault`.
         :param limits: when work is done; they change nothing that comes of it.
         """
-        self.vault = vault
-        self.settings = settings
-        self.layout = layout
+        self.vault, self.settings, self.layout = vault, settings, layout
         self.progress = progress or Progress()
-        self.load = load
-        self._command = command
-        self._write_mirror = write_mirror
-        self.transformations = transformations
-        self.limits = limits
+        self.load, self.transformations, self.limits = load, transformations, limits
+        self._command, self._write_mirror = command, write_mirror
         self._state: IndexState | None = None
 
     def run(self, *, rebuild: bool = False, allow_mass_delete: bool = False) -> Report:
@@ -102,9 +95,9 @@ class Indexer:
         :raises IndexUnwritable: if the disk is full or read-only; what was committed stays.
         :raises ModelError: if the embedding model is missing or fails.
         """
-        request = Request(allow_mass_delete=allow_mass_delete)
+        bring_up = self._rebuild if rebuild else self._bring_up
         with self._writing() as fingerprint:
-            update = (self._rebuild if rebuild else self._bring_up)(fingerprint, request)
+            update = bring_up(fingerprint, Request(allow_mass_delete=allow_mass_delete))
             report = self._report(update)
             try:
                 _, warnings = self._mirror()
@@ -116,7 +109,11 @@ class Indexer:
         return replace(report, warnings=(*report.warnings, *warnings, *themes))
 
     def update(
-        self, paths: Iterable[str] | None = None, *, allow_mass_delete: bool = False
+        self,
+        paths: Iterable[str] | None = None,
+        *,
+        again: bool = False,
+        allow_mass_delete: bool = False,
     ) -> Update:
         """Index what changed at some paths and below them, at a cost that does not grow with more.
 
@@ -124,30 +121,19 @@ class Indexer:
         cut off), or for None, everything is looked at.
 
         :param paths: relative to the vault, with ``/``, whether or not something is there now.
+        :param again: make the notes there anew, though they may be as they were.
         :raises NotehopError: as :meth:`run`.
         """
         where = None if paths is None else tuple(paths)
-        request = Request(where, allow_mass_delete=allow_mass_delete, follows=True)
         with self._writing() as fingerprint:
-            return self._bring_up(fingerprint, request)
-
-    def redo(self, paths: Iterable[str]) -> Update:
-        """Make notes anew, though they may be as they were: a header was written for them.
-
-        :param paths: of notes, relative to the vault.
-        :raises NotehopError: as :meth:`run`.
-        """
-        with self._writing() as fingerprint:
-            request = Request(tuple(paths), again=True, follows=True)
-            return self._bring_up(fingerprint, request)
+            return self._bring_up(fingerprint, Request(where, again, allow_mass_delete, True))
 
     def tidy(self, interrupted: Callable[[], bool] = lambda: False) -> bool:
         """Do what keeps the index small and quick to open, and the copy of it in Chroma current.
 
         :param interrupted: asked now and then: whether to leave that copy to a later call.
         :returns: whether nothing was left to one.
-        :raises NotehopError: as :meth:`run`; VectorServerError if the Chroma server cannot be
-            brought up.
+        :raises NotehopError: as :meth:`run`; VectorServerError if a Chroma server is not brought up.
         """
         with self._writing():
             state = read_catalog_state(self.layout)
@@ -170,7 +156,7 @@ class Indexer:
             self.layout.create(self.vault)
             with WriterLock(self.layout, self._command, patience=_PATIENCE):
                 try:
-                    finish_replacement(self.layout)
+                    self.layout.remove_left_over()
                     yield fingerprint
                 except BaseException:
                     self._state = None
@@ -183,11 +169,7 @@ class Indexer:
     def _mirror(
         self, interrupted: Callable[[], bool] = lambda: False
     ) -> tuple[bool, tuple[str, ...]]:
-        """Bring the mirror up to the run that ended last.
-
-        :returns: whether nothing is left to a later call, and what to tell people.
-        :raises VectorServerError: if a Chroma server cannot be brought up.
-        """
+        """Bring the mirror up; whether nothing is left to a later call, and what to tell people."""
         served = self.settings.vectors.engine == "chroma"
         warnings: tuple[str, ...] = ()
         if served or self.layout.chroma_collection.exists():
@@ -215,46 +197,46 @@ class Indexer:
         if language is None:
             return done
         anew = self._rebuild(fingerprint, Request(allow_mass_delete=True))
-        return replace(
-            done,
-            generation=anew.generation,
-            embedded=done.embedded + anew.embedded,
-            warnings=(
-                *done.warnings,
-                f"most notes are in {NAMES.get(language, 'another language')} by now, which the "
-                "index was not made for; so it was made anew",
-            ),
+        warning = (
+            f"most notes are in {NAMES.get(language, 'another language')} by now, which the "
+            "index was not made for; so it was made anew"
         )
+        embedded, warnings = done.embedded + anew.embedded, (*done.warnings, warning)
+        return replace(done, generation=anew.generation, embedded=embedded, warnings=warnings)
 
     def _rebuild(self, fingerprint: dict[str, Any], request: Request) -> Update:
         """Build a new index beside the old one, which answers until the new one is whole."""
         if not Catalog.exists(self.layout.catalog):
             return self._run(self.layout, fingerprint, request)[0]
         if not request.allow_mass_delete:
-            self._check_old()
+            # It must not replace another vault's index, nor that of a vault not there now; one that
+            # is damaged may be anybody's.
+            meta: dict[str, Any] = {}
+            indexed = 0
+            with (
+                suppress(IndexFailure),
+                Catalog.open(self.layout.catalog, read_only=True) as catalog,
+            ):
+                meta = catalog.meta()
+                indexed = catalog.counts().notes.get(NoteStatus.INDEXED, 0)
+            check_vault(meta, self.vault, self.layout.root)
+            found = scan(self.vault, self.settings.vault).files
+            left = sum(file.kind == "note" for file in found)
+            share = self.settings.vault.max_delete_share
+            refuse_deletions(self.vault, indexed, indexed - left, share)
         self._state = None
-        self.layout.next.create(self.vault)
+        made = self.layout.beside()
+        try:
+            made.home.mkdir(mode=0o700)
+        except OSError as exc:
+            raise unwritable(self.layout.root, exc) from exc
         request = replace(request, allow_mass_delete=True)
-        update, _ = self._run(self.layout.next, fingerprint, request)
-        replace_index(self.layout)
+        update, _ = self._run(made, fingerprint, request)
+        # Its words too are those of the former index.
+        remove_mirror(self.layout)
+        self.layout.put_in_force(made)
         self._state = None
         return update
-
-    def _check_old(self) -> None:
-        """A rebuild must not replace another vault's index, nor that of a vault not there now.
-
-        An index that is damaged may be anybody's.
-        """
-        try:
-            with Catalog.open(self.layout.catalog, read_only=True) as catalog:
-                meta, counts = catalog.meta(), catalog.counts()
-        except IndexFailure:
-            return
-        check_vault(meta, self.vault, self.layout.root)
-        indexed = counts.notes.get(NoteStatus.INDEXED, 0)
-        found = scan(self.vault, self.settings.vault).files
-        left = sum(file.kind == "note" for file in found)
-        refuse_deletions(self.vault, indexed, indexed - left, self.settings.vault.max_delete_share)
 
     def _run(
         self, layout: IndexLayout, fingerprint: dict[str, Any], request: Request
@@ -263,31 +245,26 @@ class Indexer:
         state = read_catalog_state(layout)
         harmed = state is None or not state.fits(layout)
         run: IndexRun | None = None
-
-        def so_far() -> Update:
-            return Update(generation=0, wrote=False, notes=0) if run is None else run.so_far()
-
-        with (
-            recorded(
-                self.layout, self._command, so_far, allow_mass_delete=request.allow_mass_delete
-            ) as record,
-            Catalog.open(
-                layout.catalog, create=True, meta={"vault": str(self.vault.resolve())}
-            ) as catalog,
+        recorded = self.layout, self._command, time.time(), request.allow_mass_delete
+        meta = {"vault": str(self.vault.resolve())}
+        try:
+            with Catalog.open(layout.catalog, create=True, meta=meta) as catalog:
+                if harmed and catalog.generation:
+                    self.progress.stage("Checking the index", 0, "")
+                    check_catalog(catalog, state)
+                catalog.renew_if_older(state)
+                if self._state is None or not self._state.fits(catalog):
+                    self._state = IndexState(catalog)
+                check_vault(self._state.meta, self.vault, layout.root)
+                run = IndexRun(self, layout, catalog, self._state, request, fingerprint, harmed)
+                update = run.execute()
+        except NotehopError as exc:
+            record_run(*recorded, Update(0, False, 0) if run is None else run.so_far(), exc)
+            raise
+        if not request.again and (
+            update.wrote or not request.follows or failed_before(self.layout)
         ):
-            if harmed and catalog.generation:
-                self.progress.stage("Checking the index", 0, "")
-                check_catalog(catalog, state)
-            catalog.renew_if_older(state)
-            if self._state is None or not self._state.fits(catalog):
-                self._state = IndexState(catalog)
-            check_vault(self._state.meta, self.vault, layout.root)
-            run = IndexRun(self, layout, catalog, self._state, request, fingerprint, harmed)
-            update = run.execute()
-            if not request.again and (
-                update.wrote or not request.follows or failed_before(self.layout)
-            ):
-                record(update)
+            record_run(*recorded, update)
         write_catalog_state(layout, self._state.generation, stamp_of(self._state.meta))
         return update, run.outgrown
 

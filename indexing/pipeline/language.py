@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
 from pathlib import Path
 
 from notehop.config.settings import EmbeddingSettings
@@ -34,45 +34,38 @@ UNREAD = 0.1
 """Share of the notes in languages that the model does not read from which that is worth a word."""
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
-    """``language`` is the one in force; ``outgrown`` that of most notes by now, where it is another
-    than the index was made for; ``meta`` what the catalog is to say of when it was judged."""
-
-    language: str
-    outgrown: str | None = None
-    meta: Mapping[str, int] = field(default_factory=dict)
-
-
-def judge(root: Path, setting: str | None, known: IndexState, changes: Changes) -> Judgement:
+def judge(
+    root: Path, setting: str | None, known: IndexState, changes: Changes
+) -> tuple[str, str | None, dict[str, int]]:
     """Settle the language in force: the setting, that of the index, or the notes' own.
 
     Where the notes decide, they are judged again whenever there are twice as many: a vault that
     begins with a welcome in English at 2, 4, 8 notes, and a large one hardly ever.
 
-    :param setting: None or empty leaves it to the notes.
-    :param known: what the index holds before the changes.
+    :returns: the language; that of most notes by now, where the index was made for another; what the
+        catalog is to say of when it was judged.
     """
     stored = known.meta.get("fingerprint", {}).get("language")
     new = [file.path for file in changes.read if file.path not in known.stamps]
     gone = known.stamps.keys() & set(changes.gone)
     count = known.indexed + len(new) - len(gone)
     if setting or count < max(1, 2 * int(known.meta.get(JUDGED, 0))):
-        return Judgement(str(setting or stored or "en"))
+        return str(setting or stored or "en"), None, {}
     before = [p for p in known.stamps.keys() - gone if known.has_status(p, NoteStatus.INDEXED)]
-    now = detect_language([_beginning(root / path) for path in _sample([*before, *new])])
+    texts: list[str] = []
+    for path in _sample([*before, *new]):
+        # The run reads it again, and reports it as failed.
+        with suppress(OSError), (root / path).open("rb") as stream:
+            texts.append(stream.read(BEGINNING).decode("utf-8", errors="ignore"))
+    now = detect_language(texts)
     if stored is not None and now != stored:
-        return Judgement(str(stored), outgrown=now)
-    return Judgement(now, meta={JUDGED: count})
+        return str(stored), now, {}
+    return now, None, {JUDGED: count}
 
 
 def languages_of(catalog: CatalogReads, paths: Sequence[str]) -> dict[str, int]:
-    """Count the languages of indexed notes, of a sample where there are many.
-
-    :param paths: of the indexed notes.
-    :returns: code -> notes, the most first, ties by code; notes whose text leaves a doubt (few
-        words, code) are left out.
-    """
+    """Count the languages of notes, of a sample where there are many: code -> notes, the most first,
+    ties by code. Those whose text leaves a doubt (few words, code) are left out."""
     found: Counter[str] = Counter()
     for path in _sample(paths):
         text = ""
@@ -86,10 +79,10 @@ def languages_of(catalog: CatalogReads, paths: Sequence[str]) -> dict[str, int]:
 
 
 def advice(languages: Mapping[str, int], settings: EmbeddingSettings) -> str | None:
-    """Say how to search notes by meaning that the model does not read, if many are such.
+    """One line on how to search notes by meaning that the model does not read; None if less than a
+    tenth are such.
 
     :param languages: as :func:`languages_of` counts them.
-    :returns: one line with the commands; None if less than a tenth of the notes are such.
     """
     model = languages_read(settings)
     unread = {code: count for code, count in languages.items() if not reads(model, code)}
@@ -109,12 +102,3 @@ def advice(languages: Mapping[str, int], settings: EmbeddingSettings) -> str | N
 def _sample(paths: Sequence[str]) -> Sequence[str]:
     """Paths spread evenly over all, in order."""
     return sorted(paths)[:: -(-len(paths) // SAMPLE) or 1]
-
-
-def _beginning(path: Path) -> str:
-    try:
-        with path.open("rb") as stream:
-            return stream.read(BEGINNING).decode("utf-8", errors="ignore")
-    except OSError:
-        # The run reads it again, and reports it as failed.
-        return ""

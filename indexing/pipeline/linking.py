@@ -13,15 +13,7 @@ from notehop.indexing.graph.files import VaultFiles, affected_names
 from notehop.indexing.graph.resolve import Outline, ResolvedLink, outline_of_note, resolve_link
 from notehop.indexing.pipeline.chunking import ChunkedNote, text_around, text_id
 from notehop.indexing.stores.catalog import Catalog
-from notehop.indexing.stores.model import (
-    Batch,
-    ChunkId,
-    LinkRow,
-    Matrix,
-    NoteRecord,
-    NoteRow,
-    NoteStatus,
-)
+from notehop.indexing.stores.model import Batch, ChunkId, LinkRow, Matrix, NoteRecord, NoteStatus
 from notehop.indexing.vault.model import Link, LinkKind, LinkSyntax
 
 ChunkLines = Sequence[tuple[ChunkId, int, int]]
@@ -48,19 +40,43 @@ def build_batch(
     :param every_link: resolve all links again.
     """
     changed = [*(item.row.path for item in notes), *gone]
-    moved_names = _learn(files, notes, gone, catalog.notes_at(changed))
-    targets = LinkTargets(catalog, notes, gone)
-    records = _records(files, notes, targets)
-    found = catalog.links() if every_link else catalog.links_named(moved_names | {*names})
+    before = catalog.notes_at(changed)
+    moved_names = {*names}
+    for item in notes:
+        row, old = item.row, before.get(item.row.path)
+        if old is None or old.status is not row.status or old.aliases != row.aliases:
+            aliases = (*row.aliases, *(old.aliases if old else ()))
+            moved_names |= affected_names(row.path, aliases)
+        files.add(row.path, excluded=row.status is NoteStatus.SKIPPED, aliases=row.aliases)
+    for path in gone:
+        moved_names |= affected_names(path, before[path].aliases if path in before else ())
+    found = catalog.links() if every_link else catalog.links_named(moved_names)
     rows = {(row.path, row.ordinal): row for row in found}
     if not every_link:
         rows |= {(row.path, row.ordinal): row for row in catalog.links_to(changed)}
     untouched = [rows[at] for at in sorted(rows) if at[0] not in {*changed}]
+    targets = _LinkTargets(catalog, notes, gone)
+    links = [
+        [
+            resolve_link(files, item.row.path, link, targets.outline)
+            for link in (item.note.links if item.note is not None else ())
+        ]
+        for item in notes
+    ]
+    again = [resolve_link(files, row.path, _as_written(row), targets.outline) for row in untouched]
+    targets.load_chunks([*again, *(link for some in links for link in some)])
+    now = [
+        (row, replace(row, **_where(link, targets)))
+        for row, link in zip(untouched, again, strict=True)
+    ]
     nodes = {node.node_id: node.embedding for item in notes for node in item.nodes}
     return Batch(
-        upsert=records,
+        upsert=tuple(
+            NoteRecord(item.row, item.chunks, tuple(_link_rows(item, some, targets)))
+            for item, some in zip(notes, links, strict=True)
+        ),
         delete=tuple(gone),
-        relink=_relinked(files, untouched, targets),
+        relink=tuple(new for row, new in now if new != row),
         vectors={"chunks": _matrix(nodes, dimensions), "links": _matrix(sentences, dimensions)},
     )
 
@@ -70,53 +86,7 @@ def _matrix(vectors: Mapping[str, Any], dimensions: int) -> tuple[list[str], Mat
     return [*vectors], rows.reshape(len(vectors), dimensions)
 
 
-def _learn(
-    files: VaultFiles,
-    notes: Sequence[ChunkedNote],
-    gone: Sequence[str],
-    before: Mapping[str, NoteRow],
-) -> set[str]:
-    """Bring the files up to these notes; return the names whose links may lead elsewhere."""
-    names: set[str] = set()
-    for item in notes:
-        row, old = item.row, before.get(item.row.path)
-        if old is None or old.status is not row.status or old.aliases != row.aliases:
-            names |= affected_names(row.path, (*row.aliases, *(old.aliases if old else ())))
-        files.add(row.path, excluded=row.status is NoteStatus.SKIPPED, aliases=row.aliases)
-    for path in gone:
-        old = before.get(path)
-        names |= affected_names(path, old.aliases if old else ())
-    return names
-
-
-def _records(
-    files: VaultFiles, notes: Sequence[ChunkedNote], targets: LinkTargets
-) -> tuple[NoteRecord, ...]:
-    resolved = [
-        [
-            resolve_link(files, item.row.path, link, targets.outline)
-            for link in (item.note.links if item.note is not None else ())
-        ]
-        for item in notes
-    ]
-    targets.load_chunks(link for links in resolved for link in links)
-    return tuple(
-        NoteRecord(item.row, item.chunks, tuple(_link_rows(item, links, targets)))
-        for item, links in zip(notes, resolved, strict=True)
-    )
-
-
-def _relinked(
-    files: VaultFiles, rows: Sequence[LinkRow], targets: LinkTargets
-) -> tuple[LinkRow, ...]:
-    """Those of the links that lead elsewhere by now."""
-    again = [resolve_link(files, row.path, as_written(row), targets.outline) for row in rows]
-    targets.load_chunks(again)
-    now = [replace(row, **where(found, targets)) for row, found in zip(rows, again, strict=True)]
-    return tuple(new for row, new in zip(rows, now, strict=True) if new != row)
-
-
-class LinkTargets:
+class _LinkTargets:
     """What is known of link targets during a write; each note is asked of the catalog once."""
 
     def __init__(self, catalog: Catalog, notes: Iterable[ChunkedNote], gone: Iterable[str]) -> None:
@@ -135,24 +105,22 @@ class LinkTargets:
         """The outline of an indexed note; None for anything else."""
         if path not in self._outlines:
             note = self._catalog.note(path)
-            self._outlines[path] = None
-            if note is not None and note.status is NoteStatus.INDEXED:
-                self._outlines[path] = Outline(note.outline, note.blocks, note.line_count)
+            indexed = note is not None and note.status is NoteStatus.INDEXED
+            self._outlines[path] = (
+                Outline(note.outline, note.blocks, note.line_count) if note and indexed else None
+            )
         return self._outlines[path]
 
     def load_chunks(self, links: Iterable[ResolvedLink]) -> None:
-        """Read the chunks of all that links lead to, for :meth:`chunk_of`: asking for each note took as
-        long as all the rest."""
+        """Read the chunks of all that links lead to: asking for each note took as long as the rest."""
         paths = {link.resolution.path for link in links} - self._chunks.keys()
         missing = sorted(path for path in paths if path is not None)
         found: Mapping[str, ChunkLines] = self._catalog.chunk_lines(missing)
         self._chunks.update((path, found.get(path, ())) for path in missing)
 
     def chunk_of(self, link: ResolvedLink) -> ChunkId | None:
-        """The chunk that a link shows: the one where what it names begins, else the note's first.
-
-        None unless it leads to an indexed note.
-        """
+        """The chunk where what a link names begins, else the first of its note; None unless it leads
+        to an indexed note."""
         chunks = self._chunks[link.resolution.path] if link.resolution.path is not None else ()
         if not chunks or link.span is None:
             return chunks[0][0] if chunks else None
@@ -161,7 +129,7 @@ class LinkTargets:
 
 
 def _link_rows(
-    item: ChunkedNote, resolved: Sequence[ResolvedLink], targets: LinkTargets
+    item: ChunkedNote, resolved: Sequence[ResolvedLink], targets: _LinkTargets
 ) -> Iterator[LinkRow]:
     starts = [int(n.metadata["start"]) for n in item.nodes if n.metadata["kind"] == "text"]
     ids = [chunk.id for chunk in item.chunks if chunk.kind == "text"]
@@ -183,11 +151,11 @@ def _link_rows(
             sentence=link.sentence,
             sentence_id=text_id(sentence) if sentence else None,
             property=link.property,
-            **where(found, targets),
+            **_where(found, targets),
         )
 
 
-def where(resolved: ResolvedLink, targets: LinkTargets) -> dict[str, Any]:
+def _where(resolved: ResolvedLink, targets: _LinkTargets) -> dict[str, Any]:
     """Those values of a link's row that say where it leads."""
     found = resolved.resolution
     return {
@@ -200,18 +168,8 @@ def where(resolved: ResolvedLink, targets: LinkTargets) -> dict[str, Any]:
     }
 
 
-def as_written(row: LinkRow) -> Link:
+def _as_written(row: LinkRow) -> Link:
     """The link of a row, with what resolution needs; offsets are not kept by the catalog."""
-    return Link(
-        kind=LinkKind(row.kind),
-        syntax=LinkSyntax(row.syntax),
-        raw=row.raw,
-        target=row.raw_target,
-        fragment=row.fragment,
-        display=row.display,
-        line=row.line,
-        start=0,
-        end=0,
-        sentence=row.sentence,
-        property=row.property,
-    )
+    written = row.raw, row.raw_target, row.fragment, row.display, row.line
+    kind, syntax = LinkKind(row.kind), LinkSyntax(row.syntax)
+    return Link(kind, syntax, *written, 0, 0, row.sentence, row.property)

@@ -37,8 +37,15 @@ class TooMuchToEmbed(Exception):
         super().__init__("there is too much to embed at once; run: notehop index")
 
 
+def load_torch(settings: EmbeddingSettings) -> TorchEmbedding:
+    """The model for bulk work; ModelError if it is missing or does not load."""
+    from notehop.indexing.embed.torch_embedding import load_bulk
+
+    return load_bulk(settings)
+
+
 class SmallOrBulk:
-    """The exported model of an index, and torch for bulk work, loaded when it comes.
+    """The exported model of an index, and one for bulk work, loaded when it comes.
 
     Notes whose text the index knows are cut and not embedded: moving a folder loads no torch.
     """
@@ -47,17 +54,14 @@ class SmallOrBulk:
         self,
         exported: Embedder,
         settings: EmbeddingSettings,
-        bulk: Callable[[EmbeddingSettings], BulkEmbedder] | None = None,
+        bulk: Callable[[EmbeddingSettings], BulkEmbedder] = load_torch,
         most: int | None = None,
     ) -> None:
-        """Join two ways to one model.
-
-        :param bulk: loads what embeds in bulk; called at most once. None for torch.
+        """
+        :param bulk: loads what embeds in bulk; called at most once.
         :param most: characters that the exported model embeds. None for what loading torch is worth.
         """
-        self._exported = exported
-        self._settings = settings
-        self._load_bulk = bulk or load_torch
+        self._exported, self._settings, self._load_bulk = exported, settings, bulk
         self._bulk: BulkEmbedder | None = None
         packed = settings.model == MULTILINGUAL_NAME
         self._most = (PACKED_CHANGE if packed else SMALL_CHANGE) if most is None else most
@@ -80,16 +84,6 @@ class SmallOrBulk:
         if self._bulk is None:
             self._bulk = self._load_bulk(self._settings)
         return self._bulk.embed(texts, on_batch)
-
-
-def load_torch(settings: EmbeddingSettings) -> TorchEmbedding:
-    """Load the model for bulk work.
-
-    :raises ModelError: if it is missing or does not load.
-    """
-    from notehop.indexing.embed.torch_embedding import load_bulk
-
-    return load_bulk(settings)
 
 
 def load_embedder(settings: EmbeddingSettings, folder: Path) -> Embedder:

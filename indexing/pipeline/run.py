@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from notehop.indexing.changes import Changes, below, check_deletions, compare, scan, unread_pdfs
 from notehop.indexing.embed.embedder import Embedder
-from notehop.indexing.enrich.prompts import HEADER_TOKENS, header_identity, model_identity
+from notehop.indexing.enrich.prompts import header_identity
 from notehop.indexing.enrich.store import delete_orphans
 from notehop.indexing.graph.files import affected_names
 from notehop.indexing.pipeline.language import judge
@@ -27,13 +27,10 @@ from notehop.indexing.stores.chroma import remove_mirror
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.model import Batch, Limits, NoteStatus
 from notehop.indexing.themes.update import update_themes
-from notehop.indexing.tokens import Tokenizer
 from notehop.indexing.vault.parse import Read, read_note
 from notehop.indexing.vault.walk import FileEntry
 
 if TYPE_CHECKING:
-    from llama_index.core.schema import TransformComponent
-
     from notehop.indexing.pipeline.chunking import Chunker
     from notehop.indexing.pipeline.indexer import Indexer
 
@@ -41,6 +38,8 @@ if TYPE_CHECKING:
 TICK_NS = 2_000_000_000
 """The coarsest clock of a disk, in nanoseconds (FAT): within one tick of it a note can be written
 twice and show the same time, so that one as young as this is read, whatever its time says."""
+
+_BYTES_A_TOKEN = 4  # of English prose; a model's own tokenizer is not asked before a note is read
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,56 +57,59 @@ class Request:
     follows: bool = False
 
 
-@dataclass
 class IndexRun:
     """Brings one open catalog, and what is derived from it, up to its vault.
 
-    ``layout`` is the indexer's, or that of the index that will replace it; ``state`` what the catalog
-    holds, ``fingerprint`` what the settings ask for. ``harmed``: the catalog's files are other than
-    the last run left them. ``outgrown`` is, after the run, the language of most notes where the
-    index was made for another one.
-
-    :raises VaultError: if the vault is not there or cannot be listed.
+    ``outgrown`` is, after the run, the language of most notes where the index was made for another.
     """
 
-    indexer: Indexer
-    layout: IndexLayout
-    catalog: Catalog
-    state: IndexState
-    request: Request
-    fingerprint: Mapping[str, Any]
-    harmed: bool
     outgrown: str | None = None
 
-    def __post_init__(self) -> None:
-        self.vault, self.settings = self.indexer.vault, self.indexer.settings
-        self.progress, self.limits = self.indexer.progress, self.indexer.limits
-        self.enrichment = self.indexer.layout.enrichment
-        self._before = self.state.generation
+    def __init__(
+        self,
+        indexer: Indexer,
+        layout: IndexLayout,
+        catalog: Catalog,
+        state: IndexState,
+        request: Request,
+        fingerprint: Mapping[str, Any],
+        harmed: bool,
+    ) -> None:
+        """
+        :param layout: the indexer's, or that of the index that will replace it.
+        :param state: what the catalog holds.
+        :param fingerprint: what the settings ask for.
+        :param harmed: the catalog's files are other than the last run left them.
+        :raises VaultError: if the vault is not there or cannot be listed.
+        """
+        self.indexer, self.layout, self.catalog, self.state = indexer, layout, catalog, state
+        self.request, self.fingerprint = request, fingerprint
+        self.vault, self.settings, self.progress = indexer.vault, indexer.settings, indexer.progress
+        self.enrichment = indexer.layout.enrichment
+        self._before = state.generation
         self._chunker: Chunker | None = None
         self._counts: Counter[str] = Counter()
         self._warnings: list[str] = []
         self._seconds: dict[str, float] = {}
+        transformations = None
+        if indexer.transformations:
+            from llama_index.core.ingestion.pipeline import get_transformation_hash
+
+            transformations = [get_transformation_hash([], one) for one in indexer.transformations]
         # What is put to passages before they are embedded.
         self._additions = {
             "headers": header_identity(self.settings),
-            "transformations": identity_of(self.indexer.transformations),
+            "transformations": transformations,
         }
-        meta = self.state.meta
-        self._additions_changed = any(meta.get(k) != v for k, v in self._additions.items())
-        self._paths = self.request.paths
-        if self.harmed or self.state.cut_off or self._additions_changed:
+        self._additions_changed = any(state.meta.get(k) != v for k, v in self._additions.items())
+        self._paths = request.paths
+        if harmed or state.cut_off or self._additions_changed:
             self._paths = None
         if self._paths is None:
             self.progress.stage("Scanning", 0, "files")
         else:
-            self._paths = (*self._paths, *meta.get("symlinks", ()))
+            self._paths = (*self._paths, *state.meta.get("symlinks", ()))
         self._walk = scan(self.vault, self.settings.vault, self._paths)
-
-    @property
-    def everything(self) -> bool:
-        """Whether it looks at the whole vault."""
-        return self._paths is None
 
     def execute(self) -> Update:
         """Do what is to be done, batch by batch; each ends in a generation that is whole.
@@ -116,26 +118,26 @@ class IndexRun:
         :raises MassDeletion: if too large a share of the notes is gone; nothing is changed then.
         """
         started = time.perf_counter()
+        everything = self._paths is None
         if (stored := self.state.meta.get("fingerprint")) is not None:
             check_fingerprint(stored, self.fingerprint)
-        if self.everything:
+        if everything:
             self._warnings += remove_damaged(self.layout)
         try:
             self._write(self._changes())
-            if self.everything and (
-                unread := unread_pdfs(self.state.attachments, self.settings.vault)
-            ):
+            if everything and (unread := unread_pdfs(self.state.attachments, self.settings.vault)):
                 self._warnings.append(unread)
             self._warnings += delete_orphans(self.enrichment, self.catalog, self.state.stamps)
-            if self.everything and self.catalog.has_chunks and lacks_query_model(self.layout):
+            if everything and self.catalog.has_chunks and lacks_query_model(self.layout):
                 self.progress.stage("Loading the model", 0, "")
                 self._embedder  # noqa: B018 (loading the model makes the one for queries)
             with self._timed("derive"):
                 if self.layout.purge_mark.exists():
                     # While the mark still says that words have to leave every file.
                     self._update_themes()
-                derive(self.layout, self.catalog, everything=self.everything, limits=self.limits)
-                if self.everything:
+                limits = self.indexer.limits
+                derive(self.layout, self.catalog, everything=everything, limits=limits)
+                if everything:
                     # Others leave the themes to readers.
                     self._update_themes()
         finally:
@@ -148,14 +150,12 @@ class IndexRun:
 
     def so_far(self) -> Update:
         """What was done until now; a run that fails has kept that."""
+        kinds = ("added", "changed", "moved", "deleted")
         return Update(
             generation=self.state.generation,
             wrote=self.state.generation != self._before,
             notes=self.state.indexed,
-            added=self._counts["added"],
-            changed=self._counts["changed"],
-            moved=self._counts["moved"],
-            deleted=self._counts["deleted"],
+            **{kind: self._counts[kind] for kind in kinds},
             warnings=tuple(self._warnings),
             embedded=self._chunker.texts if self._chunker is not None else 0,
             seconds=self._seconds,
@@ -163,14 +163,17 @@ class IndexRun:
 
     def _changes(self) -> Changes:
         """What to do, with the notes that are to be made anew among those to read."""
-        state, paths = self.state, self._paths
+        state, paths, request = self.state, self._paths, self.request
         stamps: Mapping[str, Any] = state.stamps if paths is None else within(state.stamps, paths)
         files: Mapping[str, bool] = state.attachments
         if paths is not None:
             # A note is no other file, and nothing is below it.
             files = within(files, [path for path in paths if path not in stamps])
+        again = set(request.paths or ()) if request.again else set()
+        if state.generation and self._additions_changed:
+            again = {p for p in state.stamps if state.has_status(p, NoteStatus.INDEXED)}
         # What is gone is none of them: it is forgotten by this run as by any other.
-        self._again = self._to_be_made_anew() & {file.path for file in self._walk.files}
+        self._again = again & {file.path for file in self._walk.files}
         if self._again:
             stamps = {path: stamp for path, stamp in stamps.items() if path not in self._again}
         changes = compare(
@@ -179,22 +182,16 @@ class IndexRun:
             files,
             self.settings.vault.max_note_bytes,
             recent_ns=time.time_ns() - TICK_NS,
-            named=frozenset(self.request.paths or ()),
+            named=frozenset(request.paths or ()),
         )
-        if not self.request.allow_mass_delete:
-            record = None if self.request.again else read_run_record(self.indexer.layout)
+        if not request.allow_mass_delete:
+            record = None if request.again else read_run_record(self.indexer.layout)
             lately = lost_lately(record, time.time())
             check_deletions(self.vault, changes, state.stamps, self.settings.vault, lately)
         # What is as it was is not written again: a run without changes writes nothing.
         news = [file for file in changes.retry if self._is_news(file)]
         read = sorted([*changes.read, *news], key=lambda file: file.path)
         return replace(changes, read=tuple(read))
-
-    def _to_be_made_anew(self) -> set[str]:
-        """Notes that are to be cut anew: all of them, where other text is put to passages now."""
-        if self.state.generation and self._additions_changed:
-            return {p for p in self.state.stamps if self.state.has_status(p, NoteStatus.INDEXED)}
-        return set(self.request.paths or ()) if self.request.again else set()
 
     def _is_news(self, file: FileEntry) -> bool:
         """Whether a note whose size and time are known is not what it was, or fails otherwise."""
@@ -205,29 +202,13 @@ class IndexRun:
         before = self.state.stamps[file.path].reason if failed else None
         return read.note is not None or read.problem != before
 
-    def _read_all(self, files: Iterable[FileEntry]) -> list[Read]:
-        """Read notes. One that the disk does not give now, and that is indexed, stays as it is."""
-        found = []
-        for file in files:
-            read = self._read(file)
-            if read.away and self.state.has_status(file.path, NoteStatus.INDEXED):
-                self._warnings.append(
-                    f"{file.path}: {read.problem}; what the index has of it stays until it can be"
-                )
-            else:
-                found.append(read)
-        return found
-
     def _read(self, file: FileEntry) -> Read:
         """Read a note; one whose content is known is not parsed, unless it is to be made anew."""
         known = self.state.stamps.get(file.path)
         anew = known is None or known.status is NoteStatus.FAILED or file.path in self._again
-        return read_note(
-            self.vault,
-            file,
-            "" if known is None or anew else known.content_hash,
-            comment_links=self.settings.vault.comment_links,
-        )
+        content_hash = "" if known is None or anew else known.content_hash
+        comment_links = self.settings.vault.comment_links
+        return read_note(self.vault, file, content_hash, comment_links=comment_links)
 
     def _about(self) -> dict[str, Any]:
         """What the catalog is to say of the vault as a whole."""
@@ -247,8 +228,8 @@ class IndexRun:
     def _write(self, changes: Changes) -> None:
         state = self.state
         judged = judge(self.vault, self.fingerprint["language"], state, changes)
-        self._language, self.outgrown = judged.language, judged.outgrown
-        about = {**self._about(), **judged.meta}
+        language, self.outgrown, judged_at = judged
+        about = {**self._about(), **judged_at}
         is_known = all(state.meta.get(key) == value for key, value in about.items())
         if not changes and is_known and not state.cut_off:
             return
@@ -259,27 +240,37 @@ class IndexRun:
         # Links that were resolved before a run was cut off may have met files it had seen: what it
         # assumed of them is not known.
         every_link = bool(state.meta.get("under_way"))
-        fingerprint = {**self.fingerprint, "language": judged.language}
+        fingerprint = {**self.fingerprint, "language": language}
         if not (changes.read or self.catalog.has_chunks):
             # An empty vault has no language; its first notes will have one.
             fingerprint["language"] = self.fingerprint["language"]
         files = state.files(self.catalog, self._walk, changes)
         into = self.catalog, files, int(self.fingerprint["dimensions"])
         gone = set(changes.gone)
-        parts = [*batches(changes.read, self.limits)] or [()]
+        parts = [*_batches(changes.read, self.indexer.limits)] or [()]
         for number, part in enumerate(parts, start=1):
             first, last = number == 1, number == len(parts)
+            reads: list[Read] = []
             with self._timed("read"):
-                reads = self._read_all(part)
+                for read in map(self._read, part):
+                    path = read.file.path
+                    if read.away and state.has_status(path, NoteStatus.INDEXED):
+                        # The disk does not give it now.
+                        self._warnings.append(
+                            f"{path}: {read.problem}; what the index has of it stays until it can be"
+                        )
+                    else:
+                        reads.append(read)
             notes = not_chunked(reads, changes.skip if first else ())
             sentences: Mapping[str, Any] = {}
             if any(item.note is not None for item in notes):
                 if self._chunker is None:
-                    self._chunker = self._make_chunker([*chain(*parts[number - 1 :])])
+                    left = [*chain(*parts[number - 1 :])]
+                    self._chunker = self._make_chunker(left, language)
                 with self._timed("embed"):
-                    sentences = self._chunker.chunk(notes, tokens_of(part))
+                    sentences = self._chunker.chunk(notes, _tokens_of(part))
             elif self._chunker is not None:
-                self.progress.advance(tokens_of(part))
+                self.progress.advance(_tokens_of(part))
             moved = self._moved(reads, gone)
             leaving = sorted(gone) if last else sorted(moved)
             others = (*changes.attach, *changes.detach) if last else ()
@@ -304,10 +295,7 @@ class IndexRun:
             self._warnings += self._chunker.warnings()
 
     def _moved(self, reads: Sequence[Read], gone: Collection[str]) -> list[str]:
-        """The vanished notes whose content stands in these; each new note takes one.
-
-        :param gone: the notes that vanished and are in the index still.
-        """
+        """Those of the vanished notes whose content stands in these; each new note takes one."""
         new = [
             read.content_hash
             for read in reads
@@ -351,34 +339,18 @@ class IndexRun:
         with self._timed("load model"):
             return self.indexer.load(self.settings.embedding, self.layout.model)
 
-    def _make_chunker(self, files: Sequence[FileEntry]) -> Chunker:
+    def _make_chunker(self, files: Sequence[FileEntry], language: str) -> Chunker:
         """What cuts and embeds these notes, with the model loaded."""
-        from notehop.indexing.nodes.parser import SectionNodeParser
-        from notehop.indexing.pipeline.chunking import Chunker, PutHeaders
+        from notehop.indexing.pipeline.chunking import Chunker
 
         # A stage of its own, so that the rate of what follows is that of the notes.
         self.progress.stage("Loading the model", 0, "")
         embedder = self._embedder
         # By tokens, which take equal time each; notes do not.
-        named = f"Indexing {counted(len(files), 'note')}"
-        self.progress.stage(named, tokens_of(files), "tokens")
-        has_headers = self._additions["headers"] is not None
-        parser = SectionNodeParser.of(
-            embedder,
-            self.settings.chunking,
-            self._language,
-            reserve=HEADER_TOKENS if has_headers else 0,
-        )
-        model = model_identity(self.settings)
-        return Chunker(
-            embedder,
-            parser,
-            Tokenizer(self._language),
-            self.catalog,
-            self.progress,
-            PutHeaders(store=self.enrichment, model=model, parser=parser) if has_headers else None,
-            self.indexer.transformations,
-        )
+        self.progress.stage(f"Indexing {counted(len(files), 'note')}", _tokens_of(files), "tokens")
+        headers = self.enrichment if self._additions["headers"] is not None else None
+        how = headers, self.indexer.transformations, self.progress
+        return Chunker(embedder, self.catalog, self.settings, language, *how)
 
     @contextmanager
     def _timed(self, stage: str) -> Iterator[None]:
@@ -389,24 +361,12 @@ class IndexRun:
             self._seconds[stage] = self._seconds.get(stage, 0.0) + time.perf_counter() - started
 
 
-def identity_of(transformations: Sequence[TransformComponent]) -> list[str] | None:
-    """What tells transformations from others: their classes and settings; None for none."""
-    if not transformations:
-        return None
-    from llama_index.core.ingestion.pipeline import get_transformation_hash
-
-    return [get_transformation_hash([], one) for one in transformations]
-
-
-_BYTES_A_TOKEN = 4  # of English prose; a model's own tokenizer is not asked before a note is read
-
-
-def tokens_of(files: Iterable[FileEntry]) -> int:
+def _tokens_of(files: Iterable[FileEntry]) -> int:
     """About how many tokens some notes are."""
     return sum(file.size for file in files) // _BYTES_A_TOKEN
 
 
-def batches(files: Iterable[FileEntry], limits: Limits) -> Iterator[Sequence[FileEntry]]:
+def _batches(files: Iterable[FileEntry], limits: Limits) -> Iterator[Sequence[FileEntry]]:
     """Runs of notes that fit a transaction, in order; a note over the limit of tokens is alone."""
     most = limits.batch_tokens * _BYTES_A_TOKEN
     batch: list[FileEntry] = []

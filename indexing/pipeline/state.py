@@ -43,8 +43,7 @@ class IndexState:
 
     def has_status(self, path: str, status: NoteStatus) -> bool:
         """Whether a note is known, and of this status."""
-        stamp = self.stamps.get(path)
-        return stamp is not None and stamp.status is status
+        return path in self.stamps and self.stamps[path].status is status
 
     def files(self, catalog: Catalog, found: Walk, changes: Changes) -> VaultFiles:
         """All files as they are now; of new notes, the aliases are not known before they are read.
@@ -53,20 +52,18 @@ class IndexState:
         """
         if self._files is None:
             kept_out = [p for p, stamp in self.stamps.items() if stamp.status is NoteStatus.SKIPPED]
-            self._files = VaultFiles(
-                [*self.stamps, *self.attachments],
-                [*kept_out, *(path for path, is_out in self.attachments.items() if is_out)],
-                catalog.aliases(),
-            )
+            kept_out += [path for path, is_out in self.attachments.items() if is_out]
+            paths = [*self.stamps, *self.attachments]
+            self._files = VaultFiles(paths, kept_out, catalog.aliases())
         files = self._files
         skip = {file.path for file, _ in changes.skip}
-        for file in found.files:
-            out = bool(file.excluded) or file.path in skip
-            out = out or self.has_status(file.path, NoteStatus.SKIPPED)
-            known = files.get(file.path)
-            if known is None or known.excluded is not out:
-                files.add(file.path, excluded=out, aliases=known.aliases if known else ())
         there = {file.path for file in found.files}
+        for file in found.files:
+            path = file.path
+            out = bool(file.excluded) or path in skip or self.has_status(path, NoteStatus.SKIPPED)
+            known = files.get(path)
+            if known is None or known.excluded is not out:
+                files.add(path, excluded=out, aliases=known.aliases if known else ())
         for path in {*changes.gone, *changes.detach} - there:
             files.remove(path)
         return files
@@ -78,9 +75,8 @@ class IndexState:
             self.stamps.pop(path, None)
         for record in batch.upsert:
             note = record.note
-            self.stamps[note.path] = FileStamp(
-                note.size, note.mtime_ns, note.content_hash, note.status, note.reason
-            )
+            about = note.size, note.mtime_ns, note.content_hash, note.status, note.reason
+            self.stamps[note.path] = FileStamp(*about)
             self.indexed += note.status is NoteStatus.INDEXED
         for path, (size, mtime_ns) in batch.touch.items():
             self.stamps[path] = replace(self.stamps[path], size=size, mtime_ns=mtime_ns)
@@ -95,8 +91,7 @@ def within(values: Mapping[str, Value], paths: Iterable[str]) -> dict[str, Value
     """The entries at these paths or below them, without a look at all where the paths are files."""
     roots = top_level(paths)
     found = {path: values[path] for path in roots if path in values}
-    folders = [path for path in roots if path not in found]
-    if folders:
+    if folders := [path for path in roots if path not in found]:
         inside = below(folders)
         found |= {path: value for path, value in values.items() if inside(path)}
     return found

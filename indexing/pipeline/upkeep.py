@@ -1,15 +1,18 @@
-"""What is made from the catalog: brought up to it at the end of a run, removed where it was harmed."""
+"""What is made from the catalog: brought up to it at the end of a run, removed where it was harmed.
+
+All raise IndexUnwritable if the disk refuses.
+"""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from notehop.config.errors import IndexDamaged
 from notehop.indexing import faults
 from notehop.indexing.embed.onnx_model import MANIFEST_FILE, read_manifest
-from notehop.indexing.stores.caches import are_pressing, bring_up_to_date
+from notehop.indexing.stores.caches import bring_up_to_date
 from notehop.indexing.stores.catalog import Catalog, CatalogState, forget_withdrawn
 from notehop.indexing.stores.chroma import remove_mirror
 from notehop.indexing.stores.database import REBUILD
@@ -37,17 +40,13 @@ def check_catalog(catalog: Catalog, state: CatalogState | None) -> None:
 
 
 def remove_damaged(layout: IndexLayout) -> Iterator[str]:
-    """Remove what is made from the catalog and is not as it was written; what, for people.
-
-    :raises IndexUnwritable: if the disk refuses.
-    """
+    """Remove what is made from the catalog and is not as it was written; what, for people."""
     if layout.vectors.is_file():
         _remove(layout, layout.vectors)
-    parts: tuple[tuple[Path, Callable[[Path], object], str], ...] = (
+    for path, read, was in (
         (layout.chunk_vectors, VectorIndex.read, "the vectors were damaged and are"),
         (layout.lexical, read_segments, "the lexical index was damaged and is"),
-    )
-    for path, read, was in parts:
+    ):
         if path.exists():
             try:
                 read(path)
@@ -57,10 +56,7 @@ def remove_damaged(layout: IndexLayout) -> Iterator[str]:
 
 
 def lacks_query_model(layout: IndexLayout) -> bool:
-    """Whether the model that was exported for queries is not there as it was written; it is forgotten then.
-
-    :raises IndexUnwritable: if the disk refuses.
-    """
+    """Whether the model that was exported for queries is not as it was written; it is forgotten then."""
     if layout.model.is_file():
         _remove(layout, layout.model)
     manifest = read_manifest(layout.model)
@@ -71,10 +67,7 @@ def lacks_query_model(layout: IndexLayout) -> bool:
 
 
 def withdraw(layout: IndexLayout) -> None:
-    """Say, before it is committed, that a note is withdrawn: :func:`derive` writes all anew then.
-
-    :raises IndexUnwritable: if the disk refuses.
-    """
+    """Say, before it is committed, that a note is withdrawn: :func:`derive` writes all anew then."""
     try:
         layout.purge_mark.touch()
     except OSError as exc:
@@ -88,13 +81,13 @@ def derive(layout: IndexLayout, catalog: Catalog, *, everything: bool, limits: L
     :param everything: do all that is due; else, after a change of some notes, what can wait does:
         readers catch up by themselves.
     :raises IndexDamaged: if the catalog lacks a vector.
-    :raises IndexUnwritable: if the disk refuses.
     """
     withdrawn = layout.purge_mark.exists()
     if withdrawn:
         remove_mirror(layout)
-    if everything or withdrawn or are_pressing(layout, catalog, limits):
-        bring_up_to_date(layout, catalog, thorough=withdrawn, limits=limits)
+    bring_up_to_date(
+        layout, catalog, thorough=withdrawn, only_pressing=not everything, limits=limits
+    )
     try:
         if withdrawn:
             layout.journal_mark.touch()

@@ -20,8 +20,6 @@ from numpy.typing import NDArray
 from notehop.config.errors import IndexDamaged
 from notehop.indexing.stores.layout import replacing, unwritable
 
-Arrays = Mapping[str, NDArray[Any]]
-
 _ABOUT = "about"
 
 
@@ -31,14 +29,14 @@ def write_cache(path: Path, arrays: Iterable[tuple[str, NDArray[Any]]], about: A
     :param about: a mapping with ``stamp`` and ``generation``; it is asked for after the last array.
     :raises IndexUnwritable: if the disk is full or refuses; the old file stays.
     """
-
-    def write(name: str, array: NDArray[Any]) -> None:
-        with whole.open(f"{name}.npy", "w", force_zip64=True) as part:
-            np.lib.format.write_array(part, array, allow_pickle=False)
-
     try:
         path.parent.mkdir(exist_ok=True)
         with replacing(path) as file, zipfile.ZipFile(file, "w") as whole:
+
+            def write(name: str, array: NDArray[Any]) -> None:
+                with whole.open(f"{name}.npy", "w", force_zip64=True) as part:
+                    np.lib.format.write_array(part, array, allow_pickle=False)
+
             for name, array in arrays:
                 write(name, array)
             write(_ABOUT, as_array(about))
@@ -47,11 +45,9 @@ def write_cache(path: Path, arrays: Iterable[tuple[str, NDArray[Any]]], about: A
 
 
 @contextmanager
-def open_cache(path: Path) -> Iterator[tuple[dict[str, Any], Arrays]]:
-    """What a file is, and its arrays, which are read and checked when they are asked for.
-
-    :raises IndexDamaged: if it is missing, or anything of it is not what was written.
-    """
+def open_cache(path: Path) -> Iterator[tuple[dict[str, Any], Mapping[str, NDArray[Any]]]]:
+    """What a file is, and its arrays, which are read and checked when they are asked for;
+    IndexDamaged if it is missing, or anything of it is not what was written."""
     try:
         with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
             yield of_array(file[_ABOUT]), file
@@ -59,15 +55,6 @@ def open_cache(path: Path) -> Iterator[tuple[dict[str, Any], Arrays]]:
             zipfile.BadZipFile, RuntimeError) as exc:  # fmt: skip
         reason = exc.strerror if isinstance(exc, OSError) and exc.strerror else str(exc)
         raise IndexDamaged(f"{path}: cannot be read: {reason}; run: notehop index") from exc
-
-
-def read_about(path: Path) -> dict[str, Any]:
-    """What a file is; the rest of it is not checked.
-
-    :raises IndexDamaged: if it is missing or cut short, or that cannot be read.
-    """
-    with open_cache(path) as (about, _):
-        return about
 
 
 def as_array(value: Any) -> NDArray[np.uint8]:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from math import inf
 from typing import Any, Generic, TypeVar
 
 from notehop.config.errors import IndexDamaged
-from notehop.indexing.stores.cache_file import read_about
+from notehop.indexing.stores.cache_file import open_cache
 from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot, dimensions_of
-from notehop.indexing.stores.database import REBUILD, damaged
+from notehop.indexing.stores.database import damaged
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.lexical import DEFAULT_RANKING, LexicalIndex, Ranking
 from notehop.indexing.stores.lexical_segments import FILE
@@ -32,27 +33,20 @@ from notehop.indexing.stores.vector_index import VectorIndex, write_vectors
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 
-
-_PRESSING = 4
-"""How many times as much as is due holds readers up, who have to catch up with it."""
+_PRESSING = 4  # how many times as much as is due holds readers up, who have to catch up with it
 
 
 def read_vectors(
     layout: IndexLayout, view: CatalogSnapshot, wanted: Collection[ChunkId]
 ) -> VectorIndex:
-    """The vectors of the chunks of a generation.
-
-    :param wanted: the ids of its chunks.
-    :raises IndexDamaged: if the catalog lacks one.
-    """
+    """The vectors of the chunks of a generation, whose ids are ``wanted``; IndexDamaged if the catalog
+    lacks one."""
     dimensions = dimensions_of(view.fingerprint)
     vectors = VectorIndex.empty(dimensions)
-    try:
+    with suppress(IndexDamaged):
         found = VectorIndex.read(layout.chunk_vectors)
         if (found.stamp, found.dimensions) == (view.stamp, dimensions):
             vectors = found
-    except IndexDamaged:
-        pass
     vectors = vectors.without([one for one in vectors.ids if one not in wanted])
     return complete_vectors(view, vectors, wanted)
 
@@ -60,10 +54,7 @@ def read_vectors(
 def complete_vectors(
     view: CatalogSnapshot, vectors: VectorIndex, wanted: Collection[ChunkId]
 ) -> VectorIndex:
-    """The vectors with all wanted ones.
-
-    :raises IndexDamaged: if the catalog lacks one.
-    """
+    """The vectors with all wanted ones; IndexDamaged if the catalog lacks one."""
     missing = [one for one in wanted if one not in vectors]
     if not missing:
         return vectors
@@ -81,10 +72,7 @@ def read_lexical(
     ranking: Ranking = DEFAULT_RANKING,
     limits: Limits = LIMITS,
 ) -> LexicalIndex:
-    """The lexical index of a generation.
-
-    :param wanted: the ids of its chunks, which are quick to look up.
-    """
+    """The lexical index of a generation, whose chunks have the ids ``wanted``."""
     try:
         index, generation, stamp = LexicalIndex.load(layout.lexical, ranking, limits)
     except IndexDamaged:
@@ -100,15 +88,13 @@ def read_lexical(
     return index
 
 
-def are_pressing(layout: IndexLayout, catalog: Catalog, limits: Limits = LIMITS) -> bool:
-    """Whether :func:`bring_up_to_date` should not wait for a quiet moment: catching up would hold
-    readers up, or something is missing or another index's. A few milliseconds at any size."""
-    with catalog.snapshot() as view:
-        return view.fingerprint is not None and _behind(layout, view, limits) > _PRESSING
-
-
 def bring_up_to_date(
-    layout: IndexLayout, catalog: Catalog, *, thorough: bool = False, limits: Limits = LIMITS
+    layout: IndexLayout,
+    catalog: Catalog,
+    *,
+    thorough: bool = False,
+    only_pressing: bool = False,
+    limits: Limits = LIMITS,
 ) -> None:
     """Write the caches of the newest generation, where that is due.
 
@@ -117,41 +103,47 @@ def bring_up_to_date(
     than that, readers take in from the catalog.
 
     :param thorough: write all anew, so that nothing of a chunk that left stays in a file.
+    :param only_pressing: leave to a quiet moment what holds no reader up, and is not missing or another
+        index's; to tell takes a few milliseconds at any size.
     :raises IndexDamaged: if the catalog lacks a vector.
     :raises IndexUnwritable: if the disk is full or read-only; what was there stays.
     """
     with catalog.snapshot() as view:
-        if view.fingerprint is None or not (thorough or _behind(layout, view, limits) > 1):
+        least = _PRESSING if only_pressing else 1
+        if view.fingerprint is None or not (thorough or _behind(layout, view, limits) > least):
             return
-        path, dimensions = layout.chunk_vectors, dimensions_of(view.fingerprint)
-        write_vectors(path, view.stamp, view.generation, dimensions, _blocks(view))
         wanted = {one for ids in view.chunk_ids().values() for one in ids}
+
+        def blocks() -> Iterator[tuple[list[str], Matrix]]:
+            missing = {*wanted}
+            for ids, matrix in view.all_vectors("chunks"):
+                missing.difference_update(ids)
+                yield ids, matrix
+            if missing:
+                raise damaged(view.label, f"{len(missing)} chunks have no vector")
+
+        path, dimensions = layout.chunk_vectors, dimensions_of(view.fingerprint)
+        write_vectors(path, view.stamp, view.generation, dimensions, blocks())
         index = read_lexical(layout, view, wanted, limits=limits)
         index.save(layout.lexical, view.generation, view.stamp)
 
 
 def _behind(layout: IndexLayout, view: CatalogSnapshot, limits: Limits) -> float:
     """How many notes the caches lack, in shares of what is written whole; infinite for no caches."""
-    dimensions = dimensions_of(view.fingerprint)
     try:
-        vectors, words = map(read_about, (layout.chunk_vectors, layout.lexical / FILE))
+        with (
+            open_cache(layout.chunk_vectors) as (vectors, _),
+            open_cache(layout.lexical / FILE) as (words, _),
+        ):
+            pass
     except IndexDamaged:
         return inf
+    dimensions = dimensions_of(view.fingerprint)
     if {vectors["stamp"], words["stamp"]} != {view.stamp} or vectors["dimensions"] != dimensions:
         return inf
     changed = view.changed_paths(min(vectors["generation"], words["generation"]))
     rows: int = vectors["rows"]
     return len(changed) / max(limits.changed_notes, rows // limits.chunks_each)
-
-
-def _blocks(view: CatalogSnapshot) -> Iterator[tuple[list[str], Matrix]]:
-    """Every vector of a chunk; IndexDamaged at the end, if one is missing."""
-    missing = {one for ids in view.chunk_ids().values() for one in ids}
-    for ids, matrix in view.all_vectors("chunks"):
-        missing.difference_update(ids)
-        yield ids, matrix
-    if missing:
-        raise IndexDamaged(f"{view.label}: {len(missing)} vectors of chunks are missing; {REBUILD}")
 
 
 class BoundedCache(Generic[Key, Value]):
@@ -172,8 +164,7 @@ class BoundedCache(Generic[Key, Value]):
         wanted = dict.fromkeys(keys)
         with self._turn:
             found = {key: self._values[key] for key in wanted if key in self._values}
-        missing = [key for key in wanted if key not in found]
-        if missing:
+        if missing := [key for key in wanted if key not in found]:
             new = read(missing)
             found.update(new)
             with self._turn:
@@ -198,4 +189,4 @@ class QueryCache:
         self.filters: BoundedCache[tuple[Any, ...], frozenset[str]] = BoundedCache(16)
         # Of a generation whose vectors a server holds; the last are those that the server lacks.
         self.vectors: BoundedCache[ChunkId, Matrix] = BoundedCache(10_000)
-        self.tails: BoundedCache[int, VectorIndex | None] = BoundedCache(2)
+        self.newer: BoundedCache[int, list[ChunkId] | None] = BoundedCache(2)

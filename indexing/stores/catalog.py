@@ -1,5 +1,4 @@
-"""The catalog: the source of truth of an index, one generation at a time, and whether it is of a vault
-and built as the settings ask for."""
+"""The catalog: the source of truth of an index, one generation at a time."""
 
 from __future__ import annotations
 
@@ -8,11 +7,11 @@ import json
 import threading
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import Any, get_args
 
 from sqlalchemy import select
 from sqlalchemy.engine import Connection
@@ -32,20 +31,15 @@ from notehop.indexing.stores.layout import CatalogAddress, IndexLayout, read_jso
 from notehop.indexing.stores.model import Batch, Vectored
 from notehop.indexing.stores.schema import CHUNKS, META, METADATA, SCHEMA_VERSION
 
-Result = TypeVar("Result")
-
 _HEAD = select(META).where(
     META.c.key.in_(("schema", "generation", "identity", "fingerprint", "commit"))
 )
-"""What tells one state of a catalog from any other, also where a server lost some; made once."""
+"""What tells one state of a catalog from any other, also where a server lost some."""
 
 
 def stamp_of(meta: Mapping[str, Any]) -> str:
-    """What an index derived from a catalog must carry to be one of its own; 32 hexadecimal digits.
-
-    It follows from the identity of the catalog and the fingerprint of what made its vectors, so
-    that a file left over from before a rebuild never fits.
-    """
+    """What is derived from a catalog carries this, to be one of its own: 32 hexadecimal digits, of its
+    identity and the fingerprint of what made its vectors."""
     said = json.dumps([meta.get("identity"), meta.get("fingerprint")], sort_keys=True)
     return hashlib.sha256(said.encode()).hexdigest()[:32]
 
@@ -60,12 +54,12 @@ def _head_of(label: str, rows: Iterable[Sequence[Any]]) -> dict[str, Any]:
     if isinstance(schema, int) and schema > SCHEMA_VERSION:
         raise IndexMismatch(
             f"{label}: a newer notehop wrote this index (format {schema}, this one reads "
-            f"format {SCHEMA_VERSION}); update notehop, or run: notehop index --rebuild"
+            f"format {SCHEMA_VERSION}); update notehop, or {REBUILD}"
         )
     if schema != SCHEMA_VERSION:
         raise IndexMismatch(
             f"{label}: index written in format {schema}, this notehop reads format "
-            f"{SCHEMA_VERSION}; run: notehop index --rebuild"
+            f"{SCHEMA_VERSION}; {REBUILD}"
         )
     return head
 
@@ -80,32 +74,27 @@ def check_fingerprint(stored: Mapping[str, Any], expected: Mapping[str, Any]) ->
     different = {
         key for key, value in expected.items() if value is not None and stored.get(key) != value
     }
-    if different:
-        built, asked = (_told(said, different) for said in (stored, expected))
-        raise IndexMismatch(f"index built with {built}, settings name {asked}; {REBUILD}")
-
-
-def _told(said: Mapping[str, Any], different: set[str]) -> str:
-    """What a fingerprint says, where another one differs."""
-    told: list[str] = []
-    if different & {"model", "dimensions"}:
-        dimensions = said.get("dimensions")
-        told.append(f"{said.get('model')}" + ("" if dimensions is None else f" ({dimensions})"))
-        # Another model has other weights: no need to say so.
-        different = different - {"model", "dimensions", "weights"}
-    for key in sorted(different):
-        value = said.get(key)
-        told.append(f"{key} {value[:60] if isinstance(value, str) and value else repr(value)}")
-    return ", ".join(told)
+    if not different:
+        return
+    sides = []
+    for said in (stored, expected):
+        told: list[str] = []
+        others = different
+        if different & {"model", "dimensions"}:
+            dimensions = said.get("dimensions")
+            told.append(f"{said.get('model')}" + ("" if dimensions is None else f" ({dimensions})"))
+            # Another model has other weights: no need to say so.
+            others = different - {"model", "dimensions", "weights"}
+        for key in sorted(others):
+            value = said.get(key)
+            told.append(f"{key} {value[:60] if isinstance(value, str) and value else repr(value)}")
+        sides.append(", ".join(told))
+    raise IndexMismatch(f"index built with {sides[0]}, settings name {sides[1]}; {REBUILD}")
 
 
 def check_vault(meta: Mapping[str, Any], vault: Path, index: Path) -> None:
-    """Refuse an index of another vault; one whose vault is not there any more has been moved.
-
-    :param meta: of the catalog.
-    :param index: folder of the index, for the message.
-    :raises IndexMismatch: naming both vaults.
-    """
+    """Refuse an index of another vault with an IndexMismatch that names both; one whose vault is not
+    there any more has been moved. ``meta`` is that of its catalog."""
     known = meta.get("vault")
     if known is not None and Path(known) != vault.resolve() and Path(known).is_dir():
         raise IndexMismatch(
@@ -115,10 +104,7 @@ def check_vault(meta: Mapping[str, Any], vault: Path, index: Path) -> None:
 
 
 def dimensions_of(fingerprint: Mapping[str, Any] | None) -> int:
-    """The length of the vectors of an index.
-
-    :raises IndexMismatch: if its fingerprint does not say.
-    """
+    """The length of the vectors of an index; IndexMismatch if its fingerprint does not say."""
     try:
         return int((fingerprint or {})["dimensions"])
     except (KeyError, TypeError, ValueError) as exc:
@@ -129,11 +115,9 @@ class CatalogSnapshot(CatalogReads):
     """One generation of the catalog, held by an open read transaction until it is closed.
 
     Where the connection to a server is lost it goes on with another one, if the generation is still
-    the newest.
-
-    ``fingerprint`` says what made its vectors (None before the first batch), ``stamp`` is what its
-    derived indexes carry. Threads may share it. Writers go on meanwhile, but their journal cannot
-    be folded back while it lives: hold it for a query, not for a day.
+    the newest. ``fingerprint`` says what made its vectors (None before the first batch), ``stamp`` is
+    what its derived indexes carry. Threads may share it. Writers go on meanwhile, but their journal
+    cannot be folded back while it lives: hold it for a query, not for a day.
     """
 
     def __init__(self, database: Database, ended: Callable[[], None] | None = None) -> None:
@@ -187,10 +171,8 @@ class CatalogSnapshot(CatalogReads):
 
 
 class Catalog(CatalogReads):
-    """The catalog at an address. Each question is answered from the newest generation.
-
-    ``snapshot_ended`` is called whenever a snapshot was closed, in any thread.
-    """
+    """The catalog at an address. Each question is answered from the newest generation;
+    ``snapshot_ended`` is called whenever a snapshot was closed, in any thread."""
 
     snapshot_ended: Callable[[], None] | None = None
 
@@ -217,22 +199,46 @@ class Catalog(CatalogReads):
         :raises IndexUnwritable: if it cannot be made.
         :raises IndexFailure: if its server cannot be reached.
         """
-        catalog = cls(open_database(address, create=create, read_only=read_only))
+        database = open_database(address, create=create, read_only=read_only)
+        catalog = cls(database)
+
+        def make(connection: Connection) -> None:
+            if not database.tables(connection):
+                METADATA.create_all(connection)
+                own = {"schema": SCHEMA_VERSION, "identity": uuid.uuid4().hex, "generation": 0}
+                put_meta(connection, {**(meta or {}), **own})
+                faults.point("catalog-inside-making")
+
         try:
             if create:
-                catalog._create(meta or {})
-            catalog._check()
+                database.write(make)
+            tables = database.read(database.tables)
+            if not tables:
+                raise IndexMissing(f"{catalog.label}: no index yet; run: notehop index")
+            catalog._known = _head_of(catalog.label, catalog._fetch(_HEAD))
+            if missing := sorted(set(METADATA.tables) - tables):
+                raise damaged(catalog.label, f"it has no table {missing[0]}")
         except BaseException:
             catalog.close()
             raise
         return catalog
 
+    @classmethod
+    def of(cls, layout: IndexLayout) -> Catalog:
+        """The catalog of an index, to be read; of a rebuild that ends meanwhile, the new one;
+        IndexFailure as :meth:`open`."""
+        while True:
+            address = layout.catalog
+            try:
+                return cls.open(address, read_only=True)
+            except IndexFailure:
+                if address == layout.catalog:
+                    raise
+
     @staticmethod
     def exists(address: CatalogAddress) -> bool:
-        """Whether anything is there, be it damaged.
-
-        :raises IndexFailure: if its server cannot be reached.
-        """
+        """Whether anything is there, be it damaged; IndexFailure if its server cannot be
+        reached."""
         if isinstance(address, Path):
             return address.exists()
         try:
@@ -243,12 +249,6 @@ class Catalog(CatalogReads):
 
     def close(self) -> None:
         self.database.close()
-
-    def __enter__(self) -> Catalog:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def commit(self, batch: Batch) -> int:
         """Write a batch in one transaction and return the generation it made.
@@ -290,11 +290,8 @@ class Catalog(CatalogReads):
         return int(self._known["generation"])
 
     def renew_if_older(self, state: CatalogState | None) -> None:
-        """Take another identity, if the server has lost what it had when a run ended: one that is
-        restored from a backup, or a standby that was behind.
-
-        What was derived from the lost generations fits no more then, on any machine.
-        """
+        """Take another identity, if the server has lost what it had when a run ended, as one restored
+        from a backup: what was derived from the lost generations fits no more then, anywhere."""
         if state is None or not self.database.shared:
             return
         meta = self.meta()
@@ -304,10 +301,8 @@ class Catalog(CatalogReads):
             self._known = _head_of(self.label, self._fetch(_HEAD))
 
     def verify(self, *, rows: bool = True) -> None:
-        """Look at every page, which takes a second a gigabyte, and every row, which takes thirty.
-
-        :raises IndexDamaged: naming the first that is not as it was written.
-        """
+        """Look at every page, which takes a second a gigabyte, and every row, which takes thirty;
+        IndexDamaged names the first that is not as it was written."""
         self.database.check_pages(thorough=rows)
         if not rows:
             return
@@ -318,53 +313,20 @@ class Catalog(CatalogReads):
         for _ in chain(*map(self.all_vectors, get_args(Vectored)), self.links()):
             pass
 
-    def open_snapshot(self) -> CatalogSnapshot:
+    def snapshot(self) -> CatalogSnapshot:
         """The newest generation, held until the snapshot is closed."""
         return self.database.again(lambda: CatalogSnapshot(self.database, self.snapshot_ended))
 
-    def snapshot(self) -> closing[CatalogSnapshot]:
-        """The newest generation, held for a ``with`` block."""
-        return closing(self.open_snapshot())
-
     def _fetch(self, query: Query, values: Iterable[str] | None = None) -> Sequence[ResultRow]:
-        return self._read(lambda connection: fetched(connection, query, values))
-
-    def _read(self, work: Callable[[Connection], Result]) -> Result:
-        def attempt() -> Result:
-            with self.database.reading() as connection:
-                return work(connection)
-
-        return self.database.again(attempt)
-
-    def _create(self, meta: Mapping[str, Any]) -> None:
-        def work(connection: Connection) -> None:
-            if self.database.tables(connection):
-                return
-            METADATA.create_all(connection)
-            own = {"schema": SCHEMA_VERSION, "identity": uuid.uuid4().hex, "generation": 0}
-            put_meta(connection, {**meta, **own})
-            faults.point("catalog-inside-making")
-
-        self.database.write(work)
-
-    def _check(self) -> None:
-        """See that it is a catalog of this version, and remember what it is."""
-        tables = self._read(self.database.tables)
-        if not tables:
-            raise IndexMissing(f"{self.label}: no index yet; run: notehop index")
-        self._known = _head_of(self.label, self._fetch(_HEAD))
-        if missing := sorted(set(METADATA.tables) - tables):
-            raise damaged(self.label, f"it has no table {missing[0]}")
+        return self.database.read(lambda connection: fetched(connection, query, values))
 
 
 def forget_withdrawn(catalog: Catalog, mark: Path) -> None:
-    """Let the words of withdrawn notes leave the catalog's own files, if they may stand in them.
+    """Let the words of withdrawn notes leave the catalog's own files, while ``mark`` says that they may
+    stand there; or OSError.
 
     While somebody reads an older generation it cannot be: whose transaction ends last tries again,
     and so does the next run.
-
-    :param mark: the file that is there while they may.
-    :raises OSError: if the disk refuses.
     """
     try:
         marked = mark.stat().st_mtime_ns
@@ -374,13 +336,10 @@ def forget_withdrawn(catalog: Catalog, mark: Path) -> None:
         pass
 
 
-FileMarks = Mapping[str, tuple[int, int]]
-"""Path in the index -> (size in bytes, time of the last change in ns)."""
-
-
 @dataclass(frozen=True, slots=True)
 class CatalogState:
-    """What the catalog's files were like when the last run ended, of a generation and stamp.
+    """What the catalog's files (path -> size in bytes, time of the last change in ns) were like when
+    the last run ended, of a generation and stamp.
 
     A difference proves nothing (a copied folder has other times): it says that every row has to be
     looked at.
@@ -388,7 +347,7 @@ class CatalogState:
 
     generation: int
     stamp: str
-    files: FileMarks
+    files: Mapping[str, tuple[int, int]]
 
     def fits(self, layout: IndexLayout) -> bool:
         """Whether the files are as they were; a catalog that is open by a writer has others."""
@@ -396,10 +355,8 @@ class CatalogState:
 
 
 def write_catalog_state(layout: IndexLayout, generation: int, stamp: str) -> None:
-    """Write down what the files are like now, of a catalog that is whole and closed.
-
-    Where the disk refuses, what was written before stays: the next run looks closer than it need.
-    """
+    """Write down what the files are like now, of a catalog that is whole and closed. Where the disk
+    refuses, what was written before stays: the next run looks closer than it need."""
     with suppress(OSError):
         state = CatalogState(generation, stamp, _marks(layout))
         if state != read_catalog_state(layout):
@@ -422,6 +379,6 @@ def file_marks(root: Path, files: Iterable[Path]) -> dict[str, tuple[int, int]]:
     return marks
 
 
-def _marks(layout: IndexLayout) -> FileMarks:
+def _marks(layout: IndexLayout) -> Mapping[str, tuple[int, int]]:
     # The file -shm is mapped by whoever reads: it says nothing.
     return file_marks(layout.root, (f for f in layout.catalog_files if f.suffix != ".sqlite-shm"))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from itertools import islice
 from operator import attrgetter, itemgetter
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from sqlalchemy import Column, ColumnElement, Select, func, select, tuple_
@@ -55,8 +55,7 @@ Query = Select[*tuple[Any, ...]]
 
 ResultRow = Row[*tuple[Any, ...]]
 
-PAGE = 5_000
-"""Rows an iterator reads at a time."""
+PAGE = 5_000  # rows an iterator reads at a time
 
 _PLACE = attrgetter("path", "ordinal")
 _LEADING = LINKS.c.status.in_(("resolved", "ambiguous"))
@@ -74,10 +73,7 @@ _VECTORS = select(VECTORS.c.id, VECTORS.c.vector, VECTORS.c.checksum)
 
 @dataclass(frozen=True, slots=True)
 class FileStamp:
-    """What tells whether a file changed, without reading the rest of its row.
-
-    ``reason`` says why a note is skipped or failed.
-    """
+    """What tells whether a file changed; ``reason`` says why a note is skipped or failed."""
 
     size: int
     mtime_ns: int
@@ -106,16 +102,22 @@ def fetched(
 
 
 class CatalogReads(ABC):
-    """The questions. Each sees one generation; lists and iterators are sorted by path, ordinal.
-
-    Where the connection comes from is the subclass's matter.
-    """
+    """The questions. Each sees one generation; lists and iterators are sorted by path, ordinal."""
 
     label: str
 
     @abstractmethod
     def _fetch(self, query: Query, values: Iterable[str] | None = None) -> Sequence[ResultRow]:
         """All rows of a query; ``values`` are those of :func:`~indexing.stores.database.among`."""
+
+    @abstractmethod
+    def close(self) -> None: ...
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def answer(self, query: Query, make: Callable[[ResultRow], Value]) -> list[Value]:
         """What is made of each row of a query of the caller's own, in the order of the query."""
@@ -128,16 +130,19 @@ class CatalogReads(ABC):
 
     def meta(self) -> dict[str, Any]:
         """Everything said about the index as a whole, by key."""
-        rows = self._fetch(select(META).order_by(META.c.key))
-        return dict(self._made(lambda row: (row[0], json.loads(row[1])), rows))
+        rows = self._fetch(select(META))
+        return dict(self._made(lambda row: (row[0], json.loads(row[1])), rows, itemgetter(0)))
 
     def counts(self) -> Counts:
         notes, links = (
-            self._fetch(select(column, func.count()).group_by(column))
-            for column in (NOTES.c.status, LINKS.c.status)
+            {str(name): int(count) for name, count in sorted(map(tuple, self._fetch(query)))}
+            for query in (
+                select(column, func.count()).group_by(column)
+                for column in (NOTES.c.status, LINKS.c.status)
+            )
         )
         [[chunks]] = self._fetch(select(func.count()).select_from(CHUNKS))
-        return Counts(_counted(notes), int(chunks), _counted(links))
+        return Counts(notes, int(chunks), links)
 
     @property
     def has_chunks(self) -> bool:
@@ -174,15 +179,13 @@ class CatalogReads(ABC):
 
     def stamps(self) -> dict[str, FileStamp]:
         """Path -> stamp of every note, by path."""
-        note = NOTES.c
-        query = select(
-            note.path, note.size, note.mtime_ns, note.content_hash, note.status, note.reason
-        )
+        wanted = ("path", "size", "mtime_ns", "content_hash", "status", "reason")
 
         def stamp(row: ResultRow) -> tuple[str, FileStamp]:
             return row[0], FileStamp(row[1], row[2], row[3], NoteStatus(row[4]), row[5])
 
-        return dict(self._made(stamp, self._fetch(query), itemgetter(0)))
+        rows = self._fetch(select(*(NOTES.c[name] for name in wanted)))
+        return dict(self._made(stamp, rows, itemgetter(0)))
 
     def attachments(self) -> dict[str, bool]:
         """Path -> whether it is kept out, of every file that is no note, by path."""
@@ -195,11 +198,9 @@ class CatalogReads(ABC):
 
     def aliases(self) -> dict[str, tuple[str, ...]]:
         """Path -> aliases, of every note that has any, by path."""
-        query = select(NOTES.c.path, NOTES.c.aliases).where(NOTES.c.aliases != "[]")
-        rows = self._fetch(query)
-        return dict(
-            self._made(lambda row: (row[0], tuple(json.loads(row[1]))), rows, itemgetter(0))
-        )
+        rows = self._fetch(select(NOTES.c.path, NOTES.c.aliases).where(NOTES.c.aliases != "[]"))
+        made = self._made(lambda row: (row[0], tuple(json.loads(row[1]))), rows, itemgetter(0))
+        return dict(made)
 
     def paths_by_content_hash(self, hashes: Iterable[str]) -> dict[str, list[str]]:
         """Content hash -> paths of the notes that have it, sorted: where a moved note came from."""
@@ -253,10 +254,7 @@ class CatalogReads(ABC):
     def chunk_tokens(
         self, ids: Iterable[ChunkId] | None = None
     ) -> Iterator[tuple[ChunkId, FieldTokens]]:
-        """The tokens of all chunks, or of those named, by id.
-
-        :raises IndexDamaged: while iterating, when stored tokens cannot be read.
-        """
+        """The tokens of all chunks, or of those named, by id; IndexDamaged while iterating."""
         query = select(CHUNKS.c.id, CHUNKS.c.tokens)
         if ids is None:
             rows = self._pages(query, (CHUNKS.c.id,))
@@ -333,16 +331,13 @@ class CatalogReads(ABC):
         query = select(LINKS.c.sentence_id).where(among(LINKS.c.sentence_id)).distinct()
         return {*_first(self._fetch(query, sentence_ids))}
 
-    def changed_paths(self, since_generation: int) -> list[str]:
-        """The notes written or removed after a generation, sorted."""
-        query = select(CHANGES.c.path).where(CHANGES.c.generation > since_generation)
-        return sorted(_first(self._fetch(query)))
+    def changed_paths(self, since_generation: int, *, relinked: bool = False) -> list[str]:
+        """The notes written or removed after a generation, sorted.
 
-    def relinked_paths(self, since_generation: int) -> list[str]:
-        """The notes written or removed since, or dated anew, or with a link that leads elsewhere,
-        sorted."""
-        query = select(CHANGES.c.path).where(CHANGES.c.linked > since_generation)
-        return sorted(_first(self._fetch(query)))
+        :param relinked: also those dated anew, or with a link that leads elsewhere.
+        """
+        column = CHANGES.c.linked if relinked else CHANGES.c.generation
+        return sorted(_first(self._fetch(select(CHANGES.c.path).where(column > since_generation))))
 
     def dates(self, paths: Iterable[str]) -> dict[str, str]:
         """Path -> date of the note, as it sorts."""
@@ -361,7 +356,13 @@ class CatalogReads(ABC):
             chunk.id, note.title, note.path, note.aliases, chunk.heading_path, chunk.text
         )
         query = query.join(NOTES, note.path == chunk.path).where(among(chunk.id))
-        return dict(self._made(_said, self._fetch(query, ids)))
+
+        def said(row: ResultRow) -> tuple[ChunkId, tuple[str, ...]]:
+            chunk_id, title, path, aliases, headings, text = row
+            name = path.rpartition("/")[2].removesuffix(NOTE_SUFFIX)
+            return chunk_id, (title, name, *json.loads(aliases), *json.loads(headings), text)
+
+        return dict(self._made(said, self._fetch(query, ids)))
 
     def _links(self, column: Column[Any], values: Iterable[str]) -> list[LinkRow]:
         return self._made(link_row, self._fetch(_LINKS_BY[column], values), _PLACE)
@@ -406,22 +407,12 @@ def _first(rows: Iterable[ResultRow]) -> list[str]:
     return [row[0] for row in rows]
 
 
-def _counted(rows: Iterable[ResultRow]) -> dict[str, int]:
-    return {str(row[0]): int(row[1]) for row in sorted(rows)}
-
-
 def _grouped(rows: Iterable[ResultRow]) -> dict[str, list[str]]:
     """First column -> the values of the second, sorted."""
     found: dict[str, list[str]] = {}
     for key, value in sorted(map(tuple, rows)):
         found.setdefault(key, []).append(value)
     return found
-
-
-def _said(row: ResultRow) -> tuple[ChunkId, tuple[str, ...]]:
-    chunk_id, title, path, aliases, headings, text = row
-    name = path.rpartition("/")[2].removesuffix(NOTE_SUFFIX)
-    return chunk_id, (title, name, *json.loads(aliases), *json.loads(headings), text)
 
 
 def _stacked(found: list[tuple[str, bytes]]) -> tuple[list[str], Matrix]:

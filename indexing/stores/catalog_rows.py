@@ -29,7 +29,6 @@ from notehop.indexing.stores.model import (
     ChunkRow,
     FieldTokens,
     LinkRow,
-    Matrix,
     NoteRow,
     NoteStatus,
     Vectored,
@@ -46,6 +45,9 @@ from notehop.indexing.stores.schema import (
     VECTORS,
 )
 from notehop.indexing.vault.properties import modified_in
+
+_AS_TEXT: dict[str, Any] = {"ensure_ascii": False, "separators": (",", ":")}
+"""How values are written as JSON."""
 
 _PLAIN, _DEFLATED = b"\0", b"\1"
 
@@ -64,8 +66,7 @@ _RESOLVED = (
 """What of a link depends on other notes; all else stands in its own, and is not written again: a
 note of thousands of backlinks may change, and each index on the table costs as much as the row."""
 
-_ROWS = 2_000
-"""Rows handed to the database at a time: enough for speed, little memory."""
+_ROWS = 2_000  # rows handed to the database at a time: enough for speed, little memory
 
 Row = TypeVar("Row", NoteRow, ChunkRow, LinkRow)
 
@@ -77,9 +78,8 @@ class BadRow(ValueError):
 def pack_tokens(tokens: FieldTokens) -> bytes:
     """Tokens as bytes: equal tokens give equal bytes; empty fields are left out."""
     by_name = {name: list(tokens[name]) for name in sorted(tokens) if tokens[name]}
-    plain = json.dumps(by_name, ensure_ascii=False, separators=(",", ":")).encode(
-        "utf-8", "surrogatepass"
-    )
+    text = json.dumps(by_name, **_AS_TEXT)
+    plain = text.encode("utf-8", "surrogatepass")
     if len(plain) < _DEFLATE_FROM:
         return _PLAIN + plain
     # Level 1: level 6 saves another tenth and takes three times as long.
@@ -87,10 +87,7 @@ def pack_tokens(tokens: FieldTokens) -> bytes:
 
 
 def unpack_tokens(packed: bytes) -> FieldTokens:
-    """The tokens that :func:`pack_tokens` was given.
-
-    :raises IndexDamaged: if they cannot be read.
-    """
+    """The tokens that :func:`pack_tokens` was given; IndexDamaged if they cannot be read."""
     try:
         kind, data = packed[:1], packed[1:]
         plain = zlib.decompress(data) if kind == _DEFLATED else data
@@ -106,7 +103,15 @@ def values_of(row: NoteRow | ChunkRow | LinkRow) -> dict[str, Any]:
     """The columns of a note, chunk or link. Dates and other values JSON lacks become text in front
     matter; a link has the name by which it is found when a file comes or goes."""
     kind = type(row)
-    values = {name: _column(getattr(row, name)) for name in _NAMES[kind]}
+    values: dict[str, Any] = {}
+    for name in _NAMES[kind]:
+        value = getattr(row, name)
+        if isinstance(value, str):
+            value = storable(str(value))
+        elif value is not None and not isinstance(value, bool | int | float | bytes):
+            empty = "{}" if isinstance(value, Mapping) else "[]"
+            value = storable(json.dumps(_plain(value), **_AS_TEXT)) if value else empty
+        values[name] = value
     if isinstance(row, LinkRow):
         values["name_key"] = indexed(storable(link_name(row.raw_target)))
     return values | {"checksum": _CHECKSUMS[kind](tuple(values.values()))}
@@ -126,27 +131,10 @@ chunk_row = partial(_opened, ChunkRow)
 link_row = partial(_opened, LinkRow)
 
 
-def vector_values(collection: Vectored, one: str, vector: Matrix) -> dict[str, Any]:
-    stored = vector.astype("<f4", copy=False).tobytes()
-    checksum = _vector_checksum(one, stored)
-    return {"collection": collection, "id": one, "vector": stored, "checksum": checksum}
-
-
 def vector_row(values: Sequence[Any]) -> tuple[str, bytes]:
-    """Id and bytes of a vector from (id, vector, checksum).
-
-    :raises BadRow: if they are not what was written.
-    """
+    """Id and bytes of a vector from (id, vector, checksum); BadRow if that was not written."""
     _check(values[2], _vector_checksum(values[0], values[1]))
     return values[0], values[1]
-
-
-def name_values(note: NoteRow) -> list[dict[str, str]]:
-    """The rows of a note's names; none unless it is indexed."""
-    if note.status is not NoteStatus.INDEXED:
-        return []
-    keys = {name_key(storable(name)) for name in (note.title, *note.aliases)}
-    return [{"key": key, "path": note.path} for key in sorted(keys - {""})]
 
 
 def name_key(name: str) -> str:
@@ -168,7 +156,7 @@ def _load_tuple(text: str) -> tuple[Any, ...]:
 
 
 def _load_tuples(text: str) -> tuple[tuple[Any, ...], ...]:
-    return () if text == "[]" else tuple(map(tuple, json.loads(text)))
+    return tuple(map(tuple, _load_tuple(text)))
 
 
 _READ: Mapping[str, Callable[[Any], Any]] = {
@@ -198,14 +186,6 @@ _READERS = {
 }
 
 
-def _column(value: Any) -> Any:
-    if value is None or isinstance(value, bool | int | float | bytes):
-        return value
-    if isinstance(value, str):
-        return storable(str(value))
-    return _dump(value)
-
-
 def _vector_checksum(one: str, stored: bytes) -> int:
     return zlib.crc32(stored, zlib.crc32(one.encode()))
 
@@ -228,12 +208,6 @@ def _check(stored: Any, computed: int) -> None:
         raise BadRow("it is not what was written")
 
 
-def _dump(value: Any) -> str:
-    if not value:
-        return "{}" if isinstance(value, Mapping) else "[]"
-    return storable(json.dumps(_plain(value), ensure_ascii=False, separators=(",", ":")))
-
-
 def _plain(value: Any, depth: int = 0) -> Any:
     """A value of front matter as JSON can hold it."""
     if value is None or isinstance(value, bool | int | str):
@@ -254,10 +228,8 @@ def _plain(value: Any, depth: int = 0) -> Any:
 
 
 def write_batch(connection: Connection, batch: Batch, generation: int, commit: str) -> None:
-    """Write the batch as the given generation.
-
-    :param commit: tells this commit from any other, for who did not hear whether it was done.
-    """
+    """Write the batch as the given generation; ``commit`` tells this commit from any other, for who did
+    not hear whether it was done."""
     notes = [record.note for record in batch.upsert]
     links = [link for record in batch.upsert for link in record.links]
     gone = list(dict.fromkeys([*(note.path for note in notes), *batch.delete]))
@@ -267,7 +239,13 @@ def write_batch(connection: Connection, batch: Batch, generation: int, commit: s
     for table in (LINKS, CHUNKS, LABELS, NAMES, NOTES, CHANGES):
         _delete(connection, table.c.path, gone)
     _insert(connection, NOTES, map(values_of, notes))
-    _insert(connection, NAMES, (name for note in notes for name in name_values(note)))
+    names = (
+        {"key": key, "path": note.path}
+        for note in notes
+        if note.status is NoteStatus.INDEXED
+        for key in sorted({name_key(storable(one)) for one in (note.title, *note.aliases)} - {""})
+    )
+    _insert(connection, NAMES, names)
     _insert(connection, LABELS, _labels(notes))
     _insert(connection, CHUNKS, chunks)
     _insert(connection, LINKS, map(values_of, links))
@@ -276,7 +254,11 @@ def write_batch(connection: Connection, batch: Batch, generation: int, commit: s
     _forget(connection, "links", said_before - said_left)
     for name, (ids, matrix) in batch.vectors.items():
         _forget(connection, name, ids)
-        vectors = (vector_values(name, *row) for row in zip(ids, matrix, strict=True))
+        stored = (row.astype("<f4", copy=False).tobytes() for row in matrix)
+        vectors = (
+            {"collection": name, "id": one, "vector": row, "checksum": _vector_checksum(one, row)}
+            for one, row in zip(ids, stored, strict=True)
+        )
         _insert(connection, VECTORS, vectors)
     touched = _touch(connection, batch.touch)
     _relink(connection, batch.relink)
@@ -303,7 +285,7 @@ def put_meta(connection: Connection, entries: Mapping[str, Any]) -> None:
 def _found(
     connection: Connection, wanted: Column[Any], column: Column[Any], values: Iterable[str]
 ) -> set[str]:
-    """What stands in one column of the rows whose other column holds one of the values."""
+    """What stands in a column of the rows whose other column holds one of the values."""
     query = select(wanted).where(among(column)).distinct()
     return {*connection.scalars(query, listed(values))} - {None}
 
@@ -354,10 +336,14 @@ def _touch(connection: Connection, touch: Mapping[str, tuple[int, int]]) -> list
 
 
 def _relink(connection: Connection, links: Iterable[LinkRow]) -> None:
-    rows = []
-    for values in map(values_of, links):
-        row = {name: values[name] for name in _RESOLVED}
-        rows.append({**row, "at_path": values["path"], "at_ordinal": values["ordinal"]})
+    rows = [
+        {
+            "at_path": values["path"],
+            "at_ordinal": values["ordinal"],
+            **{name: values[name] for name in _RESOLVED},
+        }
+        for values in map(values_of, links)
+    ]
     statement = update(LINKS).where(
         LINKS.c.path == bindparam("at_path"), LINKS.c.ordinal == bindparam("at_ordinal")
     )

@@ -1,5 +1,4 @@
-"""What is wrong with an index: whether the rows of the catalog agree with each other, and what is
-derived from it with them.
+"""Whether the rows of a catalog agree with each other, and what is derived from it with them.
 
 A derived part that cannot be read, or is of another index, the next run makes anew. One that is
 whole and lacks something is what no run would notice: a rebuild repairs it.
@@ -9,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, Select, and_, func, select
+from sqlalchemy import ColumnElement, and_, func, select
 
 from notehop.config.errors import IndexDamaged
 from notehop.indexing.stores.catalog import CatalogSnapshot, dimensions_of
-from notehop.indexing.stores.chroma import is_untouched, read_mirror
+from notehop.indexing.stores.catalog_read import Query
+from notehop.indexing.stores.chroma import read_mirror
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.lexical import LexicalIndex
 from notehop.indexing.stores.model import NoteStatus, Vectored
@@ -26,14 +26,8 @@ INDEX = "notehop index"
 REBUILD = "notehop index --rebuild"
 ELSEWHERE = "notehop index --index-dir NEW_FOLDER"
 
-EXAMPLES = 5
-"""Notes or files that a finding names."""
-
-NoteOf = Mapping[str, str]
-"""Id of a chunk or of a sentence -> path of a note that it is of."""
-
-Paths = Select[*tuple[Any, ...]]
-"""A query for the paths of the notes concerned, one row for each row that is wrong."""
+EXAMPLES = 5  # notes or files that a finding names
+NoteOf = Mapping[str, str]  # id of a chunk or of a sentence -> path of a note that it is of
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +69,10 @@ def said_of(error: Exception) -> str:
 
 
 def check_catalog(view: CatalogSnapshot) -> list[Finding]:
-    """What the rows of a catalog contradict each other in; a rebuild repairs any of it.
-
-    :param view: of a catalog whose pages and rows are as they were written
-        (:meth:`notehop.indexing.stores.catalog.Catalog.verify`).
-    """
+    """What the rows of a catalog contradict each other in, though each is as it was written
+    (:meth:`notehop.indexing.stores.catalog.Catalog.verify`); a rebuild repairs any of it."""
     findings: list[Finding] = []
-    for problem, query in _contradictions():
+    for problem, query in _contradictions().items():
         rows = query.subquery()
         [count] = view.answer(select(func.count()).select_from(rows), lambda row: int(row[0]))
         if count:
@@ -92,8 +83,8 @@ def check_catalog(view: CatalogSnapshot) -> list[Finding]:
     return findings
 
 
-def _contradictions() -> list[tuple[str, Paths]]:
-    """(what is wrong, query for it) of all that rows which were lost leave."""
+def _contradictions() -> dict[str, Query]:
+    """What is wrong where rows were lost -> paths of the notes concerned, one for each wrong row."""
     indexed = select(NOTES.c.path).where(NOTES.c.status == NoteStatus.INDEXED.value)
     links = select(LINKS.c.path)
     no_file = and_(
@@ -101,33 +92,26 @@ def _contradictions() -> list[tuple[str, Paths]]:
         LINKS.c.target_path.not_in(select(NOTES.c.path)),
         LINKS.c.target_path.not_in(select(ATTACHMENTS.c.path)),
     )
-    return [
-        (
-            "chunks of notes that are not indexed",
-            select(CHUNKS.c.path).where(CHUNKS.c.path.not_in(indexed)),
-        ),
-        (
-            "indexed notes without a chunk",
-            indexed.where(NOTES.c.path.not_in(select(CHUNKS.c.path))),
-        ),
-        (
-            "indexed notes that no name finds",
-            indexed.where(NOTES.c.path.not_in(select(NAMES.c.path))),
-        ),
-        ("links in notes that are not indexed", links.where(LINKS.c.path.not_in(indexed))),
-        ("links that stand in no chunk of their note", _no_chunk(LINKS.c.chunk_id, LINKS.c.path)),
-        (
-            "links to chunks that their target does not have",
-            _no_chunk(LINKS.c.target_chunk_id, LINKS.c.target_path),
-        ),
-        ("links to files that the catalog does not know", links.where(no_file)),
-    ]
+    chunks = select(CHUNKS.c.path)
 
+    def no_chunk(chunk: ColumnElement[Any], path: ColumnElement[Any]) -> Query:
+        """The links that name a chunk which that note does not have."""
+        held = LINKS.outerjoin(CHUNKS, and_(CHUNKS.c.id == chunk, CHUNKS.c.path == path))
+        return links.select_from(held).where(chunk.is_not(None), CHUNKS.c.id.is_(None))
 
-def _no_chunk(chunk: ColumnElement[Any], path: ColumnElement[Any]) -> Paths:
-    """The links that name a chunk which that note does not have."""
-    held = LINKS.outerjoin(CHUNKS, and_(CHUNKS.c.id == chunk, CHUNKS.c.path == path))
-    return select(LINKS.c.path).select_from(held).where(chunk.is_not(None), CHUNKS.c.id.is_(None))
+    return {
+        "chunks of notes that are not indexed": chunks.where(CHUNKS.c.path.not_in(indexed)),
+        "indexed notes without a chunk": indexed.where(NOTES.c.path.not_in(chunks)),
+        "indexed notes that no name finds": indexed.where(
+            NOTES.c.path.not_in(select(NAMES.c.path))
+        ),
+        "links in notes that are not indexed": links.where(LINKS.c.path.not_in(indexed)),
+        "links that stand in no chunk of their note": no_chunk(LINKS.c.chunk_id, LINKS.c.path),
+        "links to chunks that their target does not have": no_chunk(
+            LINKS.c.target_chunk_id, LINKS.c.target_path
+        ),
+        "links to files that the catalog does not know": links.where(no_file),
+    }
 
 
 def wanted_of(view: CatalogSnapshot) -> dict[Vectored, NoteOf]:
@@ -149,33 +133,21 @@ def check_sentences(view: CatalogSnapshot, wanted: NoteOf) -> list[Finding]:
     return [found] if missing else []
 
 
-def check_vectors(layout: IndexLayout, view: CatalogSnapshot, wanted: NoteOf) -> CheckResult:
-    """Compare the file of the vectors of chunks with the catalog."""
-    try:
-        vectors = VectorIndex.read(layout.chunk_vectors)
-    except IndexDamaged as exc:
-        return CheckResult([Finding("vectors", said_of(exc), INDEX)] if wanted else ())
-    stamp = vectors.stamp if vectors.dimensions == dimensions_of(view.fingerprint) else ""
-    return _compared("vectors", vectors.ids, vectors.generation, stamp, view, wanted)
-
-
-def check_lexical(layout: IndexLayout, view: CatalogSnapshot, wanted: NoteOf) -> CheckResult:
-    """Compare the lexical index on disk with the catalog; it may be some generations behind."""
-    try:
-        index, generation, stamp = LexicalIndex.load(layout.lexical)
-    except IndexDamaged as exc:
-        return CheckResult([Finding("lexical", said_of(exc), INDEX)] if wanted else ())
-    return _compared("lexical", index.ids(), generation, stamp, view, wanted)
-
-
-def _compared(
-    part: str,
-    ids: Collection[str],
-    generation: int,
-    stamp: str,
-    view: CatalogSnapshot,
-    wanted: NoteOf,
+def check_derived(
+    part: Literal["vectors", "lexical"], layout: IndexLayout, view: CatalogSnapshot, wanted: NoteOf
 ) -> CheckResult:
+    """Compare what is derived from the chunks with the catalog; it may be some generations behind."""
+    try:
+        if part == "vectors":
+            vectors = VectorIndex.read(layout.chunk_vectors)
+            ids, generation, stamp = vectors.ids, vectors.generation, vectors.stamp
+            if vectors.dimensions != dimensions_of(view.fingerprint):
+                stamp = ""
+        else:
+            index, generation, stamp = LexicalIndex.load(layout.lexical)
+            ids = index.ids()
+    except IndexDamaged as exc:
+        return CheckResult([Finding(part, said_of(exc), INDEX)] if wanted else ())
     parts = [PartState(part, len(ids), generation)]
     if stamp != view.stamp:
         return CheckResult([Finding(part, "it is of another index", INDEX, len(ids))], parts)
@@ -202,7 +174,7 @@ def check_mirror(layout: IndexLayout, view: CatalogSnapshot) -> CheckResult:
         problem = "there is no copy for other programs"
     elif state.stamp != view.stamp or state.generation > view.generation:
         problem = "it is of another index"
-    elif not is_untouched(layout, state):
+    elif not state.fits(layout):
         problem = "its files are other than written"
     else:
         problem = ""

@@ -18,12 +18,12 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import closing, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from posixpath import dirname
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -44,15 +44,13 @@ COLLECTION = "chunks"
 
 _STATE = "mirror.json"
 
-_AT_ONCE = 1_000
-"""Chunks written together: 10 MB with their texts."""
+_AT_ONCE = 1_000  # chunks written together: 10 MB with their texts
 
 _SECONDS = 60.0
 _SECONDS_A_MEGABYTE = 3.0
 """How long the child may take, and how much longer for each MB of catalog: ten times what it does."""
 
-_APART = 1e-3
-"""Difference in a number above which two vectors are not the same."""
+_APART = 1e-3  # difference in a number above which two vectors are not the same
 
 _GRAPH = {
     "hnsw:space": "cosine",
@@ -73,19 +71,22 @@ class MirrorState:
     chunks: int
     files: dict[str, tuple[int, int]]
 
+    def fits(self, layout: IndexLayout) -> bool:
+        """Whether nobody wrote the files of the mirror since; who opens it with Chroma does."""
+        return self.files == _files(layout)
+
 
 class MirrorFailed(Exception):
     """The mirror holds something else than the catalog."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rows:
-    """Chunks as ``ChromaVectorStore`` adds nodes, column by column; ``vectors`` has a row an id."""
+class Rows(TypedDict):
+    """Chunks as ``ChromaVectorStore`` adds nodes, by column."""
 
     ids: list[str]
-    vectors: Matrix
-    texts: list[str]
-    metadatas: list[Mapping[str, Any]]
+    embeddings: Matrix
+    documents: list[str]
+    metadatas: list[dict[str, Any]]
 
 
 def read_rows(view: CatalogSnapshot, ids: Sequence[str]) -> Rows:
@@ -96,7 +97,7 @@ def read_rows(view: CatalogSnapshot, ids: Sequence[str]) -> Rows:
     found, matrix = view.vectors("chunks", ids)
     chunks = view.chunks(found)
     notes = view.notes_at({chunk.path for chunk in chunks.values()})
-    rows = Rows(found, matrix, [], [])
+    rows = Rows(ids=found, embeddings=matrix, documents=[], metadatas=[])
     for one, chunk in chunks.items():
         note = notes[chunk.path]
         node = TextNode(
@@ -116,8 +117,9 @@ def read_rows(view: CatalogSnapshot, ids: Sequence[str]) -> Rows:
             },
             relationships={NodeRelationship.SOURCE: RelatedNodeInfo(node_id=chunk.path)},
         )
-        rows.texts.append(chunk.text)
-        rows.metadatas.append(node_to_metadata_dict(node, remove_text=True, flat_metadata=True))
+        rows["documents"].append(chunk.text)
+        metadata = node_to_metadata_dict(node, remove_text=True, flat_metadata=True)
+        rows["metadatas"].append(metadata)
     return rows
 
 
@@ -126,26 +128,18 @@ def read_mirror(layout: IndexLayout) -> MirrorState | None:
     return read_json(MirrorState, layout.chroma / _STATE)
 
 
-def is_untouched(layout: IndexLayout, state: MirrorState) -> bool:
-    """Whether nobody wrote the files of the mirror since; who opens it with Chroma does."""
-    return state.files == _files(layout)
-
-
 def mirror_due(layout: IndexLayout) -> bool:
     """Whether the mirror has to be brought to the generation of the run that ended last."""
     newest, state = read_catalog_state(layout), read_mirror(layout)
     if newest is None or not newest.generation:
         return False
-    if state is None or (state.generation, state.stamp) != (newest.generation, newest.stamp):
-        return True
-    return not is_untouched(layout, state)
+    now = newest.generation, newest.stamp
+    return state is None or (state.generation, state.stamp) != now or not state.fits(layout)
 
 
 def remove_mirror(layout: IndexLayout) -> None:
-    """Remove the mirror, and so every word and number of it.
-
-    :raises IndexUnwritable: if the disk refuses.
-    """
+    """Remove the mirror, and so every word and number of it; IndexUnwritable if the disk
+    refuses."""
     try:
         # First what says that it is whole, in case this is cut off.
         (layout.chroma / _STATE).unlink(missing_ok=True)
@@ -188,7 +182,8 @@ def write_in_child(
                         if not child.wait(timeout=0.1):
                             return None
                         said.seek(0)
-                        return _last_line(said.read())
+                        lines = said.read().decode("utf-8", "replace").strip().splitlines()
+                        return lines[-1] if lines else "it ended its process"
             finally:
                 child.kill()
         return "it was interrupted" if interrupted() else "it does not answer"
@@ -206,59 +201,57 @@ def update_mirror(
 ) -> str | None:
     """Bring the mirror to the generation of the run that ended last; one that fails is filled anew.
 
-    The caller holds the writer lock.
-
     :returns: a warning if there is no mirror now; nothing else depends on it.
     :raises IndexUnwritable: if what failed cannot be removed.
     """
-    while mirror_due(layout):
-        anew = read_mirror(layout) is None
-        if anew:
-            remove_mirror(layout)
-        problem = write(layout, interrupted)
-        if problem is None:
-            break
+    if not mirror_due(layout):
+        return None
+    problem = "not whole" if read_mirror(layout) is None else write(layout, interrupted)
+    if problem is not None and not interrupted():
         remove_mirror(layout)
-        if interrupted():
-            break
-        if anew:
-            return (
-                f"{layout.chroma}: the copy for other programs was not made ({problem}); "
-                "no search reads it; the next run tries again"
-            )
-    return None
+        problem = write(layout, interrupted)
+    if problem is None:
+        return None
+    remove_mirror(layout)
+    if interrupted():
+        return None
+    return (
+        f"{layout.chroma}: the copy for other programs was not made ({problem}); "
+        "no search reads it; the next run tries again"
+    )
 
 
 def write_mirror(layout: IndexLayout) -> None:
-    """Take in what changed since the generation that the mirror holds: everything, if it has none.
+    """Take in what changed since the generation that the mirror holds: everything, if it has none;
+    MirrorFailed if it holds something else then."""
+    import chromadb
+    from chromadb.config import Settings
 
-    :raises MirrorFailed: if it holds something else then.
-    """
     state = read_mirror(layout)
     with Catalog.open(layout.catalog, read_only=True) as catalog, catalog.snapshot() as view:
         if state is not None and (state.stamp != view.stamp or state.generation > view.generation):
             raise MirrorFailed("it is of another index")
-        touched = state is not None and not is_untouched(layout, state)
+        touched = state is not None and not state.fits(layout)
         (layout.chroma / _STATE).unlink(missing_ok=True)
         faults.point("mirror-begun")
-        with _opened(layout.chroma) as collection:
-            _take_in(view, collection, None if state is None else state.generation)
+        layout.chroma.mkdir(mode=0o700, exist_ok=True)
+        # No telemetry; and no settings from a file .env that happens to lie in the current folder.
+        settings = Settings(_env_file=None, anonymized_telemetry=False)
+        client: Any = chromadb.PersistentClient(str(layout.chroma), settings)
+        with closing(client):
+            collection = client.get_or_create_collection(
+                COLLECTION, embedding_function=None, metadata=_GRAPH
+            )
+            paths = None if state is None else view.changed_paths(state.generation)
+            for part in slices(paths or [], _AT_ONCE):
+                collection.delete(where={"document_id": {"$in": list(part)}})
+            for ids in slices([key.id for key in view.chunk_keys(paths)], _AT_ONCE):
+                collection.add(**read_rows(view, ids))
+                faults.point("mirror-added")
             count = _check(view, collection, thorough=touched)
         faults.point("mirror-written")
         done = MirrorState(view.generation, view.stamp, count, _files(layout))
         replace_file(layout.chroma / _STATE, json.dumps(asdict(done)))
-
-
-def _take_in(view: CatalogSnapshot, collection: Any, since: int | None) -> None:
-    paths = None if since is None else view.changed_paths(since)
-    for part in slices(paths or [], _AT_ONCE):
-        collection.delete(where={"document_id": {"$in": list(part)}})
-    for ids in slices([key.id for key in view.chunk_keys(paths)], _AT_ONCE):
-        rows = read_rows(view, ids)
-        collection.add(
-            ids=rows.ids, embeddings=rows.vectors, documents=rows.texts, metadatas=rows.metadatas
-        )
-        faults.point("mirror-added")
 
 
 def _check(view: CatalogSnapshot, collection: Any, *, thorough: bool) -> int:
@@ -283,36 +276,14 @@ def _check(view: CatalogSnapshot, collection: Any, *, thorough: bool) -> int:
     return len(ids)
 
 
-@contextmanager
-def _opened(folder: Path) -> Iterator[Any]:
-    import chromadb
-    from chromadb.config import Settings
-
-    folder.mkdir(mode=0o700, exist_ok=True)
-    # No telemetry; and no settings from a file .env that happens to lie in the current folder.
-    settings = Settings(_env_file=None, anonymized_telemetry=False)
-    client = chromadb.PersistentClient(path=str(folder), settings=settings)
-    try:
-        yield client.get_or_create_collection(COLLECTION, embedding_function=None, metadata=_GRAPH)
-    finally:
-        client.close()
-
-
 def _files(layout: IndexLayout) -> dict[str, tuple[int, int]]:
     own = Path(_STATE).stem
     return file_marks(layout.root, (f for f in layout.chroma.rglob("*") if f.stem != own))
 
 
-def _last_line(said: bytes) -> str:
-    lines = said.decode("utf-8", "replace").strip().splitlines()
-    return lines[-1] if lines else "it ended its process"
-
-
 def main(root: str, url: str = "", schema: str = "", *allowed: str) -> int:
-    """Write the mirror of the index in a folder; the last line on stderr says what failed.
-
-    :param url: with ``schema`` and the hosts that may hold it, where a catalog on a server is.
-    """
+    """Write the mirror of the index in a folder, whose catalog may be on a server; the last line on
+    stderr says what failed."""
 
     def end_with_parent() -> None:
         os.read(0, 1)

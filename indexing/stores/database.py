@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import sqlite3
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
@@ -17,27 +15,19 @@ from sqlalchemy import (
     ColumnElement,
     Integer,
     Text,
-    TypeDecorator,
     bindparam,
     create_engine,
     event,
     inspect,
 )
-from sqlalchemy.engine import Connection, Dialect
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.engine import Connection
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
-from sqlalchemy.types import ARRAY, TypeEngine
 
-from notehop.config.errors import (
-    IndexDamaged,
-    IndexFailure,
-    IndexLocked,
-    IndexMissing,
-    IndexUnwritable,
-)
+from notehop.config import errors
 from notehop.indexing.stores.layout import CatalogAddress
 
 Result = TypeVar("Result")
@@ -47,121 +37,46 @@ REBUILD = "run: notehop index --rebuild"
 BUSY_SECONDS = 10.0
 """How long a statement waits for another writer: a big commit takes a few seconds."""
 
-_IMMUTABLE = "?mode=ro&immutable=1"
-
-_REFUSED = (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN)
+_REFUSED = (
+    sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY,
+)  # fmt: skip
 """What SQLite says when it cannot make or grow a file."""
 
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
-class Database(ABC):
-    """The tables of one catalog. Threads may share it; connections are made when they are needed.
-
-    ``label`` names it in messages, without a password. ``shared`` says that other machines may
-    write it too: who writes holds what it knows against what is there. ``replaced`` says that other
-    tables stand there than were opened, those of a rebuild; ``size`` is in bytes.
-    """
-
-    label: str
-    shared = False
-    replaced = False
-
-    @abstractmethod
-    def connect(self) -> Connection:
-        """A connection, for who closes it: its transaction sees one state of the tables.
-
-        :raises IndexMissing: if there are none.
-        """
-
-    @contextmanager
-    def reading(self) -> Iterator[Connection]:
-        """A connection in a read transaction; errors of the block become ours."""
-        with self.translated(), self.connect() as connection:
-            yield connection
-
-    @abstractmethod
-    def write(self, work: Callable[[Connection], Result]) -> Result:
-        """Do work in a write transaction, which is committed at its end.
-
-        :param work: may be called again, where a connection was lost: it has to look at what is
-            there, for the transaction may have been committed.
-        """
-
-    def again(self, work: Callable[[], Result]) -> Result:
-        """Do work that reads; once more, on another connection, where one was lost."""
-        return work()
-
-    def is_lost(self, exc: BaseException) -> bool:  # noqa: ARG002 (a file is not lost)
-        """Whether an error says that its connection is gone, and not what was asked wrong."""
-        return False
-
-    @abstractmethod
-    def translated(self, *, writing: bool = False) -> AbstractContextManager[None]:
-        """A block that turns the database's exceptions into ours; others pass."""
-
-    def announce(self, connection: Connection, generation: int) -> None:  # noqa: B027 (a file tells nobody)
-        """Tell who listens of a commit, once it is made."""
-
-    def tables(self, connection: Connection) -> set[str]:
-        return set(inspect(connection).get_table_names())
-
-    def check_pages(self, *, thorough: bool) -> None:  # noqa: B027 (a server's own matter)
-        """Look at every page; ``thorough``, at the indexes too.
-
-        :raises IndexDamaged: naming the first that is not as it was written.
-        """
-
-    @abstractmethod
-    def forget_deleted(self) -> bool:
-        """Let what was deleted leave the database's own files, as far as it can.
-
-        :returns: False if a reader's transaction stood in the way; what it needs stays.
-        """
-
-    @property
-    @abstractmethod
-    def size(self) -> int: ...
-
-    @abstractmethod
-    def close(self) -> None: ...
-
-
 def open_database(
     address: CatalogAddress, *, create: bool = False, read_only: bool = False
 ) -> Database:
-    """The database at an address.
+    """The database at an address, which may be made with ``create``.
 
-    :param create: what is not there may be made.
     :raises IndexMissing: if it is not there and is not to be made.
     :raises IndexFailure: if its server cannot be reached.
     """
     if isinstance(address, Path):
-        return SqliteDatabase(address, create=create, read_only=read_only)
-    from notehop.indexing.stores.served.postgres import PostgresDatabase
+        return Database(address, create=create, read_only=read_only)
+    from notehop.indexing.stores.served.postgres_database import PostgresDatabase
 
     return PostgresDatabase(address, create=create, read_only=read_only)
 
 
-def damaged(label: str, says: object) -> IndexDamaged:
-    return IndexDamaged(f"{label}: the index is damaged ({says}); {REBUILD}")
+@contextmanager
+def translated(
+    failure: Callable[..., errors.IndexFailure], label: str, *, writing: bool = False
+) -> Iterator[None]:
+    """A block that turns a database's exceptions into ours; others pass."""
+    try:
+        yield
+    except UnicodeEncodeError as exc:
+        raise errors.IndexFailure(
+            f"{label}: half of a surrogate pair can be neither kept nor asked"
+        ) from exc
+    except (SQLAlchemyError, sqlite3.Error, UnicodeDecodeError) as exc:
+        raise failure(exc, label, writing=writing) from exc
 
 
-class _TextList(TypeDecorator[list[str]]):
-    """Many texts in one parameter: JSON for SQLite, an array for PostgreSQL."""
-
-    impl = Text
-    cache_ok = True
-
-    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
-        return ARRAY(Text()) if dialect.name == "postgresql" else Text()
-
-    def process_bind_param(self, value: list[str] | None, dialect: Dialect) -> Any:
-        if dialect.name != "postgresql":
-            return json.dumps(value)
-        # What no row can hold, half of a surrogate pair or a zero byte, would be refused with all
-        # the rest.
-        return [one for one in value or () if not _UNSTORABLE.search(one)]
+def damaged(label: str, says: object) -> errors.IndexDamaged:
+    return errors.IndexDamaged(f"{label}: the index is damaged ({says}); {REBUILD}")
 
 
 class _Among(FunctionElement[Any]):
@@ -171,16 +86,17 @@ class _Among(FunctionElement[Any]):
     inherit_cache = True
 
 
-@compiles(_Among, "sqlite")
-def _among_json(element: _Among, compiler: SQLCompiler, **kw: Any) -> str:
-    column, values = (compiler.process(one, **kw) for one in element.clauses)
-    return f"{column} IN (SELECT value FROM json_each({values}))"
+_AMONG = {
+    "sqlite": "{} IN (SELECT value FROM json_each({}))",
+    "postgresql": "{} = ANY (ARRAY(SELECT json_array_elements_text(CAST({} AS json))))",
+}
+"""By dialect, how a column is compared with the texts of an array of JSON."""
 
 
-@compiles(_Among, "postgresql")
-def _among_array(element: _Among, compiler: SQLCompiler, **kw: Any) -> str:
-    column, values = (compiler.process(one, **kw) for one in element.clauses)
-    return f"{column} = ANY (CAST({values} AS TEXT[]))"
+@compiles(_Among)
+def _among(element: _Among, compiler: SQLCompiler, **kw: Any) -> str:
+    sides = (compiler.process(one, **kw) for one in element.clauses)
+    return _AMONG[compiler.dialect.name].format(*sides)
 
 
 def among(column: Column[Any]) -> ColumnElement[bool]:
@@ -188,12 +104,14 @@ def among(column: Column[Any]) -> ColumnElement[bool]:
 
     However many there are, it is one statement, which is compiled once.
     """
-    return _Among(column, bindparam("listed", type_=_TextList()))
+    return _Among(column, bindparam("listed", type_=Text()))
 
 
-def listed(values: Iterable[str]) -> dict[str, list[str]]:
+def listed(values: Iterable[str]) -> dict[str, str]:
     """The parameter of a statement with :func:`among`."""
-    return {"listed": list(values)}
+    # What no row can hold, half of a surrogate pair or a zero byte, PostgreSQL would refuse with all
+    # the rest.
+    return {"listed": json.dumps([one for one in values if not _UNSTORABLE.search(one)])}
 
 
 def storable(text: str) -> str:
@@ -207,15 +125,20 @@ def storable(text: str) -> str:
     return text
 
 
-class SqliteDatabase(Database):
-    """One SQLite file in WAL mode; a connection is made at first use.
+class Database:
+    """The tables of one catalog, in a file of SQLite in WAL mode; those of a server are a subclass's.
 
-    :raises IndexMissing: if the file is not there and is not to be made.
+    Threads may share it; connections are made when they are needed. ``label`` names it in messages,
+    without a password. ``shared`` says that other machines may write it too: who writes holds what
+    it knows against what is there. IndexMissing if the file is not there and is not to be made.
     """
+
+    label: str
+    shared = False
 
     def __init__(self, path: Path, *, create: bool = False, read_only: bool = False) -> None:
         if not create and not path.is_file():
-            raise IndexMissing(f"{path}: no index yet; run: notehop index")
+            raise errors.IndexMissing(f"{path}: no index yet; run: notehop index")
         self.path = path
         self.label = str(path)
         self._file: tuple[int, int] | None = None
@@ -251,8 +174,25 @@ class SqliteDatabase(Database):
         self._engine.dispose()
 
     def connect(self) -> Connection:
+        """A connection, for who closes it: its transaction sees one state of the tables;
+        IndexMissing if there are none."""
         with self.translated():
             return self._engine.connect()
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A connection in a read transaction; errors of the block become ours."""
+        with self.translated(), self.connect() as connection:
+            yield connection
+
+    def read(self, work: Callable[[Connection], Result]) -> Result:
+        """Do work in a read transaction."""
+
+        def attempt() -> Result:
+            with self.reading() as connection:
+                return work(connection)
+
+        return self.again(attempt)
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
@@ -265,34 +205,44 @@ class SqliteDatabase(Database):
             yield connection
 
     def write(self, work: Callable[[Connection], Result]) -> Result:
+        """Do work in a write transaction, which is committed at its end.
+
+        :param work: may be called again, where a connection was lost: it has to look at what is
+            there, for the transaction may have been committed.
+        """
         with self.writing() as connection:
             return work(connection)
 
+    def again(self, work: Callable[[], Result]) -> Result:
+        """Do work that reads; once more, on another connection, where one was lost."""
+        return work()
+
+    def is_lost(self, exc: BaseException) -> bool:  # noqa: ARG002 (a file is not lost)
+        """Whether an error says that its connection is gone, and not what was asked wrong."""
+        return False
+
+    def announce(self, connection: Connection, generation: int) -> None:
+        """Tell who listens of a commit, once it is made; a file tells nobody."""
+
+    def tables(self, connection: Connection) -> set[str]:
+        return set(inspect(connection).get_table_names())
+
     def check_pages(self, *, thorough: bool) -> None:
+        """Look at every page; ``thorough``, at the indexes too, or IndexDamaged naming the first
+        that is not as it was written."""
         check = "integrity_check" if thorough else "quick_check"
         with self.reading() as connection:
             said = connection.exec_driver_sql(f"PRAGMA {check}(1)").scalar_one()
         if said != "ok":
             raise damaged(self.label, said)
 
-    def forget_deleted(self) -> bool:
-        # What is deleted is overwritten as it is.
-        return self.fold()
-
-    @property
-    def replaced(self) -> bool:  # type: ignore[override]
-        return _file_id(self.path) != self._file
-
-    @property
-    def size(self) -> int:
-        return self.path.stat().st_size
-
-    def fold(self, patience: float = 0.0) -> bool:
-        """Fold the journal back into the file and empty it, so that it holds nothing that left.
+    def forget_deleted(self, patience: float = 0.0) -> bool:
+        """Let what was deleted leave the database's own files, as far as it can.
 
         :param patience: seconds to wait for who reads.
         :returns: False if a reader's transaction stood in the way; what it needs stays.
         """
+        # What is deleted is overwritten as it is; the journal is folded back into the file and emptied.
         connection = self._engine.raw_connection()
         cursor = connection.cursor()
         try:
@@ -305,19 +255,51 @@ class SqliteDatabase(Database):
             connection.close()
 
     @property
+    def replaced(self) -> bool:
+        """Whether other tables stand there than were opened."""
+        return _file_id(self.path) != self._file
+
+    @property
+    def size(self) -> int:
+        """In bytes."""
+        return self.path.stat().st_size
+
+    @property
     def has_journal(self) -> bool:
         return _has_journal(self.path)
 
-    @contextmanager
-    def translated(self, *, writing: bool = False) -> Iterator[None]:
-        """Turn SQLite's exceptions into ours; others pass."""
-        try:
-            yield
-        except DBAPIError as exc:
-            raise _failure(exc.orig, self.label, writing) from exc
-        except (sqlite3.Error, UnicodeDecodeError) as exc:
-            # Rows that are read as the driver gives them; of text it says only that it is no UTF-8.
-            raise _failure(exc, self.label, writing) from exc
+    def translated(self, *, writing: bool = False) -> AbstractContextManager[None]:
+        return translated(self.failure, self.label, writing=writing)
+
+    @staticmethod
+    def failure(exc: Exception, label: str, *, writing: bool) -> errors.IndexFailure:
+        """What an exception of the database or its driver is for us."""
+        # Rows that are read as the driver gives them raise its own errors, and of a text only that it
+        # is no UTF-8. SQLite quotes a text that it cannot decode, whole: that of a note is for no log.
+        cause = exc.orig if isinstance(exc, DBAPIError) else exc
+        says = str(cause).partition(" with text ")[0]
+        kind = errors.IndexUnwritable if writing else errors.IndexFailure
+        match _primary(cause):
+            case sqlite3.SQLITE_FULL | sqlite3.SQLITE_IOERR:
+                # Of the disk and not of what is on it: a rebuild would need still more of it.
+                return kind(
+                    f"{label}: the disk is full or failing ({says}); the index is as it was before. "
+                    "Free space or check the disk, and try again"
+                )
+            case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM | sqlite3.SQLITE_CANTOPEN:
+                return kind(
+                    f"{label}: cannot be {'written' if writing else 'opened'} ({says}); mend the "
+                    "permissions of the folder, free space if the disk is full, or name another "
+                    "folder with --index-dir"
+                )
+            case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
+                return errors.IndexLocked(
+                    f"{label}: another process is writing it for more than {BUSY_SECONDS:g} s; "
+                    "wait until it is done and try again"
+                )
+        # No database, a page, table or column that is not there, text that is not UTF-8: not what a
+        # commit of ours left.
+        return damaged(label, says)
 
 
 class _ImmutableConnection(sqlite3.Connection):
@@ -340,26 +322,19 @@ def _connected(
 
 
 def _reading(path: Path) -> sqlite3.Connection:
-    # Reading in WAL mode writes to the -shm file. In a folder that cannot be written that is
-    # possible only where nothing waits in the journal, and then the file alone says everything.
-    frozen = not os.access(path.parent, os.W_OK) and not _has_journal(path)
-    connection = _connected(path, _IMMUTABLE if frozen else "?mode=ro")
+    # Reading in WAL mode writes to the -shm file, which is made with the first question. Where that
+    # cannot be, the disk is full or the folder read-only, the file alone says everything if nothing
+    # waits in the journal.
+    connection = _connected(path, "?mode=ro")
     try:
-        _look(connection)
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchall()
     except sqlite3.Error as exc:
         connection.close()
         if _primary(exc) not in _REFUSED or _has_journal(path):
             raise
-        # A full disk has no room for the -shm file.
-        connection = _connected(path, _IMMUTABLE, _ImmutableConnection)
-        _look(connection)
-    return connection
-
-
-def _look(connection: sqlite3.Connection) -> None:
-    """Read for the first time: only now SQLite makes the files that it needs for that."""
+        connection = _connected(path, "?mode=ro&immutable=1", _ImmutableConnection)
     connection.execute("PRAGMA query_only=ON")
-    connection.execute("SELECT count(*) FROM sqlite_master").fetchall()
+    return connection
 
 
 def _used_once(connection: Any, entry: ConnectionPoolEntry) -> None:
@@ -378,33 +353,6 @@ def _has_journal(path: Path) -> bool:
         return path.with_name(path.name + "-wal").stat().st_size > 0
     except OSError:
         return False
-
-
-def _failure(cause: Any, label: str, writing: bool) -> IndexFailure:
-    # SQLite quotes a text that it cannot decode, whole: that of a note is for no log.
-    says = str(cause).partition(" with text ")[0]
-    kind = IndexUnwritable if writing else IndexFailure
-    match _primary(cause):
-        case sqlite3.SQLITE_FULL | sqlite3.SQLITE_IOERR:
-            # Of the disk and not of what is on it: a rebuild would need still more of it.
-            return kind(
-                f"{label}: the disk is full or failing ({says}); the index is as it was before. "
-                "Free space or check the disk, and try again"
-            )
-        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM | sqlite3.SQLITE_CANTOPEN:
-            return kind(
-                f"{label}: cannot be {'written' if writing else 'opened'} ({says}); mend the "
-                "permissions of the folder, free space if the disk is full, or name another folder "
-                "with --index-dir"
-            )
-        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
-            return IndexLocked(
-                f"{label}: another process is writing it for more than {BUSY_SECONDS:g} s; "
-                "wait until it is done and try again"
-            )
-    # No database, a page, table or column that is not there, text that is not UTF-8: not what a
-    # commit of ours left.
-    return damaged(label, says)
 
 
 def _primary(cause: Any) -> int | None:

@@ -1,5 +1,4 @@
-"""What notes can be filtered by: tags, page type, date, properties, as rows, and which notes have
-them in one generation of the catalog."""
+"""What notes can be filtered by, tags, page type, date, properties, and which notes have them."""
 
 from __future__ import annotations
 
@@ -9,7 +8,7 @@ from datetime import UTC, datetime
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import func, or_, select
+from sqlalchemy import ColumnElement, func, or_, select
 
 from notehop.indexing.graph.files import NOTE_SUFFIX, fold
 from notehop.indexing.stores.database import storable
@@ -20,7 +19,7 @@ from notehop.indexing.vault.walk import glob_pattern
 
 if TYPE_CHECKING:
     from notehop.indexing.stores.caches import BoundedCache
-    from notehop.indexing.stores.catalog_read import CatalogReads, Query
+    from notehop.indexing.stores.catalog_read import CatalogReads
 
 TAG, TYPE, DATE = "tag", "type", "date"
 """Names of labels; those of properties are made by :func:`property_label`."""
@@ -30,11 +29,8 @@ _PROPERTY = "property:"
 LENGTH = 200
 """Characters of a label that count: a longer one is no name, and a database's index has limits."""
 
-MOST = 1_000
-"""Labels of one note: properties are written by hand; more is something else."""
-
-_PAGE = 1_000
-"""Dates read at first, where the newest notes are wanted."""
+MOST = 1_000  # labels of one note: properties are written by hand; more is something else
+_PAGE = 1_000  # dates read at first, where the newest notes are wanted
 
 _FEW = 5_000
 """Notes whose dates are read by name; of more, the newest of all notes soon hold enough."""
@@ -115,12 +111,8 @@ def date_label(note: NoteRow) -> str:
 def _properties(outer: str, values: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for key, value in values.items():
         name = f"{outer}{key_label(str(key))}"
-        if isinstance(value, Mapping):
-            yield from _properties(f"{name}.", value)
-            continue
-        for item in (
-            value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
-        ):
+        many = isinstance(value, Sequence) and not isinstance(value, str)
+        for item in value if many else [value]:
             if isinstance(item, Mapping):
                 yield from _properties(f"{name}.", item)
             else:
@@ -154,25 +146,19 @@ class NoteLabels:
         ids_by_path: Mapping[str, Collection[ChunkId]],
         kept: BoundedCache[tuple[Any, ...], Paths],
     ) -> None:
-        """:param ids_by_path: the notes of the generation that have chunks, and those.
-        :param kept: what was found in this generation before.
-        """
+        """:param ids_by_path: the notes of the generation that have chunks, and those."""
         self._view = view
         self._ids_by_path = ids_by_path
         self._kept = kept
 
     def having(self, name: str, value: str) -> Paths:
-        query = select(_ROW.path).where(_ROW.name == name, _ROW.value == value)
-        return self._matching(("label", name, value), query)
+        return self._matching(("label", name, value), _ROW.name == name, _ROW.value == value)
 
     def dated(self, first: str | None, end: str | None) -> Paths:
         """The notes whose date is ``first`` or later and before ``end``."""
-        query = select(_ROW.path).where(_ROW.name == DATE)
-        if first is not None:
-            query = query.where(_ROW.value >= first)
-        if end is not None:
-            query = query.where(_ROW.value < end)
-        return self._matching(("date", first, end), query)
+        since = [] if first is None else [_ROW.value >= first]
+        until = [] if end is None else [_ROW.value < end]
+        return self._matching(("date", first, end), _ROW.name == DATE, *since, *until)
 
     def under(self, place: str) -> Paths:
         """The notes in a folder or at a path (the suffix may be left out), or that a glob takes.
@@ -180,7 +166,7 @@ class NoteLabels:
         A glob has ``*`` or ``?`` in it and reads as the setting ``vault.exclude`` does. Without
         case.
         """
-        return self._once(("path", place), lambda: self._under(place))
+        return self._once(("path", place), lambda: self._under(fold(place)))
 
     def paths(self) -> Collection[str]:
         return self._ids_by_path.keys()
@@ -228,22 +214,17 @@ class NoteLabels:
                 return
             seen, count = len(dated), 10 * count
 
-    def _under(self, place: str) -> list[str]:
-        asked = fold(place)
+    def _under(self, asked: str) -> list[str]:
+        folded = {path: fold(path) for path in self._ids_by_path}
         if "*" in asked or "?" in asked:
             takes = glob_pattern(asked).search
-            return [path for path in self._ids_by_path if takes(fold(path))]
+            return [path for path, one in folded.items() if takes(one)]
         asked = asked.removeprefix("./").strip("/")
-        folder = f"{asked}/" if asked else ""
-        notes = (asked, f"{asked}{NOTE_SUFFIX}")
-        return [
-            path
-            for path in self._ids_by_path
-            for folded in (fold(path),)
-            if folded.startswith(folder) or folded in notes
-        ]
+        folder, notes = f"{asked}/" if asked else "", (asked, f"{asked}{NOTE_SUFFIX}")
+        return [path for path, one in folded.items() if one.startswith(folder) or one in notes]
 
-    def _matching(self, key: tuple[Any, ...], query: Query) -> Paths:
+    def _matching(self, key: tuple[Any, ...], *where: ColumnElement[bool]) -> Paths:
+        query = select(_ROW.path).where(*where)
         return self._once(key, lambda: self._view.answer(query, itemgetter(0)))
 
     def _once(self, key: tuple[Any, ...], find: Callable[[], Iterable[str]]) -> Paths:

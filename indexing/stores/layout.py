@@ -6,11 +6,14 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import stat
 import sys
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import IO, Literal, TypeVar
 from urllib.parse import parse_qs, urlsplit
@@ -18,7 +21,7 @@ from urllib.parse import parse_qs, urlsplit
 from pydantic import TypeAdapter
 
 from notehop.config import Settings
-from notehop.config.errors import IndexUnwritable, UsageError
+from notehop.config.errors import IndexFailure, IndexUnwritable, UsageError
 from notehop.indexing import faults
 
 Read = TypeVar("Read")
@@ -55,50 +58,80 @@ class ServerCatalog:
         return f"PostgreSQL at {hosts}, database {database or 'of the user'}, schema {self.schema}"
 
 
-CatalogAddress = Path | ServerCatalog
-"""Where a catalog is: a file of SQLite, or tables on a server."""
+CatalogAddress = Path | ServerCatalog  # where a catalog is: a file of SQLite, or tables on a server
+
+
+_MADE_ANEW = re.compile("index-[0-9a-f]{8}")
+"""Names of the folders in which rebuilds make an index."""
 
 
 class _Place:
-    """A path in the folder of an index."""
+    """A path in the folder of an index, or in that in which a rebuild made it."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, *, made_anew: bool = False) -> None:
         self._name = name
+        self._made_anew = made_anew
 
     def __get__(self, layout: IndexLayout, _: object = None) -> Path:
-        return layout.root / self._name
+        return (layout.home if self._made_anew else layout.root) / self._name
+
+
+_replaced = partial(_Place, made_anew=True)
 
 
 @dataclass(frozen=True, slots=True)
 class IndexLayout:
     """The paths of one index (docs/index-layout.md says what each holds); making the value touches
     nothing. With a ``database`` on a server, the folder holds all but the catalog.
+
+    A first index lies in the folder itself. A rebuild makes one in a folder of its own there,
+    ``made_in``, and then replaces the line of ``current``, which names the one in force: a crash
+    leaves the old one or the new one.
     """
 
     root: Path
     database: ServerCatalog | None = None
+    made_in: str | None = None
 
     marker = _Place("notehop-index.txt")
     """It says that a folder is an index: nothing is ever removed from a folder without it."""
-    catalog_file = _Place("catalog.sqlite")
-    catalog_state = _Place("catalog.json")
-    vectors = _Place("vectors")
-    chunk_vectors = _Place("vectors/chunks.vectors")
-    lexical = _Place("lexical")
-    model = _Place("model")
-    themes = _Place("themes.json")
+    current = _Place("current.txt")
+    catalog_file = _replaced("catalog.sqlite")
+    catalog_state = _replaced("catalog.json")
+    vectors = _replaced("vectors")
+    chunk_vectors = _replaced("vectors/chunks.vectors")
+    lexical = _replaced("lexical")
+    model = _replaced("model")
+    themes = _replaced("themes.json")
+    purge_mark = _replaced("purge")
+    journal_mark = _replaced("journal")
     enrichment = _Place("enrichment.sqlite")
     enriching_lock = _Place("enriching.lock")
     chroma = _Place("chroma")
     chroma_collection = _Place("chroma-server.json")
-    purge_mark = _Place("purge")
-    journal_mark = _Place("journal")
     lock = _Place("writer.lock")
     lock_holder = _Place("writer.json")
     watch_lock = _Place("watcher.lock")
     watch_state = _Place("watcher.json")
     server = _Place("server.json")
     run_record = _Place("last-run.json")
+
+    @property
+    def home(self) -> Path:
+        """The folder that holds the index in force, or the one that is being made; IndexFailure if
+        the file that names it cannot be read."""
+        if self.made_in is not None:
+            return self.root / self.made_in
+        try:
+            name = self.current.read_text("utf-8", "replace").strip()
+        except (FileNotFoundError, NotADirectoryError):
+            return self.root
+        except OSError as exc:
+            raise IndexFailure(
+                f"{self.current}: cannot be read ({exc.strerror or exc}); mend the permissions of "
+                "the folder"
+            ) from exc
+        return self.root / name if _MADE_ANEW.fullmatch(name) else self.root
 
     @property
     def catalog(self) -> CatalogAddress:
@@ -110,59 +143,98 @@ class IndexLayout:
         """The catalog's file and those that SQLite keeps beside it, which mean nothing alone."""
         if self.database is not None:
             return ()
-        suffixes = ("-wal", "-shm", "-journal", "")
         file = self.catalog_file
-        return tuple(file.with_name(file.name + suffix) for suffix in suffixes)
-
-    @property
-    def next(self) -> IndexLayout:
-        """Where a rebuild makes the index that takes the place of this one."""
-        database = self.database and replace(self.database, role="next")
-        return IndexLayout(self.root / "next", database)
-
-    @property
-    def replaced(self) -> IndexLayout:
-        """Where the index goes that a rebuild replaced, until it is deleted."""
-        return IndexLayout(self.root / "replaced")
+        return tuple(file.with_name(file.name + end) for end in ("-wal", "-shm", "-journal", ""))
 
     @property
     def contents(self) -> tuple[Path, ...]:
-        """All that makes up the index and is replaced with it; the catalog first."""
-        derived = (self.chroma, self.vectors, self.lexical, self.model)
-        return (
-            *reversed(self.catalog_files),
-            *derived,
-            self.catalog_state,
-            self.themes,
-            self.purge_mark,
-            self.journal_mark,
-        )
+        """All that a rebuild makes anew."""
+        derived = (self.vectors, self.lexical, self.model, self.catalog_state, self.themes)
+        return (*self.catalog_files, *derived, self.purge_mark, self.journal_mark)
+
+    def beside(self) -> IndexLayout:
+        """Where a rebuild may make the index that takes the place of this one; nothing is there."""
+        database = self.database and replace(self.database, role="next")
+        return IndexLayout(self.root, database, f"index-{uuid.uuid4().hex[:8]}")
+
+    def left_over(self) -> list[Path]:
+        """The folders of indexes that a rebuild replaced, or did not finish."""
+        home = self.home
+        return [
+            path
+            for path in self.root.iterdir()
+            if path != home
+            and (_MADE_ANEW.fullmatch(path.name) or (path / self.marker.name).is_file())
+        ]
+
+    def put_in_force(self, made: IndexLayout) -> None:
+        """Let a whole, closed index, made :meth:`beside` this one, take its place.
+
+        A catalog on a server is put in force first, by the server: what is derived from it and was
+        lost in a crash is made again. The caller holds the writer lock.
+
+        :raises IndexUnwritable: if the disk refuses.
+        """
+        if self.database is not None:
+            from notehop.indexing.stores.served.postgres_database import put_in_force
+
+            put_in_force(self.database)
+            faults.point("rebuild-catalog-in-force")
+        try:
+            replace_file(self.current, f"{made.home.name}\n")
+        except OSError as exc:
+            raise unwritable(self.root, exc) from exc
+        self.remove_left_over()
+
+    def remove_left_over(self) -> None:
+        """Remove indexes that are not in force: replaced, or never whole. The caller holds the lock.
+
+        :raises IndexUnwritable: if the disk refuses.
+        """
+        try:
+            paths = self.left_over()
+            if self.home != self.root:
+                paths += IndexLayout(self.root, self.database, "").contents
+            for path in paths:
+                if path.is_dir():
+                    shutil.rmtree(path)
+                else:
+                    path.unlink(missing_ok=True)
+                faults.point("rebuild-former-removed")
+        except OSError as exc:
+            raise unwritable(self.root, exc) from exc
+        if self.database is not None:
+            from notehop.indexing.stores.served.postgres_database import remove_replaced
+
+            remove_replaced(self.database)
 
     def make_folder(self) -> None:
-        """Make the folder, for its owner alone; one that others can look into is closed to them.
-
-        :raises OSError: if it cannot be made.
-        """
+        """Make the folder, for its owner alone, and close one to them that others can look into."""
         self.root.parent.mkdir(parents=True, exist_ok=True)
         self.root.mkdir(mode=0o700, exist_ok=True)
         self.close_to_others()
 
     def close_to_others(self, *, thorough: bool = False) -> None:
-        """Take every right of other users away: an index holds all text of its vault.
-
-        Nothing where files have no such rights, or are another user's.
+        """Take every right of other users away, as far as it can: an index holds all text of its vault.
 
         :param thorough: look at what lies in the folder too, though the folder itself is closed.
         """
         if os.name != "posix":
             return
-        # What others own, or remove meanwhile, is none of ours to close.
-        with suppress(OSError):
-            if _closed(self.root, self.root.stat()) or thorough:
-                for folder, folders, files in os.walk(self.root):
-                    for path in (Path(folder, name) for name in (*folders, *files)):
-                        with suppress(OSError):
-                            _closed(path, path.lstat())
+
+        def was_open(path: Path) -> bool:
+            # What others own, or remove meanwhile, is none of ours to close.
+            with suppress(OSError):
+                mode = path.lstat().st_mode
+                if not stat.S_ISLNK(mode) and mode & 0o077:
+                    path.chmod(stat.S_IMODE(mode) & 0o700)
+                    return True
+            return False
+
+        if was_open(self.root.resolve()) or thorough:
+            for folder, folders, files in os.walk(self.root):
+                for name in (*folders, *files):
+                    was_open(Path(folder, name))
 
     def create(self, vault: Path) -> None:
         """Make the folder and its marker; a folder that is an index already stays as it is.
@@ -198,13 +270,10 @@ class IndexLayout:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
-    """A new file, for its owner alone, to be written in the block, that takes the place of the one at
-    a path.
+    """A new file, for its owner alone, to be written in the block, that takes the place of another.
 
     A crash at any point leaves the old one or the new one, and at most a ``.new`` beside it that the
     next write takes over; an error leaves the old one.
-
-    :raises OSError: if the disk refuses.
     """
     new = path.with_suffix(".new")
     try:
@@ -230,19 +299,13 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
 
 
 def write_private(path: Path, text: str) -> None:
-    """Write a file that its owner alone may read.
-
-    :raises OSError: if the disk refuses.
-    """
+    """Write a file that its owner alone may read."""
     path.touch(0o600)
     path.write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
 def replace_file(path: Path, text: str) -> None:
-    """Put a file in the place of the one there is, or leave that as it is.
-
-    :raises OSError: if the disk refuses.
-    """
+    """Put a file in the place of the one there is, or raise OSError and leave that as it is."""
     with replacing(path) as file:
         file.write(text.encode("utf-8", "backslashreplace"))
 
@@ -256,15 +319,6 @@ def read_json(kind: type[Read], path: Path) -> Read | None:
         return None
 
 
-def _closed(path: Path, found: os.stat_result) -> bool:
-    """Close a file or folder to others; whether it was open to them."""
-    mode = stat.S_IMODE(found.st_mode)
-    if stat.S_ISLNK(found.st_mode) or not mode & 0o077:
-        return False
-    path.chmod(mode & 0o700)
-    return True
-
-
 def unwritable(folder: Path, exc: OSError) -> IndexUnwritable:
     return IndexUnwritable(
         f"{folder}: the index cannot be written ({exc.strerror or exc}); "
@@ -273,11 +327,7 @@ def unwritable(folder: Path, exc: OSError) -> IndexUnwritable:
 
 
 def layout_for(vault: Path, settings: Settings, index_dir: Path | None = None) -> IndexLayout:
-    """Where the settings have the index of a vault.
-
-    :param index_dir: its folder, in place of that of the settings.
-    :raises UsageError: if that is the vault or lies inside it.
-    """
+    """Where the settings, or ``index_dir``, have the index of a vault; UsageError if in the vault."""
     root = index_dir_for(vault, index_dir or settings.index.dir)
     if not settings.catalog.url:
         return IndexLayout(root)
@@ -289,10 +339,8 @@ def layout_for(vault: Path, settings: Settings, index_dir: Path | None = None) -
 
 
 def index_dir_for(vault: Path, index_dir: Path | None = None) -> Path:
-    """The folder of the index of ``vault``, absolute: ``index_dir``, else one in the user's data.
-
-    The default is named after the vault and a hash of its resolved path, so that two vaults of one
-    name do not meet.
+    """The folder of the index of ``vault``, absolute: ``index_dir``, else one in the user's data, named
+    after the vault and a hash of its resolved path, so that two vaults of one name do not meet.
 
     :raises UsageError: if it is the vault or lies inside it.
     """
@@ -326,6 +374,5 @@ def lives(pid: int) -> bool:
     except (ProcessLookupError, OverflowError):
         return False
     except OSError:
-        # It is another user's.
-        return True
+        pass  # it is another user's
     return True

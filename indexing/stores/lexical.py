@@ -15,12 +15,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from notehop.indexing.stores.lexical_segments import (
-    Segment,
-    joined,
-    read_segments,
-    write_segments,
-)
+from notehop.indexing.stores.lexical_segments import Segment, joined, read_segments, write_segments
 from notehop.indexing.stores.model import LIMITS, ChunkId, FieldTokens, Limits
 from notehop.indexing.tokens import FIELDS
 from notehop.indexing.tokens.vocabulary import NearWords, Vocabulary
@@ -74,8 +69,7 @@ class LexicalIndex:
         if not (min(weights.values()) >= 0 and ranking.k1 >= 0 and 0 <= ranking.b <= 1):
             raise ValueError(f"boosts and k1 are 0 or more and b is 0 to 1: {ranking}")
         self._boosts = tuple(weights[name] for name in FIELDS)
-        self._k1 = ranking.k1
-        self._b = ranking.b
+        self._ranking = ranking
         self._limits = limits
         self._writing = threading.Lock()
         self._segments: tuple[Segment, ...] = ()
@@ -129,17 +123,13 @@ class LexicalIndex:
             docs = segment.docs_of(ids)
             found |= {segment.ids[doc]: set() for doc in docs.tolist()}
             for token in wanted:
-                holders = segment.holders_of(token)
-                first, end = holders.searchsorted(docs), holders.searchsorted(docs, "right")
-                for doc in docs[first < end].tolist():
+                for doc in docs[_within(docs, segment.holders_of(token))].tolist():
                     found[segment.ids[doc]].add(token)
         return found
 
     def holding(self, tokens: Iterable[str], name: str) -> set[ChunkId]:
-        """The chunks that hold every one of ``tokens`` in a field; none where there is no token.
-
-        :raises ValueError: for an unknown field.
-        """
+        """The chunks that hold every one of ``tokens`` in a field; none where there is no token;
+        ValueError for an unknown field."""
         field, wanted = FIELDS.index(name), [*dict.fromkeys(tokens)]
         found: set[ChunkId] = set()
         for segment in self._segments if wanted else ():
@@ -152,7 +142,7 @@ class LexicalIndex:
                 (np.asarray(docs, dtype=np.int64) for docs in postings), key=len
             )
             for docs in others:
-                first = first[docs.searchsorted(first) < docs.searchsorted(first, "right")]
+                first = first[_within(first, docs)]
             found |= {segment.ids[doc] for doc in first[segment.alive[first]].tolist()}
         return found
 
@@ -207,13 +197,12 @@ class LexicalIndex:
         weights = tokens if isinstance(tokens, Mapping) else Counter(tokens)
         found: list[tuple[Segment, npt.NDArray[np.int64], npt.NDArray[np.float64]]] = []
         for segment, scores in zip(segments, self._scores(segments, weights), strict=True):
-            if allowed is None:
-                docs = np.flatnonzero(scores > 0)
-            else:
-                docs = segment.docs_of(allowed)
-                docs = docs[scores[docs] > 0]
+            docs = np.flatnonzero(scores) if allowed is None else segment.docs_of(allowed)
+            docs = docs[scores[docs] > 0]
             found.append((segment, docs, scores[docs]))
-        least = _least(np.concatenate([scores for *_, scores in found]), k) if found else 0.0
+        every = np.concatenate([np.empty(0), *(scores for *_, scores in found)])
+        # All that tie with the last place stay until ids have decided.
+        least = np.partition(every, len(every) - k)[len(every) - k] if len(every) > k else 0.0
         hits: list[tuple[ChunkId, float]] = []
         for segment, docs, scores in found:
             within = scores >= least
@@ -249,17 +238,15 @@ class LexicalIndex:
         return scores
 
     def _norms(self, segments: Sequence[Segment], name: int) -> npt.NDArray[np.float64]:
-        """Length -> what is added to tf in the denominator.
-
-        The average is over the documents that have any token there: over all documents, a field
-        that few have (aliases) would have an average near 0, and every note with an alias would
-        count as far too long. By length and not by document: there are few.
-        """
+        """Length -> what is added to tf in the denominator."""
+        # The average is over the documents that have any token there: over all documents, a field
+        # that few have (aliases) would have an average near 0, and every note with an alias would
+        # count as far too long. By length and not by document: there are few.
         longest = max(int(part.lengths[name].max(initial=0)) for part in segments)
         tokens = sum(int(part.tokens[name]) for part in segments)
         average = tokens / max(sum(int(part.filled[name]) for part in segments), 1)
         relative = np.arange(longest + 1) / (average or 1.0)
-        return self._k1 * ((1 - self._b) + self._b * relative)
+        return self._ranking.k1 * ((1 - self._ranking.b) + self._ranking.b * relative)
 
     def save(self, folder: Path, generation: int, stamp: str) -> None:
         """Write the index to ``folder``, in place of what is there or not at all.
@@ -276,10 +263,8 @@ class LexicalIndex:
     def load(
         cls, folder: Path, ranking: Ranking = DEFAULT_RANKING, limits: Limits = LIMITS
     ) -> tuple[LexicalIndex, int, str]:
-        """Read what :meth:`save` wrote: index, generation, stamp.
-
-        :raises IndexDamaged: if it is missing, unreadable or not as it was written.
-        """
+        """Read what :meth:`save` wrote: index, generation, stamp; IndexDamaged if it is missing,
+        unreadable or not as it was written."""
         index = cls(ranking, limits)
         segments, generation, stamp = read_segments(folder)
         index._replace(segments)
@@ -306,11 +291,9 @@ def _frequency(segments: Iterable[Segment], token: str) -> int:
     return sum(segment.frequency(token) for segment in segments)
 
 
-def _least(values: npt.NDArray[np.float64], k: int) -> float:
-    """The score of the last place: all that tie with it stay until ids have decided."""
-    if len(values) <= k:
-        return 0.0
-    return float(np.partition(values, len(values) - k)[len(values) - k])
+def _within(docs: npt.NDArray[np.int64], among: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+    """Which of some documents are among others; both ascend."""
+    return among.searchsorted(docs) < among.searchsorted(docs, "right")
 
 
 def _tidied(segments: list[Segment], limits: Limits) -> list[Segment]:
@@ -336,7 +319,6 @@ def _compacted(segments: Iterable[Segment], limits: Limits) -> list[Segment]:
                 break
         else:
             groups.append([segment])
-    whole = (len(group) == 1 and group[0].is_whole for group in groups)
     return [
-        group[0] if stays else joined(group) for group, stays in zip(groups, whole, strict=True)
+        group[0] if len(group) == 1 and group[0].is_whole else joined(group) for group in groups
     ]

@@ -97,10 +97,8 @@ class Segment:
 
     @classmethod
     def count(cls, documents: Sequence[tuple[ChunkId, FieldTokens]]) -> Segment:
-        """Count the tokens of documents.
-
-        :raises ValueError: for a field that is not in :data:`notehop.indexing.tokens.FIELDS`.
-        """
+        """Count the tokens of documents; ValueError for a field that is not in
+        :data:`notehop.indexing.tokens.FIELDS`."""
         numbers: dict[str, int] = {}
         n = max(len(documents), 1)
         terms, places, sizes = array("q"), array("q"), array("q")
@@ -166,17 +164,6 @@ class Segment:
         held = np.diff(np.append(0, np.cumsum(self.alive[self.holders]))[self.bounds]) > 0
         return (term for term, stays in zip(self.terms, held.tolist(), strict=True) if stays)
 
-    def renumbered(
-        self, numbers: Mapping[str, int], places: Ints, documents: int
-    ) -> tuple[Ints, Ints]:
-        """Keys and counts under other numbers; ``places`` has -1 for documents that are left out."""
-        renamed = np.array([numbers.get(term, -1) for term in self.terms], dtype=np.int64)
-        slots = np.repeat(renamed, np.diff(self.term_slots)) * _F + self.slot_fields
-        keys = np.repeat(slots, np.diff(self.starts)) * documents
-        doc = places[self.docs]
-        stays = doc >= 0
-        return keys[stays] + doc[stays], self.counts[stays].astype(np.int64)
-
 
 def joined(parts: Sequence[Segment]) -> Segment:
     """One segment of the living documents of several, documents and terms sorted."""
@@ -190,9 +177,13 @@ def joined(parts: Sequence[Segment]) -> Segment:
         places = np.full(len(part.ids), -1, dtype=np.int64)
         places[part.alive] = [doc_of[id_] for id_ in part.living_ids()]
         lengths[:, places[part.alive]] = part.lengths[:, part.alive]
-        key, count = part.renumbered(numbers, places, max(len(ids), 1))
-        keys.append(key)
-        counts.append(count)
+        # Keys under the new numbers, without those of documents that are left out.
+        renamed = np.array([numbers.get(term, -1) for term in part.terms], dtype=np.int64)
+        slots = np.repeat(renamed, np.diff(part.term_slots)) * _F + part.slot_fields
+        doc = places[part.docs]
+        stays = doc >= 0
+        keys.append((np.repeat(slots, np.diff(part.starts)) * max(len(ids), 1) + doc)[stays])
+        counts.append(part.counts[stays].astype(np.int64))
     key = np.concatenate(keys)
     # A stable sort merges runs that are sorted already.
     order = np.argsort(key, kind="stable")
@@ -221,10 +212,8 @@ def write_segments(folder: Path, segments: Sequence[Segment], generation: int, s
 
 
 def read_segments(folder: Path) -> tuple[list[Segment], int, str]:
-    """Read the file in ``folder`` into memory, its generation and stamp; checksums are compared.
-
-    :raises IndexDamaged: if it is missing, cannot be read, or is not what was written.
-    """
+    """Read the file in ``folder`` into memory, its generation and stamp; checksums are compared;
+    IndexDamaged if it is missing, cannot be read, or is not what was written."""
     with open_cache(folder / FILE) as (about, file):
         segments = []
         for number, text in enumerate(of_array(file["texts"])):

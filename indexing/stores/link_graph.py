@@ -30,7 +30,7 @@ class Ranks:
             if last is not None and last[0] == view.stamp:
                 if last[1] >= view.generation:
                     return last[2]
-                changed = view.relinked_paths(last[1])
+                changed = view.changed_paths(last[1], relinked=True)
                 for path in changed:
                     self._links.pop(path, None)
                 rows = view.notes_at(changed)

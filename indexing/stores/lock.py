@@ -27,7 +27,7 @@ from notehop.indexing.stores.layout import IndexLayout, lives, read_json, unwrit
 from notehop.indexing.stores.model import Holder
 
 if TYPE_CHECKING:
-    from notehop.indexing.stores.served.postgres_lock import LockSession
+    from notehop.indexing.stores.served.postgres_database import LockSession
 
 if sys.platform != "win32":
     import fcntl
@@ -75,7 +75,7 @@ class WriterLock:
             faults.point("lock-taken")
             self._folder = _lock_folder(layout.root)
             if layout.database is not None:
-                from notehop.indexing.stores.served.postgres_lock import LockSession
+                from notehop.indexing.stores.served.postgres_database import LockSession
 
                 self._session = LockSession(layout.database, self._holder)
                 self._session.take(self._patience)
@@ -86,8 +86,12 @@ class WriterLock:
         except BaseException as exc:
             self._let_go()
             if isinstance(exc, Timeout | BlockingIOError):
+                said = read_json(Holder, layout.lock_holder)
+                # Not written yet, or half, or left behind by one that was killed: the lock stands.
+                if said and said.host == socket.gethostname() and not lives(said.pid):
+                    said = None
                 raise IndexLocked(
-                    f"{layout.root}: {_who(layout)} is writing this index; "
+                    f"{layout.root}: {said or 'another process'} is writing this index; "
                     "wait until it is done, or stop it"
                 ) from exc
             if isinstance(exc, OSError | NotImplementedError):
@@ -154,25 +158,15 @@ def _lock_folder(path: Path) -> int | None:
     return handle
 
 
-def _who(layout: IndexLayout) -> Holder | str:
-    said = read_json(Holder, layout.lock_holder)
-    # Not written yet, or half, or left behind by one that was killed: the lock stands.
-    if said is None or (said.host == socket.gethostname() and not lives(said.pid)):
-        return "another process"
-    return said
-
-
 def read_holder(layout: IndexLayout) -> Holder | None:
-    """The process that holds the writer lock; None if none does.
-
-    Without a note of a writer the lock is left alone: taking it, even for a moment, would turn away
-    a writer that starts just then. With one, only the lock tells whether its writer still lives.
-    """
+    """The process that holds the writer lock; None if none does."""
+    # Without a note of a writer the lock is left alone: taking it, even for a moment, would turn away
+    # a writer that starts just then. With one, only the lock tells whether its writer still lives.
     said = read_json(Holder, layout.lock_holder)
     if said is None:
         if layout.database is None:
             return None
-        from notehop.indexing.stores.served.postgres_lock import holder_of
+        from notehop.indexing.stores.served.postgres_database import holder_of
 
         return holder_of(layout.database)
     try:

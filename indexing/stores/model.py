@@ -14,15 +14,13 @@ if TYPE_CHECKING:
 Matrix: TypeAlias = "NDArray[np.float32]"
 """Shape (rows, dimensions); each row has length 1, or is all zeros."""
 
-ChunkId = str
-"""32 hexadecimal digits; equal id means equal embedded text, so an equal vector."""
+ChunkId = str  # 32 hexadecimal digits; equal id means equal embedded text, so an equal vector
 
 ChunkKind = Literal["text", "properties"]
 """Whether a chunk is a part of a note's text, or what its front matter says."""
 
 FieldTokens = Mapping[str, tuple[str, ...]]
 """Field name (see :data:`notehop.indexing.tokens.FIELDS`) -> tokens in order; absent means empty."""
-
 
 Vectored = Literal["chunks", "links"]
 """What vectors are of: chunks by id, or sentences with links, by the hash of what is embedded."""
@@ -38,7 +36,7 @@ class NoteStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ChunkRow:
-    """One chunk. ``lines`` are counted from 1, both ends included; ``text`` is what is shown.
+    """One chunk. Lines are counted from 1, both ends included; ``text`` is what is shown.
 
     ``embedded_hash`` is the hash of the text the model saw (title and heading path included).
     ``tokens`` are packed: a string a word would take ten times the memory
@@ -158,23 +156,13 @@ class Batch:
     )
 
     def __bool__(self) -> bool:
-        return bool(
-            self.upsert
-            or self.delete
-            or self.touch
-            or self.relink
-            or self.attach
-            or self.detach
-            or self.meta
-        )
+        """Whether there is anything to write; vectors alone are nothing."""
+        return self != Batch()
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkKey:
-    """What tells the chunks of an index apart.
-
-    ``generation`` is the one that added the chunk or last changed its tokens.
-    """
+    """What tells chunks apart. ``generation`` added the chunk, or changed its tokens last."""
 
     id: ChunkId
     path: str
@@ -208,8 +196,7 @@ class Limits:
     """Segments above which the small ones are joined: each costs a search some 50 microseconds."""
 
 
-LIMITS = Limits()
-"""What notehop runs with."""
+LIMITS = Limits()  # what notehop runs with
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,16 @@ import time
 import weakref
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from notehop.config.errors import IndexDamaged, IndexMissing, NotehopError
+from notehop.config.errors import IndexDamaged, IndexFailure, IndexMissing, NotehopError
 from notehop.indexing.stores.caches import (
+    BoundedCache,
     QueryCache,
     complete_vectors,
     read_lexical,
@@ -44,29 +47,20 @@ from notehop.indexing.stores.model import (
     NoteRow,
     NoteStatus,
 )
-from notehop.indexing.stores.replacement import settle
-from notehop.indexing.stores.served.chroma_vectors import (
-    ChunkVectors,
-    ServedVectors,
-    VectorServer,
-)
+from notehop.indexing.stores.served.chroma_vectors import ChunkVectors, ServedVectors
 from notehop.indexing.stores.vector_index import VectorIndex, cosines
 
 if TYPE_CHECKING:
-    from notehop.indexing.stores.served.postgres_listener import CommitListener
+    from notehop.indexing.stores.served.chroma_server import ChromaServer
+    from notehop.indexing.stores.served.postgres import CommitListener
 
-_LASTING = 2.0
-"""Seconds after which a process that asks again is taken for one that goes on asking."""
+_LASTING = 2.0  # seconds after which a process that asks again is taken for one that goes on asking
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Generation:
-    """One generation in memory.
-
-    ``chunk_vectors`` is None where a server holds them, which queries then ask.
-    ``lexical`` is the one part that moves on in place: it may know chunks of a later generation,
-    which whoever asks it drops.
-    """
+    """One generation in memory; ``chunk_vectors`` is None where a server holds them, which queries then
+    ask. ``lexical`` alone moves on in place: it may know chunks of a later generation, to be dropped."""
 
     number: int
     stamp: str
@@ -74,35 +68,7 @@ class Generation:
     path_by_id: Mapping[ChunkId, str]
     chunk_vectors: VectorIndex | None
     lexical: LexicalIndex
-    cache: QueryCache = field(default_factory=QueryCache)
-
-    @classmethod
-    def load(
-        cls,
-        layout: IndexLayout,
-        view: CatalogSnapshot,
-        ranking: Ranking,
-        limits: Limits,
-        *,
-        served: bool = False,
-    ) -> Generation:
-        """Read what is on disk, and what that lacks from the catalog.
-
-        :param served: whether its vectors are a server's matter.
-        :raises IndexDamaged: if the catalog cannot be read.
-        """
-        # One string for an id, wherever it stands: 300,000 of them take 24 MB.
-        ids_by_path = {path: tuple(map(sys.intern, ids)) for path, ids in view.chunk_ids().items()}
-        path_by_id = {one: path for path, ids in ids_by_path.items() for one in ids}
-        wanted = path_by_id.keys()
-        return cls(
-            number=view.generation,
-            stamp=view.stamp,
-            ids_by_path=ids_by_path,
-            path_by_id=path_by_id,
-            chunk_vectors=None if served else read_vectors(layout, view, wanted),
-            lexical=read_lexical(layout, view, wanted, ranking, limits),
-        )
+    cache: QueryCache
 
     def followed(self, view: CatalogSnapshot) -> Generation:
         """The generation of a view of the same catalog: what changed since is read, no more."""
@@ -112,12 +78,10 @@ class Generation:
         gone = [one for path in changed for one in ids_by_path.pop(path, ())]
         for one in gone:
             del path_by_id[one]
-        now: dict[str, list[ChunkId]] = {}
         keys = view.chunk_keys(changed)
-        for key in keys:
-            now.setdefault(key.path, []).append(sys.intern(key.id))
-        ids_by_path.update({path: tuple(ids) for path, ids in now.items()})
-        added = {one: path for path, ids in now.items() for one in ids}
+        for path, some in groupby(keys, attrgetter("path")):
+            ids_by_path[path] = tuple(sys.intern(key.id) for key in some)
+        added = {sys.intern(key.id): key.path for key in keys}
         path_by_id.update(added)
         gone = [one for one in gone if one not in added]
         vectors = self.chunk_vectors
@@ -145,8 +109,6 @@ class Snapshot:
     :ivar catalog: what the catalog holds of this generation, those files too that are no indexed
         notes.
     :ivar shared: what all snapshots of this generation share: what is worked out once is kept by it.
-    :ivar generation: the one that every answer belongs to.
-    :ivar chunk_count: how many chunks there are.
     :ivar chunk_vectors: the vector of each chunk, by id.
     :ivar lexical: the lexical index. It moves on with the catalog: drop ids that :meth:`path_of`
         lacks, as :meth:`lexical_top` does.
@@ -158,7 +120,7 @@ class Snapshot:
         generation: Generation,
         view: CatalogSnapshot,
         ranks: Ranks,
-        server: VectorServer | None = None,
+        server: ChromaServer | None = None,
     ) -> None:
         """:param server: holds the vectors of a generation that has none in memory."""
         self.catalog = view
@@ -167,18 +129,17 @@ class Snapshot:
         self.chunk_count = len(generation.path_by_id)
         self.lexical = generation.lexical
         self.labels = NoteLabels(view, generation.ids_by_path, generation.cache.filters)
+        self.notes_named, self.named_any = view.notes_named, view.named_any
         self.close = weakref.finalize(self, view.close)
         """Let go of the generation; a second time is nothing."""
         self._ranks = ranks
         self._cache = generation.cache
-        self._served: ServedVectors | None = None
-        vectors: ChunkVectors | None = generation.chunk_vectors
-        if vectors is None:
+        self.chunk_vectors: ChunkVectors
+        if generation.chunk_vectors is not None:
+            self.chunk_vectors = generation.chunk_vectors
+        else:
             assert server is not None
-            vectors = self._served = ServedVectors(
-                server, view, generation.path_by_id, generation.cache
-            )
-        self.chunk_vectors = vectors
+            self.chunk_vectors = ServedVectors(server, view, generation.path_by_id, self._cache)
 
     def __enter__(self) -> Snapshot:
         return self
@@ -190,7 +151,8 @@ class Snapshot:
     def warnings(self) -> tuple[str, ...]:
         """What cannot be searched as it should be, why, and what to do; usually empty. A server of
         vectors may be missed only when it is asked."""
-        return () if self._served is None else tuple(self._served.warnings)
+        vectors = self.chunk_vectors
+        return tuple(vectors.warnings) if isinstance(vectors, ServedVectors) else ()
 
     def path_of(self, chunk_id: ChunkId) -> str | None:
         """The note that holds the chunk; None for an id that this generation lacks."""
@@ -227,11 +189,8 @@ class Snapshot:
         return list(self.chunks(self.chunk_ids_of(path)).values())
 
     def sentence_similarities(self, query: Matrix, ids: Iterable[str]) -> dict[str, float]:
-        """Id -> cosine to the query, to 6 decimals, of each sentence with a link that has a vector.
-
-        :param query: shape (dimensions,), of length 1.
-        :raises IndexDamaged: if a vector is not what was written.
-        """
+        """Id -> cosine to the query, to 6 decimals, of each sentence with a link that has a vector;
+        ``query`` has the shape (dimensions,) and length 1. IndexDamaged if one is not as written."""
 
         def read(missing: list[str]) -> Mapping[str, Matrix]:
             return dict(zip(*self.catalog.vectors("links", missing), strict=True))
@@ -261,30 +220,17 @@ class Snapshot:
         """All indexed notes, by path; read each time."""
         return self.catalog.notes(NoteStatus.INDEXED)
 
-    def notes_named(self, name: str) -> list[str]:
-        """As :meth:`CatalogSnapshot.notes_named`."""
-        return self.catalog.notes_named(name)
-
-    def named_any(self, names: Iterable[str]) -> dict[str, list[str]]:
-        """As :meth:`CatalogSnapshot.named_any`."""
-        return self.catalog.named_any(names)
-
     def links_from(self, paths: Iterable[str]) -> list[LinkRow]:
         """The links that stand in these notes, by (path, ordinal)."""
-        read = _grouped(self.catalog.links_from, lambda link: link.path)
-        return _sorted(self._cache.links_from.get(paths, read))
+        return _links(self._cache.links_from, self.catalog.links_from, "path", paths)
 
     def links_to(self, paths: Iterable[str]) -> list[LinkRow]:
         """The links that lead to these files, by (path, ordinal)."""
-        read = _grouped(self.catalog.links_to, lambda link: str(link.target_path))
-        return _sorted(self._cache.links_to.get(paths, read))
+        return _links(self._cache.links_to, self.catalog.links_to, "target_path", paths)
 
     @property
     def pagerank(self) -> Mapping[str, float]:
-        """PageRank of each indexed note, by path; the values add up to 1.
-
-        Worked out when it is first asked for, and anew after a change.
-        """
+        """PageRank of each indexed note, by path; the values add up to 1."""
         return self._ranks.of(self.catalog)
 
 
@@ -299,7 +245,7 @@ class Reader:
         ranking: Ranking = DEFAULT_RANKING,
         limits: Limits = LIMITS,
         read_only: bool = False,
-        server: VectorServer | None = None,
+        server: ChromaServer | None = None,
     ) -> None:
         """Open the newest generation.
 
@@ -334,17 +280,27 @@ class Reader:
         self._listen()
         while True:
             with self._turn:
-                if self._catalog.database.replaced:
+                if self._is_replaced():
                     old = self._catalog
                     self._catalog, self._generation = self._opened()
                     old.close()
                 catalog, known = self._catalog, self._generation
             # Outside: of those that wait for a server that is away, none waits for another.
-            view = catalog.open_snapshot()
+            try:
+                view = catalog.snapshot()
+            except IndexFailure:
+                if self._catalog is catalog and not self._is_replaced():
+                    raise
+                continue
             try:
                 with self._turn:
                     if self._generation is known:
-                        self._generation = self._brought_to(view)
+                        if view.stamp != known.stamp:
+                            self._generation = self._load(view)
+                        elif view.generation < known.number:
+                            raise _went_back(view.label, view.generation)
+                        elif view.generation > known.number:
+                            self._generation = known.followed(view)
                     held = self._generation
                     if (held.stamp, held.number) == (view.stamp, view.generation):
                         return self._snapshot_of(held, view)
@@ -389,7 +345,7 @@ class Reader:
         with self._turn:
             if self._listener is not None:
                 return
-            from notehop.indexing.stores.served.postgres_listener import CommitListener
+            from notehop.indexing.stores.served.postgres import CommitListener
 
             alive = weakref.ref(self)
 
@@ -400,15 +356,19 @@ class Reader:
 
             self._listener = CommitListener(server, look)
 
+    def _is_replaced(self) -> bool:
+        """Whether a rebuild, or another index, stands where this one was opened."""
+        return self._address != self.layout.catalog or self._catalog.database.replaced
+
     def _snapshot_of(self, generation: Generation, view: CatalogSnapshot) -> Snapshot:
-        """What queries see of a generation; a reader for measuring shows less."""
+        # A reader for measuring shows less.
         return Snapshot(generation, view, self._ranks, self._server)
 
     def _opened(self) -> tuple[Catalog, Generation]:
         if not self._read_only:
             self.layout.close_to_others()
-        settle(self.layout, finish=not self._read_only)
-        catalog = Catalog.open(self.layout.catalog, read_only=True)
+        self._address = self.layout.catalog
+        catalog = Catalog.of(self.layout)
         if not self._read_only:
             catalog.snapshot_ended = self._forget_withdrawn
         try:
@@ -428,22 +388,22 @@ class Reader:
             catalog.close()
             raise
 
-    def _brought_to(self, view: CatalogSnapshot) -> Generation:
-        """The generation of a view; IndexDamaged if that is an earlier one of the same catalog."""
-        known = self._generation
-        if view.stamp != known.stamp:
-            return self._load(view)
-        if view.generation < known.number:
-            raise _went_back(view.label, view.generation)
-        return known if view.generation == known.number else known.followed(view)
-
     def _load(self, view: CatalogSnapshot) -> Generation:
+        """Read what is on disk, and what that lacks from the catalog."""
         if view.fingerprint is None:
             raise IndexMissing(f"{self.layout.root}: nothing is indexed yet; run: notehop index")
         if self._expected is not None:
             check_fingerprint(view.fingerprint, self._expected)
-        served = self._server is not None
-        return Generation.load(self.layout, view, self._ranking, self._limits, served=served)
+        # One string for an id, wherever it stands: 300,000 of them take 24 MB.
+        ids_by_path = {path: tuple(map(sys.intern, ids)) for path, ids in view.chunk_ids().items()}
+        path_by_id = {one: path for path, ids in ids_by_path.items() for one in ids}
+        wanted, vectors = path_by_id.keys(), None
+        if self._server is None:
+            vectors = read_vectors(self.layout, view, wanted)
+        lexical = read_lexical(self.layout, view, wanted, self._ranking, self._limits)
+        return Generation(
+            view.generation, view.stamp, ids_by_path, path_by_id, vectors, lexical, QueryCache()
+        )
 
     def _forget_withdrawn(self) -> None:
         """Let no word of a withdrawn note outlast the query that was in the way of its leaving."""
@@ -466,19 +426,19 @@ def _went_back(label: str, generation: int) -> IndexDamaged:
     return damaged(label, f"it is an older copy, of generation {generation}")
 
 
-def _grouped(
-    read: Callable[[list[str]], list[LinkRow]], key: Callable[[LinkRow], str]
-) -> Callable[[list[str]], Mapping[str, tuple[LinkRow, ...]]]:
+def _links(
+    cache: BoundedCache[str, tuple[LinkRow, ...]],
+    read: Callable[[list[str]], list[LinkRow]],
+    column: str,
+    paths: Iterable[str],
+) -> list[LinkRow]:
+    """The links that have one of the paths in a column, by (path, ordinal)."""
 
-    def grouped(paths: list[str]) -> Mapping[str, tuple[LinkRow, ...]]:
-        found: dict[str, list[LinkRow]] = {path: [] for path in paths}
-        for link in read(paths):
-            found[key(link)].append(link)
+    def grouped(missing: list[str]) -> Mapping[str, tuple[LinkRow, ...]]:
+        found: dict[str, list[LinkRow]] = {path: [] for path in missing}
+        for link in read(missing):
+            found[getattr(link, column)].append(link)
         return {path: tuple(links) for path, links in found.items()}
 
-    return grouped
-
-
-def _sorted(found: Mapping[str, tuple[LinkRow, ...]]) -> list[LinkRow]:
-    links = [link for group in found.values() for link in group]
+    links = [link for group in cache.get(paths, grouped).values() for link in group]
     return sorted(links, key=lambda link: (link.path, link.ordinal))

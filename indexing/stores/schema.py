@@ -17,8 +17,7 @@ from sqlalchemy import (
     Text,
 )
 
-SCHEMA_VERSION = 4
-"""Raised when a table changes so that an older catalog must be rebuilt."""
+SCHEMA_VERSION = 4  # raised when a table changes so that an older catalog must be rebuilt
 
 _TEXT = Text().with_variant(Text(collation="C"), "postgresql")
 """Compared byte by byte, as SQLite does, whatever the language of the server is."""

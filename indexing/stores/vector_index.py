@@ -72,10 +72,8 @@ class VectorIndex:
 
     @classmethod
     def read(cls, path: Path) -> VectorIndex:
-        """Read a file that :func:`write_vectors` wrote: 30 ms for 30,000 vectors.
-
-        :raises IndexDamaged: if it is missing, or not as it was written.
-        """
+        """Read a file that :func:`write_vectors` wrote: 30 ms for 30,000 vectors; IndexDamaged if
+        it is missing, or not as it was written."""
         with open_cache(path) as (about, file):
             # One string for an id, wherever it stands: 300,000 of them take 24 MB.
             ids = [*map(sys.intern, of_array(file["ids"]))]
@@ -168,9 +166,6 @@ class VectorIndex:
         """
         vector = checked_query(query, self.dimensions)
         rows = None if allowed is None else self._shown(allowed)
-        k = min(k, len(self) if rows is None else len(rows))
-        if k < 1:
-            return []
         if rows is not None and 2 * len(rows) < len(self._hidden):
             # Below a half, copying the allowed rows together costs less than scoring them all.
             scores = np.vecdot(self._matrix[rows], vector)
@@ -182,7 +177,7 @@ class VectorIndex:
                 scores = scores[rows]
             elif self._dead:
                 scores[self._hidden] = -np.inf
-        at = _leading(scores, k)
+        at = _leading(scores, min(k, len(self) if rows is None else len(rows)))
         ids = [self._rows.ids[row] for row in (at if rows is None else rows[at]).tolist()]
         return _sorted(ids, scores[at], k)
 
@@ -205,10 +200,7 @@ class VectorIndex:
 
 
 def checked_query(query: NDArray[Any], dimensions: int) -> Matrix:
-    """A query as it is compared.
-
-    :raises ValueError: if its shape is not (dimensions,).
-    """
+    """A query as it is compared; ValueError if its shape is not (dimensions,)."""
     vector = np.asarray(query, dtype=np.float32)
     if vector.shape != (dimensions,):
         raise ValueError(f"the query has shape {vector.shape}, the index's vectors ({dimensions},)")
@@ -224,7 +216,7 @@ def best(ids: Sequence[str], matrix: Matrix, query: Matrix, k: int) -> list[tupl
 
 def _leading(scores: Matrix, k: int) -> NDArray[np.intp]:
     """The places of the k best, and of all that may tie with the last once they are rounded."""
-    if not k:
+    if k < 1:
         return np.empty(0, dtype=np.intp)
     bar = np.partition(scores, len(scores) - k)[len(scores) - k]
     return np.flatnonzero(scores >= bar - _TIE)
@@ -232,12 +224,17 @@ def _leading(scores: Matrix, k: int) -> NDArray[np.intp]:
 
 def _sorted(ids: Sequence[str], scores: Matrix, k: int) -> list[tuple[str, float]]:
     hits = zip(ids, _rounded(scores).tolist(), strict=True)
-    return sorted(hits, key=lambda hit: (-hit[1], hit[0]))[:k]
+    return sorted(hits, key=lambda hit: (-hit[1], hit[0]))[: max(k, 0)]
 
 
 def cosines(rows: Matrix, query: Matrix) -> NDArray[np.float64]:
     """The inner product of each row with a vector, shape (rows,), rounded as everywhere."""
     return _rounded(np.vecdot(rows, query.astype(np.float32, copy=False)))
+
+
+def _rounded(scores: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
+    # Adding 0 turns -0.0 into 0.0.
+    return np.round(scores.astype(np.float64), _DECIMALS).astype(np.float64) + 0.0
 
 
 def write_vectors(
@@ -273,8 +270,3 @@ def _made(ids: list[str], buffer: Matrix) -> VectorIndex:
 
 def _roomy(rows: int, dimensions: int) -> Matrix:
     return np.empty((rows + max(_ROOM, rows // 8), dimensions), dtype="<f4")
-
-
-def _rounded(scores: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
-    # Adding 0 turns -0.0 into 0.0.
-    return np.round(scores.astype(np.float64), _DECIMALS).astype(np.float64) + 0.0

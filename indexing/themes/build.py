@@ -24,7 +24,6 @@ from notehop.indexing.graph.communities import (
     edge_weights,
     louvain,
     match_communities,
-    refine,
 )
 from notehop.indexing.graph.pagerank import pagerank
 from notehop.indexing.stores.catalog import CatalogSnapshot
@@ -180,10 +179,10 @@ def make_themes(
         changed = set(notes)
         groups = louvain(weights, settings.resolution)
     else:
-        changed = set(view.relinked_paths(before.generation))
+        changed = set(view.changed_paths(before.generation, relinked=True))
         known_groups = (*(one.notes for one in before.themes), *before.small)
         homes = {path: min(group) for group in known_groups for path in group}
-        groups = refine(weights, homes, settings.resolution)
+        groups = louvain(weights, settings.resolution, homes)
     known = {one.id: one for one in last.themes} if last is not None else {}
     # A theme that shrinks below the least size is none any more; its id stays its own.
     large = [group for group in groups if len(group) >= settings.min_notes]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 import unicodedata
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -33,14 +33,12 @@ LANGUAGES = (*sorted(STEMMED), *_OTHER_NAMES)
 NAMES: Mapping[str, str] = {code: one["name"] for code, one in STEMMED.items()} | _OTHER_NAMES
 """What the languages are called."""
 
-_READ_EACH = 2_000
-_READ_ALL = 1_000_000
-"""Characters read of one text and of all: enough to be sure, 0.2 s at most."""
+_READ_EACH = 2_000  # characters read of one text
+_READ_ALL = 1_000_000  # and of all: enough to be sure, 0.2 s at most
 
 _EVIDENCE_WEIGHT = 0.5
 """Against 1 for a small word that one language alone has: many share letters and endings."""
-_SURE = 20
-"""Words from which on finding no known language means that it is none of them."""
+_SURE = 20  # words from which on finding no known language means that it is none of them
 _ENOUGH = 0.13
 """Points a word below which no known language is at work: technical prose of the nine has 0.25 to
 0.39, Welsh, Estonian, Latin, Vietnamese and Indonesian at most 0.11."""
@@ -69,9 +67,9 @@ _OWNERS = Counter(word for words in _WORDS.values() for word in words)
 def detect_language(texts: Iterable[str], default: str = "en") -> str:
     """The language most of ``texts`` are in: a code of :data:`LANGUAGES`.
 
-    The beginning of each text is read, until a million characters are; more texts are not asked
-    for. Of sentences of 10 to 18 words of man pages 98 in 100 are named rightly, of 6 to 9 words
-    93, of a few words 75 (many of them hold English commands); of whole vaults all.
+    The beginning of each text is read, a million characters in all. Of sentences of 10 to 18 words of
+    man pages 98 in 100 are named rightly, of 6 to 9 words 93, of a few words 75 (many of them hold
+    English commands); of whole vaults all.
 
     :param default: the answer where there is nothing to go by: no text, or names and numbers only.
     :returns: ``und`` where there are words enough, but of none of the known languages.
@@ -82,10 +80,8 @@ def detect_language(texts: Iterable[str], default: str = "en") -> str:
 
 
 def clear_language(text: str) -> str | None:
-    """The language of a few words, where they leave no doubt: of a query, of one note.
-
-    By their script, or where the small words, letters and endings of one language say so and twice
-    as loudly as those of any other.
+    """The language of a few words, where their script, or small words, letters and endings twice as
+    loudly as those of any other language, leave no doubt.
 
     :returns: a code of :data:`LANGUAGES`; ``und`` for a script that none of them is written in;
         None where it is not clear.
@@ -102,14 +98,13 @@ def clear_language(text: str) -> str | None:
     if not scores:
         return None
     best, *others = sorted(scores, key=lambda code: (-scores[code], code))
-    second = max((scores[code] for code in others), default=0.0)
-    if scores[best] < _CLEAR or scores[best] < _CLEARER * second:
+    second = scores[others[0]] if others else 0.0
+    if scores[best] < max(_CLEAR, _CLEARER * second):
         return None
     return best if best in FUNCTION_WORDS else "und"
 
 
 def _beginnings(texts: Iterable[str]) -> str:
-    """What is read of some texts."""
     parts: list[str] = []
     left = _READ_ALL
     for text in texts:
@@ -138,23 +133,20 @@ def _spaced(text: str) -> dict[str, int]:
 
 
 def _by_words(words: Mapping[str, int], default: str) -> str:
-    total = sum(words.values())
-    scores = _scores(words)
-    if not scores:
-        return "und" if total >= _SURE else default
-    best = min(scores, key=lambda code: (-scores[code], code))
-    if scores[best] < _ENOUGH * total:
+    total, scores = sum(words.values()), _scores(words)
+    best = min(scores, key=lambda code: (-scores[code], code), default=None)
+    if best is None or scores[best] < _ENOUGH * total:
         return "und" if total >= _SURE else default
     return best if best in FUNCTION_WORDS else "und"
 
 
 def _scores(words: Mapping[str, int]) -> dict[str, float]:
     """The points of each language that has any."""
-    scores: defaultdict[str, float] = defaultdict(float)
+    scores: dict[str, float] = {}
     for word, times in words.items():
         for code, points in _points_of(word):
-            scores[code] += times * points
-    return dict(scores)
+            scores[code] = scores.get(code, 0.0) + times * points
+    return scores
 
 
 @lru_cache(maxsize=10_000)

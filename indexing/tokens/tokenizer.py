@@ -1,4 +1,4 @@
-"""Owns the tokenizer: text -> stemmed and folded tokens, the same for index and query."""
+"""The tokenizer: text -> stemmed and folded tokens, the same for index and query."""
 
 from __future__ import annotations
 
@@ -43,8 +43,9 @@ class Tokenizer:
             )
         self.language = language
         latin = _LATIN.get(language, language)
-        no_words: frozenset[str] = frozenset()
-        self._stop = FUNCTION_WORDS.get(language, no_words) | FUNCTION_WORDS.get(latin, no_words)
+        self._stop = frozenset[str]().union(
+            *(FUNCTION_WORDS.get(code, ()) for code in (language, latin))
+        )
         self._latin = _stemmer(latin)
         self._cyrillic = _stemmer("und" if language == "und" else "ru")
         self._endings = STEMMED.get(latin, {}).get("endings", {})
@@ -55,11 +56,6 @@ class Tokenizer:
         for pair in STEMMED.get(latin, {}).get("spellings", "").split():
             one, other = map(self._stem, pair.split("/"))
             self._spellings |= {one: other, other: one}
-
-    @property
-    def fingerprint(self) -> str:
-        """Names all that decides the tokens: the rules and the language."""
-        return f"tokens {RULES}, {self.language}"
 
     def __call__(self, text: str) -> list[str]:
         """The tokens of ``text``, for the index; in text order, repeats kept; [] for no words."""
@@ -73,9 +69,9 @@ class Tokenizer:
     def query(self, text: str) -> list[str]:
         """The tokens of a query: those of :meth:`__call__` without function words.
 
-        They stay if nothing else does ("The Who"), and where they stand in capitals among words
-        that do not ("vitamin A", "the IT team"). Other than that they would decide the ranking of
-        a small vault: few notes hold a `what`, so it is rare, so it would weigh much.
+        These stay if nothing else does ("The Who"), and where they stand in capitals among words
+        that do not ("vitamin A", "the IT team"). Few notes of a small vault hold a `what`: it would
+        weigh much.
 
         Of an unspaced run the pairs are asked for; a character alone where it stands alone, and in
         Chinese, where many words are one character (known-item search in 547 Chinese man pages: 90
@@ -84,10 +80,8 @@ class Tokenizer:
         return [token for _, tokens in self.query_words(text) for token in tokens]
 
     def query_words(self, text: str) -> list[tuple[str, tuple[str, ...]]]:
-        """The tokens of :meth:`query`, word by word: (as written, its tokens).
-
-        Of an unspaced run each pair, or character, is one.
-        """
+        """The tokens of :meth:`query`, word by word (of an unspaced run, each pair or character): (as
+        written, its tokens)."""
         words: list[tuple[str, tuple[str, ...]]] = []
         found_surfaces = split_words(text)
         shouting = text.isupper()
@@ -107,26 +101,18 @@ class Tokenizer:
         return [(one, tokens) for one in found_surfaces if (tokens := tuple(self(one)))]
 
     def of_phrase_word(self, word: str) -> str:
-        """The token that every text has in the index that says a word.
-
-        :param word: one of :func:`notehop.indexing.tokens.words.words_in_order`.
-        """
+        """The token in the index of a word of :func:`notehop.indexing.tokens.words.words_in_order`."""
         return word if word[:1] == "." or word[-1:] in "+#" else self._stem(word)
 
     def weights(self, tokens: Iterable[str], words: Words) -> dict[str, float]:
-        """The weights of a query's tokens in a vault, with the compounds that they meet in it, and
-        the other spelling of a word (`colour`, `color`), which weighs as much.
-
-        :param tokens: of :meth:`query`.
-        :param words: of the vault.
-        """
+        """The weights of the tokens of :meth:`query` in a vault, with the compounds that they meet in it,
+        and the other spelling of a word (`colour`, `color`), which weighs as much."""
         weights = compound_weights(tokens, self.language, self._stem, words)
         other = {self._spellings[one]: weights[one] for one in weights if one in self._spellings}
         return {one: weight for one, weight in other.items() if words.frequency(one)} | weights
 
     def _stem(self, word: str) -> str:
-        """The stem of a word in small letters, whose accents were folded before: typed without them,
-        it is the same word."""
+        """The stem of a word in small letters whose accents were folded before."""
         stemmer = self._cyrillic if "\u0400" <= word[:1] < "\u0530" else self._latin
         if stemmer is None:
             return word
@@ -138,15 +124,11 @@ class Tokenizer:
             return fold(stemmer.stemWord(word))
 
     def _learn(self, surface: str) -> tuple[str, ...]:
-        if surface.isascii() and surface.isalpha() and surface[1:].islower():
-            # Most words by far; the rest of the rules would come to the same.
-            tokens: tuple[str, ...] = (self._stem(surface.lower()[:MAX_LENGTH]),)
-        else:
-            found = subwords(surface)
-            if found.characters:
-                # Runs seldom come again, and what repeats within one is to be counted.
-                return found.kept + found.characters
-            tokens = self._tokens(found)
+        found = subwords(surface)
+        if found.characters:
+            # Runs seldom come again, and what repeats within one is to be counted.
+            return found.kept + found.characters
+        tokens = self._tokens(found)
         if len(surface) <= MAX_LENGTH:
             if len(self._known) >= _CACHED:
                 self._known = {}

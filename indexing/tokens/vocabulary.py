@@ -1,15 +1,14 @@
-"""Owns compounds: which words of a vault hold a word that is asked for, or are held by it. Pure.
+"""Compounds: which words of a vault hold a word that is asked for, or are held by it; and words that
+are spelled much alike. Pure.
 
 German, Dutch and Swedish write `Roggenmehl` as one word, so that `Mehl` alone does not meet it.
-What is a word is told by the vault's own words, when it is asked: nothing of it is in the index,
-and an index that followed changes answers as a fresh one does.
+What is a word is told by the vault's own words, when it is asked: nothing of it is in the index.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from rapidfuzz.distance import OSA
@@ -17,15 +16,13 @@ from rapidfuzz.process import extract
 
 from notehop.indexing.tokens.languages import FUNCTION_WORDS
 
-COMPOUNDING = frozenset({"de", "nl", "sv"})
-"""Languages whose compounds are looked into."""
+COMPOUNDING = frozenset({"de", "nl", "sv"})  # languages whose compounds are looked into
 
 WITHIN = 0.1
 """Weight of a compound that holds a word asked for: it is found, after the word itself. Compounds
 are many and rare, so that more would outweigh the word (docs/decisions/words.md)."""
 
-PART = 0.4
-"""Weight of a word that is part of a compound asked for."""
+PART = 0.4  # weight of a word that is part of a compound asked for
 
 MOST = 16
 """Compounds looked for a word, those in most chunks first: a word in more is too common to tell."""
@@ -33,11 +30,8 @@ MOST = 16
 _WORD = 4
 """Letters of a word that is looked for in compounds: shorter ones stand in too many others."""
 
-_PIECE = 3
-"""Letters of the shortest piece that the vault has as a word of its own (Rat-haus)."""
-
-_UNKNOWN = 5
-"""Letters from which a piece may be a word that the vault has not."""
+_PIECE = 3  # letters of the shortest piece that the vault has as a word of its own (Rat-haus)
+_UNKNOWN = 5  # letters from which a piece may be a word that the vault has not
 
 # Between the pieces: Arbeit-s-zimmer, Stern-en-himmel, Kind-er-garten, Hund-e-hütte; Dutch and
 # Swedish have of these s, n, en, e, er and o.
@@ -61,7 +55,6 @@ def compound_weights(
 
     :param tokens: of the query; each counts as often as it stands there.
     :param language: of the vault; where it is none of :data:`COMPOUNDING`, nothing is added.
-    :param stem: word -> stem.
     :returns: token -> weight, those that are met first; what was asked keeps its whole weight.
     """
     weights: dict[str, float] = {}
@@ -81,57 +74,42 @@ def compound_weights(
     return {**added, **weights}
 
 
-@dataclass(frozen=True, slots=True)
 class _Compounds:
     """Which compounds a vault has. ``small`` words are no pieces of any."""
 
-    small: frozenset[str]
-    stem: Callable[[str], str]
-    words: Words
+    def __init__(self, small: frozenset[str], stem: Callable[[str], str], words: Words) -> None:
+        self._small, self._stem, self._words = small, stem, words
 
     def holding(self, token: str) -> list[str]:
         """The compounds that begin or end with a word, those in most chunks first."""
-        found = [
-            other
-            for other in self.words.tokens_with(token)
-            if other.isalpha()
-            and (
-                (other.endswith(token) and self._is_first(other[: -len(token)]))
-                or (
-                    other.startswith(token)
-                    and (len(token) >= _UNKNOWN or self._is_last(other[len(token) :]))
-                )
-            )
-        ]
-        return sorted(found, key=lambda other: (-self.words.frequency(other), other))[:MOST]
+        found = []
+        for other in filter(str.isalpha, self._words.tokens_with(token)):
+            first, last = other.removesuffix(token), other.removeprefix(token)
+            pieces = _without_link(first)
+            ends = len(first) >= _UNKNOWN or any(map(self._is_known, pieces))
+            # Endings of the word itself are no piece.
+            pieces = [last[len(link) :] for link in _LINKS if last.startswith(link)]
+            begins = len(token) >= _UNKNOWN or any(map(self._is_known, pieces))
+            if (first != other and first not in self._small and ends) or (last != other and begins):
+                found.append(other)
+        return sorted(found, key=lambda other: (-self._words.frequency(other), other))[:MOST]
 
     def held_by(self, token: str) -> tuple[str, ...]:
         """The two words of a compound, if the vault has both: the longest last one."""
         for cut in range(_PIECE, len(token) - _PIECE + 1):
             last = token[cut:]
-            if last in self.small or not self.words.frequency(last):
+            if last in self._small or not self._words.frequency(last):
                 continue
             for first in _without_link(token[:cut]):
-                known = self.stem(first)
-                if first not in self.small and len(first) >= _PIECE and self.words.frequency(known):
+                known, is_piece = self._stem(first), len(first) >= _PIECE
+                if is_piece and first not in self._small and self._words.frequency(known):
                     return known, last
         return ()
 
-    def _is_first(self, piece: str) -> bool:
-        return piece not in self.small and (
-            len(piece) >= _UNKNOWN or any(map(self._is_known, _without_link(piece)))
-        )
-
-    def _is_last(self, piece: str) -> bool:
-        """Whether a stem ends here, after a link or none: endings of the word itself are none."""
-        return any(self._is_known(piece[len(link) :]) for link in _LINKS if piece.startswith(link))
-
     def _is_known(self, piece: str) -> bool:
-        return (
-            len(piece) >= _PIECE
-            and piece not in self.small
-            and bool(self.words.frequency(piece) or self.words.frequency(self.stem(piece)))
-        )
+        frequency = self._words.frequency
+        is_piece = len(piece) >= _PIECE and piece not in self._small
+        return is_piece and bool(frequency(piece) or frequency(self._stem(piece)))
 
 
 def _without_link(piece: str) -> list[str]:
@@ -146,8 +124,7 @@ class Vocabulary:
 
     def with_part(self, part: str) -> list[str]:
         """The words that begin or end with ``part`` and are longer, in order."""
-        found = []
-        text = self._text
+        found, text = [], self._text
         at = text.find(part)
         while at >= 0:
             start, end = text.rfind("\n", 0, at) + 1, text.find("\n", at)
@@ -158,8 +135,7 @@ class Vocabulary:
         return found
 
 
-ENDING = 5
-"""Letters that a stem may lack of the word: `dependency` stands as `depend` in an index."""
+ENDING = 5  # letters that a stem may lack of the word: `dependency` stands as `depend` in an index
 
 SHORTEST = 3
 
@@ -168,29 +144,25 @@ class NearWords:
     """Stems by their length. 100,000 take 40 ms to sort, and a look 2 ms."""
 
     def __init__(self, stems: Iterable[str]) -> None:
-        """Take the stems; what holds anything but letters is passed over."""
         self._by_length: defaultdict[int, list[str]] = defaultdict(list)
-        for stem in stems:
-            if stem.isalpha():
-                self._by_length[len(stem)].append(stem)
+        for stem in filter(str.isalpha, stems):
+            self._by_length[len(stem)].append(stem)
 
     def near(self, word: str, stem: str, edits: int) -> dict[str, int]:
         """The stems that a word may be meant for: stem -> edits, the fewest that were counted.
 
-        Of a word that is spelled wrong, the stem may be wrong as well, so that the beginning of the
-        word counts beside it. Most that are found are words of another ending: look at those.
+        Of a word that is spelled wrong, the stem may be wrong as well, so that its beginning counts
+        beside it. Most that are found are words of another ending: look at those.
 
         :param edits: letters left out, added, exchanged or swapped with the next, at most.
         """
         found: dict[str, int] = {}
         for length in range(max(SHORTEST, len(word) - ENDING), len(word) + edits + 1):
-            stems = self._by_length.get(length)
-            if stems:
-                for form in {word[:length], stem}:
-                    if abs(len(form) - length) <= edits:
-                        near = extract(
-                            form, stems, scorer=OSA.distance, score_cutoff=edits, limit=None
-                        )
-                        for other, distance, _ in near:
-                            found[other] = min(distance, found.get(other, distance))
+            stems = self._by_length.get(length, ())
+            for form in {word[:length], stem}:
+                if abs(len(form) - length) > edits:
+                    continue
+                near = extract(form, stems, scorer=OSA.distance, score_cutoff=edits, limit=None)
+                for other, distance, _ in near:
+                    found[other] = min(distance, found.get(other, distance))
         return found

@@ -1,7 +1,7 @@
 """The grammar of words: which stretches of a text are words, what one is made of, and phrases.
 
 Words of a phrase are those of the index without their stems: case, accents and what stands between
-words (blanks, punctuation, marks of formatting) do not matter, endings do.
+words do not matter, endings do.
 """
 
 from __future__ import annotations
@@ -149,7 +149,9 @@ def subwords(surface: str) -> Subwords:
     if len(segments) > 1 and not set(_JOINT.findall(body)) <= {"'"}:
         kept.append(body)
     words = list(segments)
-    if _is_spelt_as_one(segments):
+    several = len(segments) > 2 and all(len(one) == 1 and one.isalpha() for one in segments)
+    two = len(segments) == 2 and not (segments[0].isdigit() and segments[1].isdigit())
+    if two or several:
         words.append("".join(segments))
     for segment in segments:
         words += _humps(segment)
@@ -159,8 +161,7 @@ def subwords(surface: str) -> Subwords:
 def phrase_words(surface: str) -> tuple[str, ...]:
     """What a surface says, one after the other: the words that are its parts, or its characters.
 
-    What :func:`subwords` adds so that a word is found in other spellings is left out; `c++`, `.net`
-    and emoji are one. Each is a token of the index once it is stemmed.
+    `c++`, `.net` and emoji are one. Each is a token of the index once it is stemmed.
     """
     if _UNSPACED_START.match(surface):
         return tuple(surface)
@@ -192,12 +193,6 @@ def _each_folded(words: list[str]) -> tuple[str, ...]:
     return tuple(word for word in folded if word)
 
 
-def _is_spelt_as_one(segments: list[str]) -> bool:
-    if len(segments) == 2:
-        return not (segments[0].isdigit() and segments[1].isdigit())
-    return len(segments) > 2 and all(len(one) == 1 and one.isalpha() for one in segments)
-
-
 def _humps(segment: str) -> list[str]:
     """The parts of `fooBar`, `HTMLParser`, `utf8`; empty where there is one, or it is a hash."""
     if segment.isalpha() and (segment.isupper() or segment[1:] == segment[1:].lower()):
@@ -207,21 +202,14 @@ def _humps(segment: str) -> list[str]:
     parts: list[str] = []
     start = 0
     for at in range(1, len(segment)):
-        if _is_boundary(segment, at):
+        before, here, after = segment[at - 1], segment[at], segment[at + 1 : at + 2]
+        begins = before.islower() or (before.isupper() and after.islower())
+        if before.isdigit() != here.isdigit() or (here.isupper() and begins):
             parts.append(segment[start:at])
             start = at
     parts.append(segment[start:])
     is_hash = sum(part[0].isdigit() for part in parts) > 2
     return parts if len(parts) > 1 and not is_hash else []
-
-
-def _is_boundary(segment: str, at: int) -> bool:
-    before, here = segment[at - 1], segment[at]
-    if before.isdigit() != here.isdigit():
-        return True
-    if not here.isupper():
-        return False
-    return before.islower() or (before.isupper() and segment[at + 1 : at + 2].islower())
 
 
 def words_in_order(text: str) -> list[str]:
@@ -230,10 +218,8 @@ def words_in_order(text: str) -> list[str]:
 
 
 def joined_words(text: str) -> str:
-    """The words of a text in order, a blank between them and at both ends.
-
-    A text says a phrase if these words of it hold those of the phrase.
-    """
+    """The words of a text in order, a blank between them and at both ends: a text says a phrase if
+    they hold those of the phrase."""
     words: list[str] = []
     for surface in split_words(text):
         words += _remembered(surface) if len(surface) <= MAX_LENGTH else phrase_words(surface)

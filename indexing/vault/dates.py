@@ -54,14 +54,6 @@ def month_named(word: str) -> int | None:
     return _NUMBER.get(word)
 
 
-def _plain(name: str) -> str:
-    """The name in small letters without accents."""
-    if name.isascii():
-        return name.lower()
-    letters = unicodedata.normalize("NFD", name.casefold())
-    return "".join(letter for letter in letters if not unicodedata.combining(letter))
-
-
 def _day(year: str, month: str, day: str) -> date | None:
     try:
         return date(int(year), int(_NUMBER.get(month, month)), int(day))
@@ -77,11 +69,10 @@ _DATE = re.compile(
 
 
 def seconds_of(value: Any) -> float | None:
-    """Return a date as seconds since the epoch, None if it is none.
+    """A date as seconds since the epoch, None if it is none.
 
-    Read are ISO 8601 dates and times (also with ``/`` or ``.``, a blank instead of ``T``, and
-    inside ``[[…]]`` as a link to a daily note), ``20240131``, and epoch numbers in seconds or
-    milliseconds. Without a zone the time is UTC.
+    Read are ISO 8601 dates and times (also with ``/`` or ``.``, a blank instead of ``T``, and in
+    ``[[…]]``), ``20240131``, and epoch numbers in seconds or milliseconds. Without a zone, it is UTC.
     """
     if isinstance(value, bool):
         return None
@@ -95,20 +86,31 @@ def seconds_of(value: Any) -> float | None:
     if text.isascii() and text.isdigit() and len(text) <= 14:
         return _number(float(text))
     found = _DATE.fullmatch(text)
-    return _moment(found) if found else None
+    if not found:
+        return None
+    hour, _, rest = (found["time"] or "0:00").partition(":")
+    zone = (found["zone"] or "Z").replace("Z", "+00:00")
+    year, month, day = int(found["year"]), int(found["month"]), int(found["day"])
+    written = f"{year:04}-{month:02}-{day:02}T{int(hour):02}:{rest[:15]}{zone}"
+    try:
+        return datetime.fromisoformat(written).astimezone(UTC).timestamp()
+    except (ValueError, OverflowError):
+        return None
 
 
 def day_in_name(path: str) -> date | None:
-    """Return the day that the path of a note holds, as those of daily notes do; None if none.
+    """The day that the path of a note holds, as those of daily notes do; None if none.
 
     The first ``2026-10-07`` (also with ``_`` or ``.``) anywhere in its name, or ``20261007`` at its
-    start, where a time may follow (``202610071430``); ``7.10.2026``, ``7 October 2026``, ``7.
-    Oktober 2026``, ``7 de octubre de 2026``, ``October 7th, 2026``, ``2026 October 7`` (months in
-    English, German, French, Spanish, Italian, Portuguese and Dutch, also cut short);
-    ``2026/10/07.md`` over folders. ``07-10-2026`` and ``10/07`` are not read: they mean one day
-    here and another there.
+    start, where a time may follow; ``7.10.2026``, ``7 October 2026``, ``7. Oktober 2026``, ``7 de
+    octubre de 2026``, ``October 7th, 2026``, ``2026 October 7`` (months in English, German, French,
+    Spanish, Italian, Portuguese and Dutch, also cut short); ``2026/10/07.md`` over folders.
+    ``07-10-2026`` and ``10/07`` mean one day here and another there, and are not read.
     """
-    name = _plain(path.rpartition("/")[2])
+    name = path.rpartition("/")[2].lower()
+    if not name.isascii():
+        letters = unicodedata.normalize("NFD", name.casefold())
+        name = "".join(letter for letter in letters if not unicodedata.combining(letter))
     for pattern, parts in _IN_NAMES:
         for found in pattern.finditer(name):
             if day := _day(*found.group(*parts)):
@@ -126,17 +128,3 @@ def _number(value: float) -> float | None:
         digits = str(int(value))
         return seconds_of(f"{digits[:4]}-{digits[4:6]}-{digits[6:]}")
     return None
-
-
-def _moment(found: re.Match[str]) -> float | None:
-    year, month, day = int(found["year"]), int(found["month"]), int(found["day"])
-    clock = found["time"] or "0:00"
-    hour, _, rest = clock.partition(":")
-    zone = (found["zone"] or "Z").replace("Z", "+00:00")
-    try:
-        moment = datetime.fromisoformat(
-            f"{year:04}-{month:02}-{day:02}T{int(hour):02}:{rest[:15]}{zone}"
-        )
-        return moment.astimezone(UTC).timestamp()
-    except (ValueError, OverflowError):
-        return None

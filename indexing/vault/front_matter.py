@@ -8,115 +8,20 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
 import yaml
 
 MAX_DEPTH = 40  # a front matter nested deeper than this is damage or an attack
 MAX_VALUES = 50_000  # aliases count with all they stand for, so a "billion laughs" ends here
-
 MAX_CHARACTERS = 1_000_000  # properties are written by hand; more than this is something else
 
 KeyPath = tuple[str, ...]
 
-
-class YamlProblem(Exception):
-    """Why a front matter cannot be read; ``line`` is counted from 0 within it."""
-
-    def __init__(self, line: int, reason: str) -> None:
-        super().__init__(reason)
-        self.line = line
-        self.reason = reason
-
-
-def read_yaml(text: str) -> _Reader:
-    """Read one YAML mapping; an empty text is an empty mapping.
-
-    :raises YamlProblem: for anything that is no mapping, no YAML, or too much of it.
-    """
-    try:
-        if len(text) > MAX_CHARACTERS:
-            raise YamlProblem(0, f"more than {MAX_CHARACTERS:,} characters")
-        return _Reader(text)
-    except yaml.MarkedYAMLError as exc:
-        mark = exc.problem_mark or exc.context_mark
-        last = text.rstrip().count("\n")  # what is missing at the end is missing in the last line
-        raise YamlProblem(min(mark.line, last) if mark else 0, exc.problem or str(exc)) from exc
-    except yaml.reader.ReaderError as exc:
-        line = text.count("\n", 0, exc.position) if isinstance(exc.position, int) else 0
-        raise YamlProblem(line, f"character that YAML does not allow ({exc.reason})") from exc
-    except (yaml.YAMLError, ValueError, RecursionError) as exc:
-        raise YamlProblem(0, str(exc)) from exc
-
-
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
-
-class _Reader:
-    """The values of a YAML mapping, and the lines, from 0, of those that are not behind an alias."""
-
-    def __init__(self, text: str) -> None:
-        self.values: dict[str, Any] = {}
-        self.lines: dict[KeyPath, int] = {}
-        self.key_lines: dict[KeyPath, int] = {}
-        self.repeated: list[tuple[int, str]] = []
-        self._anchors: dict[str, tuple[Any, int]] = {}
-        self._total = 0
-        self._events: Iterator[Any] = yaml.parse(text, Loader=_LOADER)
-        for event in self._events:
-            if isinstance(event, yaml.DocumentStartEvent):
-                first: Any = next(self._events)
-                root = self._value(first, ())
-                next(self._events)  # or what is wrong behind the mapping would not be told
-                if root is not None and not isinstance(root, dict):
-                    reason = "it is not a list of properties (key: value)"
-                    raise YamlProblem(first.start_mark.line, reason)
-                self.values = root or {}
-                break
-
-    def _value(self, event: Any, path: KeyPath) -> Any:
-        line = event.start_mark.line
-        if isinstance(event, yaml.AliasEvent):
-            if event.anchor not in self._anchors:
-                raise YamlProblem(line, f"the alias *{event.anchor} has no anchor before it")
-            value, size = self._anchors[event.anchor]
-            self._count(size, line)
-            return value
-        before = self._total
-        self._count(1, line)
-        if isinstance(event, yaml.ScalarEvent):
-            value = _scalar(event)
-            self.lines[path] = line
-        elif len(path) >= MAX_DEPTH:
-            raise YamlProblem(line, f"nested deeper than {MAX_DEPTH} levels")
-        elif isinstance(event, yaml.SequenceStartEvent):
-            value = []
-            while not isinstance(item := next(self._events), yaml.SequenceEndEvent):
-                value.append(self._value(item, (*path, str(len(value)))))
-        else:
-            value = {}
-            while not isinstance(item := next(self._events), yaml.MappingEndEvent):
-                key = self._key(item, (*path, ""))
-                if key in value:
-                    self.repeated.append((item.start_mark.line, key))
-                self.key_lines[*path, key] = item.start_mark.line
-                value[key] = self._value(next(self._events), (*path, key))
-        if event.anchor:
-            self._anchors[event.anchor] = value, self._total - before
-        return value
-
-    def _key(self, event: Any, path: KeyPath) -> str:
-        value = self._value(event, path)
-        if isinstance(event, yaml.ScalarEvent):
-            return str(event.value)
-        return json.dumps(value, ensure_ascii=False)
-
-    def _count(self, size: int, line: int) -> None:
-        self._total += size
-        if self._total > MAX_VALUES:
-            raise YamlProblem(line, f"more than {MAX_VALUES} values, aliases counted in full")
-
+_OPENING = re.compile(r"---[ \t]*\n")
+_UNCLOSED = re.compile(r"---[ \t]*\n[\w-]+:(?:[ \t].*)?(?:\n.+)*")
+_CLOSING = re.compile(r"^---[ \t]*$", re.MULTILINE)
 
 _INT = re.compile(r"[-+]?[0-9]{1,18}")
 _BASE = re.compile(r"0(o[0-7]{1,20}|x[0-9a-fA-F]{1,15})")
@@ -126,40 +31,100 @@ _WORDS = {"": None, "~": None, "null": None, "Null": None, "NULL": None} | {
 }
 
 
-def _scalar(event: yaml.ScalarEvent) -> Any:
-    """The value of a scalar; what JSON has no number for (inf, nan, huge integers) stays text."""
-    text: str = event.value
-    if event.style or event.tag:
-        return text.encode("utf-8", "replace").decode()
-    if text in _WORDS:
-        return _WORDS[text]
-    if _INT.fullmatch(text):
-        return int(text)
-    if _BASE.fullmatch(text):
-        return int(text, 0)
-    if len(text) <= 40 and _FLOAT.fullmatch(text):
-        number = float(text)
-        return number if abs(number) != float("inf") else text
-    return text
+class YamlProblem(Exception):
+    """Why a front matter cannot be read; ``line`` is counted from 0 within it."""
+
+    def __init__(self, line: int, reason: str) -> None:
+        super().__init__(reason)
+        self.line = line
 
 
-@dataclass(frozen=True, slots=True)
 class FrontMatter:
     """The front matter of a note; all empty if it has none or it cannot be read.
 
     ``end`` is the offset of the first character after it. ``lines`` knows every value that is not
-    behind an alias and no list or mapping, ``key_lines`` every key; both count from the opening
-    marks, which are line 1. ``broken`` is its text if it could not be read, ``repeated`` the keys
-    that are written twice.
+    behind an alias and no list or mapping, ``key_lines`` every key. ``broken`` is its text if it
+    could not be read, ``repeated`` has (line, key) of those that are written again.
     """
 
-    end: int = 0
-    values: dict[str, Any] = field(default_factory=dict)
-    lines: dict[KeyPath, int] = field(default_factory=dict)
-    key_lines: dict[KeyPath, int] = field(default_factory=dict)
-    broken: str | None = None
-    repeated: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
+    def __init__(
+        self, text: str = "", first: int = 0, *, broken: str | None = None, end: int = 0
+    ) -> None:
+        """Read one YAML mapping; an empty text is an empty mapping.
+
+        :param first: what its first line counts as.
+        :raises YamlProblem: for anything that is no mapping, no YAML, or too much of it.
+        """
+        self.end, self.broken = end, broken
+        self.warnings: tuple[str, ...] = ()
+        self.values: dict[str, Any] = {}
+        self.lines: dict[KeyPath, int] = {}
+        self.key_lines: dict[KeyPath, int] = {}
+        self.repeated: list[tuple[int, str]] = []
+        self._first = first
+        self._anchors: dict[str, tuple[Any, int]] = {}
+        self._total = 0
+        try:
+            self._read(text)
+        except yaml.MarkedYAMLError as exc:
+            mark = exc.problem_mark or exc.context_mark
+            # What is missing at the end is missing in the last line.
+            last = text.rstrip().count("\n")
+            raise YamlProblem(min(mark.line, last) if mark else 0, exc.problem or str(exc)) from exc
+        except yaml.reader.ReaderError as exc:
+            line = text.count("\n", 0, exc.position) if isinstance(exc.position, int) else 0
+            raise YamlProblem(line, f"character that YAML does not allow ({exc.reason})") from exc
+        except (yaml.YAMLError, ValueError, RecursionError) as exc:
+            raise YamlProblem(0, str(exc)) from exc
+
+    def _read(self, text: str) -> None:
+        if len(text) > MAX_CHARACTERS:
+            raise YamlProblem(0, f"more than {MAX_CHARACTERS:,} characters")
+        self._events: Iterator[Any] = yaml.parse(text, Loader=_LOADER)
+        if any(isinstance(event, yaml.DocumentStartEvent) for event in self._events):
+            first: Any = next(self._events)
+            root = self._value(first, ())
+            next(self._events)  # or what is wrong behind the mapping would not be told
+            if root is not None and not isinstance(root, dict):
+                reason = "it is not a list of properties (key: value)"
+                raise YamlProblem(first.start_mark.line, reason)
+            self.values = root or {}
+
+    def _value(self, event: Any, path: KeyPath) -> Any:
+        line, before = event.start_mark.line, self._total
+        value, size = None, 1
+        if isinstance(event, yaml.AliasEvent):
+            if event.anchor not in self._anchors:
+                raise YamlProblem(line, f"the alias *{event.anchor} has no anchor before it")
+            value, size = self._anchors[event.anchor]
+        self._total += size
+        if self._total > MAX_VALUES:
+            raise YamlProblem(line, f"more than {MAX_VALUES} values, aliases counted in full")
+        if isinstance(event, yaml.AliasEvent):
+            return value
+        if isinstance(event, yaml.ScalarEvent):
+            value = _scalar(event)
+            self.lines[path] = line + self._first
+        elif len(path) >= MAX_DEPTH:
+            raise YamlProblem(line, f"nested deeper than {MAX_DEPTH} levels")
+        elif isinstance(event, yaml.SequenceStartEvent):
+            value = []
+            while not isinstance(item := next(self._events), yaml.SequenceEndEvent):
+                value.append(self._value(item, (*path, str(len(value)))))
+        else:
+            value = {}
+            while not isinstance(item := next(self._events), yaml.MappingEndEvent):
+                read = self._value(item, (*path, ""))
+                scalar = isinstance(item, yaml.ScalarEvent)
+                key = str(item.value) if scalar else json.dumps(read, ensure_ascii=False)
+                key_line = item.start_mark.line + self._first
+                if key in value:
+                    self.repeated.append((key_line, key))
+                self.key_lines[*path, key] = key_line
+                value[key] = self._value(next(self._events), (*path, key))
+        if event.anchor:
+            self._anchors[event.anchor] = value, self._total - before
+        return value
 
     def line_of(self, key: str) -> int:
         """Line of the first value under a top-level key; 1 if it holds none."""
@@ -179,9 +144,8 @@ class FrontMatter:
             if isinstance(value, dict):
                 for key, item in reversed(value.items()):
                     if not skip(key):
-                        place = (*path, key)
-                        line = self.key_lines.get(place, key_line)
-                        stack.append((place, (*names, key), item, line))
+                        line = self.key_lines.get((*path, key), key_line)
+                        stack.append(((*path, key), (*names, key), item, line))
             elif isinstance(value, list):
                 numbered = reversed(list(enumerate(value)))
                 stack += (((*path, str(at)), names, item, key_line) for at, item in numbered)
@@ -189,9 +153,21 @@ class FrontMatter:
                 yield path, names, value, key_line, self.lines.get(path) or key_line
 
 
-_OPENING = re.compile(r"---[ \t]*\n")
-_UNCLOSED = re.compile(r"---[ \t]*\n[\w-]+:(?:[ \t].*)?(?:\n.+)*")
-_CLOSING = re.compile(r"^---[ \t]*$", re.MULTILINE)
+def _scalar(event: yaml.ScalarEvent) -> Any:
+    """The value of a scalar; what JSON has no number for (inf, nan, huge integers) stays text."""
+    text: str = event.value
+    if event.style or event.tag:
+        return text.encode("utf-8", "replace").decode()
+    if text in _WORDS:
+        return _WORDS[text]
+    if _INT.fullmatch(text):
+        return int(text)
+    if _BASE.fullmatch(text):
+        return int(text, 0)
+    if len(text) <= 40 and _FLOAT.fullmatch(text):
+        number = float(text)
+        return number if abs(number) != float("inf") else text
+    return text
 
 
 def read_front_matter(path: str, text: str) -> FrontMatter:
@@ -207,31 +183,26 @@ def read_front_matter(path: str, text: str) -> FrontMatter:
     if not closing:
         # A line of --- alone may be a rule; followed by a property it was meant otherwise.
         unclosed = _UNCLOSED.match(text)
-        if not unclosed:
-            return FrontMatter()
-        warning = (
-            f"{path}:1: the front matter does not end; close it with a line of ---, "
-            "until then it is text"
-        )
-        return FrontMatter(broken=unclosed[0], warnings=(warning,))
+        found = FrontMatter(broken=unclosed[0] if unclosed else None)
+        if unclosed:
+            found.warnings = (
+                f"{path}:1: the front matter does not end; close it with a line of ---, "
+                "until then it is text",
+            )
+        return found
     end = min(closing.end() + 1, len(text))
     source = text[opening.end() : closing.start()]
     try:
-        found = read_yaml(source)
+        found = FrontMatter(source, 2, end=end)
     except YamlProblem as exc:
-        warning = (
-            f"{path}:{exc.line + 2}: front matter cannot be read: {exc.reason}; "
-            "its properties are ignored until it is corrected"
+        found = FrontMatter(broken=source, end=end)
+        found.warnings = (
+            f"{path}:{exc.line + 2}: front matter cannot be read: {exc}; "
+            "its properties are ignored until it is corrected",
         )
-        return FrontMatter(end, broken=source, warnings=(warning,))
-    return FrontMatter(
-        end,
-        found.values,
-        {place: line + 2 for place, line in found.lines.items()},
-        {place: line + 2 for place, line in found.key_lines.items()},
-        repeated=tuple(key for _, key in found.repeated),
-        warnings=tuple(
-            f"{path}:{line + 2}: the property {key} is written twice; the last one counts"
+    else:
+        found.warnings = tuple(
+            f"{path}:{line}: the property {key} is written twice; the last one counts"
             for line, key in found.repeated
-        ),
-    )
+        )
+    return found

@@ -18,8 +18,12 @@ from mdit_py_plugins.footnote.index import footnote_def
 
 from notehop.indexing.vault.model import Block
 
-Piece = tuple[int, int]
-"""A stretch of one line, as offsets into the note."""
+Piece = tuple[int, int]  # a stretch of one line, as offsets into the note
+MAX_DEPTH = 40  # blocks in blocks (a list counts twice); each costs stack, deeper is plain text
+
+_CALLOUT = re.compile(r"\[![^\]\n]+\][-+]?[ \t]*")
+_ID = re.compile(r"\^([A-Za-z0-9-]+)[ \t]*$", re.MULTILINE)
+_BAR = re.compile(r"(?<!\\)\|")
 
 
 @dataclass(slots=True)
@@ -36,9 +40,6 @@ class TextBlock:
     item: int | None = None
     level: int = 0
     span: Piece = (0, 0)
-
-
-MAX_DEPTH = 40  # blocks in blocks (a list counts twice); each costs stack, deeper is plain text
 
 
 class PlacedState(StateBlock):
@@ -59,8 +60,7 @@ class PlacedState(StateBlock):
 
     def __init__(self, text: str) -> None:
         super().__init__(text, _GRAMMAR, {}, [])
-        self._starts = list(self.bMarks)
-        self._ends = list(self.eMarks)
+        self._starts, self._ends = list(self.bMarks), list(self.eMarks)
         self._last: dict[int, Token] = {}  # the last block of each depth, for an id after it
 
     def read(self, first: int, end: int) -> None:
@@ -118,8 +118,8 @@ class PlacedState(StateBlock):
                 self.texts.append(TextBlock("row", [[cell] for cell in cells]))
         elif opening.type == "heading_open":
             if opening.markup.startswith("#"):
-                start = self.text_start(first) + len(opening.markup)
-                pieces = [_without_closing_marks(self.src, start, self.eMarks[first])]
+                at, last = self.text_start(first) + len(opening.markup), self.eMarks[first]
+                pieces = [_without_closing_marks(self.src, at, last)]
             else:
                 pieces = self._pieces(first, end - 1)
             block = TextBlock("heading", [pieces], item)
@@ -129,31 +129,21 @@ class PlacedState(StateBlock):
             self.texts.append(block)
         else:
             pieces = self._pieces(first, end)
-            if around.type == "blockquote_open":
-                pieces = self._below_title(pieces)
+            at, last = pieces[0]
+            if around.type == "blockquote_open" and (title := _CALLOUT.match(self.src, at, last)):
+                self.hidden.append(title.span())
+                self.texts.append(TextBlock("paragraph", [[(title.end(), last)]]))
+                if len(pieces) > 1 and self.src[title.end() : last].strip():
+                    self.titles.append((last, pieces[1][0]))
+                pieces = pieces[1:]
             if pieces:
                 self.texts.append(TextBlock("paragraph", [pieces], item))
-
-    def _below_title(self, pieces: list[Piece]) -> list[Piece]:
-        """The lines of a quote; of a callout those below its title, which is noted apart."""
-        start, end = pieces[0]
-        title = _CALLOUT.match(self.src, start, end)
-        if title is None:
-            return pieces
-        self.hidden.append(title.span())
-        self.texts.append(TextBlock("paragraph", [[(title.end(), end)]]))
-        if len(pieces) > 1 and self.src[title.end() : end].strip():
-            self.titles.append((end, pieces[1][0]))
-        return pieces[1:]
 
     def _pieces(self, first: int, end: int) -> list[Piece]:
         pieces = [(self.text_start(line), self.eMarks[line]) for line in range(first, end)]
         start, last = pieces[-1]
         pieces[-1] = start, start + len(self.src[start:last].rstrip(" \t"))
         return pieces
-
-
-_CALLOUT = re.compile(r"\[![^\]\n]+\][-+]?[ \t]*")
 
 
 def _without_closing_marks(src: str, start: int, end: int) -> Piece:
@@ -167,9 +157,7 @@ def _without_closing_marks(src: str, start: int, end: int) -> Piece:
 def _split_row(src: str, start: int, end: int) -> list[Piece]:
     """Spans of the cells of a table row, without blanks around them; ``\\|`` parts no cells."""
     start, end = _trim(src, start, end)
-    bars = [
-        at for at in range(start, end) if src[at] == "|" and (at == start or src[at - 1] != "\\")
-    ]
+    bars = [bar.start() for bar in _BAR.finditer(src, start, end)]
     cells = list(zip([start, *(bar + 1 for bar in bars)], [*bars, end], strict=True))
     if cells[0] == (start, start):
         cells = cells[1:]
@@ -209,8 +197,7 @@ def _block(state: PlacedState, start: int, end: int, silent: bool, mark: str) ->
     if silent:
         return True
     after = close + len(mark)
-    token = state.push(mark, "", 0)
-    token.map = [start, line + 1]
+    state.push(mark, "", 0).map = [start, line + 1]
     if mark == "%%":
         state.hidden.append((at, after))
         pieces = [(at + len(mark), state.eMarks[start])]
@@ -225,9 +212,6 @@ def _block(state: PlacedState, start: int, end: int, silent: bool, mark: str) ->
         state.tShift[line] = len(rest) - len(rest.lstrip(" \t"))
         state.sCount[line] = state.blkIndent
     return True
-
-
-_ID = re.compile(r"\^([A-Za-z0-9-]+)[ \t]*$", re.MULTILINE)
 
 
 def _block_id(state: PlacedState, start: int, _end: int, silent: bool) -> bool:
@@ -252,18 +236,11 @@ def _reference(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     return not state.src.startswith("[^", at) and reference(state, start, end, silent)
 
 
-class _Markdown(MarkdownIt):
-    """markdown-it without the rewriting of destinations, which is for browsers."""
-
-    def normalizeLink(self, url: str) -> str:  # noqa: N802
-        return url
-
-    def validateLink(self, url: str) -> bool:  # noqa: N802, ARG002
-        return True
-
-
 def _grammar() -> MarkdownIt:
-    md = _Markdown("commonmark", {"html": True, "maxNesting": MAX_DEPTH + 10})
+    md = MarkdownIt("commonmark", {"html": True, "maxNesting": MAX_DEPTH + 10})
+    # Destinations are rewritten for browsers.
+    md.normalizeLink = lambda url: url  # type: ignore[method-assign]
+    md.validateLink = lambda url: True  # type: ignore[method-assign] # noqa: ARG005
     md.enable("table")
     ruler = md.block.ruler
     interrupts = {"alt": ["paragraph", "reference", "blockquote", "list"]}

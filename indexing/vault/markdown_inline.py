@@ -2,9 +2,8 @@
 
 The rules run in markdown-it's inline parser, beside its own for escapes, code, HTML and autolinks
 and the plugin's for math. They note where things stand instead of building tokens; emphasis is not
-parsed, and each search forward is made once, so that the time is linear whatever the text holds.
-Brackets are matched with a stack, so that it is linear however many are open
-(https://spec.commonmark.org/0.31.2/#phase-2-inline-structure).
+parsed. Each search forward is made once, and brackets are matched with a stack, so that the time is
+linear whatever the text holds (https://spec.commonmark.org/0.31.2/#phase-2-inline-structure).
 """
 
 from __future__ import annotations
@@ -34,6 +33,13 @@ from notehop.indexing.vault.plain import (
 )
 from notehop.indexing.vault.properties import TAG_CHARACTERS, is_tag
 
+_SOMETHING = re.compile(r"\[|#|%%|<!--|<br")
+_BLANKS = re.compile(r"[ \t\n]*")
+_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
+_TAG = re.compile(rf"#({TAG_CHARACTERS}+)")
+_EMPHASIS = frozenset("*_~")
+_LONGEST_LABEL = 999  # https://spec.commonmark.org/0.31.2/#link-label
+
 
 @dataclass(slots=True)
 class Inline:
@@ -52,17 +58,10 @@ class Inline:
     tags: list[str] = field(default_factory=list)
     edits: list[Edit] = field(default_factory=list)
 
-    def scan(self, text: OffsetMap, *, comment: bool = False) -> None:
-        """Find what a text holds.
-
-        :param text: a stretch of the note.
-        :param comment: it is itself a comment.
-        """
-        if _SOMETHING.search(text.text):
-            _GRAMMAR.inline.tokenize(InlineState(text.text, self, text, 0, comment))
-
-
-_SOMETHING = re.compile(r"\[|#|%%|<!--|<br")
+    def scan(self, place: OffsetMap, *, comment: bool = False) -> None:
+        """Find what a stretch of the note holds; ``comment``: it is one itself."""
+        if _SOMETHING.search(place.text):
+            _GRAMMAR.inline.tokenize(InlineState(place.text, self, place, 0, comment))
 
 
 class InlineState(StateInline):
@@ -70,10 +69,7 @@ class InlineState(StateInline):
 
     def __init__(self, src: str, found: Inline, place: OffsetMap, base: int, comment: bool) -> None:
         super().__init__(src, _GRAMMAR, {}, [])
-        self.found = found
-        self.place = place
-        self.base = base
-        self.comment = comment
+        self.found, self.place, self.base, self.comment = found, place, base, comment
         # Open brackets as (offset, image); links cannot hold links, so a finished link closes all
         # those below ``dead`` for links.
         self.brackets: list[tuple[int, bool]] = []
@@ -98,18 +94,10 @@ class InlineState(StateInline):
     def link(self, start: int, syntax: LinkSyntax, embed: bool, parts: LinkText) -> None:
         if not self.comment or self.found.comment_links != "none":
             first, end = self._span(start, self.pos)
-            link = Link(
-                kind=LinkKind.EMBED if embed else LinkKind.LINK,
-                syntax=syntax,
-                raw=self.found.note[first:end],
-                target=parts.target,
-                fragment=parts.fragment,
-                display=parts.display,
-                line=self.found.lines.at(first),
-                start=first,
-                end=end,
-                sentence="",
-            )
+            kind = LinkKind.EMBED if embed else LinkKind.LINK
+            line = self.found.lines.at(first)
+            raw = self.found.note[first:end]
+            link = Link(kind, syntax, raw, *parts, line=line, start=first, end=end, sentence="")
             self.found.links.append((link, self.comment))
         if not embed:
             self.dead = len(self.brackets)
@@ -145,18 +133,16 @@ def _close_bracket(state: InlineState, _silent: bool) -> bool:
     state.dead = min(state.dead, len(state.brackets))
     if dead:
         return False
-    label = start + (2 if image else 1)
-    label_end = state.pos
+    label, label_end = start + (2 if image else 1), state.pos
     inline = _inline_target(state.src, label_end + 1)
     found = inline or _reference_target(state, label, label_end)
     if found is None:
         return False
-    syntax = LinkSyntax.MARKDOWN if inline else LinkSyntax.REFERENCE
     destination, state.pos = found
     display = state.src[label:label_end].strip()
     parts = read_destination(destination, display or None)
     if parts is not None:
-        state.link(start, syntax, image, parts)
+        state.link(start, LinkSyntax.MARKDOWN if inline else LinkSyntax.REFERENCE, image, parts)
     elif not image:
         state.dead = len(state.brackets)
     shown = without_size(display) if image else display
@@ -173,24 +159,18 @@ def _inline_target(src: str, at: int) -> tuple[str, int] | None:
     """Read ``(destination "title")`` at an offset; return the destination and where it ends."""
     if not src.startswith("(", at):
         return None
-    at = _blanks(src, at + 1)
+    at = _behind_blanks(src, at + 1)
     destination = parseLinkDestination(src, at, len(src))
     end = destination.pos if destination.ok else at
-    after = _blanks(src, end)
+    after = _behind_blanks(src, end)
     if after > end and (title := parseLinkTitle(src, after, len(src), None)).ok:
-        after = _blanks(src, title.pos)
+        after = _behind_blanks(src, title.pos)
     return (destination.str, after + 1) if src.startswith(")", after) else None
 
 
-_BLANKS = re.compile(r"[ \t\n]*")
-
-
-def _blanks(src: str, at: int) -> int:
+def _behind_blanks(src: str, at: int) -> int:
     found = _BLANKS.match(src, at)
     return found.end() if found else at
-
-
-_LONGEST_LABEL = 999  # https://spec.commonmark.org/0.31.2/#link-label
 
 
 def _reference_target(state: InlineState, label: int, label_end: int) -> tuple[str, int] | None:
@@ -228,16 +208,12 @@ def _comment(state: InlineState, _silent: bool, opening: str, closing: str) -> b
     return True
 
 
-_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
-
-
 def _line_break(state: InlineState, _silent: bool) -> bool:
     found = _BREAK.match(state.src, state.pos)
-    if not found:
-        return False
-    state.edit(state.pos, found.end(), " ")
-    state.pos = found.end()
-    return True
+    if found:
+        state.edit(state.pos, found.end(), " ")
+        state.pos = found.end()
+    return found is not None
 
 
 def _wikilink(state: InlineState, _silent: bool) -> bool:
@@ -260,10 +236,6 @@ def _wikilink(state: InlineState, _silent: bool) -> bool:
     return True
 
 
-_TAG = re.compile(rf"#({TAG_CHARACTERS}+)")
-_EMPHASIS = frozenset("*_~")
-
-
 def _tag(state: InlineState, _silent: bool) -> bool:
     """``#tag`` at the start, after a blank or an emphasis mark, or where no plain text ended."""
     src, start = state.src, state.pos
@@ -271,10 +243,8 @@ def _tag(state: InlineState, _silent: bool) -> bool:
     if not found:
         return False
     before = src[start - 1] if start else " "
-    plain_before = start == state.text_end and start > 0
-    if plain_before and not (
-        before.isspace() or before in _EMPHASIS or src.endswith("==", 0, start)
-    ):
+    after_mark = before.isspace() or before in _EMPHASIS or src.endswith("==", 0, start)
+    if start == state.text_end and not after_mark:
         return False
     name = found[1].rstrip("_") if before == "_" else found[1]
     if not is_tag(name):

@@ -1,7 +1,7 @@
-"""What a note is once it has been read: the nouns every other part speaks in.
+"""What a note is once it has been read.
 
-Offsets are character offsets into ``Note.text`` (half-open). Lines are counted from 1 and spans of
-lines include both ends.
+Offsets are character offsets into ``Note.text``, half-open. Lines are counted from 1; spans of lines
+include both ends.
 """
 
 from __future__ import annotations
@@ -19,16 +19,12 @@ those between lines of ``%%`` as well."""
 
 
 class LinkKind(StrEnum):
-    """What a link does in the note that holds it."""
-
     LINK = "link"
     EMBED = "embed"
     PROPERTY = "property"
 
 
 class LinkSyntax(StrEnum):
-    """How a link is written."""
-
     WIKILINK = "wikilink"
     MARKDOWN = "markdown"
     REFERENCE = "reference"
@@ -38,13 +34,11 @@ class LinkSyntax(StrEnum):
 class Link:
     """A link as it is written; what it leads to is a :class:`~indexing.graph.resolve.ResolvedLink`.
 
-    ``target`` is the path part, percent-decoded for Markdown links, without fragment and display
-    text; empty for a link into the same note. ``fragment`` is what follows the first ``#``
-    (``Heading``, ``A#B``, ``^block``, ``page=3``), without it. ``display`` is the text as the
-    writer gave it, None if none was given. ``sentence`` is the sentence, list item, table row or
-    heading around the link as plain text, links replaced by their display text, at most 500
-    characters of it; empty for a property and inside a comment.
-    ``property`` is the front-matter key path (``a.b.0``) of a property link, which has no offsets.
+    ``target`` is the path part, percent-decoded for Markdown links; empty for a link into the same
+    note. ``fragment`` is what follows the first ``#`` (``A#B``, ``^block``, ``page=3``). ``sentence``
+    is the sentence, list item, table row or heading around the link as plain text, at most 500
+    characters; empty for a property and inside a comment. ``property`` is the front-matter key path
+    (``a.b.0``) of a property link, which has no offsets.
     """
 
     kind: LinkKind
@@ -64,8 +58,8 @@ class Link:
 class Heading:
     """A heading of the note itself (the app knows none inside quotes and lists).
 
-    ``text`` is what follows the marks, as written, as the app gives it; ``plain`` is the same with
-    links replaced by their display text and comments dropped: what is shown and embedded.
+    ``text`` is as written; ``plain``, what is shown and embedded, has links replaced by their display
+    text and no comments.
     """
 
     text: str
@@ -112,19 +106,15 @@ class PropertyValue:
 class Note:
     """One Markdown file, parsed; or another file of the vault, laid out as such.
 
-    ``text`` is decoded, without byte-order mark, its line ends all ``\\n``. ``body_start`` is the
-    start of the first line that is not blank after the front matter (the end of the text if none).
-    ``path`` is relative to the vault with ``/``; ``name`` is the file name without ``.md``;
-    ``title`` is the front matter's ``title`` if it is a text, else ``name``. ``tags`` holds front
-    matter and inline tags without ``#``, in order, each once (compared without case).
-    ``created`` and ``modified`` are the front matter's dates in seconds since the epoch, None if
-    absent; a date without a zone is read as UTC, so that a note reads the same everywhere.
-    ``front_matter`` is JSON-able: dates stay texts, as written; ``properties`` is what of it says
-    something to a reader.
+    ``text`` has no byte-order mark, and ``\\n`` for line ends. ``body_start`` is the start of the first
+    line that is not blank after the front matter (the end of the text if none). ``path`` is relative
+    to the vault with ``/``; ``name`` has no ``.md``; ``title`` is the front matter's, else ``name``.
+    ``tags`` are those of front matter and text, without ``#``. ``created`` and ``modified`` are the
+    front matter's, in seconds since the epoch, in UTC where it names no zone. ``front_matter`` is
+    JSON-able, dates as written; ``properties`` is what of it says something to a reader.
     ``sections`` are the offsets at which sections start: the body, and each heading of rank 1 or 2;
-    ``sections_apart`` tells that each is cited by itself, however small: a card, a page.
-    ``excluded`` is the reason the owner gave to keep the note out (``private: true``), else None.
-    ``edits`` are sorted and do not overlap. ``warnings`` say where, what and what to do.
+    ``sections_apart``: each is cited by itself, however small: a card, a page. ``excluded`` is why
+    the owner keeps the note out (``private: true``). ``edits`` are sorted and disjoint.
     """
 
     path: str

@@ -1,8 +1,5 @@
 """Opens files of a vault so that nothing outside it is ever read or written, whatever is swapped
-meanwhile.
-
-Touches: vault-read, vault-write (what others have written into folders of it).
-"""
+meanwhile."""
 
 from __future__ import annotations
 
@@ -26,8 +23,7 @@ _CLOSED = getattr(os, "O_CLOEXEC", 0)
 def open_below(root: Path, path: str) -> BinaryIO:
     """Open a regular file of a vault to be read; symbolic links are followed inside the vault only.
 
-    Opened are the folders and the file that the path was resolved to, one in the other, none of
-    them through a link: what was looked at is what is read.
+    The path is resolved first, and what it leads to is opened folder by folder, through no link.
 
     :param path: relative to ``root``, with ``/``.
     :raises OSError: if there is no such file, it is none, or it lies outside.
@@ -60,8 +56,7 @@ def open_below(root: Path, path: str) -> BinaryIO:
 def open_dir_below(root: Path, parts: tuple[str, ...], *, make: bool = False) -> int:
     """Open a folder below another one, through no link; return its descriptor, to be closed.
 
-    :param make: whether to make the folders that are not there.
-
+    :param make: make the folders that are not there.
     :raises OSError: if it is not there, or a link is on the way.
     """
     folder_fd = os.open(root, _FOLDER | _CLOSED)
@@ -79,10 +74,8 @@ def open_dir_below(root: Path, parts: tuple[str, ...], *, make: bool = False) ->
 
 @dataclass(frozen=True, slots=True)
 class HeldFolder:
-    """A folder to write in; ``fd`` is its descriptor, by which all is done where there is one.
-
-    A folder that is held stays the one that was checked, whatever is put at its path meanwhile.
-    """
+    """A folder to write in; by its descriptor, where there is one, it stays the one that was checked,
+    whatever is put at its path meanwhile."""
 
     path: Path
     fd: int | None

@@ -6,7 +6,7 @@ import codecs
 import errno
 import hashlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
@@ -23,24 +23,24 @@ from notehop.indexing.vault.model import (
     each_once,
 )
 from notehop.indexing.vault.opening import open_below
-from notehop.indexing.vault.parts import (
-    PartsRead,
-    Unreadable,
-    assemble,
-    read_base,
-    read_canvas,
-)
+from notehop.indexing.vault.parts import Unreadable, assemble, read_base, read_canvas
 from notehop.indexing.vault.pdf import read_pdf
 from notehop.indexing.vault.plain import OffsetMap
 from notehop.indexing.vault.properties import read_properties
 from notehop.indexing.vault.walk import FileEntry
+
+SPLITTING_RANKS = 2  # H1 and H2; deeper headings stay in the text of their section
+_LONGEST_PROPERTY = 2_000  # characters; a longer value is prose
+_READERS = {".canvas": read_canvas, ".base": read_base, ".pdf": read_pdf}
+
+_OF_THE_FILE = (errno.EACCES, errno.EPERM, errno.EISDIR, errno.ELOOP, errno.ENAMETOOLONG)
+"""What a disk that works says of a file; all else (EIO, ESTALE, ENOTCONN, …) it says of itself."""
 
 
 def parse_note(path: str, data: bytes, *, comment_links: CommentLinks = "inline") -> Note:
     """Parse one file as what its name says: a canvas, a base, a PDF, or else Markdown.
 
     :param path: relative to the vault, with ``/``.
-    :param comment_links: which links inside ``%%comments%%`` count.
     :raises Unreadable: if a file that is no Markdown is not what its name says.
     :raises OSError: if what is to read it cannot be started, or was stopped.
     """
@@ -48,13 +48,6 @@ def parse_note(path: str, data: bytes, *, comment_links: CommentLinks = "inline"
     if read is None:
         return parse_markdown(path, data, comment_links=comment_links)
     return assemble(path, data, *read(data), comment_links=comment_links)
-
-
-_READERS: dict[str, Callable[[bytes], PartsRead]] = {
-    ".canvas": read_canvas,
-    ".base": read_base,
-    ".pdf": read_pdf,
-}
 
 
 def parse_markdown(path: str, data: bytes, *, comment_links: CommentLinks = "inline") -> Note:
@@ -83,11 +76,6 @@ def parse_markdown(path: str, data: bytes, *, comment_links: CommentLinks = "inl
         edits=body.edits,
         warnings=(*warnings, *note.warnings),
     )
-
-
-SPLITTING_RANKS = 2  # H1 and H2; deeper headings stay in the text of their section
-
-_LONGEST_PROPERTY = 2_000  # characters; a longer value is prose
 
 
 def _property_links(front_matter: FrontMatter) -> Iterator[Link]:
@@ -143,18 +131,14 @@ def extract_wiki_links(text: str) -> list[str]:
     return list(dict.fromkeys(name for name in targets if name and not name.startswith("|")))
 
 
-_OF_THE_FILE = (errno.EACCES, errno.EPERM, errno.EISDIR, errno.ELOOP, errno.ENAMETOOLONG)
-"""What a disk that works says of a file; all else (EIO, ESTALE, ENOTCONN, …) it says of itself."""
-
-
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What reading a file gave: a note, or the reason why there is none.
+    """What reading a file gave: a note, or the problem.
 
-    ``file`` carries size and time as they were when it was opened. ``content_hash`` is empty where
-    there is a problem that may pass while the file stays as it is. ``note`` is None, without a
-    problem, when the content is what the catalog knows already. ``away``: the disk did not answer,
-    or a process that reads was stopped, and nothing is known of the file as it is now.
+    ``file`` has size and time as they were when it was opened. ``content_hash`` is empty where the
+    problem may pass while the file stays as it is. Without note and problem, the content is what the
+    catalog knows. ``away``: nothing is known of the file as it is now, since the disk did not answer,
+    or a process that reads was stopped.
     """
 
     file: FileEntry

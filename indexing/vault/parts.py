@@ -15,12 +15,21 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from notehop.indexing.vault.body import read_body
-from notehop.indexing.vault.front_matter import YamlProblem, read_yaml
+from notehop.indexing.vault.front_matter import FrontMatter, YamlProblem
 from notehop.indexing.vault.model import CommentLinks, Heading, Lines, Note, each_once
 from notehop.indexing.vault.plain import words_of
 
-TOP_RANKS = 2
-"""Ranks that the parts' own headings take; those that a part's text has stand below."""
+TOP_RANKS = 2  # ranks that the parts' own headings take; those that a part's text has stand below
+MOST_CARDS = 5_000  # cards, groups and edges, each, that are read: more no person has laid out
+MOST_GROUPS = 500  # groups in which cards are looked for; the labels of others are cards
+
+HEADING_CHARS = 60
+"""Characters of a card's first line by which it is called where it has no heading."""
+
+_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})", re.MULTILINE)
+_JOINS = {"and": "all of", "or": "any of", "not": "none of"}
+_IN_WORDS = ("type", "name", "filters", "order", "sort", "groupBy")
+"""Keys of a view that are said in words, or have none to say (a column's width is kept apart)."""
 
 
 class Unreadable(ValueError):
@@ -32,8 +41,7 @@ class Part:
     """A stretch of a file that is found and cited by itself: a card, a view, a page.
 
     ``headings`` are those that begin with it, (rank, text), rank 1 or 2, outermost first.
-    ``markdown`` tells whether the text is the owner's Markdown, whose links and tags count; of any
-    other text nothing does.
+    ``markdown`` tells whether the text is the owner's Markdown, whose links and tags count.
     """
 
     headings: tuple[tuple[int, str], ...]
@@ -53,32 +61,30 @@ def assemble(
     *,
     comment_links: CommentLinks,
 ) -> Note:
-    """Make a note whose sections are the parts, each read by itself.
-
-    An open code block or comment of one part hides nothing of the next.
+    """Make a note whose sections are the parts; an open code block of one hides nothing of the next.
 
     :param data: the file, for the content hash.
     """
-    texts: list[str] = []
+    text = ""
     headings: list[Heading] = []
     sections: list[int] = []
     markdown: list[tuple[int, int]] = []
-    at, line = 0, 1
+    line = 1
     for part in parts:
-        sections.append(at)
+        sections.append(len(text))
         for level, words in part.headings:
             plain = " ".join(words.split())
-            text = f"{'#' * level} {plain}\n\n"
-            headings.append(Heading(plain, level, line, at, at + len(text) - 2, plain))
-            texts.append(text)
-            at, line = at + len(text), line + 2
-        text = part.text.strip("\n") + "\n\n"
-        below = line + text.count("\n")
+            shown = f"{'#' * level} {plain}"
+            end = len(text) + len(shown)
+            headings.append(Heading(plain, level, line, len(text), end, plain))
+            text += f"{shown}\n\n"
+            line += 2
+        below = part.text.strip("\n") + "\n\n"
+        text += below
+        line += below.count("\n")
         if part.markdown:
-            markdown.append((line, below - 2))  # without the empty line behind it
-        texts.append(text)
-        at, line = at + len(text), below
-    text = "".join(texts)
+            # Without the empty line behind it.
+            markdown.append((line - below.count("\n"), line - 2))
     body = read_body(text, Lines(text), markdown, comment_links=comment_links)
     headings += [replace(one, level=min(one.level + TOP_RANKS, 6)) for one in body.headings]
     name = path.rpartition("/")[2]
@@ -100,18 +106,6 @@ def assemble(
     )
 
 
-_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})", re.MULTILINE)
-
-MOST_CARDS = 5_000
-"""Cards, groups and edges, each, that are read: more no person has laid out."""
-
-MOST_GROUPS = 500
-"""Groups in which cards are looked for; the labels of others are cards."""
-
-HEADING_CHARS = 60
-"""Characters of a card's first line by which it is called where it has no heading."""
-
-
 @dataclass(slots=True)
 class _Card:
     """A node of the canvas; ``box`` is left, top, right, bottom. ``edges`` are labelled ones."""
@@ -125,10 +119,6 @@ class _Card:
     @property
     def place(self) -> tuple[float, float, str]:
         return self.box[1], self.box[0], self.id
-
-    @property
-    def area(self) -> float:
-        return (self.box[2] - self.box[0]) * (self.box[3] - self.box[1])
 
     def holds(self, other: _Card) -> bool:
         """Whether the middle of another card lies in this one."""
@@ -146,29 +136,8 @@ def read_canvas(data: bytes) -> PartsRead:
 
     :raises Unreadable: if it is no JSON object, or its parts are not what a canvas has.
     """
+    read: dict[str, list[dict[str, Any]]] = {}
     warnings: list[str] = []
-    nodes, edges = _read(data, warnings)
-    cards = [card for node in nodes if (card := _card(node)) is not None]
-    _label(cards, edges)
-    cards.sort(key=lambda card: card.place)
-    groups = [card for card in cards if card.kind == "group" and card.text][:MOST_GROUPS]
-    # By the objects: a file may give several the same id, or none.
-    inside: dict[int | None, list[_Card]] = {}
-    within = set(map(id, groups))
-    for card in cards:
-        if id(card) in within or not card.text:
-            continue
-        around = [group for group in groups if group.holds(card)]
-        group = min(around, key=lambda one: (one.area, one.place), default=None)
-        inside.setdefault(None if group is None else id(group), []).append(card)
-    parts = [*_parts((), inside.get(None, ()))]
-    for group in groups:
-        parts += _parts(((1, _first_words(group.text)),), inside.get(id(group), ()), group.edges)
-    return parts, warnings
-
-
-def _read(data: bytes, warnings: list[str]) -> Iterator[list[dict[str, Any]]]:
-    """The nodes, then the edges."""
     try:
         whole = json.loads(data.decode("utf-8-sig")) if data.strip() else {}
         if not isinstance(whole, dict):
@@ -179,10 +148,34 @@ def _read(data: bytes, warnings: list[str]) -> Iterator[list[dict[str, Any]]]:
                 raise ValueError(f"its {key} are no list")
             if len(found) > MOST_CARDS:
                 warnings.append(f"{len(found):,} {key}; the first {MOST_CARDS:,} were read")
-            yield [one for one in found[:MOST_CARDS] if isinstance(one, dict)]
+            read[key] = [one for one in found[:MOST_CARDS] if isinstance(one, dict)]
     except (ValueError, RecursionError) as exc:
         reason = "nested too deeply" if isinstance(exc, RecursionError) else exc
         raise Unreadable(f"is no canvas: {reason}; open it in the app and save it") from exc
+    cards = [card for node in read["nodes"] if (card := _card(node)) is not None]
+    by_id = {card.id: card for card in cards if card.id}
+    for edge in read["edges"]:
+        label = " ".join(_string(edge, "label").split())
+        start, end = by_id.get(_string(edge, "fromNode")), by_id.get(_string(edge, "toNode"))
+        if label and start is not None and end is not None:
+            begins = f"{start.text}: " if start.kind in ("file", "link") else ""
+            called = end.text if end.kind in ("file", "link") else _headed(end.text)[0]
+            start.edges.append(f"- {begins}{label} → {called}")
+    cards.sort(key=lambda card: card.place)
+    groups = [card for card in cards if card.kind == "group" and card.text][:MOST_GROUPS]
+    areas = [(one.box[2] - one.box[0]) * (one.box[3] - one.box[1]) for one in groups]
+    # By the objects: a file may give several the same id, or none.
+    within = set(map(id, groups))
+    inside: list[list[_Card]] = [[] for _ in range(len(groups) + 1)]
+    for card in cards:
+        if card.text and id(card) not in within:
+            around = [at for at, group in enumerate(groups) if group.holds(card)]
+            smallest = min(around, key=lambda at: (areas[at], groups[at].place), default=-1)
+            inside[smallest].append(card)
+    parts = [*_parts((), inside[-1])]
+    for group, held in zip(groups, inside, strict=False):
+        parts += _parts(((1, _first_words(group.text)),), held, group.edges)
+    return parts, warnings
 
 
 def _card(node: Mapping[str, Any]) -> _Card | None:
@@ -215,24 +208,9 @@ def _number(value: object) -> float:
     return float(value)
 
 
-def _label(cards: Iterable[_Card], edges: Iterable[Mapping[str, Any]]) -> None:
-    """Give each card the labelled edges that start from it."""
-    by_id = {card.id: card for card in cards if card.id}
-    for edge in edges:
-        label = " ".join(_string(edge, "label").split())
-        start, end = by_id.get(_string(edge, "fromNode")), by_id.get(_string(edge, "toNode"))
-        if label and start is not None and end is not None:
-            begins = f"{start.text}: " if start.kind in ("file", "link") else ""
-            start.edges.append(f"- {begins}{label} → {_called(end)}")
-
-
-def _called(card: _Card) -> str:
-    return card.text if card.kind in ("file", "link") else _headed(card.text)[0]
-
-
 def _parts(
     headings: tuple[tuple[int, str], ...], cards: Sequence[_Card], edges: Sequence[str] = ()
-) -> Iterable[Part]:
+) -> Iterator[Part]:
     """A group: what it lists, then its text cards; its heading stands with the first of them."""
     listed = [card for card in cards if card.kind != "text"]
     lines = [f"- {'!' * (card.kind == 'file')}{card.text}" for card in listed]
@@ -268,11 +246,6 @@ def _first_words(text: str) -> str:
     return line[: HEADING_CHARS - 1].rsplit(" ", 1)[0].rstrip(" ,;:") + " …"
 
 
-_JOINS = {"and": "all of", "or": "any of", "not": "none of"}
-_IN_WORDS = ("type", "name", "filters", "order", "sort", "groupBy")
-"""Keys of a view that are said in words, or have none to say (a column's width is kept apart)."""
-
-
 def read_base(data: bytes) -> PartsRead:
     """Read a base: what holds for all of it, then a part a view, called by the view's name.
 
@@ -281,13 +254,22 @@ def read_base(data: bytes) -> PartsRead:
     :raises Unreadable: if it is no YAML mapping.
     """
     try:
-        whole = read_yaml(data.decode("utf-8-sig")).values
+        whole = FrontMatter(data.decode("utf-8-sig")).values
     except (UnicodeDecodeError, YamlProblem) as exc:
         at = f"line {exc.line + 1}: " if isinstance(exc, YamlProblem) else ""
         raise Unreadable(f"is no base: {at}{exc}; open it in the app and save it") from exc
-    parts = []
-    if said := [*_filters(whole.get("filters"), "All views show notes with"), *_properties(whole)]:
-        parts.append(Part((), "\n".join(said)))
+    said = [*_filters(whole.get("filters"), "All views show notes with")]
+    for key, kind in (
+        ("formulas", "Formula"),
+        ("properties", "Property"),
+        ("summaries", "Summary"),
+    ):
+        found = whole.get(key)
+        for name, value in found.items() if isinstance(found, Mapping) else ():
+            shown = value.get("displayName") if isinstance(value, Mapping) else value
+            if isinstance(shown, str | int):
+                said.append(f"{kind} {_flat(name)}: {_flat(shown)}")
+    parts = [Part((), "\n".join(said))] if said else []
     views = whole.get("views")
     for number, view in enumerate(views if isinstance(views, list) else (), start=1):
         if isinstance(view, Mapping):
@@ -296,7 +278,7 @@ def read_base(data: bytes) -> PartsRead:
     return parts, []
 
 
-def _view(view: Mapping[str, Any]) -> Iterable[str]:
+def _view(view: Mapping[str, Any]) -> Iterator[str]:
     yield f"A {_flat(view.get('type')) or 'table'} of notes."
     yield from _filters(view.get("filters"), "It shows notes with")
     order = view.get("order")
@@ -314,7 +296,7 @@ def _view(view: Mapping[str, Any]) -> Iterable[str]:
             yield f"{_flat(key)}: {_flat(value)}"
 
 
-def _filters(found: Any, said: str, depth: int = 0) -> Iterable[str]:
+def _filters(found: Any, said: str, depth: int = 0) -> Iterator[str]:
     """Filters as a nested list; a mapping joins its own by ``and``, ``or`` or ``not``."""
     if found is None:
         return
@@ -330,19 +312,6 @@ def _filters(found: Any, said: str, depth: int = 0) -> Iterable[str]:
             yield from _filters(one, said, max(depth, 1))
     else:
         yield f"{indent}- {_flat(found)}"
-
-
-def _properties(whole: Mapping[str, Any]) -> Iterable[str]:
-    for key, said in (
-        ("formulas", "Formula"),
-        ("properties", "Property"),
-        ("summaries", "Summary"),
-    ):
-        found = whole.get(key)
-        for name, value in found.items() if isinstance(found, Mapping) else ():
-            shown = value.get("displayName") if isinstance(value, Mapping) else value
-            if isinstance(shown, str | int):
-                yield f"{said} {_flat(name)}: {_flat(shown)}"
 
 
 def _flat(value: object) -> str:

@@ -21,17 +21,16 @@ MOST_CHARACTERS = 10_000_000
 SECONDS = 60.0
 """Limits of one file; what lies within them is read, and a warning says what is left out."""
 
-GRACE = 2.0
-"""Seconds after which a process that does not heed its own limit is ended."""
+GRACE = 2.0  # seconds after which a process that does not heed its own limit is ended
 
 INSTALL = "pip install 'notehop[pdf]'"
 
 _STOPPED = tuple(-one for one in (signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", 1)))
 """Exit codes of a process that was ended with all of its group or service."""
 
-_REMEMBERED = 4
 _CONTROLS = re.compile(r"[^\S\n]+|[\x00-\x08\x0b-\x1f\x7f-\x9f]+")
 
+_REMEMBERED = 4
 _known: dict[tuple[bytes, int], PartsRead] = {}
 """Hash and limit -> what was read, of the last few: a page that is turned is not read again."""
 
@@ -60,16 +59,15 @@ def read_pdf(data: bytes, *, pages: int = MOST_PAGES, seconds: float = SECONDS) 
         raise Unreadable(f"cannot be read: {said[0]['problem']}")
     total, read = said[0]["total"], said[1:]
     stopped = read.pop()["stopped"] if read and "stopped" in read[-1] else ended
-    pages_read = list(enumerate(read, start=1))
-    parts = [
-        Part(((1, f"Page {number}"),), text)
-        for number, one in pages_read
-        if (text := _clean(one.get("text", "")))
-    ]
-    broken = [(number, one["problem"]) for number, one in pages_read if "problem" in one]
+    parts, broken = [], []
+    for number, one in enumerate(read, start=1):
+        if text := _clean(one.get("text", "")):
+            parts.append(Part(((1, f"Page {number}"),), text))
+        if "problem" in one:
+            broken.append((number, one["problem"]))
+    first, reason = broken[0] if broken else (0, "")
     if not parts and stopped:
         raise Unreadable(f"has no text on the first {len(read):,} of {total:,} pages: {stopped}")
-    first, reason = broken[0] if broken else (0, "")
     if not parts and broken:
         raise Unreadable(f"cannot be read: page {first:,} is damaged ({reason}); save it anew")
     if not parts:
@@ -90,7 +88,7 @@ def read_pdf(data: bytes, *, pages: int = MOST_PAGES, seconds: float = SECONDS) 
 
 
 def _extract(data: bytes, pages: int, seconds: float) -> tuple[list[dict[str, Any]], str]:
-    """What the process said, line by line, and why it did not come to an end, or nothing."""
+    """What the process said, line by line, and why it did not come to an end."""
     script = Path(__file__).with_name("pdf_child.py")
     limits = [str(pages), str(MOST_CHARACTERS), str(seconds)]
     try:

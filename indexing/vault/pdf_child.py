@@ -14,8 +14,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from io import BytesIO
 
-MEMORY = 2_000_000_000
-"""Bytes that a file may take up while it is read."""
+MEMORY = 2_000_000_000  # bytes that a file may take up while it is read
 
 
 def extract(
@@ -33,19 +32,19 @@ def extract(
     left = characters
     try:
         reader = PdfReader(BytesIO(data))
-        if reader.is_encrypted and not reader.decrypt(""):
-            yield {"problem": "it is encrypted; save a copy without a password"}
-            return
-        total = len(reader.pages)
+        encrypted = reader.is_encrypted and not reader.decrypt("")
+        total = 0 if encrypted else len(reader.pages)
     except DependencyError:
-        yield {"problem": "it is encrypted; save a copy without a password"}
-        return
+        encrypted, total = True, 0
     except Exception as exc:  # noqa: BLE001 (a parser of anything raises anything)
         yield {"problem": f"it is damaged ({_named(exc)}); save it anew"}
         return
+    if encrypted:
+        yield {"problem": "it is encrypted; save a copy without a password"}
+        return
     yield {"total": total}
+    stopped = ""
     for number in range(total):
-        stopped = ""
         if number == pages:
             stopped = f"no file is read further than page {pages:,}"
         elif left <= 0:
@@ -53,8 +52,7 @@ def extract(
         elif time.monotonic() > until:
             stopped = f"reading it took longer than {seconds:g} s"
         if stopped:
-            yield {"stopped": stopped}
-            return
+            break
         try:
             text = reader.pages[number].extract_text()[:left]
         except Exception as exc:  # noqa: BLE001 (one page must not take the others with it)
@@ -62,7 +60,7 @@ def extract(
             continue
         left -= len(text)
         yield {"text": text}
-    yield {"stopped": ""}
+    yield {"stopped": stopped}
 
 
 def _named(exc: Exception) -> str:

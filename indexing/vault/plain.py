@@ -20,10 +20,7 @@ class OffsetMap:
     """A text put together from stretches of another, and the way between the offsets of both."""
 
     def __init__(self, end: int = 0) -> None:
-        """Begin empty.
-
-        :param end: offset in the other text that the end of this one leads back to.
-        """
+        """:param end: offset in the other text that the end of this one leads back to."""
         self._end = end
         self._parts: list[str] = []
         self._length = 0
@@ -35,7 +32,7 @@ class OffsetMap:
         """Append a stretch.
 
         :param raw: where it starts in the other text, not before that of the one before.
-        :param copied: whether offsets inside it have their like in the other text.
+        :param copied: offsets inside it have their like in the other text.
         """
         self._plain.append(self._length)
         self._raw.append(raw)
@@ -44,11 +41,8 @@ class OffsetMap:
         self._length += len(text)
 
     def add_edited(self, text: str, start: int, end: int, edits: Sequence[Edit]) -> None:
-        """Append ``text[start:end]`` of the other text with the edits made that begin in it.
-
-        One that begins before only takes its text away.
-
-        :param edits: sorted and disjoint, of the other text.
+        """Append ``text[start:end]`` of the other text with the edits made that begin in it; one that
+        begins before only takes its text away. Edits are sorted and disjoint.
         """
         first = bisect_left(edits, start, key=lambda edit: edit.start)
         at = max(start, edits[first - 1].end) if first else start
@@ -64,15 +58,13 @@ class OffsetMap:
 
     @property
     def text(self) -> str:
-        """All stretches, one after the other."""
         self._parts = ["".join(self._parts)]
         return self._parts[0]
 
     def to_raw(self, plain: int) -> int | None:
-        """Return the offset in the other text; None inside a replacement, where nothing can be cut.
+        """The offset in the other text; None inside a replacement, where nothing can be cut.
 
-        Between two stretches it is the first offset that fits, so that marks go with what they
-        mark.
+        Between two stretches the first that fits, so that marks go with what they mark.
         """
         if plain >= self._length:
             return self._end
@@ -83,24 +75,20 @@ class OffsetMap:
         return self._raw[part] + plain - self._plain[part] if self._lengths[part] else None
 
     def to_plain(self, raw: int) -> int:
-        """Return the offset in the text; of what was replaced or dropped, its place."""
+        """The offset in the text; of what was replaced or dropped, its place."""
         part = max(0, bisect_right(self._raw, raw) - 1)
         return self._plain[part] + max(0, min(raw - self._raw[part], self._lengths[part]))
 
 
 def plain_map(note: Note, start: int, end: int) -> OffsetMap:
-    """``note.text[start:end]`` with links replaced by their words and comments dropped.
-
-    Block ids and reference definitions are dropped too; list bullets, quote and emphasis marks
-    stay.
-    """
+    """``note.text[start:end]`` with links replaced by their words, and without comments, block ids and
+    reference definitions; list bullets, quote and emphasis marks stay."""
     found = OffsetMap(end)
     found.add_edited(note.text, start, end, note.edits)
     return found
 
 
 def plain_text(note: Note, start: int, end: int) -> str:
-    """The text of :func:`plain_map`."""
     return plain_map(note, start, end).text
 
 
@@ -131,11 +119,10 @@ def words_of(text: str) -> str:
 
 
 def without_emphasis(text: str) -> str:
-    """A line as a reader sees it: without the marks of emphasis, highlights and code.
+    """A line without the marks of emphasis, highlights and code.
 
-    Marks that mean nothing stay: ``snake_case``, ``~/notes``, ``$5``, ``x = y``; and so do stars
-    behind a letter or digit, which Markdown takes for emphasis and people for a product
-    (``3*4*5``).
+    Marks that mean nothing stay (``snake_case``, ``~/notes``), and so do stars behind a letter or
+    digit, which Markdown takes for emphasis and people for a product (``3*4*5``).
     """
     return _inline(text, str)
 
@@ -167,7 +154,7 @@ def _emphasis() -> MarkdownIt:
 
 
 class LinkText(NamedTuple):
-    """The parts of a link; see :class:`notehop.indexing.vault.model.Link` for each."""
+    """Parts of a :class:`notehop.indexing.vault.model.Link`."""
 
     target: str
     fragment: str | None
@@ -177,9 +164,8 @@ class LinkText(NamedTuple):
 def read_wikilink(inner: str) -> LinkText | None:
     """Read what stands between ``[[`` and ``]]``; None if it is no link.
 
-    The first ``|`` parts path and display text, with the backslash that a table needs before it
-    dropped; a ``|`` with nothing before it parts nothing, and the link leads nowhere, as in the
-    app.
+    The first ``|``, with or without the backslash that a table needs, parts path and display text;
+    with nothing before it, it parts nothing, and the link leads nowhere, as in the app.
     """
     inner = inner.strip()
     bar = inner.find("|")
@@ -200,13 +186,10 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 
 def read_destination(destination: str, display: str | None) -> LinkText | None:
-    """Read the destination of a Markdown link; None if it is empty or a URL.
-
-    ``%20`` and its like are decoded after the fragment was split off, so that a file name may hold
-    an encoded ``#``.
-    """
+    """Read the destination of a Markdown link; None if it is empty or a URL."""
     if _SCHEME.match(destination) or destination.startswith("//"):
         return None
+    # Decoded afterwards: a file name may hold an encoded "#".
     target, _, fragment = (unquote(part).strip() for part in destination.partition("#"))
     return LinkText(target, fragment or None, display) if target or fragment else None
 
@@ -222,8 +205,8 @@ def without_size(display: str) -> str:
 def words(link: LinkText, *, embed: bool = False) -> str:
     """What a reader sees of a link: its display text, else ``Note > Heading`` as the app shows it.
 
-    Of a path the last segment, without ``.md``; block ids and the parameters of an attachment
-    (``page=3``) are no words. The size of an embed is none either. May be empty.
+    Block ids, parameters of an attachment (``page=3``) and the size of an embed are no words. May be
+    empty.
     """
     display = link.display or ""
     if display := without_size(display) if embed else display:

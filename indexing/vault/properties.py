@@ -14,6 +14,9 @@ from notehop.indexing.vault.model import Note, PropertyValue, each_once
 TAG_CHARACTERS = r"[^\u2000-\u206F\u2E00-\u2E7F'!\"#$%&()*+,.:;<=>?@^`{|}~\[\]\\\s]"
 """What the app takes for a character of a tag."""
 
+BETWEEN = " ·"
+"""What ends a property that another follows: on one line they read `genre: Sci-fi · rating: 7`."""
+
 _TAG = re.compile(rf"{TAG_CHARACTERS}+")
 _CREATED = ("created", "date", "created at", "date created", "creation date", "created on")
 _MODIFIED = (
@@ -21,6 +24,43 @@ _MODIFIED = (
     *("last updated", "date updated", "modification date", "lastmod", "modified on"),
 )
 _TYPES = ("type", "page type", "pagetype", "note type", "notetype")
+
+_NO = ("false", "no", "off", "0")
+_YES = ("true", "yes", "on", "1")
+_NOTHING = ("", "~", "null")
+_BROKEN_KEY = re.compile(
+    r"^[ \t{,?-]*[\"']?(private|notehop)[\"']?[ \t]*:(.*(?:\n[ \t]+\S.*)*)", re.I | re.M
+)
+
+# Keys by their words, folded; `imdbId` and `area_ha` have two.
+_WORDS = re.compile(r"[^\W\d_]+")
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+
+_NO_FACT = re.compile(
+    r"(?:ids?|uuid|uid|guid|title|private|notehop|publish|permalink|slug|layout|css|cssclass(?:es)?"
+    r"|icon|iconize|sticker|banner|cover|thumbnail|kanban|plugin|excalidraw|template|lang|locale"
+    r"|nav|stub|schema|modified|updated|lastmod|mtime|ctime)"
+)
+"""First or last words of keys that say how a note is kept or shown, or when it was last changed, which many
+programs write at each change."""
+
+_BY_THE_WAY = re.compile(
+    r"tags?|alias(?:es)?|(?:page ?|note ?)?type|created(?: (?:at|on))?|creation date|date created"
+)
+"""Keys that the index knows by other ways, or that stand in every note: where there is nothing else
+and the note has text, they are no passage."""
+
+_SWITCH = ("no", "yes")
+_BLANKS = ("{{", "<%")  # how what a template leaves to be filled in begins
+
+_FOR_PROGRAMS = re.compile(
+    r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|1\d{12}(?:\.\d+)?|20\d{12}"
+)
+"""UUIDs, milliseconds since the epoch, `20231104093012`."""
+
+_SERIAL = re.compile(r"[0-9A-Za-z_]{16,}")
+_WIKILINK = re.compile(r"!?\[\[([^\[\]|]*)(?:\|([^\[\]]*))?\]\]")
+_MARKDOWN_LINK = re.compile(r"!?\[([^\[\]]+)\]\([^()\s]+\)")
 
 V = TypeVar("V")
 
@@ -31,10 +71,26 @@ def read_properties(path: str, front_matter: FrontMatter) -> Note:
     Keys compare without case; ``-``, ``_`` and blanks are equal.
     """
     values = _by_name(front_matter.values)
-    tags, warnings = _tags(path, front_matter)
     name = path.rpartition("/")[2]
     if name.lower().endswith(".md"):
         name = name[:-3]
+    aliases: list[str] = []
+    for entry in (values.get("aliases"), values.get("alias")):
+        # A comma separates only where no list was written: in a list it is part of the name.
+        parts = entry.split(",") if isinstance(entry, str) else _listed(entry)
+        aliases += [alias for part in parts if (alias := _word(part)) is not None]
+    tags: list[str] = []
+    warnings = [*front_matter.warnings]
+    for key, entry in front_matter.values.items():
+        for item in _listed(entry) if _name(key) in ("tags", "tag") else ():
+            word = _word(item)
+            if word is not None and is_tag(tag := word.removeprefix("#").rstrip("/")):
+                tags.append(tag)
+            elif word is not None:
+                warnings.append(
+                    f"{path}:{front_matter.line_of(key)}: {word[:80]!r} is no tag, and the app "
+                    "ignores it too; write tags as a list of words without blanks or commas"
+                )
     return Note(
         path=path,
         name=name,
@@ -42,23 +98,20 @@ def read_properties(path: str, front_matter: FrontMatter) -> Note:
         text="",
         body_start=0,
         content_hash="",
-        aliases=_aliases(values.get("aliases"), values.get("alias")),
-        tags=tags,
+        aliases=each_once(aliases),
+        tags=each_once(tags),
         page_type=_first(_word(_plain(values.get(key))) for key in _TYPES),
         created=_first(seconds_of(values.get(key)) for key in _CREATED),
         modified=modified_in(front_matter.values),
         front_matter=front_matter.values,
-        properties=property_values(front_matter),
+        properties=_property_values(front_matter),
         excluded=_excluded(front_matter),
-        warnings=(*front_matter.warnings, *warnings),
+        warnings=tuple(warnings),
     )
 
 
 def modified_in(properties: Mapping[str, Any]) -> float | None:
-    """When the properties say that their note was changed, in seconds since the epoch, if they do.
-
-    :param properties: by key as written.
-    """
+    """When the properties say that their note was changed, in seconds since the epoch, if they do."""
     values = _by_name(properties)
     return _first(seconds_of(values.get(key)) for key in _MODIFIED)
 
@@ -101,43 +154,8 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _aliases(*entries: Any) -> tuple[str, ...]:
-    names: list[str] = []
-    for entry in entries:
-        # A comma separates only where no list was written: in a list it is part of the name.
-        parts = entry.split(",") if isinstance(entry, str) else _listed(entry)
-        names += [name for part in parts if (name := _word(part)) is not None]
-    return each_once(names)
-
-
-def _tags(path: str, front_matter: FrontMatter) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The tags of the values of ``tags`` and ``tag``, and a warning for each that is none."""
-    names: list[str] = []
-    warnings: list[str] = []
-    for key, entry in front_matter.values.items():
-        for item in _listed(entry) if _name(key) in ("tags", "tag") else ():
-            word = _word(item)
-            if word is not None and is_tag(name := word.removeprefix("#").rstrip("/")):
-                names.append(name)
-            elif word is not None:
-                warnings.append(
-                    f"{path}:{front_matter.line_of(key)}: {word[:80]!r} is no tag, and the app "
-                    "ignores it too; write tags as a list of words without blanks or commas"
-                )
-    return each_once(names), tuple(warnings)
-
-
 def _listed(entry: Any) -> list[Any]:
     return entry if isinstance(entry, list) else [entry]
-
-
-_NO = ("false", "no", "off", "0")
-_YES = ("true", "yes", "on", "1")
-_NOTHING = ("", "~", "null")
-
-_BROKEN_KEY = re.compile(
-    r"^[ \t{,?-]*[\"']?(private|notehop)[\"']?[ \t]*:(.*(?:\n[ \t]+\S.*)*)", re.I | re.M
-)
 
 
 def _excluded(front_matter: FrontMatter) -> str | None:
@@ -150,7 +168,7 @@ def _excluded(front_matter: FrontMatter) -> str | None:
         (_name(key), "" if value is None else str(value))
         for key, value in front_matter.values.items()
     ]
-    written += [(_name(key), "said twice") for key in front_matter.repeated]
+    written += [(_name(key), "said twice") for _, key in front_matter.repeated]
     written += [
         (key.casefold(), value.partition(" #")[0].strip(" \t\n\"'},"))
         for key, value in _BROKEN_KEY.findall(front_matter.broken or "")
@@ -165,39 +183,7 @@ def _excluded(front_matter: FrontMatter) -> str | None:
     return None
 
 
-# Keys by their words, folded; `imdbId` and `area_ha` have two.
-_WORDS = re.compile(r"[^\W\d_]+")
-_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
-
-_NO_FACT = re.compile(
-    r"(?:ids?|uuid|uid|guid|title|private|notehop|publish|permalink|slug|layout|css|cssclass(?:es)?"
-    r"|icon|iconize|sticker|banner|cover|thumbnail|kanban|plugin|excalidraw|template|lang|locale"
-    r"|nav|stub|schema|modified|updated|lastmod|mtime|ctime)"
-)
-"""First or last words of keys that say how a note is kept or shown, or when it was last changed, which many
-programs write at each change."""
-
-_BY_THE_WAY = re.compile(
-    r"tags?|alias(?:es)?|(?:page ?|note ?)?type|created(?: (?:at|on))?|creation date|date created"
-)
-"""Keys that the index knows by other ways, or that stand in every note: where there is nothing else
-and the note has text, they are no passage."""
-
-_SWITCH = ("no", "yes")
-
-_BLANKS = ("{{", "<%")
-"""How what a template leaves to be filled in begins."""
-
-_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
-_SERIAL = re.compile(r"[0-9A-Za-z_-]{16,}")
-_TIMESTAMP = re.compile(r"1\d{12}(?:\.\d+)?|20\d{12}")
-"""Milliseconds since the epoch, `20231104093012`: numbers for programs."""
-
-_WIKILINK = re.compile(r"!?\[\[([^\[\]|]*)(?:\|([^\[\]]*))?\]\]")
-_MARKDOWN_LINK = re.compile(r"!?\[([^\[\]]+)\]\([^()\s]+\)")
-
-
-def property_values(front_matter: FrontMatter) -> tuple[PropertyValue, ...]:
+def _property_values(front_matter: FrontMatter) -> tuple[PropertyValue, ...]:
     """What a front matter says, in the order of its text.
 
     Left out are values that are empty, blanks of a template, or names for programs (ids, hashes,
@@ -229,14 +215,11 @@ def _text_of(value: Any) -> str:
     if any(blank in written for blank in _BLANKS):
         return ""
     text = " ".join(_MARKDOWN_LINK.sub(r"\1", _WIKILINK.sub(_words, written)).split())
-    return "" if _is_for_a_program(text) or not any(map(str.isalnum, text)) else text
-
-
-def _is_for_a_program(text: str) -> bool:
-    if _UUID.fullmatch(text) or _TIMESTAMP.fullmatch(text):
-        return True
     # `5a7103beeb92`, `16n2qbhtcnrblwxmx3deglu`: digits among the letters, and no blank.
-    return bool(_SERIAL.fullmatch(text)) and len(re.findall(r"\d+", text)) > 1 and "-" not in text
+    is_serial = _SERIAL.fullmatch(text) and len(re.findall(r"\d+", text)) > 1
+    if is_serial or _FOR_PROGRAMS.fullmatch(text) or not any(map(str.isalnum, text)):
+        return ""
+    return text
 
 
 def _words(link: re.Match[str]) -> str:
@@ -245,20 +228,22 @@ def _words(link: re.Match[str]) -> str:
     return shown or target.rpartition("/")[2].removesuffix(".md").strip() or fragment.lstrip("^#")
 
 
-BETWEEN = " ·"
-"""What ends a property that another follows: on one line they read `genre: Sci-fi · rating: 7`."""
-
-
 def property_texts(note: Note, has_text: bool, fits: int) -> list[tuple[str, int, int]]:
     """The properties of a note as text, laid over the lines that they stand in.
 
-    :param has_text: whether the note says something beside them; then its names, tags, type and
-        date of birth alone are nothing.
+    :param has_text: whether the note says something beside them; then its names, tags, type, date of
+        birth and switches alone are nothing.
     :param fits: characters of a text; one property alone may have more.
     :returns: (text, first line, last line): line ``i`` of a text (from 0) stands in line
         ``first + i`` of the note; empty where they say nothing.
     """
-    if not note.properties or (has_text and not _says_something(note.properties)):
+    if not note.properties or (
+        has_text
+        and all(
+            value.text in _SWITCH or _BY_THE_WAY.fullmatch(_name(value.key.strip()))
+            for value in note.properties
+        )
+    ):
         return []
     texts: list[tuple[str, int, int]] = []
     waiting: list[tuple[int, str]] = []
@@ -284,10 +269,3 @@ def _laid_out(parts: Sequence[tuple[int, str]]) -> tuple[str, int, int]:
     for line, part in [*parts[:-1], (parts[-1][0], parts[-1][1].removesuffix(BETWEEN))]:
         lines[line - first].append(part)
     return "\n".join(map(" ".join, lines)), first, last
-
-
-def _says_something(values: tuple[PropertyValue, ...]) -> bool:
-    """Whether any of them is more than the name, tags, type, date of birth or a switch of a note."""
-    return not all(
-        value.text in _SWITCH or _BY_THE_WAY.fullmatch(_name(value.key.strip())) for value in values
-    )

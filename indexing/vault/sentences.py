@@ -18,13 +18,12 @@ _WINDOW = 4_000  # characters; the segmenter's time is quadratic in quotes that 
 
 
 def sentence_spans(text: str, language: str = "en") -> list[tuple[int, int]]:
-    """Return the spans of the sentences of a text; together they are the text, blanks included.
+    """The half-open spans of the sentences of a text; together they are the text, blanks included.
 
     A sentence of more than 4,000 characters may be cut.
 
     :param language: ISO 639-1 code; what the segmenter does not know is read as English, whose
         rules also know the full stops of other scripts.
-    :returns: half-open spans in order; empty for an empty text.
     """
     spans: list[tuple[int, int]] = []
     start = 0
@@ -56,7 +55,12 @@ def _ends(text: str, language: str) -> list[int]:
         window = text[start : start + _WINDOW]
         found = {boundary["end_index"] for boundary in get_sentence_boundaries(language, window)}
         inside = sorted(
-            end for end in found if 0 < end < len(window) and not _in_a_date(window, end)
+            end
+            for end in found
+            if 0 < end < len(window)
+            # A full stop of a day, as in `3. Mai`: where a note is not in the language of its vault,
+            # the segmenter takes it for the end of a sentence.
+            and not (_DAY.search(window, max(0, end - 6), end) and _MONTH.match(window, end))
         )
         last = start + _WINDOW >= len(text)
         # The last sentence of a window may go on behind it: read it again from its beginning,
@@ -66,10 +70,3 @@ def _ends(text: str, language: str) -> list[int]:
         ends += [start + end for end in inside]
         start = ends[-1]
     return ends
-
-
-def _in_a_date(text: str, at: int) -> bool:
-    """Whether a full stop before ``at`` belongs to a day, as in ``3. Mai``: where a note is not in
-    the language of its vault, the segmenter takes it for the end of a sentence."""
-    is_day = _DAY.search(text, max(0, at - 6), at) is not None
-    return is_day and _MONTH.match(text, at) is not None

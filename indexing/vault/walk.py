@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from time import thread_time
 from typing import Literal
@@ -17,13 +17,25 @@ from notehop.config.small_files import read_json_file
 Exclusion = Callable[[str], str | None]
 """Path relative to the vault, with ``/`` -> reason, or None if the path is kept."""
 
+MAX_FILTERS = 1_000  # of the app's settings, which somebody else may have written
+MAX_FILTER_CHARS = 2_000  # of one of them
+
+FILTER_SECONDS = 1.0
+PATH_SECONDS = 0.001
+"""What one ignore filter may take: at once, and for a path on average. An ordinary one takes a
+microsecond; one that tries all ways to match takes years."""
+
+_DEEP = {"**/": "(?:.*?/)??", "**": ".*?"}  # wild cards that pass `/`, as little as will do
+
+_NOT_OF_JAVASCRIPT = re.compile(r"\\.|\(\?(?!:|=|!|<|[a-z-]+[:)])", re.DOTALL)
+"""Groups that only other dialects have: calls and recursion, which take memory without end."""
+
 
 @dataclass(frozen=True, slots=True)
 class FileEntry:
     """One file of the vault; ``path`` is relative to it, with ``/``, spelled as on disk.
 
-    ``size`` is in bytes, ``mtime_ns`` in nanoseconds since the epoch. ``excluded`` is the reason
-    the file is kept out of the index, else None; links to it are reported as excluded.
+    ``excluded`` is the reason the file is kept out of the index; links to it are reported as such.
     """
 
     path: str
@@ -37,11 +49,10 @@ class FileEntry:
 class Walk:
     """What a walk found, each sorted by path.
 
-    ``unlisted`` holds the paths of folders and files that could not be looked at: what is below
-    them is unknown, not gone. ``problems`` holds (path, reason) of these and of all that is no part
-    of the vault, such as a link that leaves it; bytes of a name that are no UTF-8 stand as
-    ``\\xNN`` in it. ``symlinks`` are all symbolic links: what they show can change without a change
-    of their own.
+    ``unlisted`` holds the paths that could not be looked at: what is below them is unknown, not gone.
+    ``problems`` holds (path, reason) of these and of all that is no part of the vault, such as a link
+    that leaves it; bytes of a name that are no UTF-8 stand as ``\\xNN``. ``symlinks`` are all
+    symbolic links: what they show can change without a change of their own.
     """
 
     files: tuple[FileEntry, ...]
@@ -51,7 +62,7 @@ class Walk:
 
 
 def vault_folder(named: Path) -> Path:
-    """Return the folder of a vault as a person named it, resolved.
+    """The folder of a vault as a person named it, resolved.
 
     :raises VaultError: if it is not there, is no folder, or its disk does not answer.
     """
@@ -83,21 +94,21 @@ def walk(
 
     :param within: look only at what is at these paths, relative to ``root``, and below them; one at
         which nothing stands, or that is no part of the vault, gives nothing. None for everything.
-    :param exclude: globs, see :func:`notehop.indexing.vault.walk.exclusion`.
-    :param ignore_filters: see :func:`read_ignore_filters`.
+    :param exclude: globs, and ``ignore_filters`` the app's: see :func:`exclusion`.
     :param suffixes: how the names of notes end, in any case; every other file is an attachment.
     :raises VaultError: if ``root`` is missing, is no folder or cannot be listed.
     """
-    folder = vault_folder(root)
-    search = _Search(str(folder), exclusion(exclude, ignore_filters), suffixes)
+    search = _Search(vault_folder(root), exclusion(exclude, ignore_filters), suffixes)
     for path in top_level([""] if within is None else within):
-        if path:
-            search.at(path)
-        else:
-            search.below("")
+        search.at(path)
     if within is not None:
         search.listed("")  # a disk that is gone has no file anywhere
-    return search.found()
+    return Walk(
+        tuple(sorted(search.files, key=lambda file: file.path)),
+        tuple(sorted(search.problems)),
+        tuple(sorted(search.unlisted)),
+        tuple(sorted(search.symlinks)),
+    )
 
 
 def top_level(paths: Iterable[str]) -> list[str]:
@@ -111,7 +122,7 @@ def top_level(paths: Iterable[str]) -> list[str]:
 
 
 def read_ignore_filters(root: Path) -> list[str]:
-    """Return ``userIgnoreFilters`` of the vault's ``.obsidian/app.json``; empty if there are none.
+    """``userIgnoreFilters`` of the vault's ``.obsidian/app.json``; empty if there are none.
 
     :raises VaultError: if the file is there and cannot be read: what its owner wants kept out of
         sight would be indexed.
@@ -132,63 +143,41 @@ def read_ignore_filters(root: Path) -> list[str]:
     return [text for text in filters or [] if isinstance(text, str) and text]
 
 
-@dataclass(slots=True)
 class _Search:
-    root: str
-    exclusion: Exclusion
-    suffixes: tuple[str, ...]
-    files: list[FileEntry] = field(default_factory=list)
-    problems: list[tuple[str, str]] = field(default_factory=list)
-    unlisted: list[str] = field(default_factory=list)
-    symlinks: list[str] = field(default_factory=list)
-
-    def found(self) -> Walk:
-        return Walk(
-            tuple(sorted(self.files, key=lambda file: file.path)),
-            tuple(sorted(self.problems)),
-            tuple(sorted(self.unlisted)),
-            tuple(sorted(self.symlinks)),
-        )
-
-    def below(self, folder: str) -> None:
-        """Look at everything in a folder."""
-        folders = [folder]
-        while folders:
-            for entry, path in self._entries(folders.pop()):
-                if self._look(entry, path):
-                    folders.append(path)
+    def __init__(self, root: Path, exclusion: Exclusion, suffixes: tuple[str, ...]) -> None:
+        self.root, self.exclusion, self.suffixes = root, exclusion, suffixes
+        self.files: list[FileEntry] = []
+        self.problems: list[tuple[str, str]] = []
+        self.unlisted: list[str] = []
+        self.symlinks: list[str] = []
 
     def at(self, path: str) -> None:
-        """Look at what stands at a path, which may be nothing."""
-        there = Path(self.root, path)
-        above = [one for one in there.parents if one.is_relative_to(self.root)][:-1]
-        if any(part.startswith(".") for part in path.split("/")) or not is_text(path):
-            return
-        try:
-            if any(folder.is_symlink() for folder in above) or not _is_spelled_so(there):
+        """Look at what stands at a path, which may be nothing, and below it."""
+        if path:
+            there = self.root / path
+            above = [one for one in there.parents if one.is_relative_to(self.root)][:-1]
+            if any(part.startswith(".") for part in path.split("/")) or not is_text(path):
                 return
-        except (FileNotFoundError, NotADirectoryError):
-            return  # gone while it was looked at
-        except OSError as exc:
-            self._unknown(path, exc)
-            return
-        if self._look(there, path):
-            self.below(path)
-
-    def _look(self, entry: os.DirEntry[str] | Path, path: str) -> bool:
-        """Take in a file; whether the entry is a folder to go into."""
-        try:
-            if entry.is_symlink():
-                self._symlink(entry, path)
-            elif entry.is_dir():
-                return True
-            else:
-                self._file(path, entry.stat())
-        except (FileNotFoundError, NotADirectoryError):
-            pass  # gone since the folder was listed
-        except OSError as exc:
-            self._unknown(path, exc)
-        return False
+            try:
+                if any(folder.is_symlink() for folder in above) or not _is_spelled_so(there):
+                    return
+            except OSError as exc:
+                self._unknown(path, exc)
+                return
+            if not self._is_folder(there, path):
+                return
+        folders = [path]
+        while folders:
+            folder = folders.pop()
+            for entry in self.listed(folder):
+                below = f"{folder}/{entry.name}" if folder else entry.name
+                if entry.name.startswith("."):
+                    continue
+                if not is_text(entry.name):
+                    reason = "its name is not valid UTF-8; rename it"
+                    self.problems.append((_shown(below), reason))
+                elif self._is_folder(entry, below):
+                    folders.append(below)
 
     def listed(self, folder: str) -> list[os.DirEntry[str]]:
         """The entries of a folder; none where it cannot be listed.
@@ -196,67 +185,64 @@ class _Search:
         :raises VaultError: if it is the vault's own.
         """
         try:
-            with os.scandir(Path(self.root, folder)) as found:
+            with os.scandir(self.root / folder) as found:
                 return list(found)
         except OSError as exc:
             if not folder:
                 raise VaultError(f"{self.root}: cannot be listed: {_reason(exc)}") from exc
-            if not isinstance(exc, FileNotFoundError | NotADirectoryError):
-                self._unknown(folder, exc)
+            self._unknown(folder, exc)
             return []
 
-    def _entries(self, folder: str) -> Iterator[tuple[os.DirEntry[str], str]]:
-        """The visible entries of a folder whose names are text, with their paths."""
-        for entry in self.listed(folder):
-            if entry.name.startswith("."):
-                continue
-            path = f"{folder}/{entry.name}" if folder else entry.name
-            if is_text(entry.name):
-                yield entry, path
+    def _is_folder(self, entry: os.DirEntry[str] | Path, path: str) -> bool:
+        """Whether an entry is a folder to go into; a file is taken in."""
+        try:
+            if entry.is_symlink():
+                self._symlink(entry, path)
+            elif entry.is_dir():
+                return True
             else:
-                self.problems.append((_shown(path), "its name is not valid UTF-8; rename it"))
+                self._file(path, entry.stat())
+        except OSError as exc:
+            self._unknown(path, exc)
+        return False
 
     def _unknown(self, path: str, exc: OSError) -> None:
-        self.problems.append((path, _reason(exc)))
-        self.unlisted.append(path)
+        # What is gone since it was listed is no problem.
+        if not isinstance(exc, FileNotFoundError | NotADirectoryError):
+            self.problems.append((path, _reason(exc)))
+            self.unlisted.append(path)
 
     def _symlink(self, entry: os.DirEntry[str] | Path, path: str) -> None:
         self.symlinks.append(path)
-        target = os.path.realpath(entry)
-        if not Path(target).is_relative_to(self.root):
-            self.problems.append((path, f"symbolic link that leaves the vault: {_shown(target)}"))
+        target = Path(os.path.realpath(entry))
+        if not target.is_relative_to(self.root):
+            reason = f"leaves the vault: {_shown(str(target))}"
+            self.problems.append((path, f"symbolic link that {reason}"))
             return
-        inside = os.path.relpath(target, self.root)
-        if Path(target).is_dir():
-            self.problems.append(
-                (path, f"symbolic link to the folder {_shown(inside)} of this vault; not followed")
-            )
-        elif not Path(target).exists():
+        inside = target.relative_to(self.root).as_posix()
+        if target.is_dir():
+            reason = f"to the folder {_shown(inside)} of this vault; not followed"
+            self.problems.append((path, f"symbolic link {reason}"))
+        elif not target.exists():
             self.problems.append((path, "symbolic link that leads nowhere"))
         else:
-            self._file(path, entry.stat(), self.exclusion(inside.replace(os.sep, "/")))
+            self._file(path, entry.stat(), self.exclusion(inside))
 
     def _file(self, path: str, status: os.stat_result, excluded: str | None = None) -> None:
         if not stat.S_ISREG(status.st_mode):
             self.problems.append((path, "not a regular file"))
             return
-        self.files.append(
-            FileEntry(
-                path=path,
-                size=status.st_size,
-                mtime_ns=status.st_mtime_ns,
-                kind="note" if path.lower().endswith(self.suffixes) else "attachment",
-                excluded=self.exclusion(path) or excluded,
-            )
-        )
+        is_note = path.lower().endswith(self.suffixes)
+        reason = self.exclusion(path) or excluded
+        stamp = status.st_size, status.st_mtime_ns
+        self.files.append(FileEntry(path, *stamp, "note" if is_note else "attachment", reason))
 
 
 def _is_spelled_so(path: Path) -> bool:
     """Whether a file of just this spelling is there: some disks answer to any case."""
     try:
-        found = path.lstat()
         other = path.with_name(path.name.swapcase())
-        if other == path or not os.path.samestat(found, other.lstat()):
+        if other == path or not os.path.samestat(path.lstat(), other.lstat()):
             return True
     except OSError:
         # Where there is no other spelling to ask for, what follows says what is there.
@@ -279,16 +265,6 @@ def _shown(path: str) -> str:
 
 def _reason(exc: OSError) -> str:
     return f"{exc.strerror or exc}"
-
-
-MAX_FILTERS = 1_000
-MAX_FILTER_CHARS = 2_000
-"""Of the app's settings, which somebody else may have written."""
-
-FILTER_SECONDS = 1.0
-PATH_SECONDS = 0.001
-"""What one ignore filter may take: at once, and for a path on average. An ordinary one takes a
-microsecond; one that tries all ways to match takes years."""
 
 
 def exclusion(
@@ -327,7 +303,15 @@ def glob_pattern(glob: str) -> re.Pattern[str]:
     takes no longer than any other.
     """
     anchored = "/" in glob.strip("/") or glob.startswith("/")
-    signs = _signs(("" if anchored else "**/") + glob.strip("/"))
+    whole = ("" if anchored else "**/") + glob.strip("/")
+    signs: list[str] = []
+    # Wild cards and what stands between them; of wild cards in a row, the one that says it all.
+    for sign in re.split(r"((?:(?<=/)|^)\*\*/|\*\*|\*|\?)", whole):
+        before = signs[-1] if signs else ""
+        if sign == "**" and before in (*_DEEP, "*"):
+            signs[-1] = sign
+        elif sign and not (before == "**" and sign == "*") and not (before == sign == "**/"):
+            signs.append(sign)
     end = r"(?:/|\Z)"
     if signs and signs[-1] == "**":
         signs, end = signs[:-1], ""
@@ -342,31 +326,13 @@ def glob_pattern(glob: str) -> re.Pattern[str]:
     return re.compile(pattern + end + shallow + deep, re.IGNORECASE | re.DOTALL)
 
 
-_DEEP = {"**/": "(?:.*?/)??", "**": ".*?"}
-"""Wild cards that pass ``/``, as little as will do."""
-
-
-def _signs(glob: str) -> list[str]:
-    """Wild cards and what stands between them; of wild cards in a row, the one that says it all."""
-    signs: list[str] = []
-    for sign in re.split(r"((?:(?<=/)|^)\*\*/|\*\*|\*|\?)", glob):
-        before = signs[-1] if signs else ""
-        if sign == "**" and before in (*_DEEP, "*"):
-            signs[-1] = sign
-        elif sign and not (before == "**" and sign == "*") and not (before == sign == "**/"):
-            signs.append(sign)
-    return signs
-
-
-_NOT_OF_JAVASCRIPT = re.compile(r"\\.|\(\?(?!:|=|!|<|[a-z-]+[:)])", re.DOTALL)
-"""Groups that only other dialects have: calls and recursion, which take memory without end."""
-
-
 def _filter(text: str, seconds: float) -> Callable[[str], object]:
     if not (len(text) > 2 and text.startswith("/") and text.endswith("/")):
         return re.compile("^" + re.escape(text), re.IGNORECASE).search
     import regex  # seldom needed, and slow to load
 
+    shown = text if len(text) <= 200 else f"{text[:200]}…"
+    named = f".obsidian/app.json: the excluded-files filter {shown}"
     try:
         if len(text) > MAX_FILTER_CHARS:
             raise ValueError(f"more than {MAX_FILTER_CHARS:,} characters")
@@ -378,9 +344,8 @@ def _filter(text: str, seconds: float) -> Callable[[str], object]:
     except (ValueError, regex.error, RecursionError) as exc:
         reason = "nested too deeply" if isinstance(exc, RecursionError) else exc
         raise VaultError(
-            f".obsidian/app.json: the excluded-files filter {_quoted(text)} is no regular "
-            f"expression that can be read ({reason}); write it as a plain path or correct it in "
-            "the app"
+            f"{named} is no regular expression that can be read ({reason}); write it as a plain path "
+            "or correct it in the app"
         ) from exc
     left = seconds
 
@@ -394,14 +359,9 @@ def _filter(text: str, seconds: float) -> Callable[[str], object]:
         left = min(seconds, left + PATH_SECONDS - (thread_time() - begun))
         if left < 0:
             raise VaultError(
-                f".obsidian/app.json: the excluded-files filter {_quoted(text)} takes too long "
-                f"(at {_quoted(path)}), so the files that it excludes are not known; write it "
-                "without repetitions of repetitions, or as a plain path, in the app"
+                f"{named} takes too long (at {path[:200]}), so the files that it excludes are not "
+                "known; write it without repetitions of repetitions, or as a plain path, in the app"
             )
         return found
 
     return matches
-
-
-def _quoted(text: str) -> str:
-    return text if len(text) <= 200 else f"{text[:200]}…"

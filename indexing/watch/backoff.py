@@ -1,4 +1,4 @@
-"""When a follower does what: retries, scans, and nights the machine slept through."""
+"""When a follower does what, and how long it waits for what failed."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ class Timing:
     share: float = 20.0  # times as long as a scan took until the next that nobody asked for
     soon: float = 2.0  # between two such scans at least
     start: float = 10.0  # that a start waits for the system: a dead disk must not hold it up
+    report_retry: float = 600.0  # until a system that would not report changes is asked again
     poll_ms: int = 2_000  # how often a disk that reports nothing is looked at
     many: int = 500  # paths above which a scan of the vault takes no longer than looking at each
 
@@ -52,42 +53,3 @@ class Backoff:
     def left(self) -> float:
         """Seconds until the next try; 0 if it is due."""
         return max(0.0, self._since + self._wait - time.monotonic())
-
-
-class ScanSchedule:
-    """When the whole vault has to be scanned again: after ``rescan_s`` seconds, whatever was reported."""
-
-    def __init__(self, rescan_s: float, timing: Timing = TIMING) -> None:
-        self.rescan_s = rescan_s
-        self._timing = timing
-        self._at = time.monotonic(), time.time()
-        self._scanned = time.monotonic()
-        self._took = 0.0
-        self._lost = False
-
-    def scanned(self, took: float) -> None:
-        self._scanned, self._took, self._lost = time.monotonic(), took, False
-
-    def lost(self) -> None:
-        """Some changes are not known: scan everything soon, though not all the time."""
-        self._lost = True
-
-    @property
-    def pause(self) -> float:
-        """Seconds between two scans that cost a small share of the machine."""
-        return max(self._timing.soon, self._timing.share * self._took)
-
-    @property
-    def due(self) -> bool:
-        """Whether the whole vault has to be scanned again."""
-        wait = min(self.rescan_s, self.pause) if self._lost else self.rescan_s
-        return time.monotonic() - self._scanned >= wait
-
-    def slept(self) -> bool:
-        """Whether the machine slept, or the process stood still, since the last call.
-
-        While a machine sleeps its steady clock may stand still, and the day's clock goes on.
-        """
-        before, self._at = self._at, (time.monotonic(), time.time())
-        went, passed = self._at[0] - before[0], self._at[1] - before[1]
-        return max(passed - went, went) > self._timing.slept

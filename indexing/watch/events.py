@@ -11,9 +11,8 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import time
 from collections.abc import Iterable
-from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from watchfiles import Change, watch
@@ -29,18 +28,6 @@ GROUP_MS = 1_000  # changes that do not end are handed over this often
 _UNDECODABLE = "Unable to decode path"  # what the library says when a name that is no UTF-8 changed
 
 
-@dataclass(frozen=True, slots=True)
-class ReportedChanges:
-    """Paths at or below which something changed; ``settings`` if the vault's own are among them.
-
-    ``lost`` if there may be others, of which nothing is known.
-    """
-
-    paths: frozenset[str] = frozenset()
-    settings: bool = False
-    lost: bool = False
-
-
 class VaultEvents:
     """The changes of one folder, from :meth:`start` to :meth:`close`."""
 
@@ -51,33 +38,28 @@ class VaultEvents:
         :param settle_ms: time without a further change after which changes are handed over.
         :param polling: look at the files again and again instead of waiting for reports.
         """
-        self._vault = vault
-        self._timing = timing
-        self._settle_ms = settle_ms
-        self._polling = polling
-        # Other systems watch a folder with all below it as one, and follow no links.
-        self._each_folder = polling or sys.platform == "linux"
+        self._vault, self._timing = vault, timing
+        self._settle_ms, self._polling = settle_ms, polling
         self._lock = threading.Condition()
         self._stop = threading.Event()
         self._paths: set[str] = set()
-        self._settings = self._lost = False
-        self._begun = self._late = False
+        self._lost = self._begun = self._started = False
         self._failure: str | None = None
         self.unreported: str | None = None
-        """Why files are looked at though the system was to report changes."""
+        """Why files are looked at though the system was to report changes; it is asked again."""
+        self._asked = 0.0
         self._thread = threading.Thread(target=self._run, name="notehop-events", daemon=True)
         self._root = _identity(vault)
 
     def start(self) -> None:
         """Begin; when this returns, whatever changes from now on will be reported.
 
-        Where the system takes its time, it returns before that: then the whole vault is reported
-        as soon as changes are.
+        Where the system takes its time, it returns before that, and changes are lost until then.
         """
         self._thread.start()
         with self._lock:
             self._lock.wait_for(lambda: self._begun or self._failure, self._timing.start)
-            self._late = not self._begun
+            self._started = True
 
     @property
     def failure(self) -> str | None:
@@ -86,19 +68,19 @@ class VaultEvents:
             return "the folder is not there, or not the one it was"
         return self._failure
 
-    def take(self, timeout: float) -> ReportedChanges:
-        """What was reported since the last call; waits for something, up to ``timeout`` seconds."""
+    def take(self, timeout: float) -> tuple[set[str], bool]:
+        """Paths at or below which something changed since the last call, and whether there may be
+        others, of which nothing is known. Waits for something, up to ``timeout`` seconds."""
         with self._lock:
             self._lock.wait_for(lambda: self.pending, timeout)
-            changes = ReportedChanges(frozenset(self._paths), self._settings, self._lost)
-            self._paths.clear()
-            self._settings = self._lost = False
+            changes = self._paths, self._lost
+            self._paths, self._lost = set(), False
         return changes
 
     @property
     def pending(self) -> bool:
         """Whether :meth:`take` would not wait."""
-        return bool(self._paths or self._settings or self._lost or self._failure)
+        return bool(self._paths or self._lost or self._failure)
 
     def close(self) -> None:
         """End the watch; a second time is nothing."""
@@ -109,24 +91,34 @@ class VaultEvents:
     def _run(self) -> None:
         watched: frozenset[str] | None = None
         while not self._stop.is_set() and self._failure is None:
+            polling = self._polling or self._asked_lately()
             try:
-                folders = folders_of(self._vault) if self._each_folder else frozenset([""])
-                self._watch(folders, folders - (folders if watched is None else watched))
+                # Other systems watch a folder with all below it as one, and follow no links.
+                each = polling or sys.platform == "linux"
+                folders = folders_of(self._vault) if each else frozenset([""])
+                new = folders - (folders if watched is None else watched)
+                self._watch(folders, new, polling=polling, each=each)
                 watched = folders
             except (OSError, RuntimeError, ValueError) as exc:
                 # OSError: too many folders for the system's limit, a folder that went; RuntimeError:
                 # the library's own; ValueError: a path of the vault that is no UTF-8.
                 reason = str(exc) or type(exc).__name__
                 with self._lock:
-                    if self._polling or _identity(self._vault) != self._root:
+                    if polling or _identity(self._vault) != self._root:
                         self._failure = reason
                     else:
-                        self._polling = self._each_folder = True
-                        self.unreported = reason
+                        self.unreported, self._asked = reason, time.monotonic()
                     self._lock.notify_all()
 
-    def _watch(self, folders: frozenset[str], new: frozenset[str]) -> None:
-        """Report changes until other folders have to be watched.
+    def _asked_lately(self) -> bool:
+        """Whether the system would not report changes, a while ago."""
+        waited = time.monotonic() - self._asked
+        return self.unreported is not None and waited < self._timing.report_retry
+
+    def _watch(
+        self, folders: frozenset[str], new: frozenset[str], *, polling: bool, each: bool
+    ) -> None:
+        """Report changes until other folders have to be watched, or the system is asked again.
 
         :param new: of the folders, those that were not watched by the watch before.
         """
@@ -139,9 +131,9 @@ class VaultEvents:
             # Nothing, now and then: the watch stands, and may have to end.
             rust_timeout=max(self._settle_ms, 50),
             yield_on_timeout=True,
-            force_polling=self._polling or None,
+            force_polling=polling or None,
             poll_delay_ms=self._timing.poll_ms * (5 if self.unreported else 1),
-            recursive=not self._each_folder,
+            recursive=not each,
             ignore_permission_denied=True,
             raise_interrupt=False,
         )
@@ -149,12 +141,25 @@ class VaultEvents:
             for found in changes:
                 if not began:
                     began = True
-                    self._watching(new)
+                    with self._lock:
+                        if not polling:
+                            self.unreported = None
+                        # What changed since the watch before is not known.
+                        self._paths |= new
+                        self._lost |= self._started
+                        self._begun = True
+                        self._lock.notify_all()
                 relative = {(kind, self._relative(path)) for kind, path in found}
                 self._report(relative)
-                if self._stop.is_set() or any(
-                    (kind == Change.added or path not in folders) and is_folder(self._vault, path)
-                    for kind, path in (relative if self._each_folder else ())
+                ask_again = polling and not self._polling and not self._asked_lately()
+                if (
+                    self._stop.is_set()
+                    or ask_again
+                    or any(
+                        (kind == Change.added or path not in folders)
+                        and is_folder(self._vault, path)
+                        for kind, path in (relative if each else ())
+                    )
                 ):
                     break
         except FileNotFoundError:
@@ -168,35 +173,22 @@ class VaultEvents:
         finally:
             changes.close()
 
-    def _watching(self, new: frozenset[str]) -> None:
-        """Note that the watch has begun; what changed since the one before is not known."""
-        with self._lock:
-            if self._begun:
-                self._paths |= new
-                self._lost = True
-            elif self._late:
-                self._paths.add(EVERYTHING)
-            self._begun = True
-            self._lock.notify_all()
+    def _relative(self, path: str) -> str:
+        relative = Path(path).relative_to(self._vault).as_posix()
+        return "" if relative == "." else relative
 
     def _report(self, changes: Iterable[tuple[Change, str]]) -> None:
         with self._lock:
             for kind, path in changes:
-                if path == OWN_SETTINGS:
-                    self._settings = True
                 if path in (APP_SETTINGS, OWN_SETTINGS) or (
                     path == APP_FOLDER and kind != Change.modified
                 ):
                     self._paths.add(EVERYTHING)
-                elif not is_hidden(path):
+                if not is_hidden(path):
                     self._paths.add(path)
             if len(self._paths) > self._timing.many:
-                self._paths = {EVERYTHING}
+                self._paths = {EVERYTHING, *self._paths & {OWN_SETTINGS}}
             self._lock.notify_all()
-
-    def _relative(self, path: str) -> str:
-        relative = Path(path).relative_to(self._vault).as_posix()
-        return "" if relative == "." else relative
 
 
 def folders_of(vault: Path) -> frozenset[str]:
@@ -209,27 +201,18 @@ def folders_of(vault: Path) -> frozenset[str]:
     """
     os.scandir(vault).close()
     found = {"", APP_FOLDER} if (vault / APP_FOLDER).is_dir() else {""}
-    left = [""]
-    while left:
-        here = left.pop()
-        with suppress(OSError), os.scandir(vault / here) as entries:
-            for entry in entries:
-                name = entry.name
-                usable = not name.startswith(".") and is_text(name)
-                if usable and entry.is_dir(follow_symlinks=False):
-                    left.append(f"{here}/{name}" if here else name)
-        found.add(here)
+    for here, names, _ in os.walk(vault):
+        names[:] = [name for name in names if not name.startswith(".") and is_text(name)]
+        folders = [Path(here, name) for name in names if not os.path.islink(f"{here}/{name}")]  # noqa: PTH114
+        found.update(folder.relative_to(vault).as_posix() for folder in folders)
     return frozenset(found)
 
 
 def is_folder(vault: Path, path: str) -> bool:
     """Whether a folder that is to be watched stands at a path now."""
-    folder = vault / path
-    with suppress(OSError):
-        return folder.is_dir() and (
-            path == APP_FOLDER or not (is_hidden(path) or folder.is_symlink())
-        )
-    return False
+    folder = str(vault / path)
+    is_note_folder = not (is_hidden(path) or os.path.islink(folder))  # noqa: PTH114 - never raises
+    return (path == APP_FOLDER or is_note_folder) and os.path.isdir(folder)  # noqa: PTH112
 
 
 def is_hidden(path: str) -> bool:

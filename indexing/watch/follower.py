@@ -16,11 +16,12 @@ from notehop.config.errors import (
     NotehopError,
     VaultError,
 )
+from notehop.config.small_files import is_folder
 from notehop.indexing.pipeline import Indexer
 from notehop.indexing.pipeline.models import TooMuchToEmbed
 from notehop.indexing.report import Update
-from notehop.indexing.watch.backoff import LAST_WAIT, TIMING, Backoff, ScanSchedule, Timing
-from notehop.indexing.watch.events import EVERYTHING, VaultEvents
+from notehop.indexing.watch.backoff import LAST_WAIT, TIMING, Backoff, Timing
+from notehop.indexing.watch.events import EVERYTHING, OWN_SETTINGS, VaultEvents
 from notehop.indexing.watch.state import Phase, WatcherLock
 
 HALF_WRITTEN = 1.0
@@ -50,17 +51,15 @@ class Follower:
         :param notify: takes each update that wrote something, and what is in the way.
         :param reload: an indexer with the settings as they are now.
         """
-        self._indexer = indexer
-        self._lock = lock
-        self._run_bulk = run_bulk
-        self._notify = notify
-        self._reload = reload
-        self._timing = timing
-        self._schedule = ScanSchedule(indexer.settings.watch.rescan_s, timing)
+        self._indexer, self._lock, self._timing = indexer, lock, timing
+        self._run_bulk, self._notify, self._reload = run_bulk, notify, reload
         self._events: VaultEvents | None = None
         # What is to be taken in, and when that is tried again.
         self._due = {EVERYTHING}
         self._backoff = Backoff()
+        # When the vault was scanned, how long at least until the next time, whether changes were lost.
+        self._scanned, self._pause, self._lost = time.monotonic(), timing.soon, False
+        self._clocks = time.monotonic(), time.time()
         # Whether the index is to be tidied, and when that is tried again.
         self._untidy = False
         self._tidy_backoff = Backoff()
@@ -75,13 +74,14 @@ class Follower:
         """
         try:
             while not stop.is_set():
-                self._keep_lock()
-                self._listen(begin=False)
+                if not self._backoff.left:
+                    self._keep_lock()
+                self._end_events_that_failed()
                 self._wait(stop)
                 if self._due and not self._backoff.left:
                     if self._settings_may_help:
                         self._load_settings(quietly=True)
-                    self._listen(begin=True)
+                    self._listen()
                     self._take_in()
                 elif not self._due and self._untidy and not self._tidy_backoff.left:
                     self._tidy(stop)
@@ -90,8 +90,6 @@ class Follower:
 
     def _keep_lock(self) -> None:
         """See that no other process may follow; an index that was deleted is made again."""
-        if self._backoff.left:
-            return
         try:
             if self._lock.renew():
                 self._due.add(EVERYTHING)
@@ -109,29 +107,38 @@ class Follower:
         if self._events is None:
             stop.wait(seconds)
         else:
-            reported = self._events.take(seconds)
-            if reported.settings:
+            paths, lost = self._events.take(seconds)
+            if OWN_SETTINGS in paths:
                 self._load_settings()
-            if reported.paths:
+            if paths:
                 self._backoff.shorten()
-            self._due |= reported.paths
-            if reported.lost:
-                self._schedule.lost()
-        if self._schedule.slept() or self._schedule.due:
+            self._due |= paths
+            self._lost |= lost
+        # While a machine sleeps its steady clock may stand still, and the day's clock goes on.
+        before, self._clocks = self._clocks, (time.monotonic(), time.time())
+        steady, day = (now - then for now, then in zip(self._clocks, before, strict=True))
+        slept = max(day - steady, steady) > self._timing.slept
+        rescan = self._indexer.settings.watch.rescan_s
+        wait = min(rescan, self._pause) if self._lost else rescan
+        if slept or time.monotonic() - self._scanned >= wait:
             self._due.add(EVERYTHING)
 
-    def _listen(self, *, begin: bool) -> None:
-        """See whether changes are reported, or that they are; what happened while they were not is due."""
+    def _listen(self) -> None:
+        """See that changes are reported; what happened while they were not is due."""
         vault, watch = self._indexer.vault, self._indexer.settings.watch
-        if begin and self._events is None and _is_there(vault):
+        # A disk that answers with an error is not there.
+        if self._events is None and is_folder(str(vault)):
             self._events = VaultEvents(
                 vault, settle_ms=watch.settle_ms, polling=watch.polling, timing=self._timing
             )
             self._events.start()
             self._due.add(EVERYTHING)
+        self._end_events_that_failed()
+
+    def _end_events_that_failed(self) -> None:
         if self._events is not None and self._events.failure is not None:
             self._end_events()
-            self._schedule.lost()
+            self._lost = True
 
     def _end_events(self) -> None:
         if self._events is not None:
@@ -149,9 +156,7 @@ class Follower:
             if not quietly:
                 self._notify(f"the settings stay as they were: {exc}")
             return
-        before = self._indexer.settings
-        self._indexer = found
-        self._schedule.rescan_s = found.settings.watch.rescan_s
+        before, self._indexer = self._indexer.settings, found
         if not quietly:
             self._backoff.reset()
         self._due.add(EVERYTHING)
@@ -170,36 +175,34 @@ class Follower:
         began = time.monotonic()
         try:
             self._lock.write_state("indexing")
-            self._update(None if everything else paths)
+            try:
+                update = self._indexer.update(None if everything else paths)
+            except TooMuchToEmbed:
+                self._run_bulk()
+                self._untidy = True
+                self._notify("many changes were indexed by a process of their own")
+            else:
+                if update.wrote:
+                    self._untidy = True
+                    self._tidy_backoff.failed(self._timing.quiet, self._timing.quiet)
+                    self._notify(update)
         except (NotehopError, OSError) as exc:
             self._due |= paths
             self._failed(exc)
             return
+        # Work that took long is no sleep.
+        self._clocks = time.monotonic(), time.time()
         if everything:
-            self._schedule.scanned(time.monotonic() - began)
-            if self._events is None:
-                self._schedule.lost()
+            self._scanned, self._lost = time.monotonic(), self._events is None
+            # So that scans cost a small share of the machine.
+            took = self._scanned - began
+            self._pause = max(self._timing.soon, self._timing.share * took)
             # A Chroma server may have lost what it had: look now and then.
             self._untidy |= self._indexer.settings.vectors.engine == "chroma"
         if not half:
             self._backoff.reset()
-        # Work that took long is no sleep.
-        self._schedule.slept()
         self._settings_may_help = False
         self._all_well(checked=everything)
-
-    def _update(self, paths: set[str] | None) -> None:
-        try:
-            update = self._indexer.update(paths)
-        except TooMuchToEmbed:
-            self._run_bulk()
-            self._notify("many changes were indexed by a process of their own")
-            self._untidy = True
-            return
-        if update.wrote:
-            self._untidy = True
-            self._tidy_backoff.failed(self._timing.quiet, self._timing.quiet)
-            self._notify(update)
 
     def _failed(self, exc: NotehopError | OSError) -> None:
         if isinstance(exc, IndexLocked):
@@ -230,14 +233,13 @@ class Follower:
             done = self._indexer.tidy(interrupted)
         except IndexLocked:
             self._tidy_backoff.failed(self._timing.quiet, self._timing.quiet)
-            return
         except (NotehopError, OSError) as exc:
             self._tidy_backoff.failed(self._timing.failed_retry)
             self._report_trouble("waiting", _message(exc))
-            return
-        self._untidy = not done
-        self._tidy_backoff.reset()
-        self._all_well()
+        else:
+            self._untidy = not done
+            self._tidy_backoff.reset()
+            self._all_well()
 
     def _all_well(self, *, checked: bool = False) -> None:
         """Nothing is in the way, but perhaps that changes are not reported."""
@@ -247,17 +249,14 @@ class Follower:
                 f"the system does not report changes of the vault ({self._events.unreported}), "
                 "so its files are looked at every few seconds"
             )
-        self._lock.write_state("following", detail, checked=checked)
+        self._report_trouble("following", detail, checked=checked)
+
+    def _report_trouble(self, phase: Phase, detail: str | None, *, checked: bool = False) -> None:
+        """Tell other processes what is in the way, and people if they do not know yet."""
+        self._lock.write_state(phase, detail, checked=checked)
         if detail != self._trouble:
             self._trouble = detail
             self._notify(detail or "following the vault again")
-
-    def _report_trouble(self, phase: Phase, detail: str) -> None:
-        """Tell other processes what is in the way, and people if they do not know yet."""
-        self._lock.write_state(phase, detail)
-        if detail != self._trouble:
-            self._trouble = detail
-            self._notify(detail)
 
 
 def half_written(vault: Path, paths: Iterable[str]) -> set[str]:
@@ -269,13 +268,6 @@ def half_written(vault: Path, paths: Iterable[str]) -> set[str]:
             if path and status.st_size == 0 and 0 <= time.time() - status.st_mtime < HALF_WRITTEN:
                 found.add(path)
     return found
-
-
-def _is_there(vault: Path) -> bool:
-    """Whether the folder is there; a disk that answers with an error is not."""
-    with suppress(OSError):
-        return vault.is_dir()
-    return False
 
 
 def _message(exc: NotehopError | OSError) -> str:

@@ -34,8 +34,7 @@ class Following:
     """What is followed, and how.
 
     ``command`` is what people know this process by; ``notify`` takes each update and what is in the
-    way. ``config_file`` is that of the settings, ``device`` where bulk embedding runs, if not as they
-    say.
+    way; ``device`` is where bulk embedding runs, if not as the settings say.
     """
 
     vault: Path
@@ -62,8 +61,7 @@ class QueryModelCache:
         self._kept: tuple[object, Embedder] | None = None
 
     def __call__(self, settings: EmbeddingSettings, folder: Path) -> Embedder:
-        """The model.
-
+        """
         :raises TooMuchToEmbed: if nothing was exported yet; and from ``embed``, for more than a
             small change.
         :raises ModelError: if the model is missing or does not load.
@@ -96,7 +94,7 @@ def follow(what: Following, stop: threading.Event, *, stand_by: bool = False) ->
     :raises SettingsError: naming the wrong setting.
     :raises IndexUnwritable: if the folder of the index cannot be written.
     """
-    model, model_of_enrichment = QueryModelCache(), QueryModelCache()
+    model = QueryModelCache()
     first = what.indexer(model)
     bulk = index_program(what.vault, what.layout, what.config_file, what.device)
     what.layout.create(what.vault)
@@ -105,12 +103,12 @@ def follow(what: Following, stop: threading.Event, *, stand_by: bool = False) ->
         lock = WatcherLock(what.layout, what.command)
         try:
             lock.acquire()
-            with BackgroundEnrichment(what, model_of_enrichment) as enrichment:
+            with _enriching(what) as notify:
                 Follower(
                     first,
                     lock,
                     lambda: run_program([*bulk, "--part-of", what.command], stop),
-                    enrichment.notify,
+                    notify,
                     lambda: what.indexer(model),
                 ).run(stop)
         except IndexLocked:
@@ -129,72 +127,56 @@ _QUIET = 5.0
 _RETRY = 900.0  # seconds until what was left is tried again
 
 
-class BackgroundEnrichment:
-    """Has written about notes what is missing, in a thread of its own while it is entered.
+@contextmanager
+def _enriching(what: Following) -> Iterator[Callable[[Update | str], None]]:
+    """Have written about notes what is missing, in a thread of its own, during the block.
 
     The follower never waits for a language model: this begins when nothing has changed for a while,
-    and asks a model so many times an hour.
+    and asks a model so many times an hour. Given is what passes on what the follower did, after which
+    the index may have changed. At the end a request under way is given up.
     """
+    load, stop, changed = QueryModelCache(), threading.Event(), threading.Event()
+    changed.set()
 
-    def __init__(self, what: Following, load: QueryModelCache) -> None:
-        self._what = what
-        self._load = load
-        self._changed = threading.Event()
-        self._stop = threading.Event()
-        self._last_warning: str | None = None
-        self._thread = threading.Thread(target=self._run, name="notehop-enrichment", daemon=True)
+    def notify(news: Update | str) -> None:
+        changed.set()
+        what.notify(news)
 
-    def __enter__(self) -> BackgroundEnrichment:
-        self._changed.set()
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """End; a request under way is given up."""
-        self._stop.set()
-        self._changed.set()
-        self._thread.join(_QUIET)
-
-    def notify(self, news: Update | str) -> None:
-        """Pass on what the follower did: the index may have changed."""
-        self._changed.set()
-        self._what.notify(news)
-
-    def _run(self) -> None:
+    def run() -> None:
         left = False
-        while not self._stop.is_set():
-            self._changed.wait(_RETRY if left else None)
-            self._changed.clear()
-            while not self._stop.is_set() and self._changed.wait(_QUIET):
-                self._changed.clear()
-            if not self._stop.is_set():
-                left = self._enrich()
+        said: str | None = None
+        while not stop.is_set():
+            changed.wait(_RETRY if left else None)
+            changed.clear()
+            while not stop.is_set() and changed.wait(_QUIET):
+                changed.clear()
+            if stop.is_set():
+                return
+            warnings: list[str] = []
+            try:
+                indexer = what.indexer(load)
+                done = enrich(indexer, lambda _: None, cancelled=stop.is_set, paced=True)
+            except NotehopError as exc:
+                left, warnings = True, [str(exc)]
+            else:
+                left = done is not None and bool(done.waiting or done.failed or done.warnings)
+                if done is not None:
+                    if not stop.is_set() and done.stopped not in (None, SPENT_NOW):
+                        warnings = [f"enrichment stopped: {done.stopped}"]
+                    warnings += done.warnings
+            for warning in warnings:
+                if warning != said:
+                    said = warning
+                    what.notify(warning)
 
-    def _enrich(self) -> bool:
-        """Write what is missing, as far as the hour goes; whether something is left."""
-        try:
-            indexer = self._what.indexer(self._load)
-            done = enrich(
-                indexer,
-                lambda _: None,
-                cancelled=self._stop.is_set,
-                paced=True,
-            )
-        except NotehopError as exc:
-            self._warn_once(str(exc))
-            return True
-        if done is None:
-            return False
-        if not self._stop.is_set() and done.stopped not in (None, SPENT_NOW):
-            self._warn_once(f"enrichment stopped: {done.stopped}")
-        for warning in done.warnings:
-            self._warn_once(warning)
-        return bool(done.waiting or done.failed or done.warnings)
-
-    def _warn_once(self, warning: str) -> None:
-        if warning != self._last_warning:
-            self._last_warning = warning
-            self._what.notify(warning)
+    thread = threading.Thread(target=run, name="notehop-enrichment", daemon=True)
+    thread.start()
+    try:
+        yield notify
+    finally:
+        stop.set()
+        changed.set()
+        thread.join(_QUIET)
 
 
 @contextmanager

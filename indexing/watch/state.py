@@ -31,8 +31,7 @@ _PATIENCE = 1.0  # seconds until a lock is taken for held: whoever looks at it h
 class WatchState:
     """A process that follows a vault. Times are in seconds since the epoch.
 
-    ``command`` is as a person knows it (``notehop serve``), ``detail`` says what is in the way,
-    ``checked`` is when the whole vault was looked at last, 0 for never.
+    ``detail`` says what is in the way, ``checked`` when the whole vault was looked at last, 0 for never.
     """
 
     pid: int
@@ -46,16 +45,13 @@ class WatchState:
 
 def read_watch_state(layout: IndexLayout) -> WatchState | None:
     """Who follows the vault of this index now; None if nobody does."""
-    if not layout.watch_lock.is_file():
-        return None
-    probe = _lock(layout)
-    try:
-        probe.acquire()
-    except Timeout:
-        return read_json(WatchState, layout.watch_state)
-    except (OSError, NotImplementedError):
-        return None
-    probe.release()
+    if layout.watch_lock.is_file():
+        with suppress(OSError, NotImplementedError):
+            try:
+                with _lock(layout):
+                    return None
+            except Timeout:
+                return read_json(WatchState, layout.watch_state)
     return None
 
 
@@ -68,12 +64,10 @@ class WatcherLock:
     """Holds the right to follow a vault, and writes down how it goes."""
 
     def __init__(self, layout: IndexLayout, command: str) -> None:
-        self._layout = layout
-        self._lock = _lock(layout)
+        self._layout, self._lock = layout, _lock(layout)
         self._file: tuple[int, int] | None = None
-        self._state = WatchState(
-            os.getpid(), socket.gethostname(), command, time.time(), "indexing"
-        )
+        who = os.getpid(), socket.gethostname(), command
+        self._state = WatchState(*who, time.time(), "indexing")
 
     def acquire(self, patience: float = _PATIENCE) -> None:
         """Take the right to follow.
@@ -99,10 +93,9 @@ class WatcherLock:
             raise lock_failure(root, exc) from exc
 
     def renew(self) -> bool:
-        """Take the right anew if its file was deleted, perhaps with all of the index.
+        """Take the right anew if its file was deleted, perhaps with all of the index; whether it was.
 
-        :returns: whether that was so.
-        :raises IndexLocked: if another process follows by now; so do the others of :meth:`acquire`.
+        :raises NotehopError: as :meth:`acquire`.
         """
         if self._lock.is_locked and self._file_now() == self._file:
             return False
@@ -113,10 +106,7 @@ class WatcherLock:
     def write_state(
         self, state: Phase, detail: str | None = None, *, checked: bool = False
     ) -> None:
-        """Tell other processes how it goes.
-
-        :param checked: the whole vault was looked at just now.
-        """
+        """Tell other processes how it goes; ``checked``: the whole vault was looked at just now."""
         before = self._state
         at = time.time() if checked else before.checked
         self._state = replace(before, state=state, detail=detail, checked=at)

@@ -26,7 +26,6 @@ from tests.support.product import (
     IndexLayout,
     Reader,
     Silent,
-    VectorServer,
     bring_up_to_date,
     load_settings,
     update_served_mirror,
@@ -96,7 +95,7 @@ def opened(root: Path, url: str) -> Reader:
         return Reader(IndexLayout(root))
     settings = load_settings(overrides={"chroma.url": url})
     server = ChromaServer(settings, root, settings.chroma.timeout_s)
-    return Reader(IndexLayout(root), server=VectorServer(server))
+    return Reader(IndexLayout(root), server=server)
 
 
 def test_a_served_index(tmp_path: Path, chroma: ChromaRun) -> None:

@@ -169,7 +169,7 @@ def guarded(hostile: tuple[Path, Path], slow: SlowLLM) -> Iterator[str]:
     vault, index = hostile
     opened = open_vault(vault, index_dir=index, llm=slow)
     workers = Workers(load_settings().server)
-    page = routes(workers.lookups.run)
+    page = routes(workers.run)
     app = create_app(opened, tokens=(TOKEN,), routers=(page,), workers=workers)
     with serving(app) as port:
         yield f"http://127.0.0.1:{port}"

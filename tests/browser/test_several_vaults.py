@@ -37,7 +37,7 @@ def two(demo: tuple[Path, Path], kitchen: tuple[Path, Path]) -> Iterator[str]:
     opened = [open_vault(vault, index_dir=index) for vault, index in (demo, kitchen)]
     workers = Workers(load_settings().server)
     vaults = Vaults({one.name: Vaults.of(one).first for one in opened})
-    app = create_app(vaults, routers=(routes(workers.lookups.run),), workers=workers)
+    app = create_app(vaults, routers=(routes(workers.run),), workers=workers)
     with serving(app) as port:
         yield f"http://127.0.0.1:{port}"
 

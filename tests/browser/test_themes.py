@@ -23,7 +23,7 @@ def themed(demo: tuple[Path, Path]) -> Iterator[str]:
     workers = Workers(place.settings.server)
     with open_place(place) as opened:
         opened.warm()
-        page = routes(workers.lookups.run)
+        page = routes(workers.run)
         with serving(create_app(opened, routers=(page,), workers=workers)) as port:
             yield f"http://127.0.0.1:{port}"
 

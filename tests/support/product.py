@@ -42,25 +42,24 @@ _HOMES: dict[str, str] = {
     "notehop.app.api.middleware": "MAX_BODY HEADERS BodyLimit",
     "notehop.app.api.guard": "is_loopback RequestCounts GUESSES",
     "notehop.app.api.routes": "seen",
-    "notehop.app.api.serve": "listen PortTaken server_of",
     "notehop.app.cli.program": "app run",
     "notehop.app.cli.show_status": "show_status",
-    "notehop.app.services": "running_server",
     "notehop.app.services.ask": "FRESH PendingCount",
     "notehop.app.services.capture": "capture Find",
     "notehop.app.services.listing": "period_of",
     "notehop.app.services.doctor.vault": "examine conflict_copies DoctorReport",
     "notehop.app.services.doctor.index": "check_index IndexCheck",
     "notehop.app.services.status": ("egress_report language_model_now index_status note_status"),
-    "notehop.app.evaluation.run": "evaluate_sets evaluate_vault EvaluationPlan=Plan",
+    "notehop.app.evaluation.run": "evaluate_sets evaluate_vault MeasuredVault",
+    "notehop.app.evaluation.variants": "EvaluationPlan=Plan",
     "notehop.app.services.notes.browse": "laid_out",
     "notehop.app.services.vault": "VaultHandle",
     "notehop.app.services.doctor": "Kind",
     "notehop.app.services.open_vault": "open_place locate NoVault Place",
     "notehop.app.services.vaults": "locate_all Vaults",
-    "notehop.app.services.notes.suggest": "link_to",
+    "notehop.app.services.notes.related": "link_to",
     "notehop.app.services.running_server": (
-        "ask_server Announcement digest proof read_running Running"
+        "ask_server Announcement identity proof read_running Running"
     ),
     "notehop.app.demo": "demo_questions demo_vault",
     "notehop.app.evaluation.answer_sets": (
@@ -73,11 +72,10 @@ _HOMES: dict[str, str] = {
     "notehop.app.evaluation.questions": (
         "golden_sets GoldenSet KnownQuestion=Question own_questions QuestionSet read_questions Target"
     ),
-    "notehop.app.evaluation.runner": "MeasuredVault",
     "notehop.app.evaluation.links": (
         "evaluate_suggestions linked_at_random reader_without with_unrelated_links"
     ),
-    "notehop.app.mcp": "arguments http",
+    "notehop.app.mcp": "http tools=mcp_tools",
     "notehop.app.mcp.tools": "TOOLS",
     "notehop.app.mcp.http": "HttpTransport",
     "notehop.app.mcp.server": "A_PAGE LISTED make_server",
@@ -112,7 +110,7 @@ _HOMES: dict[str, str] = {
     "notehop.app.retrieval.candidate_signals": "DAY recency",
     "notehop.app.retrieval.retrievers": "LexicalRetriever SemanticRetriever with_aliases",
     "notehop.app.retrieval.trace": "TracedQuery",
-    "notehop.app.server": "AlreadyServed VaultServer",
+    "notehop.app.server": "AlreadyServed listen PortTaken server_of VaultServer",
     "notehop.app.web.render": "answer_html MOST note_html snippets_html",
     "notehop.app.web.routes": "routes STATIC",
     "notehop.app.web.sanitise": "sanitise",
@@ -156,8 +154,7 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.enrich.store": "EnrichmentStore read_summaries Summary",
     "notehop.indexing.graph": "pagerank",
     "notehop.indexing.graph.communities": (
-        "singleton connected_parts grouped louvain match_communities move_notes "
-        "EdgeWeights edge_weights"
+        "singleton grouped louvain match_communities move_notes EdgeWeights edge_weights"
     ),
     "notehop.indexing.graph.files": "VaultFiles is_note",
     "notehop.indexing.graph.pagerank": "pagerank=graph_pagerank",
@@ -188,7 +185,7 @@ _HOMES: dict[str, str] = {
     ),
     "notehop.indexing.stores.served.chroma_server": "ChromaServer",
     "notehop.indexing.stores.served.chroma_mirror": "update_served_mirror",
-    "notehop.indexing.stores.served.chroma_vectors": "collection_name ServedState VectorServer",
+    "notehop.indexing.stores.served.chroma_vectors": "collection_name ServedState",
     "notehop.indexing.stores.check": "INDEX REBUILD check_mirror",
     "notehop.indexing.stores.labels": "property_label",
     "notehop.indexing.stores.layout": "index_dir_for CatalogAddress IndexLayout ServerCatalog",
@@ -223,7 +220,7 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.vault.plain": "plain_map plain_text without_emphasis words_of",
     "notehop.indexing.vault.sentences": "sentence_spans",
     "notehop.indexing.vault.walk": "exclusion glob_pattern Walk walk",
-    "notehop.indexing.watch.events": "APP_SETTINGS EVERYTHING ReportedChanges VaultEvents",
+    "notehop.indexing.watch.events": "APP_SETTINGS EVERYTHING VaultEvents",
     "notehop.indexing.watch.process": "PROGRAM run_program",
     "notehop.indexing.watch.service": "follow=follow_follow Following "
     "stopped_by_signals when_input_ends",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field
 from functools import partial
 
 from pydantic import Field
@@ -30,15 +29,13 @@ from notehop.indexing.stores.check import (
     Finding,
     PartState,
     check_catalog,
-    check_lexical,
+    check_derived,
     check_mirror,
     check_sentences,
-    check_vectors,
     said_of,
     wanted_of,
 )
 from notehop.indexing.stores.lock import WriterLock
-from notehop.indexing.stores.replacement import settle
 
 
 class IndexCheck(Strict):
@@ -55,6 +52,22 @@ class IndexCheck(Strict):
     not_done: list[str] = Field(default_factory=list)
     parts: list[PartState] = Field(default_factory=list)
 
+    def add_checked(self, part: str, check: Callable[[], CheckResult]) -> None:
+        try:
+            found = check()
+        except (errors.IndexFailure, OSError) as exc:
+            self.add_failure(part, exc)
+            return
+        self.findings += found.findings
+        self.parts += found.parts
+
+    def add_failure(self, part: str, exc: Exception) -> None:
+        anew = isinstance(exc, errors.IndexDamaged | errors.IndexMismatch | errors.ModelError)
+        self.add(part, said_of(exc), REBUILD if part == "catalog" and anew else INDEX)
+
+    def add(self, part: str, problem: str, command: str, *, broken: bool = True) -> None:
+        self.findings.append(Finding(part, problem, command, broken=broken))
+
 
 def check_index(place: Place) -> IndexCheck:
     """Check the index of a place; nothing in it is repaired."""
@@ -70,116 +83,83 @@ def check_index(place: Place) -> IndexCheck:
         with suppress(errors.IndexLocked, errors.IndexUnwritable):
             held.enter_context(WriterLock(layout, "notehop doctor"))
             alone = True
-        found = _IndexChecks(place, alone).run()
-    found.findings.sort(key=lambda one: not one.broken)
-    return found
-
-
-@dataclass(slots=True)
-class _IndexChecks:
-    """Gathers in ``found`` what the checks of one index find.
-
-    ``alone`` tells whether nobody writes meanwhile: this process holds the writer lock.
-    """
-
-    place: Place
-    alone: bool
-    found: IndexCheck = field(default_factory=IndexCheck)
-
-    def run(self) -> IndexCheck:
-        """Do every check that can be done."""
-        found = self.found
-        settle(self.place.layout)
+        found = IndexCheck()
         try:
-            with Catalog.open(self.place.layout.catalog, read_only=True) as catalog:
+            with Catalog.of(layout) as catalog:
                 catalog.verify()
                 with catalog.snapshot() as view:
-                    self._whole(catalog, view)
-                if not self.alone and catalog.generation != found.generation:
+                    _check(found, place, catalog, view, alone=alone)
+                if not alone and catalog.generation != found.generation:
                     # What was compared are two generations: that they differ means nothing.
                     found.findings = [one for one in found.findings if one.part == "catalog"]
                     found.not_done.append("vectors, lexical: the index was written meanwhile")
         except errors.IndexFailure as exc:
-            self._failed("catalog", exc)
-        return found
+            found.add_failure("catalog", exc)
+    found.findings.sort(key=lambda one: not one.broken)
+    return found
 
-    def _whole(self, catalog: Catalog, view: CatalogSnapshot) -> None:
-        found, layout = self.found, self.place.layout
-        found.generation = view.generation
-        if view.fingerprint is None:
-            if self.alone:
-                self._find("catalog", "the first run was cut off", INDEX)
-            return
-        bare = layout.database is not None and not layout.marker.is_file()
-        if bare:
-            # A machine that has only asked so far.
-            found.not_done.append(
-                "vectors, lexical: this machine keeps none of them; notehop index makes them"
-            )
-        elif not layout.marker.is_file():
-            self._find(
-                "marker", f"{layout.marker} is gone, so no run writes to this folder", ELSEWHERE
-            )
-        try:
-            check_vault(view.meta(), self.place.vault, layout.root)
-            check_fingerprint(view.fingerprint or {}, expected_fingerprint(self.place.settings))
-        except (errors.IndexMismatch, errors.ModelError) as exc:
-            self._failed("catalog", exc)
-        chunks = view.counts().chunks
-        found.parts.append(PartState(part="catalog", items=chunks, generation=view.generation))
-        found.findings += check_catalog(view)
-        # Whether the catalog still knows what it knew when the last run ended.
-        state = read_catalog_state(layout)
-        if state is not None and state.stamp == view.stamp and view.generation < state.generation:
-            lost = f"generations {view.generation + 1} to {state.generation} are lost"
-            # A run takes a server's word for what there is.
-            self._find("catalog", lost, REBUILD if layout.database is None else INDEX)
-        wants = wanted_of(view)
-        found.findings += check_sentences(view, wants["links"])
-        if not bare:
-            self._caches(view, wants["chunks"])
-        if self.alone:
-            self._left_over(view)
-        try:
-            found.pending = pending_changes(self.place, catalog).pending
-        except errors.NotehopError as exc:
-            found.not_done.append(f"changes since the last run: {exc}")
 
-    def _caches(self, view: CatalogSnapshot, chunks: Mapping[str, str]) -> None:
-        layout = self.place.layout
-        self._take("vectors", partial(check_vectors, layout, view, chunks))
-        self._take("lexical", partial(check_lexical, layout, view, chunks))
-        manifest = read_manifest(layout.model)
-        if manifest is None or not manifest.is_sound(layout.model):
-            self._find("model", "the model for queries is not there or not whole", INDEX)
-        served = vector_server_now(self.place, view.stamp)
-        if served is not None and served.problem is not None:
-            self._find("chroma", served.problem, INDEX)
-        elif served is None and self.place.settings.index.mirror:
-            self._take("chroma", partial(check_mirror, layout, view))
+def _check(
+    found: IndexCheck, place: Place, catalog: Catalog, view: CatalogSnapshot, *, alone: bool
+) -> None:
+    """:param alone: whether nobody writes meanwhile: this process holds the writer lock."""
+    layout = place.layout
+    found.generation = view.generation
+    if view.fingerprint is None:
+        if alone:
+            found.add("catalog", "the first run was cut off", INDEX)
+        return
+    bare = layout.database is not None and not layout.marker.is_file()
+    if bare:
+        # A machine that has only asked so far.
+        found.not_done.append(
+            "vectors, lexical: this machine keeps none of them; notehop index makes them"
+        )
+    elif not layout.marker.is_file():
+        found.add("marker", f"{layout.marker} is gone, so no run writes to this folder", ELSEWHERE)
+    try:
+        check_vault(view.meta(), place.vault, layout.root)
+        check_fingerprint(view.fingerprint or {}, expected_fingerprint(place.settings))
+    except (errors.IndexMismatch, errors.ModelError) as exc:
+        found.add_failure("catalog", exc)
+    chunks = view.counts().chunks
+    found.parts.append(PartState(part="catalog", items=chunks, generation=view.generation))
+    found.findings += check_catalog(view)
+    # Whether the catalog still knows what it knew when the last run ended.
+    state = read_catalog_state(layout)
+    if state is not None and state.stamp == view.stamp and view.generation < state.generation:
+        lost = f"generations {view.generation + 1} to {state.generation} are lost"
+        # A run takes a server's word for what there is.
+        found.add("catalog", lost, REBUILD if layout.database is None else INDEX)
+    wants = wanted_of(view)
+    found.findings += check_sentences(view, wants["links"])
+    if not bare:
+        _check_caches(found, place, view, wants["chunks"])
+    # What a run that was cut off left; while one is under way, it is its own business.
+    if alone and view.meta().get("under_way"):
+        found.add("catalog", "the last run was cut off: notes are missing", INDEX)
+    if alone and layout.purge_mark.exists():
+        cut_off = "a run was cut off: words of withdrawn notes may stand in files"
+        found.add("purge", cut_off, INDEX, broken=False)
+    if alone and layout.left_over():
+        found.add("rebuild", "a rebuild was cut off and takes room", INDEX, broken=False)
+    try:
+        found.pending = pending_changes(place, catalog).pending
+    except errors.NotehopError as exc:
+        found.not_done.append(f"changes since the last run: {exc}")
 
-    def _left_over(self, view: CatalogSnapshot) -> None:
-        """What a run that was cut off left; while one is under way, it is its own business."""
-        if view.meta().get("under_way"):
-            self._find("catalog", "the last run was cut off: notes are missing", INDEX)
-        if self.place.layout.purge_mark.exists():
-            cut_off = "a run was cut off: words of withdrawn notes may stand in files"
-            self._find("purge", cut_off, INDEX, broken=False)
-        if self.place.layout.next.root.exists():
-            self._find("next", "a rebuild was cut off and takes room", INDEX, broken=False)
 
-    def _take(self, part: str, check: Callable[[], CheckResult]) -> None:
-        try:
-            found = check()
-        except (errors.IndexFailure, OSError) as exc:
-            self._failed(part, exc)
-            return
-        self.found.findings += found.findings
-        self.found.parts += found.parts
-
-    def _failed(self, part: str, exc: Exception) -> None:
-        anew = isinstance(exc, errors.IndexDamaged | errors.IndexMismatch | errors.ModelError)
-        self._find(part, said_of(exc), REBUILD if part == "catalog" and anew else INDEX)
-
-    def _find(self, part: str, problem: str, command: str, *, broken: bool = True) -> None:
-        self.found.findings.append(Finding(part, problem, command, broken=broken))
+def _check_caches(
+    found: IndexCheck, place: Place, view: CatalogSnapshot, chunks: Mapping[str, str]
+) -> None:
+    layout = place.layout
+    found.add_checked("vectors", partial(check_derived, "vectors", layout, view, chunks))
+    found.add_checked("lexical", partial(check_derived, "lexical", layout, view, chunks))
+    manifest = read_manifest(layout.model)
+    if manifest is None or not manifest.is_sound(layout.model):
+        found.add("model", "the model for queries is not there or not whole", INDEX)
+    served = vector_server_now(place, view.stamp)
+    if served is not None and served.problem is not None:
+        found.add("chroma", served.problem, INDEX)
+    elif served is None and place.settings.index.mirror:
+        found.add_checked("chroma", partial(check_mirror, layout, view))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -15,8 +15,8 @@ from notehop.app.models import Kept
 from notehop.app.models.query import Strict
 from notehop.app.services.doctor import Kind
 from notehop.app.services.doctor.index import IndexCheck, check_index
-from notehop.app.services.links import ReadNote, Survey, survey
-from notehop.app.services.notes.find_note import Name, Near, near_names
+from notehop.app.services.links import Survey
+from notehop.app.services.notes.find_note import Near, near_names
 from notehop.app.services.open_vault import Place
 from notehop.indexing.graph.files import NOTE_SUFFIX, alias_key, fold, link_name
 from notehop.indexing.graph.resolve import ResolvedLink, Status
@@ -67,10 +67,7 @@ class Duplicate(Strict):
 
 
 class ConflictCopy(Strict):
-    """A copy that a sync tool made of two versions of a file.
-
-    ``of`` is the file that it is a copy of, None if that is not there (any more).
-    """
+    """A copy that a sync tool made of two versions of a file; ``of`` is None if that is not there."""
 
     path: str
     of: str | None
@@ -128,63 +125,50 @@ _BESIDE = (
 )
 """Names that are those of copies only beside the file without what is added."""
 
-Alike = Callable[[str, str], bool]
-"""Whether the texts of two notes are the same, or nearly."""
 
-
-def conflict_copies(paths: Collection[str], alike: Alike) -> list[ConflictCopy]:
+def conflict_copies(
+    paths: Collection[str], alike: Callable[[str, str], bool]
+) -> list[ConflictCopy]:
     """The files that are such copies, by path.
 
     A number at the end says little: people write ``Meeting 2.md`` too. It counts only beside a note
     without it that says nearly the same.
 
     :param paths: of all files of the vault.
+    :param alike: whether the texts of two notes are the same, or nearly.
     """
     there = frozenset(paths)
-    copies = (_copy(path, there, alike) for path in sorted(there))
-    return [copy for copy in copies if copy is not None]
 
+    def copied(path: str) -> ConflictCopy | None:
+        folder, slash, name = path.rpartition("/")
+        for tool, pattern in (*_BY_NAME, *_BESIDE):
+            if found := re.fullmatch(pattern, name):
+                base = f"{folder}{slash}{found['stem']}{found['ext'] or ''}"
+                if (tool, pattern) in _BY_NAME:
+                    return ConflictCopy(path=path, of=base if base in there else None, tool=tool)
+                sure = base in there and (tool == "OneDrive" or alike(path, base))
+                return ConflictCopy(path=path, of=base, tool=tool) if sure else None
+        return None
 
-def _copy(path: str, there: Collection[str], alike: Alike) -> ConflictCopy | None:
-    folder, slash, name = path.rpartition("/")
-    for tool, pattern in (*_BY_NAME, *_BESIDE):
-        if found := re.fullmatch(pattern, name):
-            base = f"{folder}{slash}{found['stem']}{found['ext'] or ''}"
-            if (tool, pattern) in _BY_NAME:
-                return ConflictCopy(path=path, of=base if base in there else None, tool=tool)
-            sure = base in there and (tool == "OneDrive" or alike(path, base))
-            return ConflictCopy(path=path, of=base, tool=tool) if sure else None
-    return None
+    return [copy for path in sorted(there) if (copy := copied(path)) is not None]
 
 
 NEAR_FOR = 2_000
 """Names that lead nowhere for which near misses are looked for: 3 s among 100,000 names."""
 
 
-def unresolved(found: Survey) -> list[UnresolvedTarget]:
+def _unresolved(found: Survey) -> list[UnresolvedTarget]:
     """The names that lead nowhere: those near to a name that exists first, then by links."""
     targets = _broken(found.links, Status.UNRESOLVED)
     asked = {target: link_name(target) for target, _ in targets[:NEAR_FOR]}
     near = near_names(_names(found), asked.values())
     rows = [
         UnresolvedTarget(
-            target=target, near=list(near.get(asked.get(target, ""), ())), **_standing(links)
+            target=target, near=list(near.get(asked.get(target, ""), ())), **_places(links)
         )
         for target, links in targets
     ]
     return sorted(rows, key=lambda row: not row.near)
-
-
-def ambiguous(found: Survey) -> list[AmbiguousTarget]:
-    """The names that several files have, most links first."""
-    return [
-        AmbiguousTarget(
-            target=target,
-            candidates=sorted({path for one in links for path in one.resolution.candidates}),
-            **_standing(links),
-        )
-        for target, links in _broken(found.links, Status.AMBIGUOUS)
-    ]
 
 
 def _broken(links: Iterable[ResolvedLink], status: Status) -> list[tuple[str, list[ResolvedLink]]]:
@@ -192,31 +176,26 @@ def _broken(links: Iterable[ResolvedLink], status: Status) -> list[tuple[str, li
 
     Those that would lead to the same new note go together: case and ``.md`` make no difference.
     """
-    groups: dict[str, list[ResolvedLink]] = {}
+    groups: dict[str, list[tuple[str, int, str, ResolvedLink]]] = {}
     for one in links:
         if one.resolution.status is status:
-            name = fold(_target(one)).strip().removesuffix(NOTE_SUFFIX)
-            groups.setdefault(name, []).append(one)
+            target = one.link.target or one.link.raw
+            name = fold(target).strip().removesuffix(NOTE_SUFFIX)
+            groups.setdefault(name, []).append((one.source, one.link.line, target, one))
     found = [
-        (_target(min(group, key=lambda one: (one.source, one.link.line, _target(one)))), group)
+        (min(group, key=lambda one: one[:3])[2], [one for *_, one in group])
         for group in groups.values()
     ]
     return sorted(found, key=lambda one: (-len(one[1]), one[0]))
 
 
-def _target(link: ResolvedLink) -> str:
-    return link.link.target or link.link.raw
-
-
-def _standing(links: Iterable[ResolvedLink]) -> dict[str, Any]:
+def _places(links: Sequence[ResolvedLink]) -> dict[str, Any]:
     places = sorted((one.source, one.link.line) for one in links)
-    return {
-        "count": len(places),
-        "places": [LinkPlace(path=path, line=line) for path, line in places],
-    }
+    found = [LinkPlace(path=path, line=line) for path, line in places]
+    return {"count": len(found), "places": found}
 
 
-def fragments(found: Survey) -> list[BrokenFragment]:
+def _fragments(found: Survey) -> list[BrokenFragment]:
     """The headings and blocks that links name and notes do not have, most links first."""
     groups: dict[tuple[str, str], list[ResolvedLink]] = {}
     for one in found.links:
@@ -227,59 +206,44 @@ def fragments(found: Survey) -> list[BrokenFragment]:
     for (path, _), links in groups.items():
         fragment = (links[0].link.fragment or "").strip()
         last = fragment.rpartition("#")[2].strip()
-        outline = found.notes[path].outline
-        assert outline is not None  # or the fragment would not be known to be broken
+        outline = found.outlines[path]
         if last.startswith("^"):
             last, via, texts = last[1:], "block", [block for block, _, _ in outline.blocks]
         else:
             via, texts = "heading", [text for _, text, _ in outline.headings]
         # All are of one note: told apart by their text in place of its path.
-        near = near_names((Name(text, text, via) for text in texts), [last])[last]
+        near = near_names((Near(text, text, via) for text in texts), [last])[last]
         told = [replace(one, path=path) for one in near]
-        rows.append(BrokenFragment(path=path, fragment=fragment, near=told, **_standing(links)))
+        rows.append(BrokenFragment(path=path, fragment=fragment, near=told, **_places(links)))
     return sorted(rows, key=lambda row: (-row.count, row.path, row.fragment))
 
 
-def orphans(found: Survey) -> list[str]:
-    """The notes that no link joins with another note, by path.
-
-    A link to an attachment, to the note itself or to nothing joins it with no note.
-    """
-    joined: set[str] = set()
-    for one in found.links:
-        target = one.resolution.path
-        if target is not None and target != one.source and target in found.notes:
-            joined.update((one.source, target))
-    return sorted(found.notes.keys() - joined)
-
-
-def _names(found: Survey) -> Iterator[Name]:
+def _names(found: Survey) -> Iterator[Near]:
     for path, note in found.notes.items():
-        yield Name(PurePosixPath(path).stem, path, "name")
-        for alias in note.aliases:
-            yield Name(alias, path, "alias")
-        yield Name(note.title, path, "title")
-    for path in found.others:
-        yield Name(path.rpartition("/")[2], path, "name")
+        yield Near(PurePosixPath(path).stem, path, "name")
+        yield from (Near(alias, path, "alias") for alias in note.aliases)
+        yield Near(note.title, path, "title")
+    yield from (Near(path.rpartition("/")[2], path, "name") for path in found.others)
 
 
-def duplicates(notes: Mapping[str, ReadNote]) -> list[Duplicate]:
+def _duplicates(found: Survey) -> list[Duplicate]:
     """What names more than one note: names, titles and aliases, each by how many share it.
 
     An alias also counts that is another note's name: links go to that note, never to the alias.
     Titles that are shared by just the notes of one name are told as that name alone.
     """
+    notes = found.notes
     names = [(link_name(path), PurePosixPath(path).stem, path) for path in notes]
     titles = [(fold(note.title).strip(), note.title, path) for path, note in notes.items()]
-    carried = [
+    aliases = [
         (alias_key(alias), alias, path) for path, note in notes.items() for alias in note.aliases
     ]
-    aliased = {key for key, _, _ in carried}
-    carried += [one for one in names if one[0] in aliased]
-    found = _shared("name", names)
-    known = [one.paths for one in found]
-    others = [*_shared("title", titles), *_shared("alias", carried)]
-    return [*found, *(one for one in others if one.paths not in known)]
+    aliased = {key for key, _, _ in aliases}
+    aliases += [one for one in names if one[0] in aliased]
+    shared = _shared("name", names)
+    known = [one.paths for one in shared]
+    others = [*_shared("title", titles), *_shared("alias", aliases)]
+    return [*shared, *(one for one in others if one.paths not in known)]
 
 
 def _shared(
@@ -317,20 +281,27 @@ def examine(place: Place, kinds: Collection[Kind] = tuple(Kind)) -> DoctorReport
         report.broken = any(one.broken for one in report.index.findings)
     if set(kinds) <= {Kind.INDEX}:
         return report
-    found = survey(place)
+    found = Survey(place)
     report.notes, report.links = len(found.notes), len(found.links)
     if Kind.UNRESOLVED in kinds:
-        report.unresolved = unresolved(found)
+        report.unresolved = _unresolved(found)
         report.near_misses_for = min(NEAR_FOR, len(report.unresolved))
     if Kind.FRAGMENTS in kinds:
-        report.fragments = fragments(found)
+        report.fragments = _fragments(found)
     if Kind.AMBIGUOUS in kinds:
-        report.ambiguous = ambiguous(found)
+        report.ambiguous = [
+            AmbiguousTarget(
+                target=target,
+                candidates=sorted({path for one in links for path in one.resolution.candidates}),
+                **_places(links),
+            )
+            for target, links in _broken(found.links, Status.AMBIGUOUS)
+        ]
     if Kind.CONFLICTS in kinds:
         alike = partial(_alike, place.vault, found)
         report.conflicts = conflict_copies([*found.notes, *found.others], alike)
     if Kind.DUPLICATES in kinds:
-        report.duplicates = duplicates(found.notes)
+        report.duplicates = _duplicates(found)
     if Kind.WARNINGS in kinds:
         report.warnings = [said for note in found.notes.values() for said in note.warnings]
     if Kind.LEFT_OUT in kinds:
@@ -339,7 +310,12 @@ def examine(place: Place, kinds: Collection[Kind] = tuple(Kind)) -> DoctorReport
             for kept in (found.failed, found.skipped, found.passed_over)
         )
     if Kind.ORPHANS in kinds:
-        report.orphans = orphans(found)
+        joined: set[str] = set()
+        for one in found.links:
+            target = one.resolution.path
+            if target is not None and target != one.source and target in found.notes:
+                joined.update((one.source, target))
+        report.orphans = sorted(found.notes.keys() - joined)
     return report
 
 

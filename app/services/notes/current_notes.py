@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
+from posixpath import dirname
+from typing import Any
 
 from notehop.app.answer.material import open_uri
 from notehop.app.retrieval.freshness import CurrentView
 from notehop.app.services.index_process import remedy
 from notehop.app.services.open_vault import Place
+from notehop.indexing.changes import scan
 from notehop.indexing.enrich.prompts import own_summary
 from notehop.indexing.enrich.store import Summary, read_summaries
+from notehop.indexing.graph.files import is_pdf
 from notehop.indexing.graph.resolve import Status
 from notehop.indexing.stores.model import ChunkRow, LinkRow, NoteRow
 from notehop.indexing.stores.reader import Snapshot
+from notehop.indexing.vault.parse import Read, read_note
 from notehop.indexing.vault.sentences import shortened
 
 
@@ -64,7 +69,7 @@ class CurrentNotes(CurrentView):
         return first
 
     def in_a_line(
-        self, rows: Mapping[str, NoteRow], texts: Mapping[str, str]
+        self, rows: Mapping[str, NoteRow], texts: Mapping[str, str] | None = None
     ) -> dict[str, Summary]:
         """Sum notes up, and say which model did so, if one did.
 
@@ -72,8 +77,10 @@ class CurrentNotes(CurrentView):
         For a note that changed since it was indexed, only the text counts.
 
         :param rows: path -> note, of notes that are there.
-        :param texts: path -> a passage of the note, for want of a summary.
+        :param texts: path -> a passage of the note, for want of a summary; None for its first.
         """
+        if texts is None:
+            texts = {path: chunk.text for path, chunk in self.first_chunks(rows).items()}
         changed = self.changed(rows)
         fresh = [row for path, row in rows.items() if path not in changed]
         stored = read_summaries(self.place.layout.enrichment, fresh)
@@ -90,6 +97,12 @@ class CurrentNotes(CurrentView):
     def uri(self, path: str, headings: Sequence[str] = ()) -> str:
         """What opens a note, at a heading where there are some."""
         return open_uri(self.place.name, path, headings)
+
+    def place_of(self, row: NoteRow, headings: Sequence[str] = ()) -> dict[str, Any]:
+        """The fields by which a reply names a note."""
+        path = row.path
+        uri = self.uri(path, headings)
+        return {"path": path, "title": row.title, "folder": dirname(path), "uri": uri}
 
     def reply_warnings(self) -> list[str]:
         """What a reply has to say of what was left out; usually nothing."""
@@ -111,3 +124,20 @@ def flat(text: str) -> str:
     """A passage on one line, without headings, rules and bullets; with them if there is no more."""
     bare = _BULLETS.sub("", _MARKS.sub("", text))
     return " ".join(_EMPHASIS.sub(r"\2", bare).split()) or " ".join(text.split()).lstrip("# ")
+
+
+def as_now(place: Place, paths: Sequence[str], *, pdfs: bool = False) -> Iterator[Read | None]:
+    """Files as the index would read them now, in order; None for what it would not, or cannot.
+
+    :param pdfs: whether to read PDFs, which takes a second each; None for them otherwise.
+    """
+    settings = place.settings.vault
+    found = scan(place.vault, settings, within=paths).files if paths else ()
+    files = {one.path: one for one in found if one.kind == "note" and one.excluded is None}
+    for path in paths:
+        file = files.get(path)
+        if file is None or (not pdfs if is_pdf(path) else file.size > settings.max_note_bytes):
+            yield None
+            continue
+        read = read_note(place.vault, file, "", comment_links=settings.comment_links)
+        yield read if read.note is not None and read.note.excluded is None else None

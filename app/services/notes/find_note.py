@@ -1,8 +1,8 @@
 """Finds the notes that a person or a program means by a path or a name: in the index, or in the files
-alone; and names that were almost written, by edit distance.
+alone; and names that were almost written.
 
-Of the index only what still stands in the vault is named: a note that became private since it was
-indexed is to whoever asks as if it had never been.
+Of the index only what still stands in the vault is named: a note that became private since is as if it had
+never been.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import os
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,8 +33,8 @@ _LOOKED_AT = 24  # near names that are held against the files
 _SHOWN = 200  # characters of a name that are repeated to whoever asked by it
 
 
-def notes_meant(now: CurrentNotes, said: str) -> tuple[str, ...]:
-    """Return the notes that are meant, several where a name is that of several.
+def notes_meant(now: CurrentNotes, said: str) -> tuple[tuple[str, ...], NoteAddress]:
+    """Return the notes that are meant, several where a name is that of several, and the place in them.
 
     Tried in order: a path in the vault, with or without ``.md``; a title or an alias; a name as a
     link would give it (the end of a path, or a path from the vault's root after a ``/``); then what
@@ -43,37 +43,32 @@ def notes_meant(now: CurrentNotes, said: str) -> tuple[str, ...]:
 
     :raises NoteMissing: if there is none, naming those that are called nearly so.
     """
-    try:
-        return _notes_named(now, said)
-    except NoteMissing:
-        if (address := address_of(said)) is None:
-            raise
-    return _notes_named(now, address.name)
+    address, plain = address_of(said), NoteAddress(said)
+    if address is None or not said.strip().startswith("[["):
+        try:
+            return _notes_named(now, plain.name), plain
+        except NoteMissing:
+            if address is None:
+                raise
+    return _notes_named(now, address.name), address
 
 
-def note_meant(now: CurrentNotes, said: str) -> str:
-    """Return the one note that is meant, as :func:`notes_meant`.
-
-    :raises NoteMissing: if there is none.
-    :raises UsageError: if several are meant.
-    """
-    meant = notes_meant(now, said)
+def note_meant(now: CurrentNotes, said: str) -> tuple[str, NoteAddress]:
+    """The one note that is meant, as :func:`notes_meant`; UsageError if several are."""
+    meant, address = notes_meant(now, said)
     if len(meant) > 1:
         raise UsageError(
             f"{shown(said)}: {len(meant)} notes: {listed(meant)}; name one by its path"
         )
-    return meant[0]
+    return meant[0], address
 
 
 def seeds_meant(now: CurrentNotes, asked: Iterable[str]) -> tuple[dict[str, str], list[str]]:
-    """The notes that some names mean, path -> the name; and what is to be said of them.
-
-    :raises NoteMissing: if one of them is that of no note.
-    """
+    """The notes that some names mean, path -> the name; and what is to be said of them."""
     seeds: dict[str, str] = {}
     warnings: list[str] = []
     for said in asked:
-        meant = notes_meant(now, said)
+        meant, _ = notes_meant(now, said)
         if len(meant) > 1:
             warnings.append(f"{shown(said)}: {len(meant)} notes: {listed(meant)}; all are taken")
         for path in meant:
@@ -103,33 +98,30 @@ def address_of(said: str) -> NoteAddress | None:
     text = said.strip()
     if len(text) > 4 * LONGEST or not _can_stand(text):
         return None
-    found = _address_in(text)
-    return found if found is None or _can_stand(found.section or "") else None
-
-
-def _address_in(text: str) -> NoteAddress | None:
+    lines: tuple[int, int] | None = None
     if text.startswith("note://"):
-        name, _, section = text.removeprefix("note://").partition("#")
-        return NoteAddress(unquote(name), unquote(section) or None)
-    if text.startswith("obsidian://"):
+        name, _, section = (unquote(one) for one in text[len("note://") :].partition("#"))
+    elif text.startswith("obsidian://"):
         name, _, section = "".join(parse_qs(urlsplit(text).query).get("file", [])).partition("#")
-        return NoteAddress(name, section or None) if name else None
-    if text.startswith("[[") and text.endswith("]]"):
+    elif text.startswith("[[") and text.endswith("]]"):
         link = read_wikilink(text[2:-2])
-        return None if link is None else NoteAddress(link.target, link.fragment or None)
-    if found := _LINES.fullmatch(text):
-        first = int(found[2])
-        return NoteAddress(found[1], lines=(first, int(found[3] or first)))
-    name, _, section = text.partition("#")
-    return NoteAddress(name, section) if name.strip() and section.strip() else None
+        name, section = ("", "") if link is None else (link.target, link.fragment or "")
+    elif found := _LINES.fullmatch(text):
+        name, section, first = found[1], "", int(found[2])
+        lines = first, int(found[3] or first)
+    else:
+        name, _, section = text.partition("#")
+        if not section.strip():
+            return None
+    if not name.strip() or not _can_stand(section):
+        return None
+    return NoteAddress(name, section or None, lines)
 
 
-def _notes_named(now: CurrentNotes, said: str) -> tuple[str, ...]:
-    asked = said.strip()
-    if asked.startswith("[[") and asked.endswith("]]") and (link := read_wikilink(asked[2:-2])):
-        asked = link.target
-    if not asked or len(asked) > LONGEST or not _can_stand(asked):
-        raise NoteMissing(f"{shown(said)}: no note of this vault")
+def _notes_named(now: CurrentNotes, asked: str) -> tuple[str, ...]:
+    if not asked.strip() or len(asked) > LONGEST or not _can_stand(asked):
+        raise NoteMissing(f"{shown(asked)}: no note of this vault")
+    asked = asked.strip()
     for path in (asked, f"{asked}{NOTE_SUFFIX}"):
         if now.chunk_ids_of(path) and now.notes_at([path]):
             return (path,)
@@ -142,7 +134,7 @@ def _notes_named(now: CurrentNotes, said: str) -> tuple[str, ...]:
     if found.path is None:
         near = _near(paths, now.catalog.aliases(), asked, lambda path: now.any_of([path]))
         close = f"; did you mean {listed(near)}?" if near else ""
-        raise NoteMissing(f"{shown(said)}: no note of this vault{close}")
+        raise NoteMissing(f"{shown(asked)}: no note of this vault{close}")
     return found.candidates if found.status is Status.AMBIGUOUS else (found.path,)
 
 
@@ -171,9 +163,9 @@ def _near(
     is_there: Callable[[str], bool] = lambda _: True,
 ) -> list[str]:
     """Notes that may have been meant: names a slip away, else those that hold what was said."""
-    names = [Name(path.removesuffix(NOTE_SUFFIX), path, "path") for path in paths]
-    names += [Name(link_name(path), path, "name") for path in paths]
-    names += [Name(one, path, "alias") for path in paths for one in aliases.get(path, ())]
+    names = [Near(path.removesuffix(NOTE_SUFFIX), path, "path") for path in paths]
+    names += [Near(link_name(path), path, "name") for path in paths]
+    names += [Near(one, path, "alias") for path in paths for one in aliases.get(path, ())]
     wanted = said.removesuffix(NOTE_SUFFIX)
     near = [one.path for one in near_names(names, [wanted], _LOOKED_AT)[wanted]]
     found = list(islice(filter(is_there, near), _NEAR))
@@ -221,8 +213,7 @@ def paths_meant(vault: Path, said: str) -> list[str]:
 
 
 def from_here(vault: Path, said: str) -> str:
-    """A note as a shell completes its path: the path in the vault, if there is a file; else as it
-    was said."""
+    """A note as a shell completes its path: the path in the vault, if there is a file."""
     for path in paths_meant(vault, said):
         if is_readable(path) and os.path.isfile(vault / path):  # noqa: PTH113
             return path
@@ -231,38 +222,24 @@ def from_here(vault: Path, said: str) -> str:
 
 _MARKS = re.compile(r"[\W_]+")
 _DIGITS = re.compile(r"\d+")
+_SLACK = (4, 8, 16)  # letters of a name from which one, two, three of them may be slips
 
 
 @dataclass(frozen=True, slots=True)
-class Name:
-    """Something that can be named. ``via`` says what the name is of it: name, title, alias, …"""
+class Near:
+    """Something that can be named. ``via`` says what the name is of it: name, title, alias, …
+
+    ``distance`` counts the letters in which it differs from what was asked for, 0: marks or case.
+    """
 
     name: str
     path: str
     via: str
-
-
-@dataclass(frozen=True, slots=True)
-class Near(Name):
-    """A name near to one that was asked for; ``distance`` counts letters, 0: marks or case."""
-
-    distance: int
-
-
-def spelling(name: str) -> str:
-    """The form in which names are compared: folded, with one space for whatever is no letter."""
-    return _MARKS.sub(" ", fold(name)).strip()
-
-
-def slack(length: int) -> int:
-    """How many letters a name of so many may differ in, and still have been meant."""
-    if length < 4:
-        return 0
-    return 1 if length < 8 else 2 if length < 16 else 3
+    distance: int = 0
 
 
 def near_names(
-    names: Iterable[Name], asked: Iterable[str], most: int = 3
+    names: Iterable[Near], asked: Iterable[str], most: int = 3
 ) -> dict[str, tuple[Near, ...]]:
     """Each name that was asked for -> at most so many names that could have been meant, nearest first.
 
@@ -274,14 +251,17 @@ def near_names(
     from rapidfuzz.distance import OSA
     from rapidfuzz.process import cdist
 
-    by_key: dict[str, dict[str, Name]] = {}
+    def spelling(name: str) -> str:
+        return _MARKS.sub(" ", fold(name)).strip()
+
+    by_key: dict[str, dict[str, Near]] = {}
     for name in names:
         by_key.setdefault(spelling(name.name), {}).setdefault(name.path, name)
     keys = sorted(by_key, key=len)
     said = {one: spelling(one) for one in asked}
     found: dict[str, list[tuple[int, str]]] = {}
     for length, group in groupby(sorted({*said.values()} - {""}, key=len), len):
-        some, slip = list(group), slack(length)
+        some, slip = list(group), bisect_right(_SLACK, length)
         start = bisect_left(keys, max(1, length - slip), key=len)
         choices = keys[start : bisect_right(keys, length + slip, key=len)]
         table = cdist(some, choices, scorer=OSA.distance, score_cutoff=slip, dtype=np.uint8)
@@ -294,7 +274,7 @@ def near_names(
         by_path: dict[str, Near] = {}
         for distance, choice in sorted(found.get(key, ())):
             for path, one in sorted(by_key[choice].items()):
-                by_path.setdefault(path, Near(one.name, path, one.via, distance))
+                by_path.setdefault(path, replace(one, distance=distance))
         return tuple(islice(by_path.values(), most))
 
     return {one: near(key) for one, key in said.items()}

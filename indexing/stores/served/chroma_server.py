@@ -7,9 +7,10 @@ environment: other hosts than the one that the user allowed. It takes a second t
 from __future__ import annotations
 
 import json
+import time
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -26,7 +27,6 @@ from notehop.config.errors import (
     SettingsError,
     VectorServerError,
 )
-from notehop.config.settings import ChromaSettings
 from notehop.indexing.llm.consent import Hosts
 from notehop.indexing.llm.egress import WHAT_GOES, Attempt, EgressLog, Purpose
 from notehop.indexing.llm.transport import connection_pool
@@ -35,16 +35,12 @@ from notehop.indexing.stores.model import Matrix
 
 TOKEN_VARIABLE = "NOTEHOP_CHROMA__TOKEN"
 
-TRIES = 5
-"""Times that a write is sent: a server that is started again takes some seconds."""
+TRIES = 5  # times that a write is sent: a server that is started again takes some seconds
 
 _CONNECT_SECONDS = 3.0
 
-_PAGE = 5_000
-"""Ids that are listed at a time."""
-
-_QUOTED = 200
-"""Characters of the server's own words that are passed on."""
+_PAGE = 5_000  # ids that are listed at a time
+_QUOTED = 200  # characters of the server's own words that are passed on
 
 Metadata = Mapping[str, str | int | float | bool]
 
@@ -67,27 +63,50 @@ class ServerCollection:
     name: str
     metadata: Metadata | None = None
 
+    @property
+    def path(self) -> str:
+        return f"/collections/{self.id}"
+
 
 class ChromaServer:
-    """The server of the settings. Threads may share it; nothing is connected to before it is asked."""
+    """The server of the settings. Threads may share it; nothing is connected to before it is asked.
 
-    def __init__(self, settings: Settings, log_dir: Path, seconds: float) -> None:
+    Each method raises VectorServerError if the server may not be asked, cannot be reached, or refuses.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        log_dir: Path,
+        seconds: float,
+        *,
+        fresh: float = 1.0,
+        rest: float = 5.0,
+    ) -> None:
         """:param log_dir: what goes to it is written down there, in the folder of the index.
         :param seconds: that an answer may take.
-
+        :param fresh: seconds that searches believe what the server said of a collection.
+        :param rest: seconds that searches leave it alone when it could not be asked.
         :raises SettingsError: if the token cannot be sent.
         """
-        self.settings = settings.chroma
-        parts = urlsplit(self.settings.url)
+        about = self.settings = settings.chroma
+        parts = urlsplit(about.url)
+        secure = parts.scheme == "https"
         self.origin = parts.netloc
-        self._seconds = seconds
+        self._host = (parts.hostname or "").rstrip(".")
+        self._port = parts.port or (443 if secure else 80)
+        self._seconds, self._fresh, self._rest = seconds, fresh, rest
         self._hosts = Hosts(settings.privacy.allow_hosts, address="chroma.url")
         self._log = EgressLog(log_dir)
-        self._host = (parts.hostname or "").rstrip(".")
-        secure = parts.scheme == "https"
-        self._port = parts.port or (443 if secure else 80)
-        self._token = _checked_token(self.settings)
+        token = self._token = about.token.get_secret_value() if about.token is not None else ""
+        if token and not (token.isascii() and token.isprintable() and " " not in token):
+            raise SettingsError(
+                f"{TOKEN_VARIABLE}: the token holds a space or a sign that cannot be sent; set it "
+                "again"
+            )
         self._pool = connection_pool(self._hosts, secure=secure, reply_s=seconds)
+        self._known: tuple[float, ServerCollection] | None = None
+        self._down: tuple[float, VectorServerError] | None = None
 
     def close(self) -> None:
         """Let go of the connections; another request makes new ones."""
@@ -101,10 +120,7 @@ class ChromaServer:
             return None
 
     def create(self, name: str, graph: Metadata, metadata: Metadata) -> ServerCollection:
-        """Make a collection, which must not be there.
-
-        :param graph: the parameters of its HNSW graph.
-        """
+        """Make a collection, which must not be there, with these parameters of its HNSW graph."""
         made = {"name": name, "metadata": metadata, "configuration": {"hnsw": graph}}
         return self._ask(ServerCollection, "POST", "/collections", made)
 
@@ -115,42 +131,32 @@ class ChromaServer:
 
     def annotate(self, collection: ServerCollection, metadata: Metadata) -> ServerCollection:
         """Write on a collection, in the place of what stood there."""
-        self._write("PUT", f"/collections/{collection.id}", {"new_metadata": metadata})
+        self._write("PUT", collection.path, {"new_metadata": metadata})
         return replace(collection, metadata=metadata)
 
     def count(self, collection: ServerCollection) -> int:
-        return self._ask(int, "GET", f"/collections/{collection.id}/count")
+        return self._ask(int, "GET", f"{collection.path}/count")
 
-    def ids(
-        self, collection: ServerCollection, *, documents: Sequence[str] | None = None
-    ) -> list[str]:
-        """The ids of its rows: all, or those whose ``document_id`` is one of these."""
+    def ids(self, collection: ServerCollection) -> list[str]:
+        """The ids of all its rows."""
         found: list[str] = []
         while True:
-            asked: dict[str, Any] = {"include": [], "limit": _PAGE, "offset": len(found)}
-            if documents is not None:
-                asked["where"] = {"document_id": {"$in": list(documents)}}
-            path = f"/collections/{collection.id}/get"
-            page = self._ask(list[str], "POST", path, asked, key="ids")
+            asked = {"include": [], "limit": _PAGE, "offset": len(found)}
+            page = self._ask(list[str], "POST", f"{collection.path}/get", asked, key="ids")
             found += page
             if len(page) < _PAGE:
                 return found
 
     def upsert(self, collection: ServerCollection, rows: Rows) -> None:
         """Write rows, in the place of those of the same ids; sent again where that may help."""
-        payload = {
-            "ids": rows.ids,
-            # Half as long as numbers, and there and back in no time.
-            "embeddings": [b64encode(row.astype("<f4").tobytes()).decode() for row in rows.vectors],
-            "documents": rows.texts,
-            "metadatas": rows.metadatas,
-        }
-        notes = [str(about["path"]) for about in rows.metadatas]
-        self._write("POST", f"/collections/{collection.id}/upsert", payload, notes=notes)
+        # Half as long as numbers, and there and back in no time.
+        vectors = [b64encode(row.astype("<f4").tobytes()).decode() for row in rows["embeddings"]]
+        notes = [str(about["path"]) for about in rows["metadatas"]]
+        self._write("POST", f"{collection.path}/upsert", {**rows, "embeddings": vectors}, notes)
 
     def delete(self, collection: ServerCollection, ids: Sequence[str]) -> None:
         """Delete rows; those that are not there are passed over."""
-        self._write("POST", f"/collections/{collection.id}/delete", {"ids": list(ids)})
+        self._write("POST", f"{collection.path}/delete", {"ids": list(ids)})
 
     def nearest(self, collection: ServerCollection, queries: Matrix, count: int) -> list[list[str]]:
         """The ids of about the ``count`` nearest rows to each query, nearest first.
@@ -163,32 +169,65 @@ class ChromaServer:
             "n_results": count,
             "include": [],
         }
-        path = f"/collections/{collection.id}/query"
+        path = f"{collection.path}/query"
         found = self._ask(list[list[str]], "POST", path, asked, key="ids", purpose="search")
         if len(found) != len(queries):
             raise self._unreadable()
         return found
 
-    def announcement(self) -> str | None:
-        """What to tell who has texts sent there for the first time; None for this machine.
+    def known_collection(self, name: str) -> ServerCollection:
+        """The collection of a name as it was a moment ago or later, for searches; CollectionMissing
+        if there is none."""
+        known = self._known
+        if known is None or known[1].name != name or time.monotonic() - known[0] >= self._fresh:
+            with self._searching():
+                found = self.collection(name)
+            if found is None:
+                raise CollectionMissing(
+                    f"{self.origin}: the Chroma server holds nothing of this index yet; "
+                    "run: notehop index"
+                )
+            known = self._known = time.monotonic(), found
+        return known[1]
 
-        :raises VectorServerError: if the host was not allowed.
-        """
+    def candidates(self, collection: ServerCollection, query: Matrix, count: int) -> list[str]:
+        """The ids of about the ``count`` nearest rows to a query, nearest first, for searches."""
+        with self._searching():
+            return self.nearest(collection, query[None, :], count)[0]
+
+    @contextmanager
+    def _searching(self) -> Iterator[None]:
+        """Ask nothing of a server that was down a moment ago."""
+        down = self._down
+        if down is not None and time.monotonic() < down[0]:
+            raise VectorServerError(str(down[1]))
+        try:
+            yield
+        except VectorServerError as exc:
+            self._known = None
+            # One that is not there was asked in no time, and may be there in a moment.
+            gone = isinstance(exc, CollectionMissing)
+            self._down = None if gone else (time.monotonic() + self._rest, exc)
+            raise
+        self._down = None
+
+    def announcement(self) -> str | None:
+        """What to tell who has texts sent there for the first time; None for this machine."""
         try:
             local = self._hosts.admit(self._host, self._port, WHAT_GOES["mirror"])
         except ProviderError as exc:
             raise VectorServerError(str(exc)) from exc
         if local or self._log.knows(self._host, "mirror"):
             return None
-        plain = self.settings.url.startswith("http:")
-        openly = (
-            ". They go over plain http: whoever is on the way can read them; write https:// in "
-            "chroma.url if it can be asked so"
-        )
+        openly = ""
+        if self.settings.url.startswith("http:"):
+            openly = (
+                ". They go over plain http: whoever is on the way can read them; write https:// in "
+                "chroma.url if it can be asked so"
+            )
         return (
             f"{self._host} (Chroma) now gets {WHAT_GOES['mirror']}, with this run and with those to "
-            f"come{openly if plain else ''}; this is said once (notehop status --egress lists what "
-            "was sent)"
+            f"come{openly}; this is said once (notehop status --egress lists what was sent)"
         )
 
     def _write(
@@ -275,24 +314,34 @@ class ChromaServer:
         if self._token:
             headers |= {"authorization": f"Bearer {self._token}", "x-chroma-token": self._token}
         wait = {"connect": _CONNECT_SECONDS, "read": seconds, "write": seconds, "pool": seconds}
-        cause: Exception
         try:
             response = self._pool.request(
                 method, url, headers=headers, content=content, extensions={"timeout": wait}
             )
             return response.status, response.content
-        except (httpcore.ConnectError, httpcore.ConnectTimeout) as exc:
-            reason = " ".join(str(exc).split())[:_QUOTED] or f"none in {_CONNECT_SECONDS:g} s"
-            failed = f"takes no connection ({reason}); start it (chroma run --path FOLDER), or "
-            problem, cause = failed + "correct chroma.url", exc
-        except httpcore.TimeoutException as exc:
-            problem, cause = f"did not answer within {seconds:g} s; see whether it is well", exc
-        except (httpcore.NetworkError, httpcore.ProtocolError) as exc:
-            problem, cause = "broke the connection off; see whether it is well", exc
-        raise _Retryable(f"{self.origin}: the Chroma server {problem}") from cause
+        except (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError) as exc:
+            if isinstance(exc, httpcore.ConnectError | httpcore.ConnectTimeout):
+                reason = " ".join(str(exc).split())[:_QUOTED] or f"none in {_CONNECT_SECONDS:g} s"
+                problem = (
+                    f"takes no connection ({reason}); start it (chroma run --path FOLDER), or "
+                    "correct chroma.url"
+                )
+            elif isinstance(exc, httpcore.TimeoutException):
+                problem = f"did not answer within {seconds:g} s; see whether it is well"
+            else:
+                problem = "broke the connection off; see whether it is well"
+            raise _Retryable(f"{self.origin}: the Chroma server {problem}") from exc
 
     def _refusal(self, status: int, reply: bytes, path: str) -> VectorServerError:
-        where, quoted = f"{self.origin}: the Chroma server", self._quoted(reply)
+        text = reply[: 64 * _QUOTED].decode("utf-8", "replace")
+        try:
+            text = str(json.loads(text).get("message", ""))
+        except (ValueError, AttributeError):
+            text = "" if text.lstrip().startswith("<") else text
+        if self._token:
+            text = text.replace(self._token, "(not shown)")
+        line = " ".join(text.split())[:_QUOTED]
+        where, quoted = f"{self.origin}: the Chroma server", f": {line}" if line else ""
         if status in (401, 403):
             do = f"check {TOKEN_VARIABLE}" if self._token else f"set {TOKEN_VARIABLE}"
             return VectorServerError(f"{where} does not let notehop in (status {status}); {do}")
@@ -314,28 +363,8 @@ class ChromaServer:
             return failed(f"{where} could not do it (status {status}){quoted}; see what it logs")
         return VectorServerError(f"{where} refuses this (status {status}){quoted}")
 
-    def _quoted(self, reply: bytes) -> str:
-        text = reply[: 64 * _QUOTED].decode("utf-8", "replace")
-        try:
-            text = str(json.loads(text).get("message", ""))
-        except (ValueError, AttributeError):
-            text = "" if text.lstrip().startswith("<") else text
-        if self._token:
-            text = text.replace(self._token, "(not shown)")
-        line = " ".join(text.split())[:_QUOTED]
-        return f": {line}" if line else ""
-
     def _unreadable(self) -> VectorServerError:
         return VectorServerError(
             f"{self.origin}: gave an answer that no Chroma server gives (API version 2); check "
             "chroma.url"
         )
-
-
-def _checked_token(settings: ChromaSettings) -> str:
-    token = settings.token.get_secret_value() if settings.token is not None else ""
-    if not token.isascii() or not (token.isprintable() or not token) or " " in token:
-        raise SettingsError(
-            f"{TOKEN_VARIABLE}: the token holds a space or a sign that cannot be sent; set it again"
-        )
-    return token

@@ -8,15 +8,14 @@ compared here. Whenever it cannot be asked, every vector is read from the catalo
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from notehop.config.errors import CollectionMissing, VectorServerError
+from notehop.config.errors import VectorServerError
 from notehop.indexing.stores.caches import QueryCache
 from notehop.indexing.stores.catalog import CatalogSnapshot, dimensions_of
 from notehop.indexing.stores.catalog_read import PAGE, slices
@@ -26,30 +25,20 @@ from notehop.indexing.stores.vector_index import VectorIndex, best, checked_quer
 if TYPE_CHECKING:
     from notehop.indexing.stores.served.chroma_server import ChromaServer, ServerCollection
 
-Answer = TypeVar("Answer")
-
-_FRESH = 1.0
-"""Seconds that what the server said of itself is believed; it only ever moves on."""
-
-_DOWN = 5.0
-"""Seconds that a server is left alone which could not be asked."""
-
 _FEW = 4_096
 """Passages up to which all that filters leave are compared: some 20 ms. The server's own filters
 look at every row."""
 
-_MOST_CANDIDATES = 2_500
-"""Candidates above which comparing everything is no slower."""
+_MOST_CANDIDATES = 2_500  # candidates above which comparing everything is no slower
 
-_LONGEST_TAIL = 20_000
-"""Passages that the server lacks up to which they are held in memory: 30 MB."""
+_MOST_NEWER = 5_000
+"""Passages that the server lacks up to which they are compared beside its candidates."""
 
 LEAST_RECALL = 0.95
 """Recall below which candidates are not asked for: a graph finds little of passages that are all much
 alike, as some hundred notes of one template."""
 
-_ENOUGH = 0.9
-"""Share of the candidates asked for that a whole graph finds at least."""
+ENOUGH = 0.9  # share of the candidates asked for that a whole graph finds at least
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,80 +75,18 @@ def collection_name(stamp: str) -> str:
     return f"notehop-{stamp}"
 
 
-class VectorServer:
-    """A Chroma server as searches ask it. Threads may share it."""
-
-    def __init__(self, server: ChromaServer, *, fresh: float = _FRESH, rest: float = _DOWN) -> None:
-        """:param fresh: seconds that what it said of itself is believed.
-        :param rest: seconds that it is left alone when it could not be asked.
-        """
-        self._server = server
-        self._fresh = fresh
-        self._rest = rest
-        self._known: tuple[str, float, ServerCollection] | None = None
-        self._down: tuple[float, VectorServerError] | None = None
-        self.oversampling = server.settings.oversampling
-        """Candidates for each hit that is wanted."""
-
-    def close(self) -> None:
-        self._server.close()
-
-    def state(self, stamp: str) -> tuple[ServerCollection, ServedState]:
-        """The collection of a catalog, as it was a moment ago or later.
-
-        :raises VectorServerError: if it is not there, or cannot be asked for.
-        """
-        known, now = self._known, time.monotonic()
-        if known is None or known[0] != stamp or now - known[1] >= self._fresh:
-            found = self._told(lambda: self._server.collection(collection_name(stamp)))
-            if found is None:
-                raise CollectionMissing(
-                    f"{self._server.origin}: the Chroma server holds nothing of this index yet; "
-                    "run: notehop index"
-                )
-            known = self._known = stamp, now, found
-        return known[2], ServedState.read(known[2])
-
-    def candidates(self, collection: ServerCollection, query: Matrix, count: int) -> list[str]:
-        """The ids of about the ``count`` nearest to a query, nearest first.
-
-        :raises VectorServerError: if it cannot be asked.
-        """
-        return self._told(lambda: self._server.nearest(collection, query[None, :], count))[0]
-
-    def _told(self, ask: Callable[[], Answer]) -> Answer:
-        down = self._down
-        if down is not None and time.monotonic() < down[0]:
-            raise VectorServerError(str(down[1]))
-        try:
-            answer = ask()
-        except VectorServerError as exc:
-            self._known = None
-            # One that is not there was asked in no time, and may be there in a moment.
-            gone = isinstance(exc, CollectionMissing)
-            self._down = None if gone else (time.monotonic() + self._rest, exc)
-            raise
-        self._down = None
-        return answer
-
-
 class ServedVectors:
-    """The vectors of the passages of one generation, as :class:`VectorIndex` has them.
-
-    ``warnings`` grow when the server cannot be asked: it is as right then, and slower.
-    """
+    """The vectors of the passages of one generation, as :class:`VectorIndex` has them; ``warnings`` grow
+    when the server cannot be asked: it is as right then, and slower."""
 
     def __init__(
         self,
-        server: VectorServer,
+        server: ChromaServer,
         view: CatalogSnapshot,
         paths: Mapping[ChunkId, str],
         cache: QueryCache,
     ) -> None:
-        """Ask nothing yet.
-
-        :param paths: the note of each passage of the generation.
-        """
+        """:param paths: the note of each passage of the generation."""
         self.dimensions = dimensions_of(view.fingerprint)
         self.warnings: list[str] = []
         self._server = server
@@ -180,19 +107,21 @@ class ServedVectors:
 
     def rows(self, ids: Iterable[str]) -> tuple[list[str], Matrix]:
         """As :meth:`VectorIndex.rows`; IndexDamaged if a vector is not what was written."""
-        known = [one for one in ids if one in self._paths]
-        vectors = self._read(known)
-        found = [one for one in known if one in vectors]
-        if not found:
+
+        def read(missing: list[ChunkId]) -> Mapping[ChunkId, Matrix]:
+            found, matrix = self._view.vectors("chunks", missing)
+            # Copies: one row that is kept would keep all that were read with it.
+            return {one: row.copy() for one, row in zip(found, matrix, strict=True)}
+
+        vectors = self._cache.vectors.get([one for one in ids if one in self._paths], read)
+        if not vectors:
             return [], np.empty((0, self.dimensions), dtype=np.float32)
-        return found, np.stack([vectors[one] for one in found])
+        return [*vectors], np.stack([*vectors.values()])
 
     def similarities(self, query: NDArray[np.float32], ids: Sequence[str]) -> NDArray[np.float64]:
         """As :meth:`VectorIndex.similarities`; IndexDamaged if a vector is not what was written."""
         vector = checked_query(query, self.dimensions)
-        found, matrix = self.rows(dict.fromkeys(ids))
-        if not found:
-            return np.full(len(ids), np.nan)
+        found, matrix = self.rows(ids)
         near = dict(zip(found, cosines(matrix, vector).tolist(), strict=True))
         return np.array([near.get(one, np.nan) for one in ids])
 
@@ -225,17 +154,16 @@ class ServedVectors:
     def _candidates(
         self, vector: Matrix, k: int, among: Collection[str] | None
     ) -> list[ChunkId] | None:
-        """What the server names, and the nearest of what it lacks; None where that is not enough.
-
-        :raises VectorServerError: if that is the server's fault.
-        """
+        """What the server names, and what it lacks; None where that is not enough;
+        VectorServerError if that is the server's fault."""
         allowed = self._paths if among is None else among
         spread = len(self._paths) / len(allowed)
-        count = min(math.ceil(k * self._server.oversampling * spread), len(self._paths))
+        count = min(math.ceil(k * self._server.settings.oversampling * spread), len(self._paths))
         if count > _MOST_CANDIDATES:
             return None
         # Before the question: what the server takes in meanwhile is compared twice at worst.
-        collection, state = self._server.state(self._view.stamp)
+        collection = self._server.known_collection(collection_name(self._view.stamp))
+        state = ServedState.read(collection)
         if state.toward > self._view.generation:
             # It lacks by now what this generation still has.
             return None
@@ -245,14 +173,14 @@ class ServedVectors:
                 f"the Chroma server finds {100 * recall:.0f} % of the nearest passages, which is "
                 "too little"
             )
-        tail = self._tail(state)
-        if tail is None:
+        newer = self._newer(state.generation)
+        if newer is None:
             raise VectorServerError(
                 f"the Chroma server holds generation {state.generation} of "
                 f"{self._view.generation}; it is brought up by: notehop index"
             )
         named = self._server.candidates(collection, vector, count)
-        if len(named) < _ENOUGH * min(count, state.chunks):
+        if len(named) < ENOUGH * min(count, state.chunks):
             raise VectorServerError(
                 f"the Chroma server found {len(named)} passages where it was asked for {count}; it "
                 "is filled anew by: notehop index"
@@ -261,30 +189,17 @@ class ServedVectors:
         if among is not None and len(found) < k:
             # Nearer ones may stand behind those that filters took away.
             return None
-        newest = tail.top(vector, k, among)
-        return list(dict.fromkeys([*found, *(one for one, _ in newest)]))
+        return list(dict.fromkeys([*found, *(one for one in newer if one in allowed)]))
 
-    def _tail(self, state: ServedState) -> VectorIndex | None:
-        """The vectors that the server lacks; None if they are too many to hold."""
-        since = state.generation
-        return self._cache.tails.get([since], lambda _: {since: self._since(since)})[since]
+    def _newer(self, generation: int) -> list[ChunkId] | None:
+        """The passages that a server of a generation lacks; None if they are too many."""
 
-    def _since(self, generation: int) -> VectorIndex | None:
-        changed = self._view.changed_paths(generation) if generation else ()
-        ids = [key.id for key in self._view.chunk_keys(changed)]
-        if not generation or len(ids) > _LONGEST_TAIL:
-            return None
-        empty = VectorIndex.empty(self.dimensions)
-        found, matrix = self._view.vectors("chunks", ids)
-        return empty.with_ids(found, found, matrix) if found else empty
+        def read(_: object) -> dict[int, list[ChunkId] | None]:
+            changed = self._view.changed_paths(generation) if generation else ()
+            ids = [key.id for key in self._view.chunk_keys(changed)]
+            return {generation: ids if generation and len(ids) <= _MOST_NEWER else None}
 
-    def _read(self, ids: Sequence[ChunkId]) -> Mapping[ChunkId, Matrix]:
-        def read(missing: list[ChunkId]) -> Mapping[ChunkId, Matrix]:
-            found, matrix = self._view.vectors("chunks", missing)
-            # Copies: one row that is kept would keep all that were read with it.
-            return {one: row.copy() for one, row in zip(found, matrix, strict=True)}
-
-        return self._cache.vectors.get(ids, read)
+        return self._cache.newer.get([generation], read)[generation]
 
     def _pages(self, ids: Collection[ChunkId]) -> Iterator[tuple[list[str], Matrix]]:
         for some in slices(sorted(ids), PAGE):

@@ -74,7 +74,7 @@ def opened(demo: tuple[Path, Path]) -> Iterator[VaultHandle]:
 @pytest.fixture(scope="module")
 def ports(opened: VaultHandle) -> Iterator[dict[str, int]]:
     """A server of each kind; that of the demo vault has the page, as the real one."""
-    page = routes(Workers(settings()).lookups.run)
+    page = routes(Workers(settings()).run)
     with ExitStack() as held:
         apps = {
             "plain": create_app(_Kept(opened), settings(), routers=(page,)),  # type: ignore[arg-type]

@@ -8,9 +8,12 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import urllib.request
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import IO
 
 import pytest
 from typer.testing import CliRunner
@@ -68,6 +71,12 @@ def test_a_run_that_finds_nothing_changed_loads_no_model(indexed: tuple[Path, Pa
     assert "unchanged" in said
 
 
+def drain(terminal: IO[bytes]) -> None:
+    with suppress(OSError, ValueError):
+        while terminal.read(1_000):
+            pass
+
+
 @pytest.mark.model
 def test_a_terminal_is_told_at_once_that_notes_are_read(indexed: tuple[Path, Path]) -> None:
     vault, index = indexed
@@ -87,6 +96,8 @@ def test_a_terminal_is_told_at_once_that_notes_are_read(indexed: tuple[Path, Pat
         while b"Reading your notes" not in told:
             told += terminal.read(1_000)
         assert asking.poll() is None
+        # A terminal that nobody reads from holds the command up.
+        threading.Thread(target=drain, args=(terminal,), daemon=True).start()
         out, _ = asking.communicate()
     assert asking.returncode == 0
     assert b"14 June 2027" in out

@@ -28,7 +28,7 @@ KEPT_OUT = ("Areas/Salary talk.md", "Areas/Salary talk", "Salary talk", "areas/s
 
 
 def server_of(vault: VaultHandle) -> Server[Any]:
-    return make_server(Vaults.of(vault), Workers(load_settings().server).for_agents)
+    return make_server(Vaults.of(vault), Workers(load_settings().server).run)
 
 
 def names() -> list[str]:

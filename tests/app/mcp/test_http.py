@@ -28,7 +28,7 @@ LIST = b'{"jsonrpc":"2.0","id":2,"method":"tools/list"}'
 def served(vault: FakeVault, *tokens: str) -> Iterator[int]:
     found = load_settings().server
     workers = Workers(found)
-    agents = HttpTransport(Vaults.of(vault), workers.for_agents, workers.closing)  # type: ignore[arg-type]
+    agents = HttpTransport(Vaults.of(vault), workers.run, workers.closing)  # type: ignore[arg-type]
     routers = (agents.router,)
     app = create_app(vault, found, tokens=tokens, routers=routers, workers=workers)
     with serving(app) as port:

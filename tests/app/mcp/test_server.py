@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 from tests.app.api.fake_vault import FakeVault
 from tests.support import product
-from tests.support.product import arguments
+from tests.support.product import mcp_tools
 
 T = TypeVar("T")
 
@@ -147,7 +147,7 @@ def test_every_tool_is_described_and_no_other() -> None:
 
 
 def test_the_limits_are_those_in_force() -> None:
-    assert f"({arguments.LEAST} to {arguments.MOST:,};" in PAGE
+    assert f"({mcp_tools.LEAST} to {mcp_tools.MOST:,};" in PAGE
     assert f"{product.http.SESSIONS} sessions" in PAGE
     assert f"hundred best linked notes, {product.A_PAGE} a page" in PAGE
     assert product.LISTED == 100

@@ -23,7 +23,7 @@ from tests.indexing.crashes.jobs import JOBS, Told
 
 PRELOADED = [
     "tests.indexing.crashes.warm",
-    "notehop.indexing.stores.served.postgres_lock",
+    "notehop.indexing.stores.served.postgres_database",
     "chromadb.api.rust",
     "chromadb.errors",
     "psycopg",

@@ -43,7 +43,7 @@ def some(names: Sequence[str]) -> list[int]:
 
 def of_the_exchange(names: Sequence[str]) -> list[int]:
     """Those at which a rebuilt index takes the place of the old one."""
-    return [at for at, name in enumerate(names) if name.startswith("rebuild-")]
+    return [at for at, name in enumerate(names) if name.startswith(("rebuild-", "current-"))]
 
 
 def of_the_catalog(names: Sequence[str]) -> list[int]:
@@ -53,7 +53,7 @@ def of_the_catalog(names: Sequence[str]) -> list[int]:
 
 def of_the_exchange_there(names: Sequence[str]) -> list[int]:
     """Those of the exchange that a server has a part in, and the one before."""
-    wanted = ("catalog-committed", "rebuild-catalog-in-force", "rebuild-ready", "rebuild-moved")
+    wanted = ("catalog-committed", "rebuild-catalog-in-force", "current-replaced")
     return [at for at in each(names) if names[at] in wanted]
 
 

@@ -27,7 +27,6 @@ from tests.support.product import (
     OnBatch,
     Reader,
     ServedState,
-    VectorServer,
     VectorServerError,
     collection_name,
     stamp_of,
@@ -112,10 +111,9 @@ def server_of(bench: Bench, seconds: float = 5.0) -> Iterator[ChromaServer]:
 @contextmanager
 def searching(bench: Bench, seconds: float = 5.0) -> Iterator[Reader]:
     """A reader that believes nothing for long."""
-    with server_of(bench, seconds) as server:
-        asked = VectorServer(server, fresh=0.0, rest=0.0)
-        with Reader(bench.layout, server=asked) as reader:
-            yield reader
+    server = ChromaServer(bench.settings, bench.layout.root, seconds, fresh=0.0, rest=0.0)
+    with Reader(bench.layout, server=server) as reader:
+        yield reader
 
 
 def found(bench: Bench, reader: Reader | None, k: int = 5) -> tuple[list[Hits], tuple[str, ...]]:
@@ -355,7 +353,7 @@ def test_a_fill_that_is_interrupted_goes_on(bench: Bench) -> None:
     original = ChromaServer.upsert
 
     def counted(self: ChromaServer, collection: Any, rows: Any) -> None:
-        written.append(len(rows.ids))
+        written.append(len(rows["ids"]))
         original(self, collection, rows)
 
     with pytest.MonkeyPatch.context() as patched:

@@ -7,10 +7,12 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
+import watchfiles
 
-from tests.support.product import EVERYTHING, ReportedChanges, Timing, VaultEvents
+from tests.support.product import EVERYTHING, Timing, VaultEvents
 
 LONG = 60.0
 
@@ -32,16 +34,13 @@ def watched(vault: Path) -> Iterator[VaultEvents]:
     found.close()
 
 
-def gathered(watched: VaultEvents, *wanted: str) -> ReportedChanges:
+def gathered(watched: VaultEvents, *wanted: str) -> set[str]:
     """All that is reported until the wanted paths are among it."""
     paths: set[str] = set()
-    settings = False
     end = time.monotonic() + LONG
     while not paths.issuperset(wanted) and time.monotonic() < end:
-        reported = watched.take(0.1)
-        paths |= reported.paths
-        settings |= reported.settings
-    return ReportedChanges(frozenset(paths), settings)
+        paths |= watched.take(0.1)[0]
+    return paths
 
 
 def test_what_is_no_part_of_the_vault_is_not_reported(vault: Path, watched: VaultEvents) -> None:
@@ -49,14 +48,39 @@ def test_what_is_no_part_of_the_vault_is_not_reported(vault: Path, watched: Vaul
     (vault / ".trash").mkdir()
     (vault / ".trash" / "old.md").write_text("Old.")
     (vault / "last.md").write_text("Last.")
-    assert gathered(watched, "last.md").paths == {"last.md"}
+    assert gathered(watched, "last.md") == {"last.md"}
 
 
 def test_a_disk_that_tells_nothing_is_looked_at(vault: Path) -> None:
     found = VaultEvents(vault, settle_ms=20, polling=True, timing=Timing(poll_ms=50))
     found.start()
     (vault / "new.md").write_text("New.")
-    assert "new.md" in gathered(found, "new.md").paths
+    assert "new.md" in gathered(found, "new.md")
+    found.close()
+
+
+def test_a_system_that_would_not_report_is_asked_again(
+    vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refusals = [OSError("no more watches")]
+
+    def watch(*paths: Path, force_polling: bool | None, **options: Any) -> Any:
+        if refusals and not force_polling:
+            raise refusals.pop()
+        return watchfiles.watch(*paths, force_polling=force_polling, **options)
+
+    monkeypatch.setattr("notehop.indexing.watch.events.watch", watch)
+    hurry = Timing(poll_ms=20, report_retry=0.5)
+    found = VaultEvents(vault, settle_ms=20, polling=False, timing=hurry)
+    found.start()
+    assert found.unreported == "no more watches"
+    end = time.monotonic() + LONG
+    while found.unreported is not None and time.monotonic() < end:
+        time.sleep(0.02)
+    assert found.unreported is None
+    (vault / "new.md").write_text("New.")
+    assert "new.md" in gathered(found, "new.md")
+    assert found.failure is None
     found.close()
 
 
@@ -84,7 +108,7 @@ def test_links_and_hidden_folders_are_not_watched(vault: Path) -> None:
     assert watches() - before == 3
     (far / "1" / "far.md").write_text("Far.")
     (vault / "near.md").write_text("Near.")
-    assert gathered(found, "near.md").paths == {"near.md"}
+    assert gathered(found, "near.md") == {"near.md"}
     found.close()
 
 
@@ -93,22 +117,22 @@ def test_folders_that_come_are_watched_with_all_below(vault: Path, watched: Vaul
     gathered(watched, "New")
     settle(watched)
     (vault / "New" / "Deep" / "a.md").write_text("A.")
-    assert "New/Deep/a.md" in gathered(watched, "New/Deep/a.md").paths
+    assert "New/Deep/a.md" in gathered(watched, "New/Deep/a.md")
 
 
 def test_settings_of_the_app_that_come_or_go_concern_every_file(
     vault: Path, watched: VaultEvents
 ) -> None:
     (vault / ".obsidian").rename(vault / ".away")
-    assert EVERYTHING in gathered(watched, EVERYTHING).paths
+    assert EVERYTHING in gathered(watched, EVERYTHING)
     settle(watched)
     (vault / ".away").rename(vault / ".obsidian")
-    assert EVERYTHING in gathered(watched, EVERYTHING).paths
+    assert EVERYTHING in gathered(watched, EVERYTHING)
     settle(watched)
     (vault / ".obsidian" / "app.json").write_text("{}")
-    assert EVERYTHING in gathered(watched, EVERYTHING).paths
+    assert EVERYTHING in gathered(watched, EVERYTHING)
 
 
 def settle(watched: VaultEvents) -> None:
-    while watched.take(0.3).paths:
+    while watched.take(0.3)[0]:
         pass
