@@ -102,9 +102,7 @@ def by_links(view: Snapshot, candidates: Sequence[ChunkId], k: int) -> Hits:
     """Rank notes among the candidates by the links that others among them hold to them.
 
     A backlink counts 1 / (``k`` + rank of the note that holds it), so that a hub that everybody links
-    to gains nothing by that. Ties break by PageRank.
-
-    :param k: rank offset, in ranks, as that of the fusion.
+    to gains nothing by that; ``k`` is the rank offset of the fusion. Ties break by PageRank.
     """
     best = best_by_note(view, candidates, GRAPH_NOTES)
     rank = {path: at for at, path in enumerate(best, start=1)}
@@ -174,8 +172,7 @@ def recent_notes(
     be older. Those count that are at most 30 days older than the newest, which may be years ago; what
     is dated in the future is left out.
 
-    :param allowed: bring these chunks only; None for all.
-    :returns: one chunk a note, newest first; the score halves every 30 days, from 1.
+    :returns: one of the allowed chunks a note, newest first; the score halves every 30 days, from 1.
     """
     # Note -> the first of its chunks that links to the subject, of notes outside it.
     holding: dict[str, ChunkId] = {}

@@ -136,18 +136,7 @@ class Parts:
     scorer: CrossEncoderScorer | None
 
 
-def retrieve(
-    query: TracedQuery, view: Snapshot, parts: Parts, wanted: Wanted, narrowed: Narrowed
-) -> list[NodeWithScore]:
-    """Return the sources of a query, best first, then its connected notes.
-
-    A query without words lists the newest notes that its filters leave, and connects none. Nothing is
-    among them whose text does not stand in the vault: the index may be behind it.
-    """
-    return _Chain(view, parts, wanted, narrowed).run(query)
-
-
-class _Chain:
+class QueryChain:
     """The stages of one query over one generation."""
 
     def __init__(self, view: Snapshot, parts: Parts, wanted: Wanted, narrowed: Narrowed) -> None:
@@ -165,8 +154,9 @@ class _Chain:
             self.fresh,
             hidden=narrowed.notes.hidden,
             allowed=narrowed.allowed,
-            **({"max_connected": 0, "order": "rank"} if self.given else {}),
         )
+        if self.given:
+            self.around.max_connected, self.around.order = 0, "rank"
         places = self.around.places
         self.fresh.places = places
         self.fresh.each_note = wanted.results == "notes"
@@ -181,6 +171,11 @@ class _Chain:
             self.depth = min(self.depth, needed)
 
     def run(self, query: TracedQuery) -> list[NodeWithScore]:
+        """Return the sources of a query, best first, then its connected notes.
+
+        A query without words lists the newest notes that its filters leave, and connects none.
+        Nothing is among them whose text does not stand in the vault: the index may be behind it.
+        """
         if self.given:
             hits = self._given(query)
             stages: tuple[BaseNodePostprocessor, ...] = (self.fresh, self.around)
@@ -338,30 +333,27 @@ def connected(
         window = settings.llm.context_window
         wide = wanted.for_model and (not window or window >= WINDOW_FOR_MORE)
         places = PLACES_FOR_MODEL if wide else PLACES
-    options: dict[str, Any] = {
-        "view": view,
-        "embed_model": embed_model,
-        "top_k": settings.retrieval.top_k if wanted.top_k is None else wanted.top_k,
-        "context_chunks": places,
-        "max_connected": otherwise.max if asked.max is None else asked.max,
-        "order": asked.order or otherwise.order,
-        "direction": asked.direction or otherwise.direction,
-        "scope": otherwise.scope,
-        "gate": otherwise.gate,
-        "rrf_k": otherwise.rrf_k,
-        "fill": wanted.fill,
-        "fresh": fresh,
-    }
-    return ConnectedNotesPostprocessor(**(options | more))
+    return ConnectedNotesPostprocessor(
+        view=view,
+        embed_model=embed_model,
+        top_k=settings.retrieval.top_k if wanted.top_k is None else wanted.top_k,
+        context_chunks=places,
+        max_connected=otherwise.max if asked.max is None else asked.max,
+        order=asked.order or otherwise.order,
+        direction=asked.direction or otherwise.direction,
+        scope=otherwise.scope,
+        gate=otherwise.gate,
+        rrf_k=otherwise.rrf_k,
+        fill=wanted.fill,
+        fresh=fresh,
+        **more,
+    )
 
 
 def freshness(
     view: ViewSource, vault: Path, settings: Settings, remedy: Callable[[], str]
 ) -> FreshnessPostprocessor:
-    """What holds hits against the files of a vault.
-
-    :param remedy: what is done, or has to be done, about notes that changed.
-    """
+    """What holds hits against the files of a vault; ``remedy`` as in :class:`Parts`."""
     return FreshnessPostprocessor(
         view=view,
         vault=vault,

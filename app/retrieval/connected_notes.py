@@ -131,10 +131,7 @@ _SOURCE = re.compile(r"\A(links to|embedded in|linked from) source \d+, ")
 
 
 def reason(candidate: LinkedNote, near_title: str) -> str:
-    """Return in words which source the note hangs on, by which link, and how near it is.
-
-    :param near_title: title of the source's note.
-    """
+    """In words, which source the note hangs on (``near_title``), by which link, and how near it is."""
     link, where = candidate.link, f"line {candidate.link.line}"
     if link.kind == LinkKind.PROPERTY:
         where = f'property "{on_one_line(link.property or "")}"'
@@ -168,9 +165,7 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
     Connected notes have ``metadata["role"] == "connected"``, a ``label`` (``C1`` ...), ``reason``,
     ``linked_from`` and ``evidence``, and a score below every source; they are never to be cited.
 
-    The hits may be of any retriever: one whose id is that of no chunk is taken for what its
-    metadata's ``path`` or ``file_path`` names (see
-    :func:`notehop.app.retrieval.nodes.places_of`).
+    The hits may be of any retriever (see :func:`notehop.app.retrieval.nodes.places_of`).
     """
 
     view: Any = Field(exclude=True, description="A ViewSource: the index.")
@@ -298,7 +293,14 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
             taken=len(taken),
             **passed,
         )
-        shown = [_as_source(*hits[at]) for at in sources]
+        shown: list[NodeWithScore] = []
+        for hit, place in (hits[at] for at in sources):
+            # A hit of another index gets the role of a source, and the path of its note.
+            if not is_light(hit.node) and "role" not in hit.node.metadata:
+                path = {"path": place.path} if place else {}
+                node = noted(hit.node, role="source", **path)
+                hit = NodeWithScore(node=node, score=hit.score)
+            shown.append(hit)
         light = light_hits([(one.chunk_id, 1.0) for one in taken])
         whole = {hit.node.node_id: hit for hit in fill([*shown, *light], view)}
         found = [whole[hit.node.node_id] for hit in shown if hit.node.node_id in whole]
@@ -347,14 +349,6 @@ def _record(one: LinkedNote, order: Order, near_title: str, title: str) -> dict[
             "bar": rounded(one.bar),
         },
     }
-
-
-def _as_source(hit: NodeWithScore, place: HitPlace | None) -> NodeWithScore:
-    """A hit in the role of a source; one of another index gets it, and the path of its note."""
-    if is_light(hit.node) or "role" in hit.node.metadata:
-        return hit
-    path = {"path": place.path} if place else {}
-    return NodeWithScore(node=noted(hit.node, role="source", **path), score=hit.score)
 
 
 def _link_now(view: Snapshot, one: LinkedNote) -> LinkRow | None:

@@ -106,10 +106,7 @@ def notes_of(condition: Condition, labels: NoteLabels, today: date) -> Paths:
 def chunks_left(
     notes: Notes, conditions: Iterable[Condition], view: Snapshot, tokenizer: Tokenizer
 ) -> frozenset[ChunkId]:
-    """The chunks of these notes that pass the phrases.
-
-    A chunk says a phrase in its text, in a heading or in a name of its note.
-    """
+    """The chunks of these notes that pass the phrases: in their text, a heading or a name of the note."""
     labels = view.labels
     paths = filter(notes, labels.paths() if notes.only is None else notes.only)
     left = frozenset(chain.from_iterable(map(labels.chunk_ids, paths)))

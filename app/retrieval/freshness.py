@@ -216,10 +216,8 @@ class CurrentView(_Forwarding):
             self._warned = warning
 
     def warning(self, remedy: Callable[[], str]) -> str | None:
-        """What the reply has to say of all this, on one line; None for nothing.
-
-        :param remedy: tells what is done, or has to be done, about notes that changed.
-        """
+        """What the reply has to say of all this, on one line, with what is done about it; None for
+        nothing."""
         if self._missing:
             return (
                 "the vault is not there (is its disk mounted?), so this is what the index holds of "
@@ -337,9 +335,8 @@ class FreshnessPostprocessor(VaultPostprocessor):
     Each note among the hits takes one look at its file. A passage of a note that changed stays if it
     still stands there, with the lines, headings and title it has now. A connected note stays if its
     link does as well. Hits of other indexes are held against the file of their note, where their
-    metadata name one (see :func:`notehop.app.retrieval.nodes.places_of`).
-
-    Put it behind the retriever, and hand it to :class:`ConnectedNotesPostprocessor` as ``fresh``.
+    metadata name one (see :func:`notehop.app.retrieval.nodes.places_of`). Put it behind the retriever,
+    and hand it to :class:`ConnectedNotesPostprocessor` as ``fresh``.
     """
 
     view: Any = Field(exclude=True, description="A ViewSource: the index.")
@@ -405,10 +402,8 @@ class FreshnessPostprocessor(VaultPostprocessor):
     def _now(
         self, hit: NodeWithScore, place: HitPlace, row: NoteRow, now: CurrentView, shown: bool
     ) -> NodeWithScore | None:
-        """A hit as its text stands in the file of its note; None where it does not.
-
-        :param shown: whether it may be shown.
-        """
+        """A hit as its text stands in the file of its note; None where it does not. ``shown`` says
+        whether it may be shown."""
         id_ = hit.node.node_id
         own = place.chunk_id == id_
         look = now.look(row, read=shown or not own)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -84,18 +84,8 @@ def fuse(
     return sorted(fused, key=lambda one: (-one.score, one.id))
 
 
-@dataclass(slots=True)
-class Votes:
-    """What the signals said: signal -> chunk -> score, each ranking best first.
-
-    ``nodes`` are those of retrievers not ours, ``expansion`` is the weight of the ranking of notes
-    that are linked with the best ones.
-    """
-
-    scores: dict[str, dict[ChunkId, float]] = field(default_factory=dict)
-    nodes: dict[ChunkId, BaseNode] = field(default_factory=dict)
-    failures: dict[str, Exception] = field(default_factory=dict)
-    expansion: float = 0.0
+Votes = tuple[dict[str, dict[ChunkId, float]], dict[str, float], dict[ChunkId, BaseNode]]
+"""Signal -> chunk -> score, each ranking best first; signal -> weight; the nodes of retrievers not ours."""
 
 
 class WeightedFusionRetriever(ThreadedRetriever, QueryFusionRetriever):
@@ -176,72 +166,76 @@ class WeightedFusionRetriever(ThreadedRetriever, QueryFusionRetriever):
         return found if whole is None else fill(found, view_for(query, whole.source))
 
     def _run_sync_queries(self, queries: list[QueryBundle]) -> Votes:  # type: ignore[override]
-        """Ask the signals, and the judges about what they found.
-
-        :raises Exception: what the first of the signals raised, if none of them answered.
-        """
+        """Ask the signals, and the judges about what they found; raise what the first of the signals
+        raised, if none of them answered."""
         [query] = queries
-        trace, votes = trace_of(query), Votes()
+        trace = trace_of(query)
+        scores: dict[str, dict[ChunkId, float]] = {}
+        nodes: dict[ChunkId, BaseNode] = {}
+        failures: dict[str, Exception] = {}
 
         def vote(name: str, rank: Callable[[], Hits]) -> None:
             try:
                 with trace.timed(name):
-                    votes.scores[name] = dict(rank())
+                    scores[name] = dict(rank())
             except UsageError:
                 raise
             except Exception as exc:  # noqa: BLE001 - any broken signal; told when all were asked
-                votes.failures[name] = exc
+                failures[name] = exc
 
         def asked(name: str, retriever: BaseRetriever) -> Hits:
             own = query
             if name == WIDENED and self._widening is not None:
-                own = self._widening(query, list(votes.scores.get(WIDENED_BY, ())))
+                own = self._widening(query, list(scores.get(WIDENED_BY, ())))
             if isinstance(retriever, SignalRetriever):
                 return retriever.rank(own)
-            scores: dict[ChunkId, float] = {}
+            found: dict[ChunkId, float] = {}
             for hit in retriever.retrieve(own):
                 # A hit without a score matches nothing.
                 if hit.score is not None and hit.score == hit.score:
-                    scores.setdefault(hit.node.node_id, float(hit.score))
-                    votes.nodes.setdefault(hit.node.node_id, hit.node)
-            return sorted(scores.items(), key=lambda one: (-one[1], one[0]))
+                    found.setdefault(hit.node.node_id, float(hit.score))
+                    nodes.setdefault(hit.node.node_id, hit.node)
+            return sorted(found.items(), key=lambda one: (-one[1], one[0]))
+
+        def fused() -> list[ChunkId]:
+            ranked = {name: scores[name] for name in self._signals if name in scores}
+            return [one.id for one in fuse(ranked, self._weights, self._k)]
 
         # The one whose query is widened waits for what widens it.
         for name in sorted(self._signals, key=lambda one: one == WIDENED and bool(self._widening)):
             vote(name, partial(asked, name, self._signals[name]))
-        answered = [name for name in self._signals if name in votes.scores]
+        answered = [name for name in self._signals if name in scores]
         if not answered:
-            raise next(votes.failures[name] for name in self._signals if name in votes.failures)
+            raise next(failures[name] for name in self._signals if name in failures)
         if self._dispatch is not None:
             vote(DISPATCH, partial(asked, DISPATCH, self._dispatch))
+        weights = dict(self._weights)
         if isinstance(query, TracedQuery) and query.expand is not None:
-            find, votes.expansion = query.expand
-            found = find(self._fused(votes))
-            votes.scores[EXPANSION] = dict(found)
+            find, weights[EXPANSION] = query.expand
+            scores[EXPANSION] = dict(find(fused()))
             for name, signal in self._signals.items():
-                if name in votes.scores and isinstance(signal, SignalRetriever):
+                if name in scores and isinstance(signal, SignalRetriever):
                     # Behind all that the signal found: the rank among all others is not looked for.
-                    new = [id_ for id_, _ in found if id_ not in votes.scores[name]]
-                    votes.scores[name].update(signal.rank(query, new) if new else ())
-        candidates = self._fused(votes)
+                    new = [id_ for id_ in scores[EXPANSION] if id_ not in scores[name]]
+                    scores[name].update(signal.rank(query, new) if new else ())
+        candidates = fused()
         for name, judge in self._judges.items():
             vote(name, partial(judge, candidates))
-        for name, failure in votes.failures.items():
+        for name, failure in failures.items():
             trace.warn(
                 f"the {name} signal failed and did not vote ({type(failure).__name__}: "
                 f"{failure}); the ranking is that of: {', '.join(answered)}"
             )
-        trace.count("fusion", **{name: len(ids) for name, ids in sorted(votes.scores.items())})
-        return votes
-
-    def _reciprocal_rerank_fusion(self, results: Votes) -> list[NodeWithScore]:  # type: ignore[override]
-        weights = {**self._weights, EXPANSION: results.expansion}
+        trace.count("fusion", **{name: len(ids) for name, ids in sorted(scores.items())})
         # All others together give at most the sum of their weights / (k + 1): the last of the
         # dispatched stands above the best of them.
-        dispatched = len(results.scores.get(DISPATCH, ()))
+        dispatched = len(scores.get(DISPATCH, ()))
         weights[DISPATCH] = (sum(weights.values()) + 1.0) * (self._k + dispatched) / (self._k + 1)
         # In the order of the signals, whichever answered first.
-        rankings = {name: results.scores[name] for name in weights if results.scores.get(name)}
+        return {name: scores[name] for name in weights if scores.get(name)}, weights, nodes
+
+    def _reciprocal_rerank_fusion(self, results: Votes) -> list[NodeWithScore]:  # type: ignore[override]
+        rankings, weights, nodes = results
         hits: list[NodeWithScore] = []
         for one in fuse(rankings, weights, self._k)[: self.similarity_top_k]:
             record: dict[str, Any] = {
@@ -252,12 +246,7 @@ class WeightedFusionRetriever(ThreadedRetriever, QueryFusionRetriever):
             }
             if decided := sorted(self._deciding.intersection(one.ranks)):
                 record[DECIDED_BY] = decided
-            node = results.nodes.get(one.id)
+            node = nodes.get(one.id)
             hit = light_node(one.id, **record) if node is None else noted(node, **record)
             hits.append(NodeWithScore(node=hit, score=one.score))
         return hits
-
-    def _fused(self, votes: Votes) -> list[ChunkId]:
-        """What the signals have ranked, best first."""
-        found = {name: votes.scores[name] for name in self._signals if name in votes.scores}
-        return [one.id for one in fuse(found, self._weights, self._k)]

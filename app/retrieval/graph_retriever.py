@@ -245,13 +245,14 @@ class GraphEnhancedRetriever(ThreadedRetriever):
         query = traced(query_bundle, kept=False)
         if self._expansion.notes == 0:
             return self._retriever.retrieve(query)
-        new: dict[ChunkId, Neighbour] | None = None
+        new: dict[ChunkId, Neighbour] = {}
+        asked = False
 
         def find(candidates: Sequence[ChunkId]) -> Hits:
-            nonlocal new
+            nonlocal asked
+            asked, known = True, set(candidates)
             joining = self._joining(query, candidates)
-            known = set(candidates)
-            new = {one.chunk_id: one for one in joining if one.chunk_id not in known}
+            new.update((one.chunk_id, one) for one in joining if one.chunk_id not in known)
             return [(one.chunk_id, one.score) for one in joining]
 
         before, query.expand = query.expand, (find, self._weight)
@@ -259,7 +260,7 @@ class GraphEnhancedRetriever(ThreadedRetriever):
             hits = self._retriever.retrieve(query)
         finally:
             query.expand = before
-        if new is not None:
+        if asked:
             return [
                 NodeWithScore(node=noted(hit.node, **{EXPANDED: link.record()}), score=hit.score)
                 if (link := new.get(hit.node.node_id))
@@ -270,17 +271,14 @@ class GraphEnhancedRetriever(ThreadedRetriever):
         places = places_of(view, hits)
         if hits and not any(places):
             trace_of(query).warn(NONE_KNOWN.format(count=len(hits)))
-        joining = self._joining(query, [one.chunk_id for one in places if one])
-        there = {one.chunk_id for one in places if one}
+        find([one.chunk_id for one in places if one])
         # Of a note of another index it is not known what its hits hold.
         foreign = {
             place.path
             for hit, place in zip(hits, places, strict=True)
             if place is not None and place.chunk_id != hit.node.node_id
         }
-        added = [
-            one for one in joining if one.chunk_id not in there and one.linked.path not in foreign
-        ]
+        added = [one for one in new.values() if one.linked.path not in foreign]
         lowest = min((hit.score or 0.0 for hit in hits), default=0.0)
         more: list[NodeWithScore] = []
         for rank, one in enumerate(added, start=1):
@@ -291,10 +289,7 @@ class GraphEnhancedRetriever(ThreadedRetriever):
         return hits + (fill(more, view) if self._with_text else more)
 
     def _joining(self, query: QueryBundle, candidates: Sequence[ChunkId]) -> list[Neighbour]:
-        """Return the neighbours that join, best first.
-
-        :param candidates: best first; the seeds are their first notes.
-        """
+        """Return the neighbours of the first notes of the candidates that join, best first."""
         view = view_for(query, self._view)
         trace = trace_of(query)
         with trace.timed(EXPANSION):
@@ -319,10 +314,8 @@ class GraphEnhancedRetriever(ThreadedRetriever):
 
 
 def count_expanded(hits: Sequence[NodeWithScore], query: QueryBundle) -> None:
-    """Count in the query's trace, and log, how many of the first ten hits only a link brought.
-
-    :param hits: best first, after every stage that may still move them.
-    """
+    """Count in the query's trace, and log, how many of the first ten hits, in the order that they end
+    up in, only a link brought."""
     trace = trace_of(query)
     if EXPANSION in trace.counts:
         reached = sum(EXPANDED in hit.node.metadata for hit in hits[:TOP])

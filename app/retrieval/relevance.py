@@ -21,9 +21,8 @@ from rapidfuzz.distance import OSA, Indel
 from notehop.app.retrieval.fusion import DISPATCH
 from notehop.app.retrieval.nodes import VaultPostprocessor, noted
 from notehop.app.retrieval.retrievers import known_vector
-from notehop.app.retrieval.trace import TracedQuery, trace_of, view_for
+from notehop.app.retrieval.trace import trace_of, view_for
 from notehop.indexing.stores.lexical import LexicalIndex
-from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.stores.reader import Generation, Snapshot
 from notehop.indexing.tokens import Tokenizer, detect_language
 from notehop.indexing.tokens.languages import FUNCTION_WORDS
@@ -75,11 +74,7 @@ class Word:
 
 
 def question_words(text: str, tokenizer: Tokenizer, vocabulary: LexicalIndex) -> tuple[Word, ...]:
-    """The words of a question in its order, each once, without function words.
-
-    :param tokenizer: the one of the index.
-    :returns: empty for a question of function words alone.
-    """
+    """The words of a question in its order, each once, without function words."""
     # Of a question in another language than the notes no small word is in any of them.
     small = FUNCTION_WORDS.get(detect_language([text], tokenizer.language), frozenset())
     found: dict[tuple[str, ...], Word] = {}
@@ -103,10 +98,7 @@ a vault of fewer than `FEWEST_NOTES` notes."""
 
 def chance_bar(view: Snapshot, words: Sequence[Word]) -> float:
     """The similarity up to which a passage may be near a query by chance: the more of the query
-    stands nowhere in the vault, the higher. -1 where nothing is known.
-
-    Equal indexes have equal ones: the passages that are compared are chosen by their ids.
-    """
+    stands nowhere in the vault, the higher. -1 where nothing is known."""
     if (likeness := _known.get(view.shared)) is None:
         likeness = _known[view.shared] = _measured(view)
     total = math.fsum(word.idf for word in words)
@@ -168,27 +160,25 @@ class RelevancePostprocessor(VaultPostprocessor):
 
     def _judged(self, hits: Sequence[NodeWithScore], query: QueryBundle) -> list[NodeWithScore]:
         view = view_for(query, self.view)
-        words = query.words if isinstance(query, TracedQuery) else None
-        if words is None:
-            words = question_words(query.query_str, self.tokenizer, view.lexical)
-        sources = (hit.node for hit in hits if hit.node.metadata.get("role") != "connected")
-        ids = [node.node_id for node in sources]
+        words = question_words(query.query_str, self.tokenizer, view.lexical)
+        ids = [hit.node.node_id for hit in hits if hit.node.metadata.get("role") != "connected"]
         held = view.lexical.held((token for word in words for token in word.tokens), ids)
         bar = chance_bar(view, words)
         rows = view.chunk_vectors
         vector = known_vector(query, rows)
         near = [math.nan] * len(ids) if vector is None else rows.similarities(vector, ids)
-        known: dict[ChunkId, tuple[float, bool]] = {}
-        for id_, similarity in zip(ids, map(float, near), strict=True):
-            by_words = coverage(words, held.get(id_, ()))
-            above = (similarity - bar) / (1 - bar) if bar < 1 and similarity == similarity else 0.0
-            value = round(min(max(by_words, above, 0.0), 1.0), 4)
-            known[id_] = value, above <= 0 and by_words < ENOUGH_WORDS
+        likeness = dict(zip(ids, map(float, near), strict=True))
         found: list[NodeWithScore] = []
         for hit in hits:
-            if (judged := known.get(hit.node.node_id)) is not None:
-                named = DISPATCH in (hit.node.metadata.get("signals") or {})
-                relevance, weak = (1.0, False) if named else judged
+            if (id_ := hit.node.node_id) in likeness:
+                by_words, similarity = coverage(words, held.get(id_, ())), likeness[id_]
+                above = 0.0
+                if bar < 1 and similarity == similarity:
+                    above = (similarity - bar) / (1 - bar)
+                relevance = round(min(max(by_words, above, 0.0), 1.0), 4)
+                weak = above <= 0 and by_words < ENOUGH_WORDS
+                if DISPATCH in (hit.node.metadata.get("signals") or {}):
+                    relevance, weak = 1.0, False
                 node = noted(hit.node, relevance=relevance, weak=weak)
                 hit = NodeWithScore(node=node, score=hit.score)
             found.append(hit)
@@ -196,11 +186,8 @@ class RelevancePostprocessor(VaultPostprocessor):
 
 
 def coverage(words: Sequence[Word], held: Collection[str]) -> float:
-    """The share of a question that a passage holds, its words weighed by their rarity, 0 to 1.
-
-    :param held: the tokens of the passage, with those of its names and headings.
-    :returns: 0 for a question without words.
-    """
+    """The share of a question that a passage holds, its words weighed by their rarity, 0 to 1; ``held``
+    are the tokens of the passage, with those of its names and headings."""
     total = math.fsum(word.idf for word in words)
     found = math.fsum(word.idf for word in words if any(token in held for token in word.tokens))
     return found / total if total > 0 else 0.0
@@ -221,7 +208,7 @@ def corrected(
     view: Snapshot,
     tokenizer: Tokenizer,
     is_word: Callable[[str], bool] | None,
-) -> tuple[str, dict[str, str], tuple[Word, ...] | None]:
+) -> tuple[str, dict[str, str]]:
     """Read words that stand nowhere in the vault as the nearest that do.
 
     Left as they are: short words, those with digits or marks in them, in capitals or camelCase
@@ -230,13 +217,11 @@ def corrected(
 
     :param is_word: tells of a word, in small letters, whether it is one; None where nobody can, and
         then words have to be longer.
-    :returns: the text to search for; its changed words, as written -> as searched for, in its order;
-        the words of a text that was left as it is, else None.
+    :returns: the text to search for; its changed words, as written -> as searched for, in its order.
     """
     shortest = SHORTEST if is_word is not None else SHORTEST_UNKNOWN
     read: dict[str, str] = {}
-    question = question_words(text, tokenizer, view.lexical)
-    for word in question:
+    for word in question_words(text, tokenizer, view.lexical):
         written, small = word.written, word.written.lower()
         if not word.missing or len(written) < shortest or not written.isalpha():
             continue
@@ -247,10 +232,10 @@ def corrected(
             if nearest is not None:
                 read[written] = nearest.capitalize() if written[0].isupper() else nearest
     if not read:
-        return text, {}, question
+        return text, {}
     either = "|".join(map(re.escape, sorted(read, key=len, reverse=True)))
     changed = re.sub(rf"(?<!\w)(?:{either})(?!\w)", lambda found: read[found[0]], text)
-    return changed, read, None
+    return changed, read
 
 
 def _nearest(word: str, stem: str, view: Snapshot, tokenizer: Tokenizer) -> str | None:

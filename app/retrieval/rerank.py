@@ -118,7 +118,6 @@ def reranker_name(name: str) -> str:
 def reranker_folder(name: str) -> Path:
     """Return the folder with the files of a cross-encoder: local, or in the hub's local cache.
 
-    :param name: a folder, or a hub name, as :func:`reranker_name` reads it.
     :raises ModelError: if it is not on this machine.
     """
     hub_name = reranker_name(name)
@@ -215,10 +214,7 @@ class RerankPostprocessor(VaultPostprocessor):
 
 
 def _ordered(nodes: Sequence[NodeWithScore], scores: Mapping[str, float]) -> list[NodeWithScore]:
-    """Return the hits by rerank score, ties as they came; those without one below, as they came.
-
-    Decided hits stay first, with a score that no other one exceeds.
-    """
+    """The hits by rerank score, those without one below; decided ones stay first, with the best."""
     best, lowest = max(scores.values()), min(scores.values())
     first: list[NodeWithScore] = []
     scored: list[NodeWithScore] = []

@@ -52,10 +52,8 @@ def query_vector(query: QueryBundle, embed_model: BaseEmbedding, rows: ChunkVect
 
 
 def known_vector(query: QueryBundle, rows: ChunkVectors) -> Vector | None:
-    """Return the vector of the query, length 1, if it has one; None if it is to be made.
-
-    One that is not as long as those of the rows is of another model, and left alone with a warning.
-    """
+    """Return the vector of the query, length 1, if it has one that fits the rows; one of another model is
+    left alone with a warning."""
     if isinstance(query, TracedQuery) and query.vector is not None:
         return query.vector
     if query.embedding is None:
@@ -80,11 +78,8 @@ def _kept(query: QueryBundle, embedding: Sequence[float] | Vector) -> Vector:
 
 
 class SignalRetriever(ThreadedRetriever):
-    """A retriever of chunks of the index.
-
-    ``retrieve`` gives nodes; :meth:`rank` the same hits as ids with scores, for a fusion: nodes for
-    200 candidates, of which it shows a few, would take longer than finding them.
-    """
+    """A retriever of chunks of the index: :meth:`rank` gives ids with scores, for a fusion; to make nodes
+    of 200 candidates, of which it shows a few, would take longer than finding them."""
 
     def __init__(
         self,
@@ -105,11 +100,8 @@ class SignalRetriever(ThreadedRetriever):
         self._allowed = allowed
 
     def rank(self, query: QueryBundle, among: Collection[ChunkId] | None = None) -> Hits:
-        """Return the chunks that match with their score, above 0; best first, ties by id.
-
-        :param among: rank these alone, which are allowed, and all that match; None ranks what is
-            allowed.
-        """
+        """Return the chunks that match with their score, above 0; best first, ties by id. ``among`` are
+        ranked alone, and all that match; None ranks what is allowed."""
         # Not marked abstract: LlamaIndex wraps what fills an abstract method in a span, which costs
         # as much as the ranking.
         raise NotImplementedError
@@ -126,10 +118,7 @@ def _at_least_1(similarity_top_k: int) -> int:
 
 
 class SemanticRetriever(SignalRetriever):
-    """Ranks chunks by the cosine of their vector to the query's; the score is the cosine.
-
-    Every vector is compared, so that the same index gives the same ranking.
-    """
+    """Ranks chunks by the cosine of their vector to the query's: every vector is compared."""
 
     def __init__(
         self,
@@ -176,11 +165,8 @@ class FieldBM25:
 
 
 class LexicalRetriever(SignalRetriever, BM25Retriever):  # type: ignore[misc]
-    """LlamaIndex's ``BM25Retriever`` over the fields of chunks, with the words of our tokenizer.
-
-    The stock one pads with nodes that match nothing, cannot be empty, and reads every query as
-    English. This one finds nothing where no word matches; the score is that of BM25.
-    """
+    """LlamaIndex's ``BM25Retriever`` over the fields of chunks, with the words of our tokenizer. The stock
+    one pads with nodes that match nothing, cannot be empty, and reads every query as English."""
 
     def __init__(
         self, view: ViewSource, tokenizer: Tokenizer, *, similarity_top_k: int = 100, **more: Any

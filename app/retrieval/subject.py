@@ -115,10 +115,7 @@ class Subject:
         return self._found or ()
 
     def notes(self, candidates: Sequence[ChunkId]) -> tuple[str, ...]:
-        """Return the paths of the notes, at most three.
-
-        :param candidates: what the signals found, best first.
-        """
+        """Return the paths of the notes, at most three; ``candidates`` as for :meth:`rank`."""
         if self._found is None:
             named = self._names()
             # Else there is nothing to look for among the candidates.

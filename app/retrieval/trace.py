@@ -18,7 +18,6 @@ from notehop.indexing.stores.reader import Snapshot
 
 if TYPE_CHECKING:
     from notehop.app.retrieval.freshness import CurrentView
-    from notehop.app.retrieval.relevance import Word
 
 _log = logging.getLogger(__name__)
 
@@ -78,18 +77,16 @@ class TracedQuery(QueryBundle):
     """A query that carries its trace and its generation through every component it is handed to.
 
     Make one for each query. The first stage that opens a generation sets ``view``, so that all see
-    the same one; the first that embeds the query its ``vector``, of length 1; the one that reads its
-    spelling the ``words`` that say something; the first that looks at files ``current``, the
-    generation as far as it stands there. ``expand`` is set while a ``GraphEnhancedRetriever`` asks: it
-    takes what signals found, fused, best first, and gives what is linked with the best of that, as
-    chunks with scores, best first; with it stands the weight of that ranking's vote.
-    What is a LlamaIndex query's own is never written to: the caller may ask with it again.
+    the same one; the first that embeds the query its ``vector``, of length 1; the first that looks at
+    files ``current``, the generation as far as it stands there. ``expand`` is set while a
+    ``GraphEnhancedRetriever`` asks: what is linked with the best of what signals found, fused, best
+    first, as chunks with scores; and the weight of that ranking's vote. What is a LlamaIndex query's
+    own is never written to: the caller may ask with it again.
     """
 
     trace: Trace = field(default_factory=Trace)
     view: Snapshot | None = field(default=None, repr=False)
     vector: Vector | None = field(default=None, repr=False)
-    words: tuple[Word, ...] | None = field(default=None, repr=False)
     current: CurrentView | None = field(default=None, repr=False)
     expand: tuple[Callable[[Sequence[ChunkId]], Hits], float] | None = field(
         default=None, repr=False
@@ -97,10 +94,8 @@ class TracedQuery(QueryBundle):
 
 
 def traced(query: QueryBundle, *, kept: bool = True) -> TracedQuery:
-    """Return the query itself if it carries a trace, else one like it that does.
-
-    :param kept: whether somebody reads that trace; else its warnings are logged.
-    """
+    """Return the query itself if it carries a trace, else one like it that does; where that is not
+    ``kept``, nobody reads it, and its warnings are logged."""
     if isinstance(query, TracedQuery):
         return query
     return TracedQuery(
