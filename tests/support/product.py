@@ -97,7 +97,7 @@ _HOMES: dict[str, str] = {
     "notehop.app.retrieval.connected_notes": "ConnectedNotesPostprocessor",
     "notehop.app.retrieval.second_look": "SecondLookRetriever second_query",
     "notehop.app.retrieval.filter_syntax": "Condition Kind=ConditionKind plan read ParsedQuery=Written",
-    "notehop.app.retrieval.filters": "chunks_left EVERY_NOTE notes_left Remarks",
+    "notehop.app.retrieval.filters": "chunks_left EVERY_NOTE notes_left unmet why_nothing",
     "notehop.app.retrieval.freshness": "FreshnessPostprocessor",
     "notehop.app.retrieval.fusion": "WeightedFusionRetriever fuse",
     "notehop.app.retrieval.graph_retriever": "Expansion GraphEnhancedRetriever preset",
