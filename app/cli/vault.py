@@ -44,7 +44,7 @@ def index(
     options = options.with_vault(folder)
     if ray is not None and watch:
         raise UsageError("--ray is for one run: leave --watch out, and follow the vault after it")
-    from notehop.indexing.enrich.planner import agreement
+    from notehop.indexing.enrich.enricher import agreement
     from notehop.indexing.pipeline import index as index_folder
     from notehop.indexing.report import terminal_progress
 

@@ -244,7 +244,7 @@ def weigh(text: str, settings: Settings, intent: Intent, language: str) -> Weigh
     if intent != "none":
         weights |= getattr(retrieval.intents, intent).model_dump(exclude_none=True)
     deciding = DECIDING.get(intent, frozenset())
-    read = languages_read(settings.embedding)
+    read = languages_read(settings.embedding.model)
     asked = None if read is None else clear_language(text)
     # Notes in no language that is known may be lists, code or what else: that is no reason.
     spoken = asked or ("" if language == "und" else language)

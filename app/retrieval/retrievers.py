@@ -255,7 +255,7 @@ class NewestRetriever(ThreadedRetriever):
         view, notes = self._view, self._narrowed.notes
         found: list[ChunkId] = []
         templates: list[ChunkId] = []
-        for path in view.labels.newest_first(notes, notes.only):
+        for path in filter(notes, view.labels.newest_first()):
             ids = allowed_among(view.chunk_ids_of(path), self._narrowed.allowed)[:1]
             if any(chunk.text.strip() for chunk in view.chunks(ids).values()):
                 (templates if self._is_template(path) else found).extend(ids)

@@ -410,7 +410,7 @@ class Engine:
                 tokenizer,
                 # What its model has as one piece is a word, in languages that it was made for.
                 (lambda word: tokens.size(word) == 1)
-                if reads(languages_read(settings.embedding), tokenizer.language)
+                if reads(languages_read(settings.embedding.model), tokenizer.language)
                 else None,
             )
             query.query_str = trace.text = read.text
