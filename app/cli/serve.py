@@ -12,16 +12,15 @@ from typing import Any, Literal
 
 import typer
 
-from notehop.app.cli.options import Common, common_option, given_path, option, vault_argument
+from notehop.app.cli.options import VAULT, Common, common_option, given_path, option
 from notehop.config.errors import UsageError
 
 LogLevel = Literal["debug", "info", "warning", "error"]
 
 
-def vaults_option() -> Any:
-    """Several vaults, in place of the one of every command."""
-    told = "Folder of the vault; repeated, of several; name=FOLDER names one."
-    return common_option(None, "--vault", told, "PATH", parser=None)
+_told = "Folder of the vault; repeated, of several; name=FOLDER names one."
+VAULTS: Any = common_option(None, "--vault", _told, "PATH", parser=None)
+"""Several vaults, in place of the one of every command."""
 
 
 def _spare_memory() -> None:
@@ -42,7 +41,7 @@ def _spare_memory() -> None:
 
 def serve(
     options: Common,
-    vault: list[str] | None = vaults_option(),
+    vault: list[str] | None = VAULTS,
     host: str | None = option(None, "--host", "Address to listen on.", "ADDRESS"),
     port: int | None = option(
         None, "--port", "Port to listen on; 0 takes a free one.", min=0, max=65535
@@ -129,8 +128,8 @@ def serve(
 
 def mcp(
     options: Common,
-    folder: Path | None = vault_argument(),
-    vault: list[str] | None = vaults_option(),
+    folder: Path | None = VAULT,
+    vault: list[str] | None = VAULTS,
     watch: bool = option(True, "--watch/--no-watch", "Keep the index up to the vault."),
 ) -> None:
     """Be the MCP server of a vault for an agent, which starts this command itself."""
