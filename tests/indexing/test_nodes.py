@@ -62,9 +62,6 @@ def test_small_sections_join(text: str, expected: list[tuple[list[str], str]]) -
     assert found == [(tuple(path), body) for path, body in expected]
 
 
-"""Texts with a pair of scissors wherever they are cut."""
-
-
 @pytest.mark.parametrize("text", rows(__file__, "a_long_section_is_cut_where_it_hurts_least"))
 def test_a_long_section_is_cut_where_it_hurts_least(text: str) -> None:
     drafts = split(text.replace("✂", ""), max_tokens=10, min_tokens=3)

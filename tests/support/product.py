@@ -44,7 +44,7 @@ _HOMES: dict[str, str] = {
     "notehop.app.api.routes": "seen",
     "notehop.app.cli.program": "app run",
     "notehop.app.cli.show_status": "show_status",
-    "notehop.app.services.ask": "FRESH PendingCount",
+    "notehop.app.services.ask": "PendingCount",
     "notehop.app.services.capture": "capture Find",
     "notehop.app.services.listing": "period_of",
     "notehop.app.services.doctor.vault": "examine conflict_copies DoctorReport",
@@ -59,7 +59,7 @@ _HOMES: dict[str, str] = {
     "notehop.app.services.vaults": "locate_all Vaults",
     "notehop.app.services.notes.related": "link_to",
     "notehop.app.services.running_server": (
-        "ask_server Announcement identity proof read_running Running"
+        "ask_server Announcement identity read_running Running"
     ),
     "notehop.app.demo": "demo_questions demo_vault",
     "notehop.app.evaluation.answer_sets": (
@@ -147,7 +147,7 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.embed.packed": "PackedModel UnigramTokenizer",
     "notehop.indexing.embed.ray_embedding": "Address=RayAddress EmbeddingWorker RayCluster slots_of",
     "notehop.indexing.embed.tokenizer": "read_tokenizer TokenOffsets",
-    "notehop.indexing.embed.torch_embedding": ("even_width load_bulk TorchEmbedding"),
+    "notehop.indexing.embed.torch_embedding": "load_bulk TorchEmbedding",
     "notehop.indexing.enrich.prompts": "cleaned",
     "notehop.indexing.enrich.planner": "agreement Cost",
     "notehop.indexing.enrich.enricher": "enrich TextWriter",

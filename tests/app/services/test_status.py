@@ -194,28 +194,6 @@ def test_a_person_is_told(logged: tuple[Path, Path]) -> None:
     assert len(json.loads(shown("--egress", "--json", *where))["calls"]) == 4
 
 
-class Clock:
-    """Stands still until it is set."""
-
-    now = 100.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-def test_a_count_is_kept_for_a_while() -> None:
-    clock, counts = Clock(), iter([3, 4])
-    count = product.PendingCount(lambda: next(counts), clock)
-    count.begin()
-    assert count.value() == 3
-    clock.now += product.FRESH - 0.1
-    count.begin()
-    assert count.value() == 3
-    clock.now += 0.2
-    count.begin()
-    assert count.value() == 4
-
-
 def test_a_count_under_way_is_dropped_when_the_index_moves() -> None:
     generation, go, ended = [1], threading.Event(), threading.Event()
 
@@ -226,7 +204,7 @@ def test_a_count_under_way_is_dropped_when_the_index_moves() -> None:
             return 3
         return 0
 
-    count = product.PendingCount(tally, Clock(), lambda: generation[0])
+    count = product.PendingCount(tally, state=lambda: generation[0])
     count.begin()
     [old] = [one for one in threading.enumerate() if one.name == "notehop-scan"]
     generation[0] = 2
@@ -252,12 +230,3 @@ def test_a_slow_count_holds_nobody_up() -> None:
     go.set()
     counting.join(10)
     assert count.value() == 7
-
-
-def test_a_vault_that_cannot_be_listed_is_no_failure() -> None:
-    def fail() -> int:
-        raise product.VaultError("gone")
-
-    count = product.PendingCount(fail)
-    count.begin()
-    assert count.value() is None

@@ -196,10 +196,3 @@ def test_a_catalog_that_went_back_is_said_to_have(forks: Forks, whole: Whole) ->
     finally:
         write(whole.home.vault, {"New.md": text})
         whole.home.restore()
-
-
-def test_a_folder_without_its_marker_is_not_touched(forks: Forks, whole: Whole) -> None:
-    whole.home.layout.marker.unlink()
-    before = {str(path) for path in whole.home.layout.root.rglob("*")}
-    assert "--index-dir" in forks.index(whole.home.path).told["error"]
-    assert {str(path) for path in whole.home.layout.root.rglob("*")} == before
