@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from notehop import open_vault
+from tests.support import commands
 from tests.support.notes import write_notes
-from tests.support.product import Place, VaultHandle, app, locate, update_index
+from tests.support.product import Place, VaultHandle, locate, update_index
 from tests.support.real_index import real_index
 
 pytestmark = pytest.mark.model
@@ -59,10 +59,8 @@ def opened(place: Place) -> VaultHandle:
 
 
 def run(command: str, place: Place, *said: str) -> str:
-    where = ["--vault", str(place.vault), "--index-dir", str(place.layout.root)]
-    result = CliRunner().invoke(app, [command, *said, *where], env={"COLUMNS": "200"})
-    assert result.exit_code == 0, result.output
-    return result.output
+    where = commands.options(place.vault, place.layout.root)
+    return commands.printed(command, *said, *where, env={"COLUMNS": "200"})
 
 
 def first(place: Place, query: str) -> Any:

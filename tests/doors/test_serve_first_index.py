@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -14,17 +13,12 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.support.processes import environment
+from tests.support.processes import environment, free_port
 from tests.support.real_index import lend_query_model
 
 pytestmark = [pytest.mark.model, pytest.mark.slow]
 
 PATIENCE = 200.0
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        return int(listening.getsockname()[1])
 
 
 @contextmanager

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
-from tests.support.product import app, read_templates, warn_once
+from tests.support.commands import call
+from tests.support.product import read_templates, warn_once
 from tests.support.tables import rows
 
 pytestmark = pytest.mark.timeout(60)
@@ -42,7 +43,7 @@ def vault(tmp_path: Path) -> Path:
 
 
 def links(vault: Path) -> Result:
-    return CliRunner().invoke(app, ["links", "--vault", str(vault), "--json"])
+    return call("links", "--vault", vault, "--json")
 
 
 def sources(vault: Path) -> list[str]:

@@ -49,7 +49,7 @@ def test_each_piece_is_handed_on_before_the_next_is_said(server: LlmServer, door
         for number, (piece, gate) in enumerate(zip(pieces, gates, strict=True), start=1):
             name, data = next(events)
             assert (name, data["text"]) == ("token", piece)
-            assert len(server.request().sent) == number
+            assert server.request().sent == number
             gate.set()
         assert [name for name, _ in events] == ["done"]
 

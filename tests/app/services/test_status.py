@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from tests.support import product
+from tests.support.commands import options, printed
 from tests.support.notes import built
 
 pytestmark = pytest.mark.model
@@ -131,12 +131,6 @@ def call(log: product.EgressLog, host: str, notes: tuple[str, ...], **changed: A
     return log.begin(host=host, notes=notes, **{**told, **changed})
 
 
-def shown(*arguments: str) -> str:
-    result = CliRunner().invoke(product.app, ["status", *arguments])
-    assert result.exit_code == 0, result.output
-    return result.stdout
-
-
 @pytest.fixture
 def logged(tmp_path: Path) -> tuple[Path, Path]:
     """A vault that is not indexed, and a folder with a log of four calls."""
@@ -183,15 +177,15 @@ def test_what_went_where(logged: tuple[Path, Path]) -> None:
 
 def test_a_person_is_told(logged: tuple[Path, Path]) -> None:
     vault, index = logged
-    where = ["--vault", str(vault), "--index-dir", str(index)]
-    said = shown("--egress", *where)
+    where = options(vault, index)
+    said = printed("status", "--egress", *where)
     assert "api.openai.com  3 calls, 1 failed, 3.0 kB out, 0.3 kB in" in said
     assert "127.0.0.1 (this machine)  1 call" in said
     assert "themes: not over" in said
     assert "answer: ok, try 2" in said
     assert "0.md, 1.md, 2.md, and 2 more" in said
     assert said.index("themes: not over") < said.index("answer: server")
-    assert len(json.loads(shown("--egress", "--json", *where))["calls"]) == 4
+    assert len(json.loads(printed("status", "--egress", "--json", *where))["calls"]) == 4
 
 
 def test_a_count_under_way_is_dropped_when_the_index_moves() -> None:

@@ -14,8 +14,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from tests.support.chroma_run import free_port
 from tests.support.postgres import PASSWORD, PostgresServer
+from tests.support.processes import free_port
 from tests.support.product import (
     Batch,
     Catalog,
