@@ -9,8 +9,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
-_PORTABLE = re.compile(r'[^\\:*?"<>|\x00-\x1f\x7f]+')
-"""A name that every disk takes."""
+_PORTABLE = re.compile(r'[^\\:*?"<>|\x00-\x1f\x7f]+')  # a name that every disk takes
 
 
 def none_if(sentinel: object) -> BeforeValidator:

@@ -43,8 +43,7 @@ FORMER = {"llm.gpu_layers": _SERVER, "llm.threads": _SERVER}
 
 ARGUMENT = "argument"
 
-Layer = tuple[str, Mapping[str, Any]]
-"""Where values were set, and the values, by dotted key."""
+Layer = tuple[str, Mapping[str, Any]]  # where values were set, and the values, by dotted key
 
 
 def user_config_file() -> Path:
@@ -73,7 +72,15 @@ def load_settings(
         layers.append((str(own), read_overrides(own)))
     if vault is not None and (shared := vault / FILE_NAME).exists():
         values = read_overrides(shared)
-        _refuse_user_only(str(shared), values)
+        for key, value in values.items():
+            # One that there is not is told of later, with the nearest that there is.
+            known = key in _fields()
+            brought = key in MODELS and is_folder(str(value))
+            if known and (brought or not vault_may_set(key)):
+                raise SettingsError(
+                    f"{shared}: {key} = {_shown(key, value)} cannot be set by a vault; "
+                    f"set it in {user_config_file()} or by an environment variable"
+                )
         layers.append((str(shared), values))
     layers += _environment()
     return merged_settings(Settings(), [*layers, (ARGUMENT, overrides or {})])
@@ -111,17 +118,6 @@ def _secret(key: str) -> str | None:
     return next((one for one in SECRET if key == one or key.startswith(f"{one}.")), None)
 
 
-def _refuse_user_only(origin: str, values: Mapping[str, Any]) -> None:
-    for key, value in values.items():
-        if key not in _fields():
-            continue  # said of it later, with the nearest key that there is
-        if (key in MODELS and is_folder(str(value))) or not vault_may_set(key):
-            raise SettingsError(
-                f"{origin}: {key} = {_shown(key, value)} cannot be set by a vault; "
-                f"set it in {user_config_file()} or by an environment variable"
-            )
-
-
 def _environment() -> list[Layer]:
     """The settings among the variables; what names none is said once, not shown, and passed over.
 
@@ -133,8 +129,19 @@ def _environment() -> list[Layer]:
         if not name.lower().startswith(ENV_PREFIX) or name.startswith(VAULT_TOKEN):
             continue
         key = name.lower().removeprefix(ENV_PREFIX).replace("__", ".")
+        origin = f"environment variable {name}"
         if "." in key and (key in _fields() or key in FORMER):
-            layers.append((f"environment variable {name}", {key: _value_of(name, key, value)}))
+            field = _fields().get(key)
+            given: Any = value  # text, which its setting reads
+            if field is not None and (get_origin(field.annotation) is tuple or _names_below(key)):
+                try:
+                    given = json.loads(value)
+                except ValueError as exc:
+                    example = """'["Archive/**"]'"""
+                    raise SettingsError(
+                        f"{origin} = {value!r}: must be JSON, for example {example}"
+                    ) from exc
+            layers.append((origin, {key: given}))
         else:
             close = _nearest(key) if "." in key else ""
             unknown.append(name + (f" (did you mean {_variable_of(close)}?)" if close else ""))
@@ -145,20 +152,6 @@ def _environment() -> list[Layer]:
             f"{', '.join(Settings.model_fields)}"
         )
     return layers
-
-
-def _value_of(name: str, key: str, value: str) -> Any:
-    """The value of a variable: text, which its setting reads, or JSON for a list or a table."""
-    field = _fields().get(key)
-    if field is None or not (get_origin(field.annotation) is tuple or _names_below(key)):
-        return value
-    try:
-        return json.loads(value)
-    except ValueError as exc:
-        raise SettingsError(
-            f"environment variable {name} = {value!r}: must be JSON, for example "
-            """'["Archive/**"]'"""
-        ) from exc
 
 
 def _variable_of(key: str) -> str:

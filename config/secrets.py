@@ -12,13 +12,11 @@ from pydantic import SecretStr
 from notehop.config.errors import ProviderError, SettingsError
 from notehop.config.settings import LlmSettings, ServerSettings
 
-SHORTEST = 16
-"""Characters that a token has at least: with fewer it could be guessed."""
+SHORTEST = 16  # characters that a token has at least: with fewer it could be guessed
 
 _LONGEST = 4_096
 
-VAULT_TOKEN = "NOTEHOP_TOKEN_"
-"""How the variables begin that hold the tokens of vaults."""
+VAULT_TOKEN = "NOTEHOP_TOKEN_"  # how the variables begin that hold the tokens of vaults
 
 
 def server_token(settings: ServerSettings) -> str | None:
@@ -94,8 +92,7 @@ def _can_be_sent(text: str) -> bool:
 VARIABLES = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 """Services whose key has a variable of its own; each goes to no other provider."""
 
-OWN_VARIABLE = "NOTEHOP_LLM__API_KEY"
-"""The variable of a server that speaks a service's protocol."""
+OWN_VARIABLE = "NOTEHOP_LLM__API_KEY"  # the variable of a server that speaks a service's protocol
 
 
 def key_variable(provider: str) -> str:

@@ -18,11 +18,8 @@ from typing import Any, BinaryIO, TypeVar
 
 T = TypeVar("T")
 
-MAX_BYTES = 1_000_000
-"""The largest file of settings seen in a vault had 60 kB."""
-
-MAX_DEPTH = 50
-"""Lists and tables in each other; what walks through them recurses."""
+MAX_BYTES = 1_000_000  # the largest file of settings seen in a vault had 60 kB
+MAX_DEPTH = 50  # lists and tables in each other; what walks through them recurses
 
 
 def open_plain_file(path: str | Path) -> BinaryIO:

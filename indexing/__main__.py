@@ -61,7 +61,7 @@ def main(arguments: list[str] | None = None) -> int:
 def _index(
     options: argparse.Namespace, vault: Path, settings: Settings, layout: IndexLayout
 ) -> None:
-    from notehop.indexing.enrich.planner import agreement
+    from notehop.indexing.enrich.enricher import agreement
     from notehop.indexing.pipeline import Indexer, index
     from notehop.indexing.report import news_writer, report_lines, terminal_progress, warning_lines
 

@@ -27,8 +27,7 @@ from typing import TypeVar
 from notehop.app.answer.citations import code_spans, inside, label_marker, open_fence
 from notehop.app.answer.material import Material, lines_of, units
 from notehop.app.models import ConnectedNote, LeftOut, Source
-from notehop.indexing.llm.text import without_control
-from notehop.indexing.llm.tokens import count_tokens
+from notehop.indexing.llm.text import count_tokens, without_control
 from notehop.indexing.vault.sentences import sentence_spans
 
 _GAP = r"[\s\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]*"

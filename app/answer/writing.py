@@ -26,8 +26,7 @@ from notehop.app.models import LeftOut
 from notehop.app.problems import agent_text, unforeseen
 from notehop.config.errors import NotehopError, ProviderError
 from notehop.indexing.llm.egress import sending
-from notehop.indexing.llm.text import AnswerText, answer_of
-from notehop.indexing.llm.tokens import count_tokens
+from notehop.indexing.llm.text import AnswerText, answer_of, count_tokens
 
 SYSTEM_PROMPT = """\
 You answer questions from the notes of one person's vault.

@@ -155,15 +155,14 @@ def _document(app: FastAPI, needs_token: bool) -> dict[str, Any]:
     found = get_openapi(
         title=app.title, version=app.version, summary=app.summary, routes=app.routes
     )
-    components = found.setdefault("components", {})
-    schemas = components.setdefault("schemas", {})
+    schemas = found["components"]["schemas"]
     event = TypeAdapter(Annotated[StreamEvent, Field(discriminator="event")])
     told = event.json_schema(mode="serialization", ref_template="#/components/schemas/{model}")
-    for name, schema in told.pop("$defs").items():
-        schemas.setdefault(name, schema)
+    found["components"]["schemas"] = schemas = {**told.pop("$defs"), **schemas}
     words = {"title": "StreamEvent", "description": "The data of an event, by its name."}
     schemas["StreamEvent"] = told | words
-    components["securitySchemes"] = {"HTTPBearer": {"type": "http", "scheme": "bearer"}}
+    bearer = {"HTTPBearer": {"type": "http", "scheme": "bearer"}}
+    found["components"]["securitySchemes"] = bearer
     token: dict[str, list[str]] = {"HTTPBearer": []}
     # Where none is asked for, one that is sent does no harm: clients may be written for both.
     found["security"] = [token] if needs_token else [{}, token]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
+from dataclasses import asdict
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -122,7 +123,8 @@ def evaluate(
         found.append(result)
         if not options.json:
             show(result)
-    document = {"version": version("notehop"), "sets": [result.as_json() for result in found]}
+    sets = [one.as_json() if isinstance(one, run.Evaluated) else asdict(one) for one in found]
+    document = {"version": version("notehop"), "sets": sets}
     if options.json:
         print_json(document)
     if out is not None:

@@ -56,7 +56,8 @@ def argument(default: Any, metavar: str, told: str, **more: Any) -> Any:
     return typer.Argument(default, metavar=metavar, help=told, **more)
 
 
-vault_argument = partial(argument, None, "[VAULT]", "Folder of the vault.", parser=given_path)
+VAULT: Any = argument(None, "[VAULT]", "Folder of the vault.", parser=given_path)
+
 common_option = partial(option, panel="Options of every command")
 query_option = partial(option, panel="How to search")
 filter_option = partial(
@@ -209,12 +210,8 @@ class FilterOptions:
         return {one.name: value for one in fields(self) if (value := getattr(self, one.name))}
 
 
-literal_option = partial(
-    filter_option,
-    False,
-    "--literal",
-    "Take the query as it stands: no filters and no phrases in it.",
-)
+_told = "Take the query as it stands: no filters and no phrases in it."
+LITERAL: Any = filter_option(False, "--literal", _told)
 
 _NEGATED = re.compile(r"-(?:[\"“]|[^\W\d_][\w.-]+:.)")
 _UNQUOTED = re.compile(r"(-?[^\W\d_][\w.-]+:)([^\s\"“][^\"“]*\s[^\"“]*)")

@@ -12,12 +12,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from notehop.app.cli.options import (
+    LITERAL,
     Common,
     Direction,
     FilterOptions,
     QueryOptions,
     argument,
-    literal_option,
     option,
     query_option,
     words,
@@ -47,7 +47,7 @@ def ask(
     question: list[str] = argument(
         ..., "QUESTION", 'The question, quoted or not; filters may stand in it, and "phrases".'
     ),
-    literal: bool = literal_option(),
+    literal: bool = LITERAL,
 ) -> None:
     """Answer a question from the vault, with citations and connected notes."""
     from notehop.app.cli.output import out
@@ -126,7 +126,7 @@ def search(
         min=0,
         max=1,
     ),
-    literal: bool = literal_option(),
+    literal: bool = LITERAL,
 ) -> None:
     """List the passages that match, with the notes they are linked with."""
     from notehop.app.cli.show_answer import show_hits
@@ -207,7 +207,7 @@ def themes(
     ),
     listed: bool = option(False, "--list", "List the themes of QUESTION, and answer nothing."),
     most: int | None = option(None, "--max", "Themes that are listed at most.", min=1, max=50),
-    literal: bool = literal_option(),
+    literal: bool = LITERAL,
 ) -> None:
     """List the themes of the vault, or answer a question from them."""
     from notehop.app.cli.show_answer import show_answer

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+import ctypes
+import sys
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -10,21 +12,36 @@ from typing import Any, Literal
 
 import typer
 
-from notehop.app.cli.options import Common, common_option, given_path, option, vault_argument
+from notehop.app.cli.options import VAULT, Common, common_option, given_path, option
 from notehop.config.errors import UsageError
 
 LogLevel = Literal["debug", "info", "warning", "error"]
 
 
-def vaults_option() -> Any:
-    """Several vaults, in place of the one of every command."""
-    told = "Folder of the vault; repeated, of several; name=FOLDER names one."
-    return common_option(None, "--vault", told, "PATH", parser=None)
+_told = "Folder of the vault; repeated, of several; name=FOLDER names one."
+VAULTS: Any = common_option(None, "--vault", _told, "PATH", parser=None)
+"""Several vaults, in place of the one of every command."""
+
+
+def _spare_memory() -> None:
+    """Have a process that lives long hold less: of an idle server it is a tenth.
+
+    glibc gives little back where each thread has an arena of its own, and bm25s imports scipy
+    wherever that is, of which it would need nothing here.
+    """
+    with suppress(AttributeError, OSError):
+        ctypes.CDLL(None).mallopt(-8, 1)  # M_ARENA_MAX
+    if "scipy" not in sys.modules:
+        sys.modules["scipy.sparse"] = None  # type: ignore[assignment]
+        try:
+            import bm25s  # noqa: F401
+        finally:
+            del sys.modules["scipy.sparse"]
 
 
 def serve(
     options: Common,
-    vault: list[str] | None = vaults_option(),
+    vault: list[str] | None = VAULTS,
     host: str | None = option(None, "--host", "Address to listen on.", "ADDRESS"),
     port: int | None = option(
         None, "--port", "Port to listen on; 0 takes a free one.", min=0, max=65535
@@ -40,6 +57,7 @@ def serve(
     ),
 ) -> None:
     """Answer over HTTP on this machine."""
+    _spare_memory()
     from notehop.app.api.app import warm
     from notehop.app.api.logs import configure
     from notehop.app.cli.output import print_json
@@ -110,8 +128,8 @@ def serve(
 
 def mcp(
     options: Common,
-    folder: Path | None = vault_argument(),
-    vault: list[str] | None = vaults_option(),
+    folder: Path | None = VAULT,
+    vault: list[str] | None = VAULTS,
     watch: bool = option(True, "--watch/--no-watch", "Keep the index up to the vault."),
 ) -> None:
     """Be the MCP server of a vault for an agent, which starts this command itself."""
@@ -124,6 +142,7 @@ def mcp(
     if options.json:
         raise UsageError("mcp speaks JSON in any case; leave --json out")
     places = options.places(vault)
+    _spare_memory()
     from notehop.app.mcp.stdio import serve
     from notehop.app.services.vaults import LazyVault, Vaults
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 
 import typer
 
-from notehop.app.cli.options import Common, argument, given_path, option, vault_argument
+from notehop.app.cli.options import VAULT, Common, argument, given_path, option
 from notehop.app.services.doctor import Kind
 from notehop.config.errors import UsageError
 from notehop.indexing.shown import printable
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 def index(
     options: Common,
-    folder: Path | None = vault_argument(),
+    folder: Path | None = VAULT,
     rebuild: bool = option(False, "--rebuild", "Forget the index and start afresh."),
     allow_mass_delete: bool = option(
         False, "--allow-mass-delete", "Forget notes even if most of them are gone."
@@ -44,7 +44,7 @@ def index(
     options = options.with_vault(folder)
     if ray is not None and watch:
         raise UsageError("--ray is for one run: leave --watch out, and follow the vault after it")
-    from notehop.indexing.enrich.planner import agreement
+    from notehop.indexing.enrich.enricher import agreement
     from notehop.indexing.pipeline import index as index_folder
     from notehop.indexing.report import terminal_progress
 
@@ -273,7 +273,7 @@ def plugin(
     action: Literal["install", "remove"] = argument(
         ..., "install|remove", "Put it there, or take it away."
     ),
-    folder: Path | None = vault_argument(),
+    folder: Path | None = VAULT,
     yes: bool = option(False, "--yes", "Do not ask before."),
 ) -> None:
     """Put the side pane for Obsidian into a vault, below .obsidian/plugins/notehop, or take it away."""

@@ -5,8 +5,8 @@ their format is that of docs/evaluation.md. Pure.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass
 from math import nan
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from notehop.app.evaluation.metrics import Answered, MeanEstimate, estimates, percent
 from notehop.app.evaluation.questions import read_lines
-from notehop.config.errors import UsageError
 
 KINDS = ("fact", "definition", "howto", "list", "comparison", "number", "yesno", "two_notes", "typo",
          "property", "table")  # fmt: skip
@@ -83,10 +82,6 @@ class AnswersEvaluated:
     conclusion: str
     each: tuple[dict[str, Any], ...] = ()
 
-    def as_json(self) -> dict[str, Any]:
-        """The result as plain values."""
-        return asdict(self)
-
 
 def read_answer_set(file: Path) -> tuple[AnswerQuestion, ...]:
     """Read a set, a question a line.
@@ -94,20 +89,6 @@ def read_answer_set(file: Path) -> tuple[AnswerQuestion, ...]:
     :raises UsageError: naming the line that is not so, or the file that cannot be read.
     """
     return read_lines(file, _question, "no question of an answer set, see docs/evaluation.md")
-
-
-def check_notes(questions: Iterable[AnswerQuestion], paths: frozenset[str], file: Path) -> None:
-    """Refuse a set that was written for another vault.
-
-    :raises UsageError: if a question needs a note that the index lacks.
-    """
-    for question in questions:
-        for either in question.notes:
-            if not paths & frozenset(either):
-                raise UsageError(
-                    f"{file}: {question.id} needs {' or '.join(either)}, which the index lacks; "
-                    "name the vault that the set is about, or index it anew"
-                )
 
 
 def measured(question: AnswerQuestion, reply: Answered) -> list[float]:

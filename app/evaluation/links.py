@@ -7,10 +7,9 @@ import random
 import re
 import shutil
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import numpy as np
 
@@ -159,10 +158,6 @@ class SuggestionsEvaluated:
     pairs: int
     recall: dict[str, MeanEstimate]
     precision: dict[str, MeanEstimate]
-
-    def as_json(self) -> dict[str, Any]:
-        """The same, in plain values."""
-        return asdict(self)
 
 
 def evaluate_suggestions(

@@ -416,7 +416,13 @@ def evaluate_answers(
     variants = plan.variants(settings) if plan.compare else now
     with _snapshot(replace(place, settings=settings)) as view:
         paths = frozenset(view.paths())
-    answer_sets.check_notes(questions, paths, file)
+    for question in questions:
+        for either in question.notes:
+            if not paths.intersection(either):
+                raise UsageError(
+                    f"{file}: {question.id} needs {' or '.join(either)}, which the index lacks; "
+                    "name the vault that the set is about, or index it anew"
+                )
     found: dict[str, tuple[answer_sets.AnswerRow, ...]] = {}
     values: dict[str | None, NDArray[np.float64]] = {}
     told: list[dict[str, object]] = []

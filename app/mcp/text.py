@@ -51,7 +51,6 @@ class Budget:
 def search_text(result: models.SearchResult, budget: int) -> str:
     """Passages whole, best first, then the connected notes by name: their text is not asked for."""
     left = Budget(budget)
-    head = list(_searched(result))
     shown: list[str] = []
     for hit in result.hits:
         worth = f"score {round(hit.score, 4)}"
@@ -63,18 +62,14 @@ def search_text(result: models.SearchResult, budget: int) -> str:
     hits = left.first(shown)
     near = left.first(map(_connected, result.connected_notes))
     parts = hits or ["Nothing fits." if result.hits else "No hits."]
-    omitted = result.hits[len(hits) :]
-    return _joined([*head, *parts, *_context(near), *_remarks(result, result.hits, omitted)])
+    return _reply_text(result, parts, near, result.hits, result.hits[len(hits) :])
 
 
 def answer_text(answer: models.Answer, budget: int) -> str:
     """The answer in any case; then what it cites, what connects, and what else was found."""
     left = Budget(budget)
     by = f", {on_one_line(answer.model)}" if answer.model else ""
-    head = [
-        *_searched(answer),
-        f"Answer ({answer.mode}{by}):\n{left.spend(_quoted(answer.answer))}",
-    ]
+    head = [f"Answer ({answer.mode}{by}):\n{left.spend(_quoted(answer.answer))}"]
     if doubtful := left.first(_quoted(line) for line in doubts(answer.claims)):
         head.append("Not borne out by the notes:\n" + "\n".join(doubtful))
     if answer.left_out:
@@ -100,7 +95,7 @@ def answer_text(answer: models.Answer, budget: int) -> str:
     if also:
         citations.append("Also found, not cited:\n" + "\n".join(also))
     omitted = [*answer.citations[len(citations) - bool(also) :], *others[len(also) :]]
-    return _joined([*head, *citations, *_context(near), *_remarks(answer, answer.sources, omitted)])
+    return _reply_text(answer, [*head, *citations], near, answer.sources, omitted)
 
 
 def browse_text(result: models.BrowseResult, budget: int) -> str:
@@ -219,33 +214,31 @@ def overview_text(found: models.VaultOverview, budget: int) -> str:
     return _joined([*parts, *_warned(found.warnings, found.pending)])
 
 
-def _searched(reply: models.Reply) -> Iterable[str]:
-    """What was searched for, where that is not what was written."""
-    if reply.searched_for:
-        told = (f"{new} (for {old})" for old, new in reply.searched_for.items())
-        yield f"Searched for: {on_one_line(', '.join(told))}"
-
-
-def _context(near: Sequence[str]) -> Iterable[str]:
-    if near:
-        yield f"Connected notes ({CONTEXT}):"
-        yield from near
-
-
-def _remarks(
-    reply: models.Reply, found: Sequence[models.Source], omitted: Sequence[models.Source]
-) -> Iterable[str]:
-    if omitted:
-        places = "; ".join(_at(one) for one in omitted[:NAMED])
-        more = len(omitted) - NAMED
-        rest = f" and {more} more" if more > 0 else ""
-        yield f"Did not fit the budget: {places}{rest}. Raise budget, or use read_note."
-    if reply.filters:
-        yield f"Filters: {on_one_line(' '.join(reply.filters))}"
+def _reply_text(
+    reply: models.Reply,
+    parts: Sequence[str],
+    near: Sequence[str],
+    found: Sequence[models.Source],
+    omitted: Sequence[models.Source],
+) -> str:
+    """What was found, what connects, and what there is to say of both."""
+    told = ", ".join(f"{new} (for {old})" for old, new in reply.searched_for.items())
+    left_out = "; ".join(_at(one) for one in omitted[:NAMED])
+    left_out += f" and {len(omitted) - NAMED} more" if len(omitted) > NAMED else ""
     warnings = reply.warnings
     if not found and not warnings:
         warnings = ["nothing in the vault matches; try other words, or fewer filters"]
-    yield from _warned(warnings, reply.pending)
+    return _joined(
+        [
+            told and f"Searched for: {on_one_line(told)}",
+            *parts,
+            f"Connected notes ({CONTEXT}):" if near else "",
+            *near,
+            left_out and f"Did not fit the budget: {left_out}. Raise budget, or use read_note.",
+            f"Filters: {on_one_line(' '.join(reply.filters))}" if reply.filters else "",
+            *_warned(warnings, reply.pending),
+        ]
+    )
 
 
 def _connected(note: models.ConnectedNote) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, date, datetime, time
 from functools import lru_cache
 
@@ -19,8 +19,7 @@ from notehop.indexing.stores.model import ChunkId, NoteRow
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.vault.dates import day_in_name
 
-DAY = 86_400.0
-"""Seconds."""
+DAY = 86_400.0  # seconds
 
 HALF_LIFE = 30 * DAY
 WINDOW = 120 * DAY
@@ -36,53 +35,42 @@ def day_of(path: str) -> float | None:
     Noon is on that day from Honolulu to Auckland, as good as anywhere. A note of a week or a month
     (``2026-W41``, ``2026-10``) is of its first day.
     """
-    day = day_in_name(path) or _period_in_name(path)
+    day = day_in_name(path)
+    found = _PERIOD.fullmatch(posixpath.basename(path).removesuffix(".md").strip())
+    if day is None and found is not None:
+        year = int(found["year"])
+        try:
+            if found["week"] is not None:
+                day = date.fromisocalendar(year, int(found["week"]), 1)
+            else:
+                day = date(year, int(found["month"]), 1)
+        except ValueError:
+            return None
     return None if day is None else datetime.combine(day, time(12), UTC).timestamp()
 
 
-def _period_in_name(path: str) -> date | None:
-    found = _PERIOD.fullmatch(posixpath.basename(path).removesuffix(".md").strip())
-    if found is None:
-        return None
-    year, week, month = found["year"], found["week"], found["month"]
-    try:
-        if week is not None:
-            return date.fromisocalendar(int(year), int(week), 1)
-        return date(int(year), int(month), 1)
-    except ValueError:
-        return None
-
-
-def worked_on(note: NoteRow) -> float:
-    """When a note was last worked on, in seconds since the epoch.
+def own_time(note: NoteRow) -> float | None:
+    """When a note says itself that it was worked on last; None where only its file says so.
 
     The day in its name, for what is called after a day is of that day, whatever a tool wrote into
-    it since; else what its properties say of its last change; else of its creation; else the time
-    of its file, which every copy of a vault sets anew.
+    it since; else what its properties say of its last change; else of its creation.
     """
     day = day_of(note.path)
     if day is not None:
         return day
-    if _says_its_change(note) or note.created is None:
-        return note.modified
-    return note.created
+    return note.modified if note.modified != note.mtime_ns / 1e9 else note.created
 
 
-def _says_its_change(note: NoteRow) -> bool:
-    return note.modified != note.mtime_ns / 1e9
-
-
-def _says_its_time(note: NoteRow) -> bool:
-    """Whether the time of a note is its own word, and not that of its file."""
-    return _says_its_change(note) or note.created is not None or day_of(note.path) is not None
+def worked_on(note: NoteRow) -> float:
+    """When a note was last worked on, in seconds since the epoch: :func:`own_time`, else the time of
+    its file, which every copy of a vault sets anew."""
+    own = own_time(note)
+    return note.modified if own is None else own
 
 
 def recency(worked_on: float, now: float) -> float:
-    """Return 1 for a note changed now or in the future, halved every 30 days, for 120 at most.
-
-    :param worked_on: when a note was worked on last, in seconds since the epoch, as ``now``.
-    :returns: between 1/16 and 1.
-    """
+    """Return 1 for a note changed now or in the future, halved every 30 days, for 120 at most; times are
+    in seconds since the epoch."""
     age = min(max(now - worked_on, 0.0), WINDOW)
     return float(0.5 ** (age / HALF_LIFE))
 
@@ -94,10 +82,8 @@ def _newest(times: Iterable[float], now: float) -> float | None:
 
 
 def best_by_note(view: Snapshot, candidates: Iterable[ChunkId], most: int) -> dict[str, ChunkId]:
-    """Path -> the best chunk of each note, in the order of the candidates, at most so many.
-
-    A note votes by one chunk, so that a long one does not take all the first ranks.
-    """
+    """Path -> the best chunk of each note, in the order of the candidates, at most so many notes: a long
+    one does not take all the first ranks."""
     found: dict[str, ChunkId] = {}
     for chunk_id in candidates:
         path = view.path_of(chunk_id)
@@ -109,18 +95,14 @@ def best_by_note(view: Snapshot, candidates: Iterable[ChunkId], most: int) -> di
 
 
 GRAPH_NOTES = 30
-"""Best notes whose links count. Those behind them are chance hits of one signal, and each costs the
-reading of its links."""
+"""Best notes whose links count: those behind them are chance hits of one signal."""
 
 
 def by_links(view: Snapshot, candidates: Sequence[ChunkId], k: int) -> Hits:
     """Rank notes among the candidates by the links that others among them hold to them.
 
-    A backlink counts the more, the better the note that holds it was found: 1 / (``k`` + rank). So
-    a hub that everybody links to gains nothing by that: the links must come from what the query
-    found. Where they are equal, PageRank decides.
-
-    :param k: rank offset, in ranks, as that of the fusion.
+    A backlink counts 1 / (``k`` + rank of the note that holds it), so that a hub that everybody links
+    to gains nothing by that; ``k`` is the rank offset of the fusion. Ties break by PageRank.
     """
     best = best_by_note(view, candidates, GRAPH_NOTES)
     rank = {path: at for at, path in enumerate(best, start=1)}
@@ -142,22 +124,19 @@ RECENCY_NOTES = 50
 
 
 def by_recency(view: Snapshot, candidates: Sequence[ChunkId], now: float) -> Hits:
-    """Rank notes among the candidates by when they were worked on, newest first.
+    """Rank notes among the candidates by when they were worked on, newest first, ties of a day as found.
 
-    Their age is counted from the newest of them that is not to come, not from today: the same query
-    over the same notes gives the same ranking next year, and a vault that rested has news, too. A
-    note older than 120 days has no vote. Notes of one day keep the order in which they were found.
-
-    A vault that was copied has files that are all of that day. So notes that do not say their time
-    have no vote where their files are 120 days newer than all that say it, and where nobody says
-    it, being of one day, they keep their order.
+    Their age is counted from the newest of them that is not to come, not from today: the same notes
+    give the same ranking next year, and a vault that rested has news, too. A note older than 120 days
+    has no vote, nor has one that does not say its time where its file is 120 days newer than all
+    that do: the files of a copied vault are all of that day.
 
     :returns: the best chunk of each note; the score halves every 30 days, from 1.
     """
     best = best_by_note(view, candidates, RECENCY_NOTES)
     notes = view.notes_at(best)
     times = {path: worked_on(note) for path, note in notes.items()}
-    saying = {path for path, note in notes.items() if _says_its_time(note)}
+    saying = {path for path, note in notes.items() if own_time(note) is not None}
     said = _newest((times[path] for path in saying), now)
     if said is not None:
         times = {
@@ -172,12 +151,11 @@ def by_recency(view: Snapshot, candidates: Sequence[ChunkId], now: float) -> Hit
     return [(best[path], recency(recent[path], last)) for path in order]
 
 
-RECENT_WINDOW = 30 * DAY
-"""How far behind the last news a note may be."""
+RECENT_WINDOW = 30 * DAY  # how far behind the last news a note may be
 
 RECENT_NOTES = 3
 """Notes that are brought: the last news and what came before it. More would take the places of the
-subject itself, and a question about how something stands has one answer, not a history."""
+subject itself."""
 
 
 def recent_notes(
@@ -189,16 +167,21 @@ def recent_notes(
 ) -> Hits:
     """Bring the last notes that link to the subject, each by the chunk that holds the link.
 
-    First notes of a day (a daily note, a meeting, what has a date of creation), newest first: what
-    they say is of that day. Then notes that go on (a project's page, a list), by their last change,
-    for what stands around the link may be older. Those count that are at most 30 days older than
-    the newest, so that the last news of what rested for a year is found as well; what is dated in
-    the future is left out.
+    First notes of a day (a daily note, a meeting, what has a date of creation), newest first, then
+    notes that go on (a project's page, a list), by their last change: what stands around the link may
+    be older. Those count that are at most 30 days older than the newest, which may be years ago; what
+    is dated in the future is left out.
 
-    :param allowed: bring these chunks only; None for all.
-    :returns: one chunk a note, newest first; the score halves every 30 days, from 1.
+    :returns: one of the allowed chunks a note, newest first; the score halves every 30 days, from 1.
     """
-    holding = _holding(view, subject.notes(candidates), allowed)
+    # Note -> the first of its chunks that links to the subject, of notes outside it.
+    holding: dict[str, ChunkId] = {}
+    about = subject.notes(candidates)
+    for link in view.links_to(about):
+        if link.path not in holding and link.path not in about:
+            ids = [link.chunk_id] if link.chunk_id else view.chunk_ids_of(link.path)
+            for chunk_id in among(ids, allowed)[:1]:
+                holding[link.path] = chunk_id
     days = {path: day for path in holding if (day := day_of(path)) is not None}
     found = _last(days, now)
     if len(found) < RECENT_NOTES:
@@ -208,26 +191,12 @@ def recent_notes(
         others = [note for path, note in notes.items() if path not in days]
         # Where some say it themselves, the files of the others do not count: in a vault that was
         # copied they are all of that day.
-        saying = [note for note in others if _says_its_time(note)] or others
+        saying = [note for note in others if own_time(note) is not None] or others
         news = _last(days | {note.path: worked_on(note) for note in saying}, now)
         found = {path: time for path, time in news.items() if path in days} | news
     last = max(found.values(), default=0.0)
     first = list(found.items())[:RECENT_NOTES]
     return [(holding[path], recency(time, last)) for path, time in first]
-
-
-def _holding(
-    view: Snapshot, subject: Collection[str], allowed: AllowedChunks
-) -> dict[str, ChunkId]:
-    """Note -> the first of its chunks that links to the subject, of notes outside it."""
-    found: dict[str, ChunkId] = {}
-    for link in view.links_to(subject):
-        if link.path in found or link.path in subject:
-            continue
-        ids = [link.chunk_id] if link.chunk_id else view.chunk_ids_of(link.path)
-        for chunk_id in among(ids, allowed)[:1]:
-            found[link.path] = chunk_id
-    return found
 
 
 def _last(times: dict[str, float], now: float) -> dict[str, float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -17,7 +17,7 @@ from llama_index.core.schema import NodeWithScore
 from notehop.app.models import BaseQuery, ConnectedOptions, Explanation, Filters, Intent
 from notehop.app.retrieval.candidate_signals import by_links, by_recency, recent_notes
 from notehop.app.retrieval.connected_notes import ConnectedNotesPostprocessor
-from notehop.app.retrieval.filters import AllowedChunks, Narrowed
+from notehop.app.retrieval.filters import Narrowed
 from notehop.app.retrieval.freshness import FreshnessPostprocessor
 from notehop.app.retrieval.fusion import WeightedFusionRetriever
 from notehop.app.retrieval.graph_retriever import (
@@ -26,15 +26,15 @@ from notehop.app.retrieval.graph_retriever import (
     count_expanded,
     preset,
 )
-from notehop.app.retrieval.intents import Weights, about, read, weigh
+from notehop.app.retrieval.intents import DECIDING, about, read, weigh
 from notehop.app.retrieval.nodes import light_hits
 from notehop.app.retrieval.relevance import RelevancePostprocessor
 from notehop.app.retrieval.rerank import CrossEncoderScorer, RerankPostprocessor
 from notehop.app.retrieval.retrievers import (
     LexicalRetriever,
-    NewestRetriever,
     SemanticRetriever,
     TitleRetriever,
+    newest_notes,
     with_aliases,
 )
 from notehop.app.retrieval.second_look import RRF_K, SecondLookRetriever
@@ -50,21 +50,17 @@ SPARE = 4
 """Hits for each place of a reply: passages that changed since, and chunks of notes that are
 connected already, are passed over."""
 
-FEW = 4
-"""Hits beyond those that a reply can need, for such as are held back or say nothing."""
-
-PLACES = 8
-"""Places in the context of an answer that is quoted: it quotes three of them at most."""
+FEW = 4  # hits beyond those that a reply can need, for such as are held back or say nothing
+PLACES = 8  # places in the context of an answer that is quoted: it quotes three of them at most
 
 PLACES_FOR_MODEL = 12
-"""The same for a language model, which reads all of them: from 8 to 12 more questions have every note
-that they need there, beyond that hardly any (docs/evaluation.md)."""
+"""The same for a language model: from 8 to 12 more questions have every note that they need there,
+beyond that hardly any (docs/evaluation.md)."""
 
 WINDOW_FOR_MORE = 6_000
 """Tokens of the window of a model that takes so many beside question and answer."""
 
-AGAIN = 20
-"""Hits of the second search for each seed."""
+AGAIN = 20  # hits of the second search for each seed
 
 TASKS = "it asks for open tasks: these are the passages that have some, of the newest notes first"
 LISTED = "there are no words to search for: these are the newest notes that the filters leave"
@@ -74,15 +70,13 @@ LISTED = "there are no words to search for: these are the newest notes that the 
 class Wanted:
     """What one query asks of retrieval; None means the setting in force.
 
-    ``fill`` gives places that no connected note takes to further sources. ``literal`` tells that
-    the query's text holds no filters, whatever it looks like. ``rerank`` is False where the fused
-    scores are what is wanted. ``by_relevance`` orders the first hits by it: searches do, and answers,
-    whose choice of sentences gained nothing by it, do not (docs/evaluation.md). ``listing`` tells
-    that a question for a list of notes ("which projects are active?") wants them all, by their
-    properties, tags and folders. ``passages`` are shown in place of what a search would find.
-    ``for_model`` tells that a language model reads what is found: it takes more of it
-    (:func:`context_places`), and a second look (docs/evaluation.md); ``second_look`` says whether
-    one is taken, whoever reads.
+    ``fill`` gives places that no connected note takes to further sources. ``literal``: the text holds
+    no filters, whatever it looks like. ``rerank`` is False where the fused scores are what is wanted.
+    ``by_relevance`` orders the first hits by it, as searches do (docs/evaluation.md). ``listing``: a
+    question for a list of notes ("which projects are active?") wants them all, by their properties,
+    tags and folders. ``passages`` are shown in place of what a search would find. ``for_model``: a
+    language model reads what is found, which takes more of it (:data:`PLACES_FOR_MODEL`), and a second
+    look; ``second_look`` says whether one is taken, whoever reads.
     """
 
     top_k: int | None = None
@@ -128,11 +122,10 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What outlives a generation: vault, settings, and the two readers of queries.
+    """What outlives a generation.
 
-    ``embed_model`` gives the model, which is loaded when it is first asked for. ``remedy`` tells
-    what is done, or has to be done, about notes that changed since. ``scorer`` reranks; None for no
-    rerank.
+    ``embed_model`` gives the model, which is loaded when it is first asked for. ``remedy`` tells what is
+    done, or has to be done, about notes that changed since. ``scorer`` reranks; None for no rerank.
     """
 
     vault: Path
@@ -143,217 +136,186 @@ class Parts:
     scorer: CrossEncoderScorer | None
 
 
-def retrieve(
-    query: TracedQuery, view: Snapshot, parts: Parts, wanted: Wanted, narrowed: Narrowed
-) -> list[NodeWithScore]:
-    """Return the sources of a query, best first, then its connected notes.
+class QueryChain:
+    """The stages of one query over one generation."""
 
-    A query without words lists the newest notes that its filters leave, and connects none: there
-    is nothing that they could have to do with.
-
-    Nothing is among them whose text does not stand in the vault: the index may be behind it.
-    """
-    settings = parts.settings
-    given = wanted.passages or narrowed.lists
-    fresh = freshness(view, parts.vault, settings, parts.remedy)
-    # Filters choose sources; connected notes are their context, and only those that a tag or a path
-    # keeps out by name are none.
-    around = connected(
-        view,
-        settings,
-        wanted,
-        None if given else parts.embed_model(),
-        fresh,
-        hidden=narrowed.notes.hidden,
-        allowed=narrowed.allowed,
-        **({"max_connected": 0, "order": "rank"} if given else {}),
-    )
-    fresh.places = around.places
-    fresh.each_note = wanted.results == "notes"
-    # Places that no connected note takes go to the next hits only where that is wanted.
-    fresh.top_n = SPARE * around.places if wanted.fill else around.places
-    fresh.told = around.places if wanted.fill else around.top_k
-    depth = _depth(settings, wanted)
-    if given:
-        hits = _given(query, view, parts, wanted, narrowed, depth)
-        stages: tuple[BaseNodePostprocessor, ...] = (fresh, around)
-    else:
-        hits, relevance = _ranked(query, view, parts, wanted, narrowed, fresh, depth)
-        # Where it orders hits anew, connected notes are those of the new order.
-        stages = (relevance, around) if relevance.weight else (around, relevance)
-    for stage in stages:
-        hits = stage.postprocess_nodes(hits, query_bundle=query)
-    return hits
-
-
-def _given(
-    query: TracedQuery,
-    view: Snapshot,
-    parts: Parts,
-    wanted: Wanted,
-    narrowed: Narrowed,
-    depth: int,
-) -> list[NodeWithScore]:
-    """Return the hits of a query that nothing is searched for."""
-    reason = TASKS if wanted.passages else LISTED
-    query.trace.plan = Explanation(intent="none", about="", weights={}, reasons=[reason])
-    if wanted.passages:
-        count = len(wanted.passages)
-        return light_hits([(one, count - at) for at, one in enumerate(wanted.passages)])
-    is_template = templates_of(parts.vault, query.query_str)
-    return NewestRetriever(view, narrowed, depth, is_template).retrieve(query)
-
-
-def _ranked(
-    query: TracedQuery,
-    view: Snapshot,
-    parts: Parts,
-    wanted: Wanted,
-    narrowed: Narrowed,
-    fresh: FreshnessPostprocessor,
-    depth: int,
-) -> tuple[list[NodeWithScore], RelevancePostprocessor]:
-    """The hits of a query that stand in the files, without text, and what judges their relevance."""
-    settings, retrieval = parts.settings, parts.settings.retrieval
-    text, intent = query.query_str, wanted.intent or retrieval.intent
-    taken = read(text, view.named_any) if intent == "auto" else about(text, intent)
-    weights = weigh(text, settings, taken.intent, parts.tokenizer.language)
-    # Who asks about something in particular may not call it by its whole name.
-    particular = taken.intent != "none"
-    any_name = particular or retrieval.subject_names == "any"
-    subject = Subject(
-        view,
-        taken.about,
-        parts.tokenizer.query if particular else None,
-        covered=COVERED if particular else 0.0,
-        proper=None if any_name else proper_names(taken.about, parts.tokenizer.language),
-        left_out=templates_of(parts.vault, text),
-    )
-    scorer = parts.scorer if wanted.rerank else None
-    stages: list[BaseNodePostprocessor] = [
-        TemplatePostprocessor(
-            view=view, vault=parts.vault, share=retrieval.template_share, top_n=depth
+    def __init__(self, view: Snapshot, parts: Parts, wanted: Wanted, narrowed: Narrowed) -> None:
+        self.view, self.parts, self.wanted, self.narrowed = view, parts, wanted, narrowed
+        self.settings = settings = parts.settings
+        self.given = bool(wanted.passages or narrowed.lists)
+        self.fresh = freshness(view, parts.vault, settings, parts.remedy)
+        # Filters choose sources; connected notes are their context, and only those that a tag or a
+        # path keeps out by name are none.
+        self.around = connected(
+            view,
+            settings,
+            wanted,
+            None if self.given else parts.embed_model(),
+            self.fresh,
+            hidden=narrowed.notes.hidden,
+            allowed=narrowed.allowed,
         )
-    ]
-    if scorer is not None:
-        # Chunks are reranked, before those of a note are merged.
-        rerank = RerankPostprocessor(
-            view=view,
-            scorer=scorer,
-            candidates=settings.rerank.candidates,
-            budget_ms=settings.rerank.budget_ms,
-        )
-        stages.insert(0, rerank)
-    look = wanted.for_model if wanted.second_look is None else wanted.second_look
-    # Few are held back, say nothing or are gone: nodes are made, and texts read, of a few more than
-    # are needed, and of all where those do not suffice. To make all of them takes a tenth of a search.
-    every, few = retrieval.candidates, max(fresh.top_n, TOP) + FEW
-    for most in (every,) if scorer or fresh.each_note else (few, every):
-        finder = _finder(view, parts, narrowed.allowed, weights, subject, most)
-        if look:
-            # Nothing is asked with, or named, that does not stand in the files any more.
-            now = fresh.held(view, query)
-            finder = _looking_again(finder, view, now, parts, narrowed.allowed, wanted)
-        found = hits = finder.retrieve(query)
+        if self.given:
+            self.around.max_connected, self.around.order = 0, "rank"
+        places = self.around.places
+        self.fresh.places = places
+        self.fresh.each_note = wanted.results == "notes"
+        # Places that no connected note takes go to the next hits only where that is wanted.
+        self.fresh.top_n = SPARE * places if wanted.fill else places
+        # Those of notes are merged, those of chunks skip few.
+        self.depth = settings.retrieval.candidates
+        if wanted.results == "chunks":
+            needed = SPARE * max(self.around.top_k, self.around.context_chunks)
+            if settings.rerank.model:
+                needed = max(needed, settings.rerank.candidates)
+            self.depth = min(self.depth, needed)
+
+    def run(self, query: TracedQuery) -> list[NodeWithScore]:
+        """Return the sources of a query, best first, then its connected notes.
+
+        A query without words lists the newest notes that its filters leave, and connects none.
+        Nothing is among them whose text does not stand in the vault: the index may be behind it.
+        """
+        if self.given:
+            hits = self._given(query)
+            stages: tuple[BaseNodePostprocessor, ...] = (self.fresh, self.around)
+        else:
+            hits, relevance = self._ranked(query)
+            # Where it orders hits anew, connected notes are those of the new order.
+            stages = (relevance, self.around) if relevance.weight else (self.around, relevance)
         for stage in stages:
             hits = stage.postprocess_nodes(hits, query_bundle=query)
-        count_expanded(hits, query)
-        kept = fresh.postprocess_nodes(hits, query_bundle=query)
-        # What the fusion left out may stand before one that was held back.
-        last = kept[-1:] if len(kept) == fresh.top_n else hits[depth - 1 :]
-        lowest = found[-1].score or 0.0 if found else 0.0
-        if len(found) < most or (last and (last[0].score or 0.0) >= lowest):
-            break
-    query.trace.plan = Explanation(
-        intent=taken.intent,
-        rule=None if taken.rule is None else taken.rule.phrase,
-        about=taken.about,
-        subject=list(subject.found),
-        weights=weights.by_signal,
-        reasons=list(weights.reasons),
-        rrf_k=retrieval.rrf_k,
-        template_share=retrieval.template_share,
-    )
-    weighs = wanted.by_relevance and not look and not particular and scorer is None
-    weight = retrieval.relevance_weight if weighs else 0.0
-    relevance = RelevancePostprocessor(view=view, tokenizer=parts.tokenizer, weight=weight)
-    return kept, relevance
+        return hits
 
+    def _given(self, query: TracedQuery) -> list[NodeWithScore]:
+        """The hits of a query that nothing is searched for."""
+        passages = self.wanted.passages
+        reason = TASKS if passages else LISTED
+        query.trace.plan = Explanation(intent="none", about="", weights={}, reasons=[reason])
+        if passages:
+            return light_hits([(one, len(passages) - at) for at, one in enumerate(passages)])
+        is_template = templates_of(self.parts.vault, query.query_str)
+        return newest_notes(self.view, self.narrowed, self.depth, is_template)
 
-def _depth(settings: Settings, wanted: Wanted) -> int:
-    """How many hits a reply can need: those of notes are merged, those of chunks skip few."""
-    candidates = settings.retrieval.candidates
-    if wanted.results == "notes":
-        return candidates
-    top_k = wanted.top_k if wanted.top_k is not None else settings.retrieval.top_k
-    needed = SPARE * max(top_k, context_places(settings, wanted))
-    if settings.rerank.model:
-        needed = max(needed, settings.rerank.candidates)
-    return min(candidates, needed)
+    def _ranked(self, query: TracedQuery) -> tuple[list[NodeWithScore], RelevancePostprocessor]:
+        """The hits of a query that stand in the files, without text, and what judges their
+        relevance."""
+        view, parts, wanted, fresh = self.view, self.parts, self.wanted, self.fresh
+        retrieval, tokenizer = self.settings.retrieval, parts.tokenizer
+        text, intent = query.query_str, wanted.intent or retrieval.intent
+        taken = read(text, view.named_any) if intent == "auto" else about(text, intent)
+        weights, reasons = weigh(text, self.settings, taken.intent, tokenizer.language)
+        # Who asks about something in particular may not call it by its whole name.
+        particular = taken.intent != "none"
+        any_name = particular or retrieval.subject_names == "any"
+        subject = Subject(
+            view,
+            taken.about,
+            tokenizer.query if particular else None,
+            covered=COVERED if particular else 0.0,
+            proper=None if any_name else proper_names(taken.about, tokenizer.language),
+            left_out=templates_of(parts.vault, text),
+        )
+        scorer = parts.scorer if wanted.rerank else None
+        stages: list[BaseNodePostprocessor] = [
+            TemplatePostprocessor(
+                view=view, vault=parts.vault, share=retrieval.template_share, top_n=self.depth
+            )
+        ]
+        if scorer is not None:
+            # Chunks are reranked, before those of a note are merged.
+            rerank = RerankPostprocessor(
+                view=view,
+                scorer=scorer,
+                candidates=self.settings.rerank.candidates,
+                budget_ms=self.settings.rerank.budget_ms,
+            )
+            stages.insert(0, rerank)
+        look = wanted.for_model if wanted.second_look is None else wanted.second_look
+        # Few are held back, say nothing or are gone: nodes are made, and texts read, of a few more
+        # than are needed, and of all where those do not suffice. All of them take a tenth of a search.
+        every, few = retrieval.candidates, max(fresh.top_n, TOP) + FEW
+        for most in (every,) if scorer or fresh.each_note else (few, every):
+            finder = self._finder(taken.intent, weights, subject, most)
+            if look:
+                # Nothing is asked with, or named, that does not stand in the files any more.
+                finder = self._looking_again(finder, fresh.held(view, query))
+            found = hits = finder.retrieve(query)
+            for stage in stages:
+                hits = stage.postprocess_nodes(hits, query_bundle=query)
+            count_expanded(hits, query)
+            kept = fresh.postprocess_nodes(hits, query_bundle=query)
+            # What the fusion left out may stand before one that was held back.
+            last = kept[-1:] if len(kept) == fresh.top_n else hits[self.depth - 1 :]
+            lowest = found[-1].score or 0.0 if found else 0.0
+            if len(found) < most or (last and (last[0].score or 0.0) >= lowest):
+                break
+        query.trace.plan = Explanation(
+            intent=taken.intent,
+            rule=None if taken.rule is None else taken.rule.phrase,
+            about=taken.about,
+            subject=list(subject.found),
+            weights=weights,
+            reasons=reasons,
+            rrf_k=retrieval.rrf_k,
+            template_share=retrieval.template_share,
+        )
+        weighs = wanted.by_relevance and not look and not particular and scorer is None
+        weight = retrieval.relevance_weight if weighs else 0.0
+        return kept, RelevancePostprocessor(view=view, tokenizer=tokenizer, weight=weight)
 
-
-def _finder(
-    view: Snapshot,
-    parts: Parts,
-    allowed: AllowedChunks,
-    weights: Weights,
-    subject: Subject,
-    most: int,
-) -> BaseRetriever:
-    """The ``most`` best by the signals, fused, widened by the graph as the settings say."""
-    settings = parts.settings.retrieval
-    what: dict[str, Any] = {"allowed": allowed, "with_text": False}
-    top_k, now = settings.candidates, time.time()
-    fusion = WeightedFusionRetriever(
-        {
+    def _signals(self, top_k: int) -> dict[str, BaseRetriever]:
+        """What ranks all chunks that filters leave, by meaning and by words."""
+        what: dict[str, Any] = {"allowed": self.narrowed.allowed, "with_text": False}
+        return {
             "semantic": SemanticRetriever(
-                view, parts.embed_model(), similarity_top_k=top_k, **what
+                self.view, self.parts.embed_model(), similarity_top_k=top_k, **what
             ),
-            "lexical": LexicalRetriever(view, parts.tokenizer, similarity_top_k=top_k, **what),
-        },
-        weights=weights.by_signal,
-        deciding=weights.deciding,
-        judges={
-            "subject": lambda found: subject.rank(found, allowed),
-            "recent": lambda found: recent_notes(view, subject, found, now, allowed),
-            "graph": lambda found: by_links(view, found, settings.rrf_k),
-            "recency": lambda found: by_recency(view, found, now),
-        },
-        k=settings.rrf_k,
-        similarity_top_k=most,
-        dispatch=TitleRetriever(view, **what) if settings.title_dispatch else None,
-        widening=partial(with_aliases, view) if settings.alias_expansion else None,
-    )
-    if settings.expansion == "off":
-        return fusion
-    expansion, weight = preset(settings.expansion), settings.expansion_weight
-    return GraphEnhancedRetriever(fusion, view, expansion=expansion, weight=weight, **what)
+            "lexical": LexicalRetriever(
+                self.view, self.parts.tokenizer, similarity_top_k=top_k, **what
+            ),
+        }
 
+    def _finder(
+        self, intent: Intent, weights: Mapping[str, float], subject: Subject, most: int
+    ) -> BaseRetriever:
+        """The ``most`` best by the signals, fused, widened by the graph as the settings say."""
+        view, settings, allowed = self.view, self.settings.retrieval, self.narrowed.allowed
+        what: dict[str, Any] = {"allowed": allowed, "with_text": False}
+        now = time.time()
+        fusion = WeightedFusionRetriever(
+            self._signals(settings.candidates),
+            weights=weights,
+            deciding=DECIDING.get(intent, ()),
+            judges={
+                "subject": lambda found: subject.rank(found, allowed),
+                "recent": lambda found: recent_notes(view, subject, found, now, allowed),
+                "graph": lambda found: by_links(view, found, settings.rrf_k),
+                "recency": lambda found: by_recency(view, found, now),
+            },
+            k=settings.rrf_k,
+            similarity_top_k=most,
+            dispatch=TitleRetriever(view, **what) if settings.title_dispatch else None,
+            widening=partial(with_aliases, view) if settings.alias_expansion else None,
+        )
+        if settings.expansion == "off":
+            return fusion
+        expansion, weight = preset(settings.expansion), settings.expansion_weight
+        return GraphEnhancedRetriever(fusion, view, expansion=expansion, weight=weight, **what)
 
-def _looking_again(
-    first: BaseRetriever,
-    view: Snapshot,
-    now: Snapshot,
-    parts: Parts,
-    allowed: AllowedChunks,
-    wanted: Wanted,
-) -> SecondLookRetriever:
-    """The ranking with what a second search finds, where the places of the context that no
-    connected note takes begin; a search shows as many of it as it has places for."""
-    what: dict[str, Any] = {"allowed": allowed, "with_text": False, "similarity_top_k": AGAIN}
-    signals: dict[str, BaseRetriever] = {
-        "semantic": SemanticRetriever(view, parts.embed_model(), **what),
-        "lexical": LexicalRetriever(view, parts.tokenizer, **what),
-    }
-    again = WeightedFusionRetriever(signals, k=RRF_K, similarity_top_k=AGAIN)
-    top_k = parts.settings.retrieval.top_k if wanted.top_k is None else wanted.top_k
-    most = max(1, context_places(parts.settings, wanted) - top_k) if wanted.fill else 2
-    keep = top_k if wanted.fill else max(1, top_k - most)
+    def _looking_again(self, first: BaseRetriever, now: Snapshot) -> SecondLookRetriever:
+        """The ranking with what a second search finds, where the places of the context that no
+        connected note takes begin; a search shows as many of it as it has places for."""
+        again = WeightedFusionRetriever(self._signals(AGAIN), k=RRF_K, similarity_top_k=AGAIN)
+        top_k, query_words = self.around.top_k, self.parts.tokenizer.query_words
+        most, keep = 2, max(1, top_k - 2)
+        if self.wanted.fill:
+            most, keep = min(4, max(1, self.around.context_chunks - top_k)), top_k
 
-    def words(text: str) -> set[str]:
-        return {word.casefold() for word, tokens in parts.tokenizer.query_words(text) if tokens}
+        def words(text: str) -> set[str]:
+            return {word.casefold() for word, tokens in query_words(text) if tokens}
 
-    return SecondLookRetriever(first, again, view=now, words=words, keep=keep, most=min(4, most))
+        return SecondLookRetriever(first, again, view=now, words=words, keep=keep, most=most)
 
 
 def connected(
@@ -366,40 +328,32 @@ def connected(
 ) -> ConnectedNotesPostprocessor:
     """What adds connected notes as a query wants them, else as the settings say."""
     asked, otherwise = wanted.connected, settings.connected
-    options: dict[str, Any] = {
-        "view": view,
-        "embed_model": embed_model,
-        "top_k": settings.retrieval.top_k if wanted.top_k is None else wanted.top_k,
-        "context_chunks": context_places(settings, wanted),
-        "max_connected": otherwise.max if asked.max is None else asked.max,
-        "order": asked.order or otherwise.order,
-        "direction": asked.direction or otherwise.direction,
-        "scope": otherwise.scope,
-        "gate": otherwise.gate,
-        "rrf_k": otherwise.rrf_k,
-        "fill": wanted.fill,
-        "fresh": fresh,
-    }
-    return ConnectedNotesPostprocessor(**(options | more))
-
-
-def context_places(settings: Settings, wanted: Wanted) -> int:
-    """Places in the context: as the settings say, else by who reads it."""
-    given = settings.connected.context_chunks
-    if given is not None:
-        return given
-    window = settings.llm.context_window
-    wide = wanted.for_model and (not window or window >= WINDOW_FOR_MORE)
-    return PLACES_FOR_MODEL if wide else PLACES
+    places = otherwise.context_chunks
+    if places is None:
+        window = settings.llm.context_window
+        wide = wanted.for_model and (not window or window >= WINDOW_FOR_MORE)
+        places = PLACES_FOR_MODEL if wide else PLACES
+    return ConnectedNotesPostprocessor(
+        view=view,
+        embed_model=embed_model,
+        top_k=settings.retrieval.top_k if wanted.top_k is None else wanted.top_k,
+        context_chunks=places,
+        max_connected=otherwise.max if asked.max is None else asked.max,
+        order=asked.order or otherwise.order,
+        direction=asked.direction or otherwise.direction,
+        scope=otherwise.scope,
+        gate=otherwise.gate,
+        rrf_k=otherwise.rrf_k,
+        fill=wanted.fill,
+        fresh=fresh,
+        **more,
+    )
 
 
 def freshness(
     view: ViewSource, vault: Path, settings: Settings, remedy: Callable[[], str]
 ) -> FreshnessPostprocessor:
-    """What holds hits against the files of a vault.
-
-    :param remedy: what is done, or has to be done, about notes that changed.
-    """
+    """What holds hits against the files of a vault; ``remedy`` as in :class:`Parts`."""
     return FreshnessPostprocessor(
         view=view,
         vault=vault,

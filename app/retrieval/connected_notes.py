@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.bridge.pydantic import Field
@@ -16,14 +16,9 @@ from notehop.app.retrieval.freshness import FreshnessPostprocessor
 from notehop.app.retrieval.linked_notes import (
     Direction,
     LinkedNote,
-    LinkedNotes,
-    Order,
-    Places,
     Scope,
-    by_context,
-    by_rank,
     linked_candidates,
-    share_places,
+    ranks_of,
 )
 from notehop.app.retrieval.nodes import (
     NONE_KNOWN,
@@ -46,14 +41,97 @@ from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.vault.model import LinkKind
 from notehop.indexing.vault.plain import words_of
 
+Order = Literal["context", "rank"]
+"""``context``: by hit, linking sentence and target together; ``rank``: by hit, then text."""
+
+
+def by_context(candidates: Sequence[LinkedNote], k: int) -> list[LinkedNote]:
+    """Return the candidates by reciprocal rank fusion, best first, with their scores.
+
+    Three rankings vote: the rank of the hit, which its links share; the similarity of the sentence
+    that holds the link; the similarity of the note, which stands there once however many links lead
+    to it. A candidate without a similarity stands last in that ranking and gets no vote of it. The
+    first two count as far as the link is :attr:`LinkedNote.telling`.
+
+    :param candidates: by hit, then as their links stand, which is how ties break.
+    :param k: rank offset, in ranks. 10 instead of the 60 of large rankings: there are tens of
+        candidates, and with 60 the first would hardly weigh more than the last.
+    """
+    sentence_rank = ranks_of(one.sentence_similarity for one in candidates)
+    notes = {one.path: one.target_similarity for one in candidates}
+    note_rank = dict(zip(notes, ranks_of(notes.values()), strict=True))
+    scored: list[LinkedNote] = []
+    for candidate, of_sentence in zip(candidates, sentence_rank, strict=True):
+        of_link = (candidate.hit_rank, of_sentence)
+        votes = [candidate.telling / (k + rank) for rank in of_link if rank is not None]
+        of_note = note_rank[candidate.path]
+        score = sum(votes) + (0.0 if of_note is None else 1.0 / (k + of_note))
+        scored.append(replace(candidate, score=score))
+    return sorted(scored, key=lambda one: -(one.score or 0.0))
+
+
+def share_places(
+    hits: Sequence[tuple[str | None, float | None]],
+    candidates: Sequence[LinkedNote],
+    link_now: Callable[[LinkedNote], LinkRow | None],
+    *,
+    top_k: int,
+    places: int,
+    most: int,
+    gate: float,
+    fill: bool,
+) -> tuple[list[int], list[LinkedNote], int]:
+    """Share the places of the context between sources and connected notes.
+
+    The first ``top_k`` hits are sources. Each place after them goes to the first connected note
+    whose evidence is at least ``gate`` times the similarity of the hit that would stand there; what
+    cannot be compared (the hit or its vector is missing) is no bar. Places left over go to the next
+    hits whose note is not there as a connected one.
+
+    :param hits: note and cosine to the query of each, as far as they are known.
+    :param candidates: best first, none of them among the first ``top_k`` hits; the first of each
+        note counts.
+    :param link_now: a candidate's link as it stands now; None for one that cannot be shown, whose
+        place the next one gets.
+    :param places: how many there are in all; with fewer than ``top_k`` the sources fill them.
+    :param most: how many connected notes at most.
+    :param gate: 0 or less switches the comparison off.
+    :param fill: False leaves places that no connected note took empty.
+    :returns: the sources by their positions in ``hits``; the connected notes; how many candidates
+        no place was given to for lack of evidence.
+    """
+    sources = list(range(min(top_k, places, len(hits))))
+    first: dict[str, LinkedNote] = {}
+    for candidate in candidates:
+        first.setdefault(candidate.path, candidate)
+    taken: list[LinkedNote] = []
+    for place in range(top_k, places):
+        if len(taken) == most:
+            break
+        similarity = hits[place][1] if place < len(hits) else None
+        bar = None if gate <= 0 or similarity is None else gate * similarity
+        for one in list(first.values()):
+            if bar is None or (one.evidence is not None and one.evidence >= bar):
+                del first[one.path]
+                if (link := link_now(one)) is not None:
+                    taken.append(replace(one, link=link, bar=bar))
+                    break
+    if fill:
+        there = {one.path for one in taken}
+        for at in range(len(sources), len(hits)):
+            if len(sources) + len(taken) >= places:
+                break
+            if hits[at][0] not in there:
+                sources.append(at)
+    gated = len(first) if len(taken) < min(most, places - top_k) else 0
+    return sources, taken, gated
+
+
 _SOURCE = re.compile(r"\A(links to|embedded in|linked from) source \d+, ")
 
 
 def reason(candidate: LinkedNote, near_title: str) -> str:
-    """Return in words which source the note hangs on, by which link, and how near it is.
-
-    :param near_title: title of the source's note.
-    """
+    """In words, which source the note hangs on (``near_title``), by which link, and how near it is."""
     link, where = candidate.link, f"line {candidate.link.line}"
     if link.kind == LinkKind.PROPERTY:
         where = f'property "{on_one_line(link.property or "")}"'
@@ -76,8 +154,7 @@ def renumbered(reason: str, number: int | None) -> str:
     return _SOURCE.sub(rf"\g<1> {source}", reason)
 
 
-STAGE = "connected"
-"""The name of this stage in a query's trace."""
+STAGE = "connected"  # the name of this stage in a query's trace
 
 
 class ConnectedNotesPostprocessor(VaultPostprocessor):
@@ -88,9 +165,7 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
     Connected notes have ``metadata["role"] == "connected"``, a ``label`` (``C1`` ...), ``reason``,
     ``linked_from`` and ``evidence``, and a score below every source; they are never to be cited.
 
-    The hits may be of any retriever: one whose id is that of no chunk is taken for what its
-    metadata's ``path`` or ``file_path`` names (see
-    :func:`notehop.app.retrieval.nodes.places_of`).
+    The hits may be of any retriever (see :func:`notehop.app.retrieval.nodes.places_of`).
     """
 
     view: Any = Field(exclude=True, description="A ViewSource: the index.")
@@ -129,6 +204,11 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
         'metadata["filtered_out"]. None for all.',
     )
 
+    @property
+    def places(self) -> int:
+        """Places of the context in all."""
+        return max(self.context_chunks, self.top_k + self.max_connected)
+
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
@@ -160,126 +240,88 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
         if self.order == "rank":
             # This order compares nothing, and the model may be slow to load.
             return None
-        if query is None or self.embed_model is None:
-            trace.warn(
-                "connected notes are in order rank: the query came without its vector, and the "
-                "postprocessor has no embed_model"
-            )
-            return None
-        try:
-            return query_vector(query, self.embed_model, rows)
-        except UsageError:
-            raise
-        except Exception as exc:  # noqa: BLE001 - any broken model; said, never swallowed
-            trace.warn(
-                "connected notes are in order rank: the query could not be embedded "
-                f"({type(exc).__name__}: {exc})"
-            )
-            return None
-
-    @property
-    def places(self) -> int:
-        """Places of the context in all."""
-        return max(self.context_chunks, self.top_k + self.max_connected)
+        why = "the query came without its vector, and the postprocessor has no embed_model"
+        if query is not None and self.embed_model is not None:
+            try:
+                return query_vector(query, self.embed_model, rows)
+            except UsageError:
+                raise
+            except Exception as exc:  # noqa: BLE001 - any broken model; said, never swallowed
+                why = f"the query could not be embedded ({type(exc).__name__}: {exc})"
+        trace.warn(f"connected notes are in order rank: {why}")
+        return None
 
     def _context(
         self,
         view: Snapshot,
-        nodes: Sequence[tuple[NodeWithScore, HitPlace | None]],
+        hits: Sequence[tuple[NodeWithScore, HitPlace | None]],
         vector: Vector | None,
         trace: Trace,
     ) -> list[NodeWithScore]:
-        places = [place for _, place in nodes]
+        places = [place for _, place in hits]
         compared = self.order == "context" and vector is not None
-        linked = LinkedNotes()
-        if self.max_connected:
-            # Only the places that a connected note may take are compared with the query.
-            besides = [one.chunk_id for one in places[self.top_k : self.places] if one]
-            gated = compared and len(besides) == self.places - self.top_k
-            linked = linked_candidates(
-                view,
-                places[: self.top_k],
-                vector,
-                direction=self.direction,
-                scope=self.scope,
-                besides=besides,
-                gate=self.gate if gated else 0.0,
-            )
-        candidates = [one for one in linked.candidates if one.path not in self.hidden]
-        passed = dict(linked.passed)
-        if len(candidates) < len(linked.candidates):
-            passed["filtered_out"] = len(linked.candidates) - len(candidates)
-        hits = [
-            (one.path, linked.similarities.get(one.chunk_id)) if one else (None, None)
-            for one in places
-        ]
-        shared = self._shared(view, hits, candidates, compared)
+        # Only the places that a connected note may take are compared with the query.
+        besides = [one.chunk_id for one in places[self.top_k : self.places] if one]
+        gated = compared and len(besides) == self.places - self.top_k
+        linked, passed, similarities = linked_candidates(
+            view,
+            places[: self.top_k] if self.max_connected else (),
+            vector,
+            direction=self.direction,
+            scope=self.scope,
+            besides=besides,
+            gate=self.gate if gated else 0.0,
+        )
+        candidates = [one for one in linked if one.path not in self.hidden]
+        if len(candidates) < len(linked):
+            passed = {**passed, "filtered_out": len(linked) - len(candidates)}
+        sources, taken, below_gate = share_places(
+            [(one.path, similarities.get(one.chunk_id)) if one else (None, None) for one in places],
+            by_context(candidates, self.rrf_k) if compared else candidates,
+            lambda one: _link_now(view, one),
+            top_k=self.top_k,
+            places=self.places,
+            most=self.max_connected,
+            gate=self.gate if compared else 0.0,
+            fill=self.fill,
+        )
         trace.count(
             STAGE,
             links=len(candidates) + sum(passed.values()),
             notes=len({candidate.path for candidate in candidates}),
-            below_gate=shared.gated,
-            taken=len(shared.connected),
+            below_gate=below_gate,
+            taken=len(taken),
             **passed,
         )
-        return self._nodes(view, nodes, shared, "context" if compared else "rank")
-
-    def _shared(
-        self,
-        view: Snapshot,
-        hits: Sequence[tuple[str | None, float | None]],
-        candidates: list[LinkedNote],
-        compared: bool,
-    ) -> Places:
-        """Share the places; what the view cannot show gives its own to the next candidate."""
-        while True:
-            shared = share_places(
-                hits,
-                by_context(candidates, self.rrf_k) if compared else by_rank(candidates),
-                top_k=self.top_k,
-                places=self.places,
-                most=self.max_connected,
-                gate=self.gate if compared else 0.0,
-                fill=self.fill,
-            )
-            links = _shown_links(view, shared.connected)
-            gone = {_key(one.link) for one in shared.connected} - links.keys()
-            if not gone:
-                now = (replace(one, link=links[_key(one.link)]) for one in shared.connected)
-                return replace(shared, connected=tuple(now))
-            candidates = [one for one in candidates if _key(one.link) not in gone]
-
-    def _nodes(
-        self,
-        view: Snapshot,
-        nodes: Sequence[tuple[NodeWithScore, HitPlace | None]],
-        shared: Places,
-        order: Order,
-    ) -> list[NodeWithScore]:
-        sources = [_as_source(*nodes[at]) for at in shared.sources]
-        chunk_ids = [one.chunk_id for one in shared.connected]
-        filled = fill([*sources, *light_hits([(chunk_id, 1.0) for chunk_id in chunk_ids])], view)
-        whole = {hit.node.node_id: hit for hit in filled}
-        found = [whole[hit.node.node_id] for hit in sources if hit.node.node_id in whole]
+        shown: list[NodeWithScore] = []
+        for hit, place in (hits[at] for at in sources):
+            # A hit of another index gets the role of a source, and the path of its note.
+            if not is_light(hit.node) and "role" not in hit.node.metadata:
+                path = {"path": place.path} if place else {}
+                node = noted(hit.node, role="source", **path)
+                hit = NodeWithScore(node=node, score=hit.score)
+            shown.append(hit)
+        light = light_hits([(one.chunk_id, 1.0) for one in taken])
+        whole = {hit.node.node_id: hit for hit in fill([*shown, *light], view)}
+        found = [whole[hit.node.node_id] for hit in shown if hit.node.node_id in whole]
         lowest = min((hit.score or 0.0 for hit in found), default=0.0)
-        near = [place.path if place else "" for _, place in nodes[: self.top_k]]
-        notes = view.notes_at(near) if shared.connected else {}
-        for number, one in enumerate(shared.connected, start=1):
-            if one.chunk_id in whole:
-                node = whole[one.chunk_id].node
-                metadata = _record(one, order, notes[near[one.hit_rank - 1]].title, node.metadata)
-                metadata["label"] = f"C{number}"
-                metadata["source_id"] = nodes[one.hit_rank - 1][0].node.node_id
-                if not among([one.chunk_id], self.allowed):
-                    metadata["filtered_out"] = True
-                score = below(lowest, 1.0 - number / (len(shared.connected) + 1))
-                found.append(NodeWithScore(node=noted(node, **metadata), score=score))
+        near = [place.path if place else "" for place in places[: self.top_k]]
+        notes = view.notes_at(near) if taken else {}
+        for number, one in enumerate(taken, start=1):
+            if one.chunk_id not in whole:
+                continue
+            node, at = whole[one.chunk_id].node, one.hit_rank - 1
+            order: Order = "context" if compared else "rank"
+            record = _record(one, order, notes[near[at]].title, str(node.metadata["title"]))
+            record |= {"label": f"C{number}", "source_id": hits[at][0].node.node_id}
+            if not among([one.chunk_id], self.allowed):
+                record["filtered_out"] = True
+            score = below(lowest, number, len(taken))
+            found.append(NodeWithScore(node=noted(node, **record), score=score))
         return found
 
 
-def _record(
-    one: LinkedNote, order: Order, near_title: str, metadata: dict[str, Any]
-) -> dict[str, Any]:
+def _record(one: LinkedNote, order: Order, near_title: str, title: str) -> dict[str, Any]:
     """What the metadata of a connected note tell of its link; ``near_title`` is of its source."""
 
     def rounded(value: float | None) -> float | None:
@@ -290,7 +332,7 @@ def _record(
         "role": "connected",
         "linked_from": {
             "path": link.path,
-            "title": near_title if one.forward else str(metadata["title"]),
+            "title": near_title if one.forward else title,
             "line": link.line,
             "sentence": words_of(link.sentence),
         },
@@ -309,30 +351,13 @@ def _record(
     }
 
 
-def _as_source(hit: NodeWithScore, place: HitPlace | None) -> NodeWithScore:
-    """A hit in the role of a source; one of another index gets it, and the path of its note."""
-    if is_light(hit.node) or "role" in hit.node.metadata:
-        return hit
-    path = {"path": place.path} if place else {}
-    return NodeWithScore(node=noted(hit.node, role="source", **path), score=hit.score)
-
-
-def _shown_links(view: Snapshot, chosen: Sequence[LinkedNote]) -> dict[tuple[str, int], LinkRow]:
-    """The links of the candidates that the view can show, as they stand there, by their key."""
-    if not chosen:
-        return {}
-    chunks = view.chunks([one.chunk_id for one in chosen])
-    # The links of the sources were asked for before.
-    links = {_key(one.link): one.link for one in chosen if one.forward}
-    back = view.links_from([one.path for one in chosen if not one.forward])
-    links |= {_key(link): link for link in back}
-    there: dict[tuple[str, int], LinkRow] = {}
-    for one in chosen:
-        key, shown = _key(one.link), chunks.get(one.chunk_id)
-        if shown is not None and shown.text.strip() and key in links:
-            there[key] = links[key]
-    return there
-
-
-def _key(link: LinkRow) -> tuple[str, int]:
-    return link.path, link.ordinal
+def _link_now(view: Snapshot, one: LinkedNote) -> LinkRow | None:
+    """The link of a candidate as it stands in the view; None if that cannot show the note."""
+    shown = view.chunks([one.chunk_id]).get(one.chunk_id)
+    if shown is None or not shown.text.strip():
+        return None
+    if one.forward:
+        # The links of the sources were asked for before.
+        return one.link
+    links = view.links_from([one.link.path])
+    return next((link for link in links if link.ordinal == one.link.ordinal), None)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from calendar import monthrange
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,7 +15,6 @@ from notehop.indexing.tokens.words import words_in_order
 
 if TYPE_CHECKING:
     from llama_index.core.vector_stores import MetadataFilters
-    from llama_index.core.vector_stores.types import MetadataFilter
 
 Kind = Literal["tag", "path", "after", "before", "type", "property", "phrase"]
 
@@ -27,7 +27,6 @@ KEYS: dict[str, Kind] = {
     "type": "type",
 }
 """What may stand before the colon in any vault; keys of its front matter come to it."""
-
 
 _BARE = re.compile(r"[^\s:/\"“”()][^\s\"“”()]*(?<![.,;?!])|/(?!/)[^\s\"“”()]*(?<![.,;?!])")
 """Values that need no quotes."""
@@ -53,18 +52,8 @@ class Condition:
         return f"{'-' if self.negated else ''}{key}{value}"
 
 
-ACCEPTED = "write 2026-10-07, 2026-10, 2026, today, yesterday, or a time ago: 7d, 2w, 3m, 1y"
-
 _WRITTEN = re.compile(r"(\d{4})(?:[-/.](\d{1,2})(?:[-/.](\d{1,2}))?)?")
 _AGO = re.compile(r"(\d{1,5})([dwmy])")
-
-
-def _months_before(day: date, months: int) -> date:
-    """The same day so many months before, or the last of that month."""
-    month = day.year * 12 + day.month - 1 - months
-    first = date(month // 12, month % 12 + 1, 1)
-    after = date(first.year + first.month // 12, first.month % 12 + 1, 1)
-    return first + timedelta(days=min(day.day, (after - first).days) - 1)
 
 
 def day_of(said: str, today: date) -> date:
@@ -80,16 +69,22 @@ def day_of(said: str, today: date) -> date:
         if text == "yesterday":
             return today - timedelta(days=1)
         if ago := _AGO.fullmatch(text):
-            count = int(ago[1])
-            if ago[2] in "dw":
-                return today - timedelta(days=count * (7 if ago[2] == "w" else 1))
-            return _months_before(today, count * (12 if ago[2] == "y" else 1))
+            count, unit = int(ago[1]), ago[2]
+            if unit in "dw":
+                return today - timedelta(days=count * (7 if unit == "w" else 1))
+            month = today.year * 12 + today.month - 1 - count * (12 if unit == "y" else 1)
+            year, month = month // 12, month % 12 + 1
+            # The same day of that month, or its last.
+            return date(year, month, min(today.day, monthrange(year, month)[1]))
         if written := _WRITTEN.fullmatch(text):
             return date(int(written[1]), int(written[2] or 1), int(written[3] or 1))
     except (ValueError, OverflowError):
         # A 31st of June, or a time before the first year.
         pass
-    raise QueryError(f"{said!r} is no date; {ACCEPTED}")
+    raise QueryError(
+        f"{said!r} is no date; write 2026-10-07, 2026-10, 2026, today, yesterday, or a time ago: "
+        "7d, 2w, 3m, 1y"
+    )
 
 
 _QUOTED = r'"[^"\n]+"|“[^“”\n]+”'
@@ -100,25 +95,19 @@ _ITEM = re.compile(
     rf"|(?P<key>[^\W\d_][\w-]*(?:\.\w[\w-]*)*):(?P<value>{_QUOTED}|[^\s\"“”:][^\s\"“”]*)?)"
 )
 _WORD_LIKE = re.compile(r"[^\W\d_][^/@\\]*")
-_AFTER_A_VALUE = ".,;?!"
-"""Signs at the end of a bare value that belong to the sentence around it."""
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedQuery:
     """What a query says: ``text`` is searched for in what ``conditions`` leave.
 
-    ``unknown`` are texts that look like filters by a key that neither notehop nor the vault knows,
-    ``without_value`` keys with nothing behind the colon, ``wordless`` phrases that hold no word and
-    narrow nothing. ``lists`` tells that there is no word to search for: the newest notes are wanted.
+    ``ignored`` are texts that look like filters and are none, for neither notehop nor the vault
+    knows their key, or no value stands right behind the colon.
     """
 
     text: str
     conditions: tuple[Condition, ...] = ()
-    unknown: tuple[str, ...] = ()
-    without_value: tuple[str, ...] = ()
-    wordless: tuple[str, ...] = ()
-    lists: bool = False
+    ignored: tuple[str, ...] = ()
 
 
 def read(query: str, is_property: Callable[[str], bool]) -> ParsedQuery:
@@ -129,80 +118,51 @@ def read(query: str, is_property: Callable[[str], bool]) -> ParsedQuery:
     :param is_property: whether the front matter of any note has a key; asked only where it matters.
     """
     parts: list[str] = []
-    conditions: list[Condition] = []
-    unknown: list[str] = []
-    without_value: list[str] = []
+    conditions: dict[Condition, None] = {}
+    ignored: dict[str, None] = {}
     end = 0
     for found in _ITEM.finditer(query):
+        negated, kept = bool(found["minus"]), ""
         if found["phrase"]:
-            condition, left = _phrase(found), ""
-        elif not found["value"]:
-            if found["key"].casefold() in KEYS:
-                without_value.append(found["key"])
-            continue
+            words = found["phrase"][1:-1]
+            if not words_in_order(words):
+                continue
+            condition = Condition("phrase", " ".join(words.split()), negated=negated)
+            kept = "" if negated else condition.value
         else:
-            condition, left = _filter(found, is_property)
-        if condition is not None:
-            conditions.append(condition)
-            kept = condition.value if condition.kind == "phrase" and not condition.negated else ""
-            parts += [query[end : found.start()], kept + left]
-            end = found.end()
-        elif found["key"] and _looks_like_a_filter(found):
-            unknown.append(found[0])
-    parts.append(query[end:])
-    text = "".join(parts)
-    return ParsedQuery(
-        " ".join(text.replace("()", "").split()) if conditions else text.strip(),
-        tuple(dict.fromkeys(conditions)),
-        tuple(dict.fromkeys(unknown)),
-        tuple(dict.fromkeys(without_value)),
-    )
+            key, kind = found["key"], KEYS.get(found["key"].casefold())
+            value, kept = _bare(found)
+            # An address, or a key of no note, is ordinary text; so is a key without a value.
+            if not value or found["value"].startswith("//") or not (kind or is_property(key)):
+                # Hardly meant as a filter: an address, a time, a port or a drive.
+                like_a_filter = len(key) > 1 and _WORD_LIKE.fullmatch(value)
+                if (kind and not found["value"]) or (not kind and like_a_filter):
+                    ignored[found[0]] = None
+                continue
+            condition = Condition(kind or "property", value, "" if kind else key, negated)
+        conditions[condition] = None
+        parts += [query[end : found.start()], kept]
+        end = found.end()
+    text = "".join([*parts, query[end:]])
+    text = " ".join(text.replace("()", "").split()) if conditions else text.strip()
+    return ParsedQuery(text, tuple(conditions), tuple(ignored))
 
 
-def _phrase(found: re.Match[str]) -> Condition | None:
-    """A phrase in quotes; None for quotes around no word."""
-    words = found["phrase"][1:-1]
-    if not words_in_order(words):
-        return None
-    return Condition("phrase", " ".join(words.split()), negated=bool(found["minus"]))
-
-
-def _filter(
-    found: re.Match[str], is_property: Callable[[str], bool]
-) -> tuple[Condition | None, str]:
-    """A key with its value, and what of the text belongs to neither.
-
-    None where it is ordinary text: an address, or a key of no note.
-    """
-    key, (value, left) = found["key"], _bare(found["value"])
+def _bare(found: re.Match[str]) -> tuple[str, str]:
+    """A value without its quotes; or without what belongs to the sentence around it, and that."""
+    value = found["value"] or ""
+    if value.startswith(('"', "“")):
+        return value[1:-1].strip(), ""
+    bare = value.rstrip(".,;?!" if "(" in value else ".,;?!)")
+    left = value[len(bare) :]
+    # Within a query it is a sign of a glob, at its end that of a question.
     if (
         left[:1] == "?"
-        and KEYS.get(key.casefold()) == "path"
+        and found["key"].casefold() == "path"
         and found.string[found.end() :].strip()
     ):
-        # Within a query it is a sign of a glob, at its end that of a question.
-        value, left = value + "?", left[1:]
-    if not value or found["value"].startswith("//"):
-        return None, ""
-    negated = bool(found["minus"])
-    kind = KEYS.get(key.casefold())
-    if kind is not None:
-        return Condition(kind, value, negated=negated), left
-    return Condition("property", value, key, negated) if is_property(key) else None, left
-
-
-def _bare(value: str) -> tuple[str, str]:
-    """A value without its quotes; or without what belongs to the sentence around it, and that."""
-    if value[0] in '"“':
-        return value[1:-1].strip(), ""
-    signs = _AFTER_A_VALUE if "(" in value else _AFTER_A_VALUE + ")"
-    bare = value.rstrip(signs)
-    return bare, value[len(bare) :]
-
-
-def _looks_like_a_filter(found: re.Match[str]) -> bool:
-    """Whether a writer may have meant a filter: not an address, a time, a port or a drive."""
-    return len(found["key"]) > 1 and bool(_WORD_LIKE.fullmatch(_bare(found["value"])[0]))
+        return bare + "?", left[1:]
+    return bare, left
 
 
 EMPTY = "the query is empty; write what you look for"
@@ -232,15 +192,7 @@ def plan(
                 raise QueryError(f"{condition}: {exc}") from None
     if not written.text and not conditions:
         raise QueryError(EMPTY)
-    lists = bool(conditions) and not words_in_order(written.text)
-    phrases = (*filters.phrases, *filters.not_.phrases)
-    return replace(
-        written,
-        text="" if lists else written.text,
-        conditions=conditions,
-        wordless=tuple(phrase for phrase in phrases if not words_in_order(phrase)),
-        lists=lists,
-    )
+    return ParsedQuery(written.text, conditions, written.ignored)
 
 
 def of_fields(filters: Filters) -> Iterator[Condition]:
@@ -250,28 +202,24 @@ def of_fields(filters: Filters) -> Iterator[Condition]:
 
 
 def _conditions(fields: FilterFields, *, negated: bool) -> Iterator[Condition]:
-    said: tuple[tuple[Kind, Sequence[str | None]], ...] = (
-        ("tag", fields.tag),
-        ("path", fields.path),
-        ("after", [fields.after]),
-        ("before", [fields.before]),
-        ("type", fields.type),
-    )
-    for kind, values in said:
-        yield from (Condition(kind, one, negated=negated) for one in values if one is not None)
+    values: dict[Kind, list[str]] = {
+        "tag": fields.tag,
+        "path": fields.path,
+        "after": [fields.after] if fields.after is not None else [],
+        "before": [fields.before] if fields.before is not None else [],
+        "type": fields.type,
+    }
+    for kind, several in values.items():
+        yield from (Condition(kind, one, negated=negated) for one in several)
     for key, of_key in fields.properties.items():
-        yield from (Condition("property", _said(one), key, negated) for one in of_key)
+        for value in of_key:
+            # As it is written in front matter.
+            if isinstance(value, float) and value.is_integer():
+                value = int(value)
+            said = str(value).lower() if isinstance(value, bool) else str(value)
+            yield Condition("property", said, key, negated)
     phrases = filter(words_in_order, fields.phrases)
     yield from (Condition("phrase", one, negated=negated) for one in phrases)
-
-
-def _said(value: str | bool | int | float) -> str:
-    """A value as it is written in front matter."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return str(value)
 
 
 def check(query: BaseQuery, longest: int) -> None:
@@ -313,21 +261,11 @@ _FIELDS = {
     "page_type": "type",
 }
 
-_ONE_OF = frozenset(("path", "type"))
+ONE_OF = frozenset(("path", "type"))
 """Fields of which a note meets one value; of the others it meets all."""
 
-_KINDS = {
-    "==": ("all", False),
-    "contains": ("all", False),
-    "all": ("all", False),
-    "in": ("any", False),
-    "any": ("any", False),
-    "!=": ("all", True),
-    "nin": ("any", True),
-}
-"""LlamaIndex's operator -> whether all of its values are meant or any, and whether it is turned round."""
-
-_DAYS = {">=": "after", "<": "before"}
+_ALL, _ANY, _NOT = ("==", "contains", "all", "!="), ("in", "any", "nin"), ("!=", "nin")
+"""LlamaIndex's operators: all of their values are meant, or any; and those that are turned round."""
 
 
 def fields_of(filters: MetadataFilters) -> dict[str, Any]:
@@ -336,77 +274,64 @@ def fields_of(filters: MetadataFilters) -> dict[str, Any]:
     :raises QueryError: for what they cannot say; nothing is passed over.
     """
     found: dict[str, Any] = {}
-    _read(filters, found, negated=False)
+    for key, operator, value, negated in _one_by_one(filters, negated=False):
+        values = _listed(value)
+        refused = _refused(f"{key} {operator} {value!r}")
+        if key == "date":
+            name = {">=": "after", "<": "before"}.get(operator)
+            if name is None or negated or name in found or len(values) != 1:
+                raise refused
+            found[name] = str(values[0])
+            continue
+        field = _FIELDS.get(key)
+        negated = negated != (operator in _NOT)
+        takes_any = negated or field in ONE_OF
+        if operator not in _ALL + _ANY or not values:
+            raise refused
+        if len(values) > 1 and takes_any != (operator in _ANY):
+            raise refused
+        into = found.setdefault("not", {}) if negated else found
+        if field is None:
+            into.setdefault("properties", {}).setdefault(key, []).extend(values)
+        elif field in ONE_OF and field in into and not negated:
+            raise refused
+        else:
+            into.setdefault(field, []).extend(values)
     return found
 
 
-def _read(filters: MetadataFilters, found: dict[str, Any], *, negated: bool) -> None:
-    from llama_index.core.vector_stores import MetadataFilters
+def _one_by_one(filters: MetadataFilters, *, negated: bool) -> Iterator[tuple[str, str, Any, bool]]:
+    """Key, operator and value of each filter, and whether it is turned round."""
+    from llama_index.core.vector_stores import MetadataFilter
 
-    parts, turned = list(filters.filters), filters.condition == "not"
-    if filters.condition == "or" and len(parts) > 1:
-        parts = [_alternatives(parts, negated=negated)]
-    if (turned and negated) or ((turned or negated) and len(parts) > 1):
-        raise QueryError("metadata filters are read with `not` around one filter alone")
-    for one in parts:
-        if isinstance(one, MetadataFilters):
-            _read(one, found, negated=negated or turned)
-        else:
-            _put(found, one, negated=negated or turned)
-
-
-def _alternatives(
-    parts: Sequence[MetadataFilter | MetadataFilters], *, negated: bool
-) -> MetadataFilter:
-    """Filters of which one is enough as one: values of one field that takes several."""
-    from llama_index.core.vector_stores import FilterOperator, MetadataFilter
-
-    plain = [one for one in parts if isinstance(one, MetadataFilter)]
-    fields = {_FIELDS.get(one.key, "") for one in plain}
-    turned = any(_KINDS.get(one.operator, ("", True))[1] for one in plain)
-    if negated or turned or len(plain) < len(parts) or len(fields) != 1 or not fields & _ONE_OF:
-        raise QueryError(
-            "metadata filters are joined by `and` here, `or` is read between paths and between "
-            "types alone; ask once for each, or write the filters of docs/filters.md"
-        )
-    values = [value for one in plain for value in _listed(one.value)]
-    return MetadataFilter(key=fields.pop(), operator=FilterOperator.IN, value=values)
-
-
-def _put(found: dict[str, Any], one: MetadataFilter, *, negated: bool) -> None:
-    field, values = _FIELDS.get(one.key), _listed(one.value)
-    if one.key == "date":
-        name = _DAYS.get(one.operator)
-        if name is None or negated or name in found or len(values) != 1:
-            raise _unread(one, "a date is read with >= and with <, each once")
-        found[name] = str(values[0])
+    parts, condition = filters.filters, filters.condition or "and"
+    if condition == "or" and len(parts) > 1:
+        plain = [one for one in parts if isinstance(one, MetadataFilter)]
+        fields = {_FIELDS.get(one.key, "") for one in plain}
+        straight = all(one.operator in _ALL + _ANY and one.operator not in _NOT for one in plain)
+        readable = len(plain) == len(parts) and len(fields) == 1 and fields <= ONE_OF
+        if negated or not straight or not readable:
+            raise _refused("or")
+        yield fields.pop(), "in", [value for one in plain for value in _listed(one.value)], False
         return
-    if one.operator not in _KINDS or not values:
-        raise _unread(one, "read are ==, !=, in, nin, any, all and contains, with a value")
-    kind, turned = _KINDS[one.operator]
-    negated ^= turned
-    single = len(values) == 1
-    if negated and not single and kind == "all":
-        raise _unread(one, "it leaves out notes that have any of its values, not all of them")
-    if not negated and not single and (kind == "any") != (field in _ONE_OF):
-        raise _unread(
-            one, "a note has one path and one type, and all the tags and values asked for"
-        )
-    into = found.setdefault("not", {}) if negated else found
-    if field is None:
-        into.setdefault("properties", {}).setdefault(one.key, []).extend(values)
-    elif field in _ONE_OF and field in into and not negated:
-        raise QueryError(f"metadata filters name `{field}` twice; a note has one")
-    else:
-        into.setdefault(field, []).extend(values)
-
-
-def _unread(one: MetadataFilter, why: str) -> QueryError:
-    said = f"{one.key} {one.operator.value} {one.value!r}"
-    return QueryError(f"the metadata filter `{said}` cannot be read: {why}")
+    turned = condition == "not"
+    if (turned and negated) or ((turned or negated) and len(parts) > 1):
+        raise _refused("not")
+    for one in parts:
+        if isinstance(one, MetadataFilter):
+            yield one.key, one.operator.value, one.value, negated or turned
+        else:
+            yield from _one_by_one(one, negated=negated or turned)
 
 
 def _listed(value: Any) -> list[Any]:
-    if value is None:
-        return []
-    return list(value) if isinstance(value, list) else [value]
+    return value if isinstance(value, list) else [] if value is None else [value]
+
+
+def _refused(said: str) -> QueryError:
+    return QueryError(
+        f"the metadata filter `{said}` cannot be read; read are ==, !=, in, nin, any, all and "
+        "contains with a value (any of several paths or types, of which a note has one, and all of "
+        "several tags or values), and `date` once with >= and once with <, joined by `and`; `or` "
+        "between paths and between types; `not` around one"
+    )

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from difflib import get_close_matches
-from functools import reduce
+from functools import partial, reduce
 from itertools import chain, islice
 from posixpath import basename, dirname
 from typing import TypeAlias
 
 from notehop.app.models import Filters
-from notehop.app.retrieval.filter_syntax import Condition, ParsedQuery, day_of, plan
+from notehop.app.retrieval.filter_syntax import ONE_OF, Condition, day_of, plan
 from notehop.indexing.graph.files import fold
 from notehop.indexing.shown import counted, on_one_line
 from notehop.indexing.stores.labels import (
     TAG,
     TYPE,
     NoteLabels,
-    key_label,
     property_label,
     tag_label,
     value_label,
@@ -27,7 +27,7 @@ from notehop.indexing.stores.labels import (
 from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens import Tokenizer
-from notehop.indexing.tokens.words import joined_words
+from notehop.indexing.tokens.words import joined_words, words_in_order
 
 AllowedChunks: TypeAlias = Collection[ChunkId] | None
 """The only chunks that a signal may find; None for all."""
@@ -40,8 +40,10 @@ def among(ids: Iterable[ChunkId], allowed: AllowedChunks) -> list[ChunkId]:
 
 Paths = frozenset[str]
 
-_EITHER = ("path", "type")
-"""Kinds of which a note has one: several of them mean any of them."""
+Stands = Callable[[Collection[str]], bool]
+"""Whether any of some notes is there still; ``bool`` takes them as they were indexed.
+
+What only a note says that became private since is named to nobody."""
 
 _SAID = ("title", "aliases", "h1", "h2", "h3", "content")
 """Fields of the lexical index that a phrase may stand in."""
@@ -79,7 +81,7 @@ def notes_left(conditions: Iterable[Condition], labels: NoteLabels, today: date)
             if condition.kind in ("tag", "path"):
                 hidden |= found
         else:
-            group = condition.kind if condition.kind in _EITHER else condition
+            group = condition.kind if condition.kind in ONE_OF else condition
             groups[group] = groups.get(group, Paths()) | found
     smallest_first = sorted(groups.values(), key=len)
     only = reduce(frozenset.intersection, smallest_first) if groups else None
@@ -104,29 +106,24 @@ def notes_of(condition: Condition, labels: NoteLabels, today: date) -> Paths:
 def chunks_left(
     notes: Notes, conditions: Iterable[Condition], view: Snapshot, tokenizer: Tokenizer
 ) -> frozenset[ChunkId]:
-    """The chunks of these notes that pass the phrases."""
+    """The chunks of these notes that pass the phrases: in their text, a heading or a name of the note."""
     labels = view.labels
     paths = filter(notes, labels.paths() if notes.only is None else notes.only)
     left = frozenset(chain.from_iterable(map(labels.chunk_ids, paths)))
     for condition in conditions:
         if condition.kind == "phrase":
-            saying = _saying(condition.value, left, view, tokenizer)
-            left = left - saying if condition.negated else saying
+            phrase = joined_words(condition.value)
+            tokens = [tokenizer.of_phrase_word(word) for word in phrase.split()]
+            # Only chunks that hold all its words have to be read.
+            holding = chain.from_iterable(view.lexical.holding(tokens, field) for field in _SAID)
+            said = view.catalog.said_in(left.intersection(holding))
+            saying = {
+                one
+                for one, parts in said.items()
+                if any(phrase in joined_words(part) for part in parts)
+            }
+            left = left - saying if condition.negated else frozenset(saying)
     return left
-
-
-def _saying(
-    text: str, ids: frozenset[ChunkId], view: Snapshot, tokenizer: Tokenizer
-) -> frozenset[ChunkId]:
-    """Those of the chunks that say a phrase: in their text, a heading or a name of their note."""
-    phrase = joined_words(text)
-    tokens = [tokenizer.of_phrase_word(word) for word in phrase.split()]
-    # Only chunks that hold all its words have to be read.
-    maybe = ids.intersection(chain.from_iterable(view.lexical.holding(tokens, f) for f in _SAID))
-    said = view.catalog.said_in(maybe)
-    return frozenset(
-        one for one, parts in said.items() if any(phrase in joined_words(part) for part in parts)
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +131,7 @@ class Narrowed:
     """A query without its filters, and what they leave.
 
     ``allowed`` is None where there are no filters. ``lists`` tells that there is no word to search
-    for. ``said`` are the filters as they are written in a query.
+    for: the newest notes are wanted. ``said`` are the filters as they are written in a query.
     """
 
     text: str
@@ -161,7 +158,7 @@ def narrow(
 ) -> Narrowed:
     """Read the filters of a query, in its text and apart, and find the chunks they leave.
 
-    :param stands: whether any of some notes is there still: no other is named in a remark.
+    :param stands: whether any of some notes is there still: no other is named in a warning.
     :param literal: whether the text holds no filters, whatever it looks like.
     :raises QueryError: if there is neither text nor filter, or a date is none.
     """
@@ -170,184 +167,137 @@ def narrow(
         query, filters, lambda key: labels.has(property_label(key)), today, literal=literal
     )
     conditions = asked.conditions
-    remarks = Remarks(labels, today, stands)
-    warnings = remarks.of_text(asked)
+    lists = bool(conditions) and not words_in_order(asked.text)
+    warnings: list[str] = []
+    for text in asked.ignored:
+        key, _, value = text.lstrip("-").partition(":")
+        why = "write the value right after the colon, without a blank"
+        if value:
+            why = f"no note has the property {key} ({_keys(labels, stands)})"
+        warnings.append(f"{on_one_line(text)} was searched for as text: {why}")
+    warnings += [
+        f"filters.phrases: {phrase!r} holds no word and narrows nothing; it was left out"
+        for phrase in (*filters.phrases, *filters.not_.phrases)
+        if not words_in_order(phrase)
+    ]
     notes, allowed = EVERY_NOTE, None
     if conditions:
         notes = notes_left(conditions, labels, today)
         allowed = chunks_left(notes, conditions, view, tokenizer)
-        warnings += remarks.of_conditions(conditions)
+        warnings += unmet(conditions, labels, today, stands)
         if not allowed:
-            warnings += remarks.of_nothing(
-                conditions, lambda one: bool(chunks_left(EVERY_NOTE, [one], view, tokenizer))
-            )
-    said = tuple(map(str, conditions))
-    return Narrowed(asked.text, notes, allowed, asked.lists, said, tuple(warnings))
+            warnings += why_nothing(conditions, view, tokenizer, today)
+    return Narrowed(
+        "" if lists else asked.text,
+        notes,
+        allowed,
+        lists,
+        tuple(map(str, conditions)),
+        tuple(warnings),
+    )
 
 
-NAMED = 5
-"""Tags, folders or values that are named instead of one that is not there."""
+NAMED = 5  # tags, folders or values that are named instead of one that is not there
+LOOKED_AT = 24  # notes of a name that are held against the files
+KEYS_NAMED = 15  # keys of front matter that are named
 
-LOOKED_AT = 24
-"""Notes of a name that are held against the files."""
-
-Stands = Callable[[Collection[str]], bool]
-"""Whether any of some notes is there still; ``bool`` takes them as they were indexed.
-
-What only a note says that became private since is named to nobody."""
-
-KEYS_NAMED = 15
-"""Keys of front matter that are named."""
-
-_PATH_HELP = "folders are named from the vault's root, and a name with blanks is quoted"
+_UNMET = {
+    "tag": "no note has this tag",
+    "path": "no note is there",
+    "type": "no note is of this type",
+    "property": "no note has this value",
+}
 
 
-@dataclass(frozen=True, slots=True)
-class Remarks:
-    """What is to be said of the filters of a query: what they may have been meant to be."""
-
-    labels: NoteLabels
-    today: date
-    stands: Stands = bool
-
-    def of_text(self, plan: ParsedQuery) -> list[str]:
-        """Remarks on what looks like a filter and was taken for text."""
-        said = [
-            f"{on_one_line(text)} was searched for as text: no note has the property "
-            f"{text.lstrip('-').partition(':')[0]} ({self._keys()})"
-            for text in plan.unknown
-        ]
-        said += [
-            f"{key}: was searched for as text: write the value right after the colon, without a "
-            "blank"
-            for key in plan.without_value
-        ]
-        said += [
-            f"filters.phrases: {phrase!r} holds no word and narrows nothing; it was left out"
-            for phrase in plan.wordless
-        ]
-        return said
-
-    def of_conditions(self, conditions: Sequence[Condition]) -> list[str]:
-        """A remark on each condition that no note meets, negated or not: it may be misspelt."""
-        said: list[str] = []
-        for condition in conditions:
-            if condition.kind != "phrase":
-                paths = notes_of(condition, self.labels, self.today)
-                # Of more than a few, it is taken that one of them is there.
-                if len(paths) <= LOOKED_AT and not self.stands(paths):
-                    said.append(f"{on_one_line(str(condition))}: {self._unmet(condition)}")
-        return said
-
-    def of_nothing(
-        self, conditions: Sequence[Condition], is_met: Callable[[Condition], bool]
-    ) -> list[str]:
-        """Say why nothing is left, as far as :meth:`of_conditions` does not.
-
-        :param is_met: whether any passage meets the condition of a phrase.
-        """
-        unmet = [one for one in conditions if one.kind == "phrase" and not is_met(one)]
-        if unmet:
-            return [
-                f"{on_one_line(str(one))}: "
-                + (
-                    "every passage says this"
-                    if one.negated
-                    else "no passage says this; without the quotes its words are searched for"
-                )
-                for one in unmet
-            ]
-        said: list[str] = []
-        for one in conditions:
-            count = ""
-            if one.kind != "phrase":
-                notes = len(notes_of(one, self.labels, self.today))
-                if not notes and not one.negated:
-                    return []
-                count = f" ({counted(notes, 'note')})"
-            said.append(on_one_line(str(one)) + count)
-        if len(said) == 1:
-            return [f"{said[0]}: this keeps out every note"]
-        return [f"nothing meets all filters; alone they name: {', '.join(said)}"]
-
-    def _unmet(self, condition: Condition) -> str:
-        value, labels = condition.value, self.labels
-        if condition.kind == "tag":
-            tags = labels.values(TAG)
-            otherwise = "it is spelt like none there is" if tags else "no note has any"
-            near = self._standing(_near(tag_label(value), tags), TAG)
-            return f"no note has this tag; {_named('the nearest are', near, otherwise)}"
-        if condition.kind == "path":
-            folders = _near_folders(value, labels.paths())
-            near = list(islice((one for one in folders if self._any(labels.under(one))), NAMED))
-            return f"no note is there; {_named('folders like it are', near, _PATH_HELP)}"
-        if condition.kind == "type":
-            types = self._standing(_often(labels.values(TYPE)), TYPE)
-            return f"no note is of this type; {_named('there are', types, 'no note has one')}"
-        if condition.kind != "property":
-            return "no note is of that time"
-        if not self._has(condition.key):
-            return f"no note has this property; {self._keys()}"
-        name, key = property_label(condition.key), key_label(condition.key)
-        values = {one: n for one, n in labels.values(name).items() if not one.startswith("[[")}
-        near = self._standing(_near(value_label(value), values), name)
-        near = near or self._standing(_often(values), name)
-        return (
-            f"no note has this value; {_named(f'{key} is', near, f'{key} is empty')}; "
-            "to search for the words, put them in quotes"
-        )
-
-    def _any(self, paths: Iterable[str]) -> bool:
-        return self.stands(sorted(paths)[:LOOKED_AT])
-
-    def _standing(self, values: Iterable[str], label: str) -> list[str]:
-        """The first of the values that a note still has."""
-        there = (one for one in values if self._any(self.labels.having(label, one)))
-        return list(islice(there, NAMED))
-
-    def _has(self, key: str) -> bool:
-        """Whether a note still has a property, by its first values."""
-        name = property_label(key)
-        values = islice(self.labels.values(name), LOOKED_AT)
-        held = (islice(self.labels.having(name, value), LOOKED_AT) for value in values)
-        return self._any(chain.from_iterable(held))
-
-    def _keys(self) -> str:
-        every = self.labels.keys()
-        keys = [key for key in every[: 2 * KEYS_NAMED] if self._has(key)]
-        more = len(every) - KEYS_NAMED
-        return _named("there are", keys[:KEYS_NAMED], "no note has any", more)
+def unmet(
+    conditions: Iterable[Condition], labels: NoteLabels, today: date, stands: Stands = bool
+) -> list[str]:
+    """A remark on each condition that no note meets, negated or not: it may be misspelt."""
+    said: list[str] = []
+    for one in conditions:
+        if one.kind == "phrase":
+            continue
+        paths = notes_of(one, labels, today)
+        # Of more than a few, it is taken that one of them is there.
+        if len(paths) > LOOKED_AT or stands(paths):
+            continue
+        why = "no note is of that time"
+        if one.kind == "property" and not _has(one.key, labels, stands):
+            why = f"no note has this property; {_keys(labels, stands)}"
+        elif one.kind in _UNMET:
+            names = ", ".join(map(on_one_line, _instead(one, labels, stands)))
+            why = _UNMET[one.kind] + (f"; there are: {names}" if names else ", or any")
+            if one.kind == "property":
+                why += "; to search for the words, put them in quotes"
+        said.append(f"{on_one_line(str(one))}: {why}")
+    return said
 
 
-def _named(lead: str, names: Sequence[str], otherwise: str, more: int = 0) -> str:
-    if not names:
-        return otherwise
-    rest = f" and {more} more" if more > 0 else ""
-    return f"{lead}: {', '.join(on_one_line(name) for name in names)}{rest}"
-
-
-def _near(value: str, known: Collection[str]) -> list[str]:
-    """Names that are spelt like a value or hold it, nearest first; those it is nested in last."""
-    spelt = get_close_matches(value, known, n=LOOKED_AT, cutoff=0.6)
-    within = sorted(name for name in known if value in name) if value else []
-    return list(dict.fromkeys([*spelt, *within]))[:LOOKED_AT]
-
-
-def _often(known: Mapping[str, int]) -> list[str]:
-    """The values that most notes have."""
-    values = [value for value in known if value]
-    return sorted(values, key=lambda value: (-known[value], value))[:LOOKED_AT]
-
-
-def _near_folders(place: str, paths: Iterable[str]) -> list[str]:
-    folders: dict[str, str] = {}
-    for path in paths:
-        folder = dirname(path)
-        while folder and fold(folder) not in folders:
-            folders[fold(folder)] = folder
-            folder = dirname(folder)
-    asked = fold(place).strip("/")
-    same = sorted(one for one in folders if basename(one) == basename(asked))
-    return [folders[one] for one in dict.fromkeys([*same, *_near(asked, sorted(folders))])][
-        :LOOKED_AT
+def why_nothing(
+    conditions: Sequence[Condition], view: Snapshot, tokenizer: Tokenizer, today: date
+) -> list[str]:
+    """Say why nothing is left, as far as :func:`unmet` does not."""
+    said = [
+        f"{on_one_line(str(one))}: no passage is left by this alone"
+        + ("" if one.negated else "; without the quotes its words are searched for")
+        for one in conditions
+        if one.kind == "phrase" and not chunks_left(EVERY_NOTE, [one], view, tokenizer)
     ]
+    if said:
+        return said
+    for one in conditions:
+        count = ""
+        if one.kind != "phrase":
+            notes = notes_of(one, view.labels, today)
+            if not notes and not one.negated:
+                return []
+            count = f" ({counted(len(notes), 'note')})"
+        said.append(on_one_line(str(one)) + count)
+    return [f"nothing meets all filters; alone they name: {', '.join(said)}"]
+
+
+def _instead(condition: Condition, labels: NoteLabels, stands: Stands) -> list[str]:
+    """What of the kind is there: spelt like it, holding it or ending alike first, then the most used."""
+    known: Mapping[str, int]
+    having: Callable[[str], Paths]
+    if condition.kind == "path":
+        folders: Counter[str] = Counter()
+        for path in labels.paths():
+            while path := dirname(path):
+                folders[path] += 1
+        known, having = folders, labels.under
+    else:
+        names = {"tag": TAG, "type": TYPE}
+        label = names.get(condition.kind) or property_label(condition.key)
+        known, having = labels.values(label), partial(labels.having, label)
+    folded = {fold(one): one for one in sorted(known) if one and not one.startswith("[[")}
+    asked = fold(condition.value).strip("#/ ")
+    alike = [one for one in folded if basename(one) == basename(asked)]
+    alike += get_close_matches(asked, folded, n=LOOKED_AT, cutoff=0.6)
+    alike += [one for one in folded if asked and asked in one]
+    often = sorted(folded, key=lambda one: (-known[folded[one]], one))
+    first = list(dict.fromkeys([*alike, *often]))[:LOOKED_AT]
+    return list(islice((folded[one] for one in first if _any(having(folded[one]), stands)), NAMED))
+
+
+def _any(paths: Iterable[str], stands: Stands) -> bool:
+    return stands(sorted(paths)[:LOOKED_AT])
+
+
+def _has(key: str, labels: NoteLabels, stands: Stands) -> bool:
+    """Whether a note still has a property, by its first values."""
+    name = property_label(key)
+    values = islice(labels.values(name), LOOKED_AT)
+    held = (islice(labels.having(name, value), LOOKED_AT) for value in values)
+    return _any(chain.from_iterable(held), stands)
+
+
+def _keys(labels: NoteLabels, stands: Stands) -> str:
+    every = labels.keys()
+    keys = [key for key in every[: 2 * KEYS_NAMED] if _has(key, labels, stands)][:KEYS_NAMED]
+    if not keys:
+        return "no note has any"
+    more = len(every) - KEYS_NAMED
+    return f"there are: {', '.join(map(on_one_line, keys))}" + (
+        f" and {more} more" if more > 0 else ""
+    )

@@ -1,12 +1,13 @@
-"""What of the index still stands in the vault's files, and the postprocessor that keeps the rest out."""
+"""What of the index still stands in the vault's files; the postprocessor that keeps the rest out."""
 
 from __future__ import annotations
 
 import os
+import re
 import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,28 +39,29 @@ if TYPE_CHECKING:
 else:
     _Forwarding = object
 
-NAMED = 3
-"""Notes that a warning names."""
-
-MOST_READ = 24
-"""Changed notes that one query parses: three times the places of a context."""
-
-MOST_BYTES = 2_000_000
-"""Bytes of changed notes that one query parses, which takes a second."""
+NAMED = 3  # notes that a warning names
+MOST_READ = 24  # changed notes that one query parses: three times the places of a context
+MOST_BYTES = 2_000_000  # bytes of changed notes that one query parses, which takes a second
 
 
-class ChangedNote:
-    """A note whose file is not the one that was indexed, as the file is now."""
+class Look:
+    """What a look at a note's file gave: whether anything of it, and its name, may be shown. ``note`` is
+    None while the file is the one that was indexed, else the note as it is now."""
 
-    def __init__(self, note: Note) -> None:
-        from notehop.indexing.nodes.chunker import Headings
-        from notehop.indexing.vault.model import Lines
-        from notehop.indexing.vault.plain import plain_map
+    def __init__(
+        self, note: Note | None = None, *, there: bool = True, nameable: bool = True
+    ) -> None:
+        self.note, self.there, self.nameable = note, there, nameable
+        if note is not None:
+            from notehop.indexing.nodes.chunker import Headings
+            from notehop.indexing.vault.model import Lines
+            from notehop.indexing.vault.plain import plain_map
+            from notehop.indexing.vault.properties import property_texts
 
-        self._note = note
-        self._plain = plain_map(note, note.body_start, len(note.text))
-        self._headings = Headings(note)
-        self._lines = Lines(note.text)
+            self._plain = plain_map(note, note.body_start, len(note.text))
+            self._properties = property_texts(note, False, len(note.text))
+            self._headings = Headings(note)
+            self._lines = Lines(note.text)
 
     def chunk(self, row: ChunkRow) -> ChunkRow | None:
         """The chunk with the lines and headings it has now; None if its text is not there.
@@ -68,13 +70,10 @@ class ChangedNote:
         nearest one. A chunk without text, of a note that had none, shows nothing and is kept.
         Properties are there as long as they say the same.
         """
-        if not row.text:
-            last = self._note.text.rstrip().count("\n") + 1
-            return replace(row, heading_path=(), first_line=1, last_line=last)
-        if row.kind == "properties":
-            return self._properties(row)
+        if self.note is None:
+            return row if self.there else None
         return min(
-            self._places(row),
+            self._places(row, self.note.text),
             key=lambda one: (
                 one.heading_path != row.heading_path,
                 abs(one.first_line - row.first_line),
@@ -82,58 +81,32 @@ class ChangedNote:
             default=None,
         )
 
-    def link(self, row: LinkRow) -> LinkRow | None:
-        """The link with the line it stands on now; None if it, or its sentence, is not there."""
-        lines = [
-            link.line
-            for link in self._note.links
-            if (link.kind, link.raw, link.property, link.sentence)
-            == (row.kind, row.raw, row.property, row.sentence)
-        ]
-        if not lines:
-            return None
-        return replace(row, line=min(lines, key=lambda line: abs(line - row.line)))
-
-    def named(self, row: NoteRow) -> NoteRow:
-        """The note with the title and the aliases it has now."""
-        return replace(row, title=self._note.title, aliases=self._note.aliases)
-
-    def says(self, text: str) -> bool:
-        """Whether a text stands in it, line breaks and blanks aside; one without words does."""
-        words = " ".join(text.split())
-        texts = (self._note.text, self._plain.text, *(text for text, *_ in self._property_texts()))
-        return any(words in " ".join(one.split()) for one in texts)
-
-    def _property_texts(self) -> list[tuple[str, int, int]]:
-        from notehop.indexing.vault.properties import property_texts
-
-        return property_texts(self._note, False, len(self._note.text))
-
-    def _properties(self, row: ChunkRow) -> ChunkRow | None:
-        """As a part of what all properties say: how they are divided depends on the model."""
-        from notehop.indexing.vault.properties import BETWEEN
-
-        said = row.text.split("\n")
-        for text, first_line, _ in self._property_texts():
-            lines = text.split("\n")
-            for at in range(len(lines) - len(said) + 1):
-                same = lines[at : at + len(said)]
-                if [*same[:-1], same[-1].removesuffix(BETWEEN)] == said:
-                    first = first_line + at
-                    return replace(row, first_line=first, last_line=first + len(said) - 1)
-        return None
-
-    def _places(self, row: ChunkRow) -> Iterator[ChunkRow]:
+    def _places(self, row: ChunkRow, written: str) -> Iterator[ChunkRow]:
         """The chunk at each place where its text stands, not as a part of longer words."""
         from notehop.indexing.nodes.chunker import stripped_span
+        from notehop.indexing.vault.properties import BETWEEN
 
+        if not row.text:
+            last = written.rstrip().count("\n") + 1
+            yield replace(row, heading_path=(), first_line=1, last_line=last)
+            return
+        if row.kind == "properties":
+            # Whole lines of what all properties say: how they are divided depends on the model.
+            said = re.compile(rf"^{re.escape(row.text)}(?:{BETWEEN})?$", re.MULTILINE)
+            for text, first_line, _ in self._properties:
+                for found in said.finditer(text):
+                    first = first_line + text.count("\n", 0, found.start())
+                    yield replace(row, first_line=first, last_line=first + row.text.count("\n"))
+            return
         whole, at = self._plain.text, self._plain.text.find(row.text)
         while at >= 0:
-            until = at + len(row.text)
-            start, end = self._plain.to_raw(at), self._plain.to_raw(until)
-            cut = _cuts_a_word(whole, at) or _cuts_a_word(whole, until)
+            ends = at, at + len(row.text)
+            cut = any(
+                whole[one - 1 : one].isalnum() and whole[one : one + 1].isalnum() for one in ends
+            )
+            start, end = map(self._plain.to_raw, ends)
             if not cut and start is not None and end is not None:
-                first, last = stripped_span(self._note.text, start, end)
+                first, last = stripped_span(written, start, end)
                 yield replace(
                     row,
                     heading_path=self._headings.path(start, end),
@@ -142,28 +115,37 @@ class ChangedNote:
                 )
             at = whole.find(row.text, at + 1)
 
+    def link(self, row: LinkRow) -> LinkRow | None:
+        """The link with the line it stands on now; None if it, or its sentence, is not there."""
+        if self.note is None:
+            return row if self.there else None
+        lines = [
+            link.line
+            for link in self.note.links
+            if (link.kind, link.raw, link.property, link.sentence)
+            == (row.kind, row.raw, row.property, row.sentence)
+        ]
+        nearest = min(lines, key=lambda line: abs(line - row.line), default=None)
+        return None if nearest is None else replace(row, line=nearest)
 
-@dataclass(frozen=True, slots=True)
-class Look:
-    """What a look at a note's file gave.
-
-    ``there`` is False when nothing of it may be shown; ``nameable`` is False when not even its name
-    may. ``changed`` is None while the file is the one that was indexed.
-    """
-
-    there: bool = True
-    changed: ChangedNote | None = None
-    nameable: bool = True
+    def named(self, row: NoteRow) -> NoteRow | None:
+        """The note with the title and the aliases it has now."""
+        if self.note is None:
+            return row if self.there else None
+        return replace(row, title=self.note.title, aliases=self.note.aliases)
 
     def says(self, text: str) -> bool:
-        """Whether a text stands in the note, line breaks and blanks aside."""
-        return self.there and (self.changed is None or self.changed.says(text))
+        """Whether a text stands in it, line breaks and blanks aside; one without words does."""
+        if self.note is None:
+            return self.there
+        words = " ".join(text.split())
+        texts = (self.note.text, self._plain.text, *(text for text, *_ in self._properties))
+        return any(words in " ".join(one.split()) for one in texts)
 
 
 _SAME = Look()
 _GONE = Look(there=False)
-_UNREAD = Look(there=False)
-"""As gone, until the file is read."""
+_UNREAD = Look(there=False)  # as gone, until the file is read
 _KEPT_OUT = Look(there=False, nameable=False)
 
 
@@ -171,9 +153,8 @@ class CurrentView(_Forwarding):
     """A generation of the index for one query, held against the files.
 
     Ranking is that of the index. Chunks, notes and the links of notes are given only as far as they
-    stand in the files, with the lines, headings and titles they have there; links *to* a note as
-    they were indexed, for there may be any number. Each note that is asked for takes one look at
-    its file; ask for what may be shown, not for what might.
+    stand in the files, with the lines, headings and titles they have there; links *to* a note as they
+    were indexed. Each note that is asked for takes one look at its file.
     """
 
     def __init__(
@@ -201,23 +182,16 @@ class CurrentView(_Forwarding):
         looks = self._looks_at(row.path for row in rows.values())
         found: dict[ChunkId, ChunkRow] = {}
         for chunk_id, row in rows.items():
-            look = looks[row.path]
-            now = row if look.changed is None else look.changed.chunk(row)
-            if now is None or not look.there:
-                self.leave_out(row.path, chunk_id, look)
-            else:
+            if (now := looks[row.path].chunk(row)) is not None:
                 found[chunk_id] = now
+            else:
+                self.leave_out(row.path, chunk_id, looks[row.path])
         return found
 
     def notes_at(self, paths: Iterable[str]) -> dict[str, NoteRow]:
         """The notes that are there among ``paths``, called what they are called now."""
-        rows = self.indexed.notes_at(paths)
-        found: dict[str, NoteRow] = {}
-        for path, row in rows.items():
-            look = self.look(row)
-            if look.there:
-                found[path] = row if look.changed is None else look.changed.named(row)
-        return found
+        named = {p: self.look(row).named(row) for p, row in self.indexed.notes_at(paths).items()}
+        return {path: row for path, row in named.items() if row is not None}
 
     def links_from(self, paths: Iterable[str]) -> list[LinkRow]:
         """The links that these notes held when they were indexed and hold still."""
@@ -226,20 +200,7 @@ class CurrentView(_Forwarding):
     def current_links(self, links: Sequence[LinkRow]) -> list[LinkRow]:
         """Those of the links that stand in their notes, with the lines they have there."""
         looks = self._looks_at(link.path for link in links)
-        found: list[LinkRow] = []
-        for link in links:
-            look = looks[link.path]
-            now = link if look.changed is None else look.changed.link(link)
-            if look.there and now is not None:
-                found.append(now)
-        return found
-
-    def stands(self, chunk_id: ChunkId, look: Look) -> bool:
-        """Whether a chunk stands in the file of its note."""
-        if look.changed is None:
-            return look.there
-        row = self.indexed.chunks([chunk_id]).get(chunk_id)
-        return row is not None and look.changed.chunk(row) is not None
+        return [now for link in links if (now := looks[link.path].link(link)) is not None]
 
     def leave_out(self, path: str, id_: str, look: Look) -> None:
         """Count something that a note said as left out."""
@@ -248,17 +209,15 @@ class CurrentView(_Forwarding):
             self._unnamed.add(path)
 
     def tell(self, trace: Trace, remedy: Callable[[], str]) -> None:
-        """Warn of what was left out until now, in the place of what was said of it before."""
+        """Warn of what was left out until now."""
         warning = self.warning(remedy)
         if warning is not None and warning != self._warned:
             trace.warn(warning, instead=self._warned)
             self._warned = warning
 
     def warning(self, remedy: Callable[[], str]) -> str | None:
-        """What the reply has to say of all this, on one line; None for nothing.
-
-        :param remedy: tells what is done, or has to be done, about notes that changed.
-        """
+        """What the reply has to say of all this, on one line, with what is done about it; None for
+        nothing."""
         if self._missing:
             return (
                 "the vault is not there (is its disk mounted?), so this is what the index holds of "
@@ -267,22 +226,18 @@ class CurrentView(_Forwarding):
         told: list[str] = []
         if self._left_out:
             passages = counted(sum(map(len, self._left_out.values())), "passage")
+            named = [path for path in self._left_out if path not in self._unnamed][:NAMED]
+            names = [on_one_line(path) for path in named]
+            if more := len(self._left_out) - len(named):
+                names.append(counted(more, "more note" if named else "note"))
+            notes = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
             told.append(
-                f"left out, changed and not indexed again yet: {passages} of {self._names()}; "
-                f"{remedy()}"
+                f"left out, changed and not indexed again yet: {passages} of {notes}; {remedy()}"
             )
         if self._unseen:
             notes = counted(self._unseen, "note")
             told.append(f"{notes} could not be looked at and may have changed since")
         return "; ".join(told) or None
-
-    def _names(self) -> str:
-        named = [path for path in self._left_out if path not in self._unnamed][:NAMED]
-        more = len(self._left_out) - len(named)
-        shown = [on_one_line(path) for path in named]
-        if more:
-            shown.append(counted(more, "more note" if named else "note"))
-        return " and ".join(filter(None, (", ".join(shown[:-1]), shown[-1])))
 
     def _looks_at(self, paths: Iterable[str]) -> dict[str, Look]:
         distinct = list(dict.fromkeys(paths))
@@ -297,17 +252,16 @@ class CurrentView(_Forwarding):
         """
         if self._missing:
             return _SAME
-        known = self._looks.get(row.path)
-        if known is None:
-            known = self._looked(row)
-            if known is _UNREAD:
-                if not read:
-                    return known
-                known = self._changed(row)
-            self._looks[row.path] = known
+        known = self._looks.get(row.path) or self._looked(row)
+        if known is _UNREAD:
+            if not read:
+                return _GONE
+            known = self._changed(row)
+        self._looks[row.path] = known
         return known
 
     def _looked(self, row: NoteRow) -> Look:
+        """What size and time of a file say."""
         file = f"{self._root}/{row.path}"
         try:
             found = os.lstat(file)
@@ -317,8 +271,14 @@ class CurrentView(_Forwarding):
                     return _KEPT_OUT
                 found = os.stat(file)  # noqa: PTH116 (once a hit: this is hot)
         except (FileNotFoundError, NotADirectoryError):
-            self._there = self._there or self._vault_is_there()
-            self._missing = not self._there
+            if not self._there:
+                # Where a disk is not mounted, the folder is gone or empty.
+                try:
+                    with os.scandir(self._root) as entries:
+                        self._there = next(entries, None) is not None
+                except OSError:
+                    pass
+                self._missing = not self._there
             return _SAME if self._missing else _GONE
         except OSError:
             self._unseen += 1
@@ -327,9 +287,9 @@ class CurrentView(_Forwarding):
             return _KEPT_OUT
         if (found.st_size, found.st_mtime_ns) == (row.size, row.mtime_ns):
             return _SAME
-        if is_pdf(row.path):
-            return _UNREAD if found.st_size == row.size else _GONE
-        return _GONE if found.st_size > self._limit else _UNREAD
+        # Extracting the text of a PDF takes longer than a query may.
+        readable = found.st_size == row.size if is_pdf(row.path) else found.st_size <= self._limit
+        return _UNREAD if readable else _GONE
 
     def _is_linked(self, folder: str) -> bool:
         """Whether a folder of the vault is, or lies in, a link by now: the index follows none."""
@@ -341,6 +301,7 @@ class CurrentView(_Forwarding):
         return known
 
     def _changed(self, row: NoteRow) -> Look:
+        """What the file itself says."""
         most = row.size if is_pdf(row.path) else self._limit
         try:
             with open_below(Path(self._root), row.path) as stream:
@@ -350,7 +311,6 @@ class CurrentView(_Forwarding):
         if sha256(data).hexdigest() == row.content_hash:
             return _SAME
         if len(data) > most or is_pdf(row.path):
-            # Extracting the text of a PDF takes longer than a query may.
             return _GONE
         self._read += 1
         self._bytes += len(data)
@@ -361,37 +321,22 @@ class CurrentView(_Forwarding):
 
         try:
             note = parse_note(row.path, data, comment_links=self._comment_links)
-            return _KEPT_OUT if note.excluded is not None else Look(changed=ChangedNote(note))
+            return _KEPT_OUT if note.excluded is not None else Look(note)
         except Exception:  # noqa: BLE001 (as when it is indexed: the run names it as failed)
             return _GONE
 
-    def _vault_is_there(self) -> bool:
-        """Whether the folder holds anything: where a disk is not mounted, it is gone or empty."""
-        try:
-            with os.scandir(self._root) as entries:
-                return next(entries, None) is not None
-        except OSError:
-            return False
 
-
-def _cuts_a_word(text: str, at: int) -> bool:
-    return text[at - 1 : at].isalnum() and text[at : at + 1].isalnum()
-
-
-STAGE = "current"
-"""The name of this stage in a query's trace."""
+STAGE = "current"  # the name of this stage in a query's trace
 
 
 class FreshnessPostprocessor(VaultPostprocessor):
     """Drops the hits whose text does not stand in the vault's files any more, and says so.
 
-    A note that was deleted or made private a second ago may still be in the index. Each note among
-    the hits takes one look at its file. A passage of a note that changed stays if it still stands
-    there, with the lines, headings and title it has now. A connected note stays if its link does as
-    well. Hits of other indexes are held against the file of their note, where their metadata name
-    one (see :func:`notehop.app.retrieval.nodes.places_of`).
-
-    Put it behind the retriever, and hand it to :class:`ConnectedNotesPostprocessor` as ``fresh``.
+    Each note among the hits takes one look at its file. A passage of a note that changed stays if it
+    still stands there, with the lines, headings and title it has now. A connected note stays if its
+    link does as well. Hits of other indexes are held against the file of their note, where their
+    metadata name one (see :func:`notehop.app.retrieval.nodes.places_of`). Put it behind the retriever,
+    and hand it to :class:`ConnectedNotesPostprocessor` as ``fresh``.
     """
 
     view: Any = Field(exclude=True, description="A ViewSource: the index.")
@@ -409,10 +354,8 @@ class FreshnessPostprocessor(VaultPostprocessor):
     places: int = Field(
         default=sys.maxsize,
         ge=0,
-        description="Hits that may be shown: behind them no file is read.",
-    )
-    told: int = Field(
-        default=sys.maxsize, ge=0, description="Hits behind which nothing dropped is worth a word."
+        description="Hits that may be shown: behind them no file is read, and nothing dropped is "
+        "worth a word.",
     )
     each_note: bool = Field(default=False, description="Keep the first hit of each note only.")
 
@@ -445,10 +388,7 @@ class FreshnessPostprocessor(VaultPostprocessor):
                     continue
                 kept: NodeWithScore | None = hit
                 if place is not None:
-                    row = rows[place.path]
-                    own = place.chunk_id == hit.node.node_id
-                    look = now.look(row, read=not own or len(found) < self.places)
-                    kept = self._now(hit, place, look, now, not own or len(found) < self.told)
+                    kept = self._now(hit, place, rows[place.path], now, len(found) < self.places)
                 if kept is None:
                     dropped += 1
                 else:
@@ -460,34 +400,35 @@ class FreshnessPostprocessor(VaultPostprocessor):
         return found
 
     def _now(
-        self, hit: NodeWithScore, place: HitPlace, look: Look, now: CurrentView, told: bool
+        self, hit: NodeWithScore, place: HitPlace, row: NoteRow, now: CurrentView, shown: bool
     ) -> NodeWithScore | None:
-        """A hit as its text stands in the file of its note; None where it does not."""
+        """A hit as its text stands in the file of its note; None where it does not. ``shown`` says
+        whether it may be shown."""
         id_ = hit.node.node_id
         own = place.chunk_id == id_
-        text = "" if own else hit.node.get_content(MetadataMode.NONE)
-        if not (now.stands(id_, look) if own else look.says(text)):
-            if told:
+        look = now.look(row, read=shown or not own)
+        stands = look.there
+        if look.note is not None and own:
+            chunk = now.indexed.chunks([id_]).get(id_)
+            stands = chunk is not None and look.chunk(chunk) is not None
+        elif look.note is not None:
+            stands = look.says(hit.node.get_content(MetadataMode.NONE))
+        if not stands:
+            if shown or not own:
                 now.leave_out(place.path, id_, look)
             return None
         if not own or is_light(hit.node):
             return hit
-        if not _is_linked(hit, now):
+        link = hit.node.metadata.get("linked_from")
+        # A connected note stays if the link that brought it stands where it stood.
+        if isinstance(link, dict) and not any(
+            words_of(one.sentence) == link.get("sentence")
+            for one in now.links_from([str(link.get("path"))])
+        ):
             return None
-        if look.changed is None:
+        if look.note is None:
             return hit
         chunk = now.chunks([id_])[id_]
         placed = to_node(chunk, now.notes_at([chunk.path])[chunk.path]).metadata
         placed.pop("role")
         return NodeWithScore(node=noted(hit.node, **placed), score=hit.score)
-
-
-def _is_linked(hit: NodeWithScore, now: CurrentView) -> bool:
-    """Whether the link that brought a connected note stands where it stood; True for a source."""
-    link = hit.node.metadata.get("linked_from")
-    if not isinstance(link, dict):
-        return True
-    return any(
-        words_of(one.sentence) == link.get("sentence")
-        for one in now.links_from([str(link.get("path"))])
-    )

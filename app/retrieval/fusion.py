@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -16,9 +16,9 @@ from llama_index.core.retrievers.fusion_retriever import FUSION_MODES
 from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
 
 from notehop.app.retrieval.intents import DECIDED_BY
-from notehop.app.retrieval.nodes import Hits, ThreadedRetriever, light_node, noted
+from notehop.app.retrieval.nodes import Hits, ThreadedRetriever, fill, light_node, noted
 from notehop.app.retrieval.retrievers import SignalRetriever
-from notehop.app.retrieval.trace import TracedQuery, trace_of, traced
+from notehop.app.retrieval.trace import TracedQuery, trace_of, traced, view_for
 from notehop.config.errors import UsageError
 from notehop.indexing.stores.model import ChunkId
 
@@ -34,8 +34,7 @@ WIDENED, WIDENED_BY = "lexical", "semantic"
 EXPANSION = "expansion"
 """The name under which the vote of notes that are linked with the best ones stands in a record."""
 
-DISPATCH = "title"
-"""The name under which the dispatched notes stand in a hit's record."""
+DISPATCH = "title"  # the name under which the dispatched notes stand in a hit's record
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,39 +84,18 @@ def fuse(
     return sorted(fused, key=lambda one: (-one.score, one.id))
 
 
-@dataclass(slots=True)
-class Votes:
-    """What the signals said: signal -> chunk -> score, each ranking best first.
-
-    ``nodes`` are those of retrievers not ours, ``expansion`` is the weight of the ranking of notes
-    that are linked with the best ones.
-    """
-
-    scores: dict[str, dict[ChunkId, float]] = field(default_factory=dict)
-    nodes: dict[ChunkId, BaseNode] = field(default_factory=dict)
-    failures: dict[str, Exception] = field(default_factory=dict)
-    expansion: float = 0.0
-
-    def ranked(self, found: Sequence[NodeWithScore]) -> Hits:
-        """What another retriever found, in whatever order; hits without a score match nothing and
-        are left out."""
-        scores: dict[ChunkId, float] = {}
-        for hit in found:
-            if hit.score is not None and hit.score == hit.score:
-                scores.setdefault(hit.node.node_id, float(hit.score))
-                self.nodes.setdefault(hit.node.node_id, hit.node)
-        return sorted(scores.items(), key=lambda one: (-one[1], one[0]))
+Votes = tuple[dict[str, dict[ChunkId, float]], dict[str, float], dict[ChunkId, BaseNode]]
+"""Signal -> chunk -> score, each ranking best first; signal -> weight; the nodes of retrievers not ours."""
 
 
 class WeightedFusionRetriever(ThreadedRetriever, QueryFusionRetriever):
     """Fuses retrievers by weighted reciprocal rank (see :func:`fuse`).
 
     Differs from its base class in that weights count, twins in two notes stay two hits, nodes of
-    the retrievers are never changed, no language model is asked or resolved, and a retriever that
-    fails does not take the others with it: they vote, and the query's trace holds a warning. Each
-    hit's ``metadata["signals"]`` maps signal name -> ``{"rank", "score", "weight"}``. Signals of
-    notehop are asked for their ranking only; nodes are made, and filled if any of them is to have
-    text, for what the fusion returns.
+    the retrievers are never changed, no language model is asked, and where a retriever fails the
+    others vote, with a warning in the query's trace. Each hit's ``metadata["signals"]`` maps signal
+    name -> ``{"rank", "score", "weight"}``. Signals of notehop are asked for their ranking only; nodes
+    are made, and filled if any of them is to have text, for what the fusion returns.
     """
 
     def __init__(
@@ -133,9 +111,7 @@ class WeightedFusionRetriever(ThreadedRetriever, QueryFusionRetriever):
         widening: Widening | None = None,
         callback_manager: CallbackManager | None = None,
     ) -> None:
-        """Wire the signals.
-
-        :param retrievers: signal name -> retriever.
+        """:param retrievers: signal name -> retriever.
         :param weights: signal name -> weight, 0 or more; None weighs each 1. A signal of weight 0
             is not run.
         :param judges: signal name -> what ranks, or adds to, what the retrievers found.
@@ -149,7 +125,17 @@ class WeightedFusionRetriever(ThreadedRetriever, QueryFusionRetriever):
         """
         names = [*retrievers, *(judges or ())]
         weights = dict.fromkeys(names, 1.0) if weights is None else weights
-        _check(names, weights, k=k, similarity_top_k=similarity_top_k)
+        if taken := {DISPATCH, EXPANSION}.intersection(names):
+            raise ValueError(f"the name {taken.pop()!r} is taken; give the signal another")
+        if set(weights) != set(names):
+            raise ValueError(
+                f"weights are given for {', '.join(weights)}; the signals are: {', '.join(names)}"
+            )
+        if not all(weight >= 0 for weight in weights.values()):
+            raise ValueError(f"the weights are {dict(weights)}; each must be 0 or more")
+        for name, value in (("k", k), ("similarity_top_k", similarity_top_k)):
+            if value is not None and value < 1:
+                raise ValueError(f"{name} is {value}; it must be at least 1")
         self._weights = {name: weights[name] for name in names}
         self._signals = {name: one for name, one in retrievers.items() if weights[name] > 0}
         if not self._signals:
@@ -177,64 +163,79 @@ class WeightedFusionRetriever(ThreadedRetriever, QueryFusionRetriever):
         found = super()._retrieve(query)
         ours = [one for one in self._signals.values() if isinstance(one, SignalRetriever)]
         whole = next((one for one in ours if one.with_text), None)
-        return found if whole is None else whole.fill(found, query)
+        return found if whole is None else fill(found, view_for(query, whole.source))
 
     def _run_sync_queries(self, queries: list[QueryBundle]) -> Votes:  # type: ignore[override]
-        """Ask the signals, and the judges about what they found.
-
-        :raises Exception: what the first of the signals raised, if none of them answered.
-        """
+        """Ask the signals, and the judges about what they found; raise what the first of the signals
+        raised, if none of them answered."""
         [query] = queries
-        trace, votes = trace_of(query), Votes()
+        trace = trace_of(query)
+        scores: dict[str, dict[ChunkId, float]] = {}
+        nodes: dict[ChunkId, BaseNode] = {}
+        failures: dict[str, Exception] = {}
 
         def vote(name: str, rank: Callable[[], Hits]) -> None:
             try:
                 with trace.timed(name):
-                    votes.scores[name] = dict(rank())
+                    scores[name] = dict(rank())
             except UsageError:
                 raise
             except Exception as exc:  # noqa: BLE001 - any broken signal; told when all were asked
-                votes.failures[name] = exc
+                failures[name] = exc
 
         def asked(name: str, retriever: BaseRetriever) -> Hits:
             own = query
             if name == WIDENED and self._widening is not None:
-                own = self._widening(query, list(votes.scores.get(WIDENED_BY, ())))
+                own = self._widening(query, list(scores.get(WIDENED_BY, ())))
             if isinstance(retriever, SignalRetriever):
                 return retriever.rank(own)
-            return votes.ranked(retriever.retrieve(own))
+            found: dict[ChunkId, float] = {}
+            for hit in retriever.retrieve(own):
+                # A hit without a score matches nothing.
+                if hit.score is not None and hit.score == hit.score:
+                    found.setdefault(hit.node.node_id, float(hit.score))
+                    nodes.setdefault(hit.node.node_id, hit.node)
+            return sorted(found.items(), key=lambda one: (-one[1], one[0]))
+
+        def fused() -> list[ChunkId]:
+            ranked = {name: scores[name] for name in self._signals if name in scores}
+            return [one.id for one in fuse(ranked, self._weights, self._k)]
 
         # The one whose query is widened waits for what widens it.
         for name in sorted(self._signals, key=lambda one: one == WIDENED and bool(self._widening)):
             vote(name, partial(asked, name, self._signals[name]))
-        answered = [name for name in self._signals if name in votes.scores]
+        answered = [name for name in self._signals if name in scores]
         if not answered:
-            raise next(votes.failures[name] for name in self._signals if name in votes.failures)
+            raise next(failures[name] for name in self._signals if name in failures)
         if self._dispatch is not None:
             vote(DISPATCH, partial(asked, DISPATCH, self._dispatch))
+        weights = dict(self._weights)
         if isinstance(query, TracedQuery) and query.expand is not None:
-            votes.expansion = query.expand.weight
-            self._expand(votes, query, query.expand.find(self._fused(votes)))
-        candidates = self._fused(votes)
+            find, weights[EXPANSION] = query.expand
+            scores[EXPANSION] = dict(find(fused()))
+            for name, signal in self._signals.items():
+                if name in scores and isinstance(signal, SignalRetriever):
+                    # Behind all that the signal found: the rank among all others is not looked for.
+                    new = [id_ for id_ in scores[EXPANSION] if id_ not in scores[name]]
+                    scores[name].update(signal.rank(query, new) if new else ())
+        candidates = fused()
         for name, judge in self._judges.items():
             vote(name, partial(judge, candidates))
-        for name, failure in votes.failures.items():
+        for name, failure in failures.items():
             trace.warn(
                 f"the {name} signal failed and did not vote ({type(failure).__name__}: "
                 f"{failure}); the ranking is that of: {', '.join(answered)}"
             )
-        trace.count("fusion", **{name: len(ids) for name, ids in sorted(votes.scores.items())})
-        return votes
-
-    def _reciprocal_rerank_fusion(self, results: Votes) -> list[NodeWithScore]:  # type: ignore[override]
-        """Return the best of what was found by weighted reciprocal rank; without text."""
-        weights = {**self._weights, EXPANSION: results.expansion}
+        trace.count("fusion", **{name: len(ids) for name, ids in sorted(scores.items())})
         # All others together give at most the sum of their weights / (k + 1): the last of the
         # dispatched stands above the best of them.
-        dispatched = len(results.scores.get(DISPATCH, ()))
+        dispatched = len(scores.get(DISPATCH, ()))
         weights[DISPATCH] = (sum(weights.values()) + 1.0) * (self._k + dispatched) / (self._k + 1)
         # In the order of the signals, whichever answered first.
-        rankings = {name: results.scores[name] for name in weights if results.scores.get(name)}
+        return {name: scores[name] for name in weights if scores.get(name)}, weights, nodes
+
+    def _reciprocal_rerank_fusion(self, results: Votes) -> list[NodeWithScore]:  # type: ignore[override]
+        rankings, weights, nodes = results
         hits: list[NodeWithScore] = []
         for one in fuse(rankings, weights, self._k)[: self.similarity_top_k]:
             record: dict[str, Any] = {
@@ -245,38 +246,7 @@ class WeightedFusionRetriever(ThreadedRetriever, QueryFusionRetriever):
             }
             if decided := sorted(self._deciding.intersection(one.ranks)):
                 record[DECIDED_BY] = decided
-            node = results.nodes.get(one.id)
+            node = nodes.get(one.id)
             hit = light_node(one.id, **record) if node is None else noted(node, **record)
             hits.append(NodeWithScore(node=hit, score=one.score))
         return hits
-
-    def _expand(self, votes: Votes, query: QueryBundle, found: Hits) -> None:
-        """Let what is linked with the best candidates join; the signals score what is new.
-
-        In the ranking of a signal it stands behind all that the signal found, which it may not: the
-        rank of a chunk among all others is not looked for.
-        """
-        votes.scores[EXPANSION] = dict(found)
-        for name, signal in self._signals.items():
-            if name in votes.scores and isinstance(signal, SignalRetriever):
-                new = [id_ for id_, _ in found if id_ not in votes.scores[name]]
-                votes.scores[name].update(signal.rank(query, new) if new else ())
-
-    def _fused(self, votes: Votes) -> list[ChunkId]:
-        """What the signals have ranked so far, best first."""
-        found = {name: votes.scores[name] for name in self._signals if name in votes.scores}
-        return [one.id for one in fuse(found, self._weights, self._k)]
-
-
-def _check(names: Sequence[str], weights: Mapping[str, float], **numbers: int | None) -> None:
-    if taken := {DISPATCH, EXPANSION}.intersection(names):
-        raise ValueError(f"the name {taken.pop()!r} is taken; give the signal another")
-    if set(weights) != set(names):
-        raise ValueError(
-            f"weights are given for {', '.join(weights)}; the signals are: {', '.join(names)}"
-        )
-    if not all(weight >= 0 for weight in weights.values()):
-        raise ValueError(f"the weights are {dict(weights)}; each must be 0 or more")
-    for name, value in numbers.items():
-        if value is not None and value < 1:
-            raise ValueError(f"{name} is {value}; it must be at least 1")

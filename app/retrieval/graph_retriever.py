@@ -37,12 +37,11 @@ from notehop.app.retrieval.nodes import (
     places_of,
 )
 from notehop.app.retrieval.retrievers import known_vector
-from notehop.app.retrieval.trace import Expand, ViewSource, trace_of, traced, view_for
+from notehop.app.retrieval.trace import ViewSource, trace_of, traced, view_for
 from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.stores.reader import Snapshot
 
-DECAY = 0.5
-"""What a second link leaves of a neighbour's weight and of its votes."""
+DECAY = 0.5  # what a second link leaves of a neighbour's weight and of its votes
 
 RRF_K = 10
 """Rank offset of the ranking of neighbours: there are tens of them, as of connected notes."""
@@ -89,11 +88,11 @@ def preset(name: str) -> Expansion:
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """A note near the best ones, and the chunk it joins by.
+    """A note near the best ones: its best link, and the chunk it joins by.
 
-    ``linked`` is its best link, ``edges`` how many led to it; ``hit_rank`` is that of the best note
-    it hangs on, from 1, and ``depth`` how many links away that is, 1 or 2. ``weight`` is PageRank x
-    ln(1 + edges) x recency, less at depth 2. ``score`` is what its four rankings come to.
+    ``edges`` counts the links that led to it; ``hit_rank`` is that of the best note it hangs on,
+    from 1, and ``depth`` how many links away that is, 1 or 2. ``weight`` is PageRank x ln(1 + edges)
+    x recency, less at depth 2. ``score`` is what its four rankings come to.
     """
 
     linked: LinkedNote
@@ -103,11 +102,6 @@ class Neighbour:
     edges: int
     weight: float
     score: float = 0.0
-
-    @property
-    def path(self) -> str:
-        """The note."""
-        return self.linked.path
 
     def record(self) -> dict[str, object]:
         """What a hit's metadata tell of how it came to be one."""
@@ -131,7 +125,8 @@ def neighbours_of(
     """Return the notes around the seeds, best first, ties as their links stand.
 
     A link to a heading or block brings the chunk it names, a link without one the target's chunk
-    that is nearest to the query, a backlink the chunk that holds it.
+    that is nearest to the query, a backlink the chunk that holds it. Of several links to a note the
+    first whose sentence is nearest counts.
 
     :param seeds: the best notes, each by its best chunk.
     :param query: the query's vector; None leaves likeness out.
@@ -141,50 +136,33 @@ def neighbours_of(
     ring = list(seeds)
     roots = {seed.path: rank for rank, seed in enumerate(seeds, start=1)}
     for depth in range(1, expansion.depth + 1):
-        linked = linked_candidates(view, ring, query, direction="both", scope="note")
-        joined = [
-            one
-            for one in _joined(view, linked.candidates, query, now, depth, roots)
-            if one.path not in roots and one.path not in found
-        ]
-        found |= {one.path: one for one in joined}
-        walked = _ranked(joined)[: expansion.notes]
-        roots |= {one.path: one.hit_rank for one in walked}
-        ring = [HitPlace(one.path, one.chunk_id) for one in walked]
-    return _ranked(list(found.values()))
-
-
-def _joined(
-    view: Snapshot,
-    candidates: Sequence[LinkedNote],
-    query: Vector | None,
-    now: float,
-    depth: int,
-    roots: Mapping[str, int],
-) -> list[Neighbour]:
-    """The notes that some links lead to, each by the first whose sentence is nearest."""
-    links: dict[str, list[LinkedNote]] = {}
-    for one in candidates:
-        links.setdefault(one.path, []).append(one)
-    notes = view.notes_at(links)
-    pagerank = view.pagerank if links else {}
-    found: list[Neighbour] = []
-    for path, several in links.items():
-        best = max(several, key=lambda one: one.sentence_similarity or 0.0)
-        when = worked_on(notes[path]) if path in notes else 0.0
-        weight = pagerank.get(path, 0.0) * math.log1p(len(several)) * recency(when, now)
-        near = {one.link.path if one.forward else str(one.link.target_path) for one in several}
-        found.append(
-            Neighbour(
-                linked=best,
-                chunk_id=_chunk(view, best, query),
-                hit_rank=min(roots[one] for one in near),
-                depth=depth,
-                edges=len(several),
-                weight=weight * DECAY ** (depth - 1),
+        links: dict[str, list[LinkedNote]] = {}
+        for one in linked_candidates(view, ring, query, direction="both", scope="note")[0]:
+            if one.path not in roots and one.path not in found:
+                links.setdefault(one.path, []).append(one)
+        notes = view.notes_at(links)
+        pagerank = view.pagerank if links else {}
+        joined: list[Neighbour] = []
+        for path, several in links.items():
+            when = worked_on(notes[path]) if path in notes else 0.0
+            weight = pagerank.get(path, 0.0) * math.log1p(len(several)) * recency(when, now)
+            near = {one.link.path if one.forward else str(one.link.target_path) for one in several}
+            best = max(several, key=lambda one: one.sentence_similarity or 0.0)
+            joined.append(
+                Neighbour(
+                    linked=best,
+                    chunk_id=_chunk(view, best, query),
+                    hit_rank=min(roots[one] for one in near),
+                    depth=depth,
+                    edges=len(several),
+                    weight=weight * DECAY ** (depth - 1),
+                )
             )
-        )
-    return found
+        found |= {one.linked.path: one for one in joined}
+        walked = _ranked(joined)[: expansion.notes]
+        roots |= {one.linked.path: one.hit_rank for one in walked}
+        ring = [HitPlace(one.linked.path, one.chunk_id) for one in walked]
+    return _ranked(list(found.values()))
 
 
 def _chunk(view: Snapshot, candidate: LinkedNote, query: Vector | None) -> ChunkId:
@@ -217,11 +195,8 @@ def _ranked(neighbours: Sequence[Neighbour]) -> list[Neighbour]:
     return sorted(scored, key=lambda one: -one.score)
 
 
-EXPANDED = "expanded_from"
-"""What the metadata of a hit hold that no signal found by itself."""
-
-TOP = 10
-"""Hits among which expanded ones are counted."""
+EXPANDED = "expanded_from"  # what the metadata of a hit hold that no signal found by itself
+TOP = 10  # hits among which expanded ones are counted
 
 _log = logging.getLogger(__name__)
 
@@ -248,9 +223,7 @@ class GraphEnhancedRetriever(ThreadedRetriever):
         clock: Callable[[], float] = time.time,
         callback_manager: CallbackManager | None = None,
     ) -> None:
-        """Wire the retriever to the index.
-
-        :param weight: of the neighbours' ranking among the signals; with 0 they stand where the
+        """:param weight: of the neighbours' ranking among the signals; with 0 they stand where the
             other signals put them.
         :param allowed: add these chunks only; None for all.
         :param with_text: False leaves the nodes of expanded hits without text and metadata.
@@ -272,34 +245,51 @@ class GraphEnhancedRetriever(ThreadedRetriever):
         query = traced(query_bundle, kept=False)
         if self._expansion.notes == 0:
             return self._retriever.retrieve(query)
-        new: dict[ChunkId, Neighbour] | None = None
+        new: dict[ChunkId, Neighbour] = {}
+        asked = False
 
         def find(candidates: Sequence[ChunkId]) -> Hits:
-            nonlocal new
-            joining, new = self._joining(query, candidates)
+            nonlocal asked
+            asked, known = True, set(candidates)
+            joining = self._joining(query, candidates)
+            new.update((one.chunk_id, one) for one in joining if one.chunk_id not in known)
             return [(one.chunk_id, one.score) for one in joining]
 
-        before, query.expand = query.expand, Expand(find, self._weight)
+        before, query.expand = query.expand, (find, self._weight)
         try:
             hits = self._retriever.retrieve(query)
         finally:
             query.expand = before
-        if new is None:
-            return self._with_below(hits, query)
-        return [
-            NodeWithScore(node=noted(hit.node, **{EXPANDED: link.record()}), score=hit.score)
-            if (link := new.get(hit.node.node_id))
-            else hit
-            for hit in hits
-        ]
+        if asked:
+            return [
+                NodeWithScore(node=noted(hit.node, **{EXPANDED: link.record()}), score=hit.score)
+                if (link := new.get(hit.node.node_id))
+                else hit
+                for hit in hits
+            ]
+        view = view_for(query, self._view)
+        places = places_of(view, hits)
+        if hits and not any(places):
+            trace_of(query).warn(NONE_KNOWN.format(count=len(hits)))
+        find([one.chunk_id for one in places if one])
+        # Of a note of another index it is not known what its hits hold.
+        foreign = {
+            place.path
+            for hit, place in zip(hits, places, strict=True)
+            if place is not None and place.chunk_id != hit.node.node_id
+        }
+        added = [one for one in new.values() if one.linked.path not in foreign]
+        lowest = min((hit.score or 0.0 for hit in hits), default=0.0)
+        more: list[NodeWithScore] = []
+        for rank, one in enumerate(added, start=1):
+            signals = {EXPANSION: {"rank": rank, "score": one.score, "weight": None}}
+            node = light_node(one.chunk_id, signals=signals, **{EXPANDED: one.record()})
+            score = below(lowest, rank, len(added))
+            more.append(NodeWithScore(node=node, score=score))
+        return hits + (fill(more, view) if self._with_text else more)
 
-    def _joining(
-        self, query: QueryBundle, candidates: Sequence[ChunkId]
-    ) -> tuple[list[Neighbour], dict[ChunkId, Neighbour]]:
-        """Return the neighbours that join, best first, and those of them that are new, by chunk.
-
-        :param candidates: best first; the seeds are their first notes.
-        """
+    def _joining(self, query: QueryBundle, candidates: Sequence[ChunkId]) -> list[Neighbour]:
+        """Return the neighbours of the first notes of the candidates that join, best first."""
         view = view_for(query, self._view)
         trace = trace_of(query)
         with trace.timed(EXPANSION):
@@ -310,47 +300,22 @@ class GraphEnhancedRetriever(ThreadedRetriever):
             left = set(among([one.chunk_id for one in near], self._allowed))
             fit = [one for one in near if one.chunk_id in left]
             joining = fit[: self._expansion.notes]
-            known = set(candidates)
-            new = {one.chunk_id: one for one in joining if one.chunk_id not in known}
+            already = len({*candidates}.intersection(one.chunk_id for one in joining))
             trace.count(
                 EXPANSION,
                 seeds=len(seeds),
                 neighbours=len(near),
                 filtered_out=len(near) - len(fit),
                 over_limit=len(fit) - len(joining),
-                hits_already=len(joining) - len(new),
-                added=len(new),
+                hits_already=already,
+                added=len(joining) - already,
             )
-        return joining, new
-
-    def _with_below(self, hits: list[NodeWithScore], query: QueryBundle) -> list[NodeWithScore]:
-        """The hits of a retriever that is no fusion of ours, and below them the neighbours."""
-        view = view_for(query, self._view)
-        places = places_of(view, hits)
-        if hits and not any(places):
-            trace_of(query).warn(NONE_KNOWN.format(count=len(hits)))
-        joining, new = self._joining(query, [one.chunk_id for one in places if one])
-        foreign = {
-            place.path
-            for hit, place in zip(hits, places, strict=True)
-            if place is not None and place.chunk_id != hit.node.node_id
-        }
-        added = [one for one in joining if one.chunk_id in new and one.path not in foreign]
-        lowest = min((hit.score or 0.0 for hit in hits), default=0.0)
-        more: list[NodeWithScore] = []
-        for rank, one in enumerate(added, start=1):
-            signals = {EXPANSION: {"rank": rank, "score": one.score, "weight": None}}
-            node = light_node(one.chunk_id, signals=signals, **{EXPANDED: one.record()})
-            score = below(lowest, 1.0 - rank / (len(added) + 1))
-            more.append(NodeWithScore(node=node, score=score))
-        return hits + (fill(more, view) if self._with_text else more)
+        return joining
 
 
 def count_expanded(hits: Sequence[NodeWithScore], query: QueryBundle) -> None:
-    """Count in the query's trace, and log, how many of the first ten hits only a link brought.
-
-    :param hits: best first, after every stage that may still move them.
-    """
+    """Count in the query's trace, and log, how many of the first ten hits, in the order that they end
+    up in, only a link brought."""
     trace = trace_of(query)
     if EXPANSION in trace.counts:
         reached = sum(EXPANDED in hit.node.metadata for hit in hits[:TOP])

@@ -17,8 +17,7 @@ from notehop.indexing.tokens import NAMES, clear_language
 
 Intent = Literal["none", "status", "discovery", "concept", "person", "timeline"]
 
-ABOUT = "{x}"
-"""The hole of a rule."""
+ABOUT = "{x}"  # the hole of a rule
 
 _PART = re.compile(r"\([^)]*\)|\[[^\]]*\]|\{x\}|[^ ]+")
 _WORD = re.compile(r"[^ ']+")
@@ -26,8 +25,8 @@ _WORD = re.compile(r"[^ ']+")
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A phrase that tells an intent, or asks for themes; ``example`` is a query that it takes, and
-    ``about`` what stands in the hole of one for themes."""
+    """A phrase that tells an intent, or asks for themes; ``example`` is a query that it takes, ``about``
+    what stands there in the hole."""
 
     intent: Intent
     language: str
@@ -62,8 +61,7 @@ BEFORE: Sequence[str] = _TABLE["before"]
 AFTER: Sequence[str] = _TABLE["after"]
 """Words around the name of what a query is about that are no part of it."""
 
-MOST_WORDS = 24
-"""Words of a query that can be a question about one thing; longer ones are text."""
+MOST_WORDS = 24  # words of a query that can be a question about one thing; longer ones are text
 
 _APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "ʼ": "'", "`": "'", "-": " ", "_": " ", ":": " "})
 _LONG_GAP = " " * 10
@@ -88,7 +86,7 @@ class IntentReading:
 def read(text: str, named: Named) -> IntentReading:
     """Return the intent of a query by the first rule that takes it, ``none`` if there is none.
 
-    :param named: asked once at most, and only where a strict rule could take the query.
+    :param named: asked once at most, only where a strict rule could take the query.
     """
     taken = list(_taken(text))
     loose = next(((rule, about) for rule, about in taken if not rule.strict), None)
@@ -124,10 +122,16 @@ def names_of(said: str) -> list[str]:
     """The names that words may stand for: as they are, and without words around a name."""
     found = [bare(said)]
     for name in found:
-        words = name.split()
-        before = (bare(name[len(one) :]) for one in BEFORE if _starts(name, one))
-        after = (bare(name[: -len(one)]) for one in AFTER if _ends(name, one))
-        found += [one for one in (*before, *after) if one and len(words) > 1 and one not in found]
+        written = name.translate(_APOSTROPHES).lower()
+        shorter = [
+            name[len(one) :]
+            for one in BEFORE
+            if written.startswith(one if one.endswith("'") else f"{one} ")
+        ]
+        shorter += [name[: -len(one)] for one in AFTER if written.endswith(f" {one}")]
+        found += [
+            one for one in map(bare, shorter) if one and len(name.split()) > 1 and one not in found
+        ]
         if "'" in name and name.lower().endswith("'s") and (own := name[:-2]) not in found:
             found.append(own)
     return [name for name in found if name]
@@ -200,37 +204,19 @@ def _either(part: str) -> list[str]:
     return [flat(one).strip() for one in part.strip("()[]").split("|")]
 
 
-def _starts(name: str, word: str) -> bool:
-    blank = "" if word.endswith("'") else " "
-    return name.translate(_APOSTROPHES).lower().startswith(word + blank)
-
-
-def _ends(name: str, word: str) -> bool:
-    return name.translate(_APOSTROPHES).lower().endswith(f" {word}")
-
-
 DECIDED_BY = "decided_by"
 """What the metadata of a hit hold whose place signals decided: their names."""
 
 DECIDING: Mapping[str, frozenset[str]] = {"status": frozenset({"subject", "recent"})}
-"""Intent -> the signals that decide in it: the newest news of a project are what a question for its
-status is after, however little their text resembles it."""
+"""Intent -> the signals that decide in it, however little the text of what they bring resembles the
+question."""
 
 
-@dataclass(frozen=True, slots=True)
-class Weights:
-    """Signal name -> weight, 0 or more; ``reasons`` tells in words what a language changed.
-
-    ``deciding`` are the signals whose hits stand first whatever their text resembles.
-    """
-
-    by_signal: dict[str, float]
-    reasons: tuple[str, ...] = ()
-    deciding: frozenset[str] = frozenset()
-
-
-def weigh(text: str, settings: Settings, intent: Intent, language: str) -> Weights:
-    """Return the weights of a query: those of the settings, as its intent and language change them.
+def weigh(
+    text: str, settings: Settings, intent: Intent, language: str
+) -> tuple[dict[str, float], list[str]]:
+    """Return the weight of each signal for a query, 0 or more, as its intent and language change those
+    of the settings; and in words what its language changed.
 
     A model that does not read a language ranks by the names and numbers in it: as an equal, it
     would drag down what the words find (docs/decisions/words.md has the measurement).
@@ -243,8 +229,7 @@ def weigh(text: str, settings: Settings, intent: Intent, language: str) -> Weigh
     weights = retrieval.weights.model_dump()
     if intent != "none":
         weights |= getattr(retrieval.intents, intent).model_dump(exclude_none=True)
-    deciding = DECIDING.get(intent, frozenset())
-    read = languages_read(settings.embedding)
+    read = languages_read(settings.embedding.model)
     asked = None if read is None else clear_language(text)
     # Notes in no language that is known may be lists, code or what else: that is no reason.
     spoken = asked or ("" if language == "und" else language)
@@ -252,7 +237,7 @@ def weigh(text: str, settings: Settings, intent: Intent, language: str) -> Weigh
     # The last signal that finds hits is left as it is: something has to rank.
     reads = read is None or not spoken or spoken in read or retrieval.unread_share == 1
     if reads or not any(left.values()):
-        return Weights(weights, (), deciding)
+        return weights, []
     whose = "the query is in" if asked else "the notes are in"
     reason = f"{whose} {NAMES.get(spoken, spoken)}, which the embedding model does not read"
-    return Weights(left, (reason,), deciding)
+    return left, [reason]

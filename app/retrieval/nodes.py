@@ -1,7 +1,5 @@
-"""The LlamaIndex node of a chunk: light while it is a candidate, whole once it is shown.
-
-Where in the index the hits of any retriever stand, and what our postprocessors share.
-"""
+"""The LlamaIndex node of a chunk: light while it is a candidate, whole once it is shown; and where in
+the index the hits of any retriever stand."""
 
 from __future__ import annotations
 
@@ -35,11 +33,8 @@ from notehop.indexing.stores.reader import Snapshot
 
 Node = TypeVar("Node", bound=BaseNode)
 
-Vector = NDArray[np.float32]
-"""Shape (dimensions,), length 1 unless it is all zeros."""
-
-Hits = Sequence[tuple[ChunkId, float]]
-"""Distinct ids with their score, best first, ties by id."""
+Vector = NDArray[np.float32]  # shape (dimensions,), length 1 unless it is all zeros
+Hits = Sequence[tuple[ChunkId, float]]  # distinct ids with their score, best first, ties by id
 
 FOR_THE_MODEL = frozenset({"path", "title", "heading", "role", "label", "reason"})
 """The metadata that a language model is shown by LlamaIndex's own synthesizers, where it says
@@ -77,32 +72,29 @@ def to_node(
         # A question may call the note by one of them.
         metadata["aliases"] = list(note.aliases)
     metadata |= more
-    return TextNode(
-        id_=chunk.id,
-        text=chunk.text,
-        metadata=metadata,
-        relationships=_relationships(chunk, note, siblings),
-        **_hidden(metadata),
-    )
-
-
-def _relationships(
-    chunk: ChunkRow, note: NoteRow, siblings: Sequence[ChunkId]
-) -> dict[NodeRelationship, RelatedNodeType]:
-    found: dict[NodeRelationship, RelatedNodeType] = {
+    relationships: dict[NodeRelationship, RelatedNodeType] = {
         NodeRelationship.SOURCE: RelatedNodeInfo(
             node_id=note.path, node_type=ObjectType.DOCUMENT, hash=note.content_hash
         )
     }
     if chunk.id in siblings:
         at = siblings.index(chunk.id)
-        beside = ((NodeRelationship.PREVIOUS, at - 1), (NodeRelationship.NEXT, at + 1))
-        for relationship, place in beside:
-            if 0 <= place < len(siblings):
-                found[relationship] = RelatedNodeInfo(
-                    node_id=siblings[place], node_type=ObjectType.TEXT
+        beside = {
+            NodeRelationship.PREVIOUS: siblings[:at][-1:],
+            NodeRelationship.NEXT: siblings[at + 1 : at + 2],
+        }
+        for relationship, ids in beside.items():
+            for id_ in ids:
+                relationships[relationship] = RelatedNodeInfo(
+                    node_id=id_, node_type=ObjectType.TEXT
                 )
-    return found
+    return TextNode(
+        id_=chunk.id,
+        text=chunk.text,
+        metadata=metadata,
+        relationships=relationships,
+        **_hidden(metadata),
+    )
 
 
 class _LightNode(TextNode):
@@ -110,7 +102,7 @@ class _LightNode(TextNode):
 
     @property
     def hash(self) -> str:
-        """The id, in place of a hash of the text and metadata that are not there yet."""
+        """The id: text and metadata are not there yet."""
         return self.node_id
 
 
@@ -120,10 +112,8 @@ def light_node(chunk_id: ChunkId, **metadata: Any) -> TextNode:
 
 
 def light_hits(hits: Hits) -> list[NodeWithScore]:
-    """Return a node without text or metadata for each hit.
-
-    A hit without a positive score is dropped: nothing of it matches the query.
-    """
+    """Return a node without text or metadata for each hit; one without a positive score matches
+    nothing and is dropped."""
     return [
         NodeWithScore(node=_LightNode(id_=chunk_id), score=float(score))
         for chunk_id, score in hits
@@ -161,8 +151,9 @@ def fill(hits: Sequence[NodeWithScore], view: Snapshot) -> list[NodeWithScore]:
     return filled
 
 
-def below(lowest: float, share: float) -> float:
-    """Return a score under ``lowest``, the nearer to it the larger ``share`` (0 to below 1)."""
+def below(lowest: float, rank: int, count: int) -> float:
+    """Return the score of one of ``count`` hits that stand below the ``lowest``, in its rank from 1."""
+    share = 1.0 - rank / (count + 1)
     return lowest - (abs(lowest) or 1.0) * (1.0 - share)
 
 
@@ -181,13 +172,12 @@ NONE_KNOWN = (
     "in its metadata, so nothing that is linked with them was looked for"
 )
 
-_COMPARED = 80
-"""Characters at the beginning of a text by which its chunk is found."""
+_COMPARED = 80  # characters at the beginning of a text by which its chunk is found
 
 
 @dataclass(frozen=True, slots=True)
 class HitPlace:
-    """The note of a hit, and its chunk: the hit's own, or of a foreign one that which is nearest."""
+    """The note of a hit, and its chunk; of a hit of another index, the nearest one."""
 
     path: str
     chunk_id: ChunkId
@@ -200,27 +190,20 @@ def places_of(view: Snapshot, hits: Sequence[NodeWithScore]) -> list[HitPlace | 
     path of its note in the vault, or ends with it. Its chunk is that of its ``first_line`` and
     ``last_line``, else of its text, else the first.
     """
-    paths = view.paths_of(hit.node.node_id for hit in hits)
-    foreign = [hit.node for hit, path in zip(hits, paths, strict=True) if path is None]
-    told = {node.node_id: _tails(node.metadata) for node in foreign}
-    known = view.notes_at(dict.fromkeys(tail for tails in told.values() for tail in tails))
-    notes = {id_: next((one for one in tails if one in known), None) for id_, tails in told.items()}
-    ids = {path: view.chunk_ids_of(path) for path in notes.values() if path is not None}
-    chunks = view.chunks([one for some in ids.values() for one in some])
+    ids = [hit.node.node_id for hit in hits]
     found: list[HitPlace | None] = []
-    for hit, path in zip(hits, paths, strict=True):
-        id_ = hit.node.node_id
-        if path is not None:
-            found.append(HitPlace(path, id_))
-            continue
-        note = notes[id_]
-        own = [] if note is None else [chunks[one] for one in ids[note] if one in chunks]
-        found.append(HitPlace(own[0].path, _nearest(hit.node, own)) if own else None)
+    for hit, id_, path in zip(hits, ids, view.paths_of(ids), strict=True):
+        if path is None:
+            # Of what a file's path may stand for in the vault the longest.
+            path = next(iter(view.notes_at(_tails(hit.node.metadata))), "")
+            chunks = view.chunks_of(path)
+            id_ = _nearest(hit.node, chunks) if chunks else ""
+        found.append(HitPlace(path, id_) if id_ else None)
     return found
 
 
 def _tails(metadata: Mapping[str, object]) -> list[str]:
-    """The paths in a vault that a file's path may stand for, the longest first."""
+    """The ends of the path that a hit's metadata name, the longest first."""
     for key in ("path", "file_path"):
         told = metadata.get(key)
         if isinstance(told, str) and told.strip():

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from heapq import nsmallest
 from itertools import groupby
 from typing import Any
@@ -21,9 +21,8 @@ from rapidfuzz.distance import OSA, Indel
 from notehop.app.retrieval.fusion import DISPATCH
 from notehop.app.retrieval.nodes import VaultPostprocessor, noted
 from notehop.app.retrieval.retrievers import known_vector
-from notehop.app.retrieval.trace import TracedQuery, trace_of, view_for
+from notehop.app.retrieval.trace import trace_of, view_for
 from notehop.indexing.stores.lexical import LexicalIndex
-from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.stores.reader import Generation, Snapshot
 from notehop.indexing.tokens import Tokenizer, detect_language
 from notehop.indexing.tokens.languages import FUNCTION_WORDS
@@ -58,9 +57,9 @@ class Word:
     """A word of a question that says something.
 
     ``written`` is as it stands there, ``tokens`` as the index has it: its parts and spellings, too,
-    and the compounds that it meets in the vault.
-    ``chunks`` counts those that hold the token that most of them hold; 0 for a word that stands
-    nowhere. ``idf`` is the rarity of that token as in Lucene's BM25Similarity, above 0.
+    and the compounds that it meets in the vault. ``chunks`` counts those that hold the token that most
+    of them hold; 0 for a word that stands nowhere. ``idf`` is the rarity of that token as in Lucene's
+    BM25Similarity, above 0.
     """
 
     written: str
@@ -75,11 +74,7 @@ class Word:
 
 
 def question_words(text: str, tokenizer: Tokenizer, vocabulary: LexicalIndex) -> tuple[Word, ...]:
-    """The words of a question in its order, each once, without function words.
-
-    :param tokenizer: the one of the index.
-    :returns: empty for a question of function words alone.
-    """
+    """The words of a question in its order, each once, without function words."""
     # Of a question in another language than the notes no small word is in any of them.
     small = FUNCTION_WORDS.get(detect_language([text], tokenizer.language), frozenset())
     found: dict[tuple[str, ...], Word] = {}
@@ -97,16 +92,13 @@ def idf(holding: int, chunks: int) -> float:
 
 
 _known: WeakKeyDictionary[Generation, NDArray[np.float32]] = WeakKeyDictionary()
-"""Generation -> how alike its passages of different notes are: the cosines of pairs, ascending, and
-none in a vault of fewer than `FEWEST_NOTES` notes, in which nothing can be told from chance."""
+"""Generation -> how alike its passages of different notes are: the cosines of pairs, ascending; none in
+a vault of fewer than `FEWEST_NOTES` notes."""
 
 
 def chance_bar(view: Snapshot, words: Sequence[Word]) -> float:
     """The similarity up to which a passage may be near a query by chance: the more of the query
-    stands nowhere in the vault, the higher. -1 where nothing is known.
-
-    Equal indexes have equal ones: the passages that are compared are chosen by their ids.
-    """
+    stands nowhere in the vault, the higher. -1 where nothing is known."""
     if (likeness := _known.get(view.shared)) is None:
         likeness = _known[view.shared] = _measured(view)
     total = math.fsum(word.idf for word in words)
@@ -135,9 +127,8 @@ def _measured(view: Snapshot) -> NDArray[np.float32]:
 class RelevancePostprocessor(VaultPostprocessor):
     """Tells of each source how much better than chance it fits: ``metadata["relevance"]``, 0 to 1, is
     the share of the query's words that it holds, weighed by their rarity, or how far its likeness to
-    the query is above the background, whichever is more; a query without a vector goes by words
-    alone. ``metadata["weak"]``: it is no nearer than by chance, and holds less than half of the
-    words. What the query names exactly is what was asked for.
+    the query is above the background, whichever is more. ``metadata["weak"]``: it is no nearer than by
+    chance, and holds less than half of the words. What the query names exactly is what was asked for.
 
     With ``weight``, the first :data:`REORDERED` hits are ordered anew: ``weight`` times its
     relevance, in units of the best score, is added to the score of each.
@@ -169,32 +160,25 @@ class RelevancePostprocessor(VaultPostprocessor):
 
     def _judged(self, hits: Sequence[NodeWithScore], query: QueryBundle) -> list[NodeWithScore]:
         view = view_for(query, self.view)
-        words = query.words if isinstance(query, TracedQuery) else None
-        if words is None:
-            words = question_words(query.query_str, self.tokenizer, view.lexical)
-        # Sources that were not judged before.
-        ids = [
-            hit.node.node_id
-            for hit in hits
-            if hit.node.metadata.get("role", "source") == "source"
-            and "relevance" not in hit.node.metadata
-        ]
+        words = question_words(query.query_str, self.tokenizer, view.lexical)
+        ids = [hit.node.node_id for hit in hits if hit.node.metadata.get("role") != "connected"]
         held = view.lexical.held((token for word in words for token in word.tokens), ids)
         bar = chance_bar(view, words)
         rows = view.chunk_vectors
         vector = known_vector(query, rows)
         near = [math.nan] * len(ids) if vector is None else rows.similarities(vector, ids)
-        known: dict[ChunkId, tuple[float, bool]] = {}
-        for id_, similarity in zip(ids, map(float, near), strict=True):
-            by_words = coverage(words, held.get(id_, ()))
-            above = (similarity - bar) / (1 - bar) if bar < 1 and similarity == similarity else 0.0
-            value = round(min(max(by_words, above, 0.0), 1.0), 4)
-            known[id_] = value, above <= 0 and by_words < ENOUGH_WORDS
+        likeness = dict(zip(ids, map(float, near), strict=True))
         found: list[NodeWithScore] = []
         for hit in hits:
-            if (judged := known.get(hit.node.node_id)) is not None:
-                named = DISPATCH in (hit.node.metadata.get("signals") or {})
-                relevance, weak = (1.0, False) if named else judged
+            if (id_ := hit.node.node_id) in likeness:
+                by_words, similarity = coverage(words, held.get(id_, ())), likeness[id_]
+                above = 0.0
+                if bar < 1 and similarity == similarity:
+                    above = (similarity - bar) / (1 - bar)
+                relevance = round(min(max(by_words, above, 0.0), 1.0), 4)
+                weak = above <= 0 and by_words < ENOUGH_WORDS
+                if DISPATCH in (hit.node.metadata.get("signals") or {}):
+                    relevance, weak = 1.0, False
                 node = noted(hit.node, relevance=relevance, weak=weak)
                 hit = NodeWithScore(node=node, score=hit.score)
             found.append(hit)
@@ -202,42 +186,21 @@ class RelevancePostprocessor(VaultPostprocessor):
 
 
 def coverage(words: Sequence[Word], held: Collection[str]) -> float:
-    """The share of a question that a passage holds, its words weighed by their rarity, 0 to 1.
-
-    :param held: the tokens of the passage, with those of its names and headings.
-    :returns: 0 for a question without words.
-    """
+    """The share of a question that a passage holds, its words weighed by their rarity, 0 to 1; ``held``
+    are the tokens of the passage, with those of its names and headings."""
     total = math.fsum(word.idf for word in words)
     found = math.fsum(word.idf for word in words if any(token in held for token in word.tokens))
     return found / total if total > 0 else 0.0
 
 
-SHORTEST = 4
-"""Letters of a word that may be misspelled: shorter ones are near to too many others."""
+SHORTEST = 4  # letters of a word that may be misspelled: shorter ones are near to too many others
 
 SHORTEST_UNKNOWN = 6
 """The same where nothing tells misspelled words from words that the vault does not use."""
 
-LONG = 8
-"""Letters from which two may be wrong, not one."""
-
-CANDIDATES = 24
-"""Words of the vault that are looked at for one of the query."""
-
-TEXTS = 2
-"""Passages that are read for a stem, to see as what word it stands there."""
-
-
-@dataclass(frozen=True, slots=True)
-class Corrected:
-    """A query as it is searched for. ``words``: as written -> as searched for, in its order.
-
-    ``question`` are the words of a text that was left as it is.
-    """
-
-    text: str
-    words: Mapping[str, str] = field(default_factory=dict)
-    question: tuple[Word, ...] | None = None
+LONG = 8  # letters from which two may be wrong, not one
+CANDIDATES = 24  # words of the vault that are looked at for one of the query
+TEXTS = 2  # passages that are read for a stem, to see as what word it stands there
 
 
 def corrected(
@@ -245,7 +208,7 @@ def corrected(
     view: Snapshot,
     tokenizer: Tokenizer,
     is_word: Callable[[str], bool] | None,
-) -> Corrected:
+) -> tuple[str, dict[str, str]]:
     """Read words that stand nowhere in the vault as the nearest that do.
 
     Left as they are: short words, those with digits or marks in them, in capitals or camelCase
@@ -254,31 +217,25 @@ def corrected(
 
     :param is_word: tells of a word, in small letters, whether it is one; None where nobody can, and
         then words have to be longer.
+    :returns: the text to search for; its changed words, as written -> as searched for, in its order.
     """
     shortest = SHORTEST if is_word is not None else SHORTEST_UNKNOWN
     read: dict[str, str] = {}
-    question = question_words(text, tokenizer, view.lexical)
-    for word in question:
-        if (
-            word.missing
-            and len(word.written) >= shortest
-            and _may_be_misspelled(word.written)
-            and not (is_word is not None and is_word(word.written.lower()))
-        ):
-            nearest = _nearest(word.written.lower(), word.tokens[0], view, tokenizer)
+    for word in question_words(text, tokenizer, view.lexical):
+        written, small = word.written, word.written.lower()
+        if not word.missing or len(written) < shortest or not written.isalpha():
+            continue
+        if written[1:] != small[1:] or subwords(written).characters:
+            continue
+        if is_word is None or not is_word(small):
+            nearest = _nearest(small, word.tokens[0], view, tokenizer)
             if nearest is not None:
-                named = word.written[0].isupper()
-                read[word.written] = nearest.capitalize() if named else nearest
+                read[written] = nearest.capitalize() if written[0].isupper() else nearest
     if not read:
-        return Corrected(text, question=question)
+        return text, {}
     either = "|".join(map(re.escape, sorted(read, key=len, reverse=True)))
     changed = re.sub(rf"(?<!\w)(?:{either})(?!\w)", lambda found: read[found[0]], text)
-    return Corrected(changed, read)
-
-
-def _may_be_misspelled(written: str) -> bool:
-    inside = written[1:]
-    return written.isalpha() and inside == inside.lower() and not subwords(written).characters
+    return changed, read
 
 
 def _nearest(word: str, stem: str, view: Snapshot, tokenizer: Tokenizer) -> str | None:
@@ -305,11 +262,8 @@ def _is_likely(word: str, meant: str) -> bool:
         return False
     if len(word) >= SHORTEST_UNKNOWN or len(word) < len(meant):
         return True
-    return sorted(word) == sorted(meant) or _typed_once(word) == _typed_once(meant)
-
-
-def _typed_once(word: str) -> str:
-    return "".join(letter for letter, _ in groupby(word))
+    once, other = ([letter for letter, _ in groupby(one)] for one in (word, meant))
+    return sorted(word) == sorted(meant) or once == other
 
 
 def _written(stems: Sequence[str], view: Snapshot) -> set[str]:

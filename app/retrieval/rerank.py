@@ -26,30 +26,21 @@ if TYPE_CHECKING:
     from notehop.config.ranking_settings import RerankSettings
 
 
-MAX_TOKENS = 512
-"""Tokens of a pair that are read, where the model has no smaller window."""
-
-
 class CrossEncoderScorer:
-    """A cross-encoder behind LlamaIndex's ``SentenceTransformerRerank``. Threads may share it.
+    """A cross-encoder behind LlamaIndex's ``SentenceTransformerRerank``. Threads may share it; ``name``
+    is that of the model in the settings.
 
     One query at a time has its pairs scored, which holds ``turn`` for that: two would only slow each
-    other down. A model that did
-    not load is not tried again: that takes seconds, and every query would wait for it.
+    other down. A model that did not load is not tried again: every query would wait for it.
     """
 
     def __init__(self, settings: RerankSettings) -> None:
-        """Read no file yet."""
-        self._settings = settings
+        self.name = settings.model
+        self._device = settings.device
         self._loading = threading.Lock()
         self.turn = threading.Lock()
         self._model: Any = None
         self._broken: ModelError | None = None
-
-    @property
-    def name(self) -> str:
-        """The model as the settings name it."""
-        return self._settings.model
 
     def load(self) -> None:
         """Load the model, unless it is loaded: some seconds, most of them for torch.
@@ -63,7 +54,19 @@ class CrossEncoderScorer:
                 raise self._broken
             folder = reranker_folder(self.name)
             try:
-                self._model = _loaded(folder, self._settings.device)
+                with quiet_loading():
+                    from llama_index.postprocessor.sbert_rerank import SentenceTransformerRerank
+
+                    self._model = SentenceTransformerRerank(
+                        model=str(folder),
+                        device=None if self._device == "auto" else self._device,
+                        # Its pairs are as long as the model reads.
+                        cross_encoder_kwargs={
+                            "max_length": None,
+                            "local_files_only": True,
+                            "trust_remote_code": False,
+                        },
+                    )
                 # The first pass is slower than the others; and it shows what the model gives.
                 self.scores("warm", ["A passage.", "Another one."])
             except Exception as exc:  # files of all kinds fail in all kinds of ways
@@ -115,7 +118,6 @@ def reranker_name(name: str) -> str:
 def reranker_folder(name: str) -> Path:
     """Return the folder with the files of a cross-encoder: local, or in the hub's local cache.
 
-    :param name: a folder, or a hub name, as :func:`reranker_name` reads it.
     :raises ModelError: if it is not on this machine.
     """
     hub_name = reranker_name(name)
@@ -128,36 +130,7 @@ def reranker_folder(name: str) -> Path:
     return found
 
 
-def _loaded(folder: Path, device: str) -> Any:
-    with quiet_loading():
-        from llama_index.postprocessor.sbert_rerank import SentenceTransformerRerank
-
-        return SentenceTransformerRerank(
-            model=str(folder),
-            device=None if device == "auto" else device,
-            cross_encoder_kwargs={
-                "max_length": _window(folder),
-                "local_files_only": True,
-                "trust_remote_code": False,
-            },
-        )
-
-
-def _window(folder: Path) -> int:
-    """The positions that the model has, 512 at most: longer pairs would fail, or take long."""
-    from transformers import AutoConfig
-
-    config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
-    most = getattr(config, "max_position_embeddings", None)
-    if not isinstance(most, int) or most < 1:
-        return MAX_TOKENS
-    # RoBERTa counts positions from behind its padding token, and has two for that.
-    own = most - 2 if "roberta" in str(getattr(config, "model_type", "")) else most
-    return min(MAX_TOKENS, own)
-
-
-STAGE = "rerank"
-"""The name of this stage in a query's trace, and of its record in a hit's metadata."""
+STAGE = "rerank"  # the name of this stage in a query's trace, and of its record in a hit's metadata
 
 LOADING = "rerank model"
 """The stage in which the model is loaded, once; it does not count against the budget."""
@@ -193,9 +166,14 @@ class RerankPostprocessor(VaultPostprocessor):
             raise ValueError("a rerank needs the query; hand it in as query_bundle")
         query = query_bundle
         trace = trace_of(query)
-        head = nodes[: self.candidates]
         # The text of each under its title and headings; a chunk that is not there has none.
-        texts = {hit.node.node_id: _framed(hit) for hit in fill(head, view_for(query, self.view))}
+        texts: dict[str, str] = {}
+        for hit in fill(nodes[: self.candidates], view_for(query, self.view)):
+            about, text = hit.node.metadata, hit.node.get_content()
+            title, headings = str(about.get("title", "")), tuple(about.get("heading_path") or ())
+            texts[hit.node.node_id] = (
+                f"{embedded_prefix(title, headings)}\n{text}" if title else text
+            )
         if len(texts) < 2 or not query.query_str.strip():
             return nodes
         try:
@@ -235,17 +213,8 @@ class RerankPostprocessor(VaultPostprocessor):
         return None
 
 
-def _framed(hit: NodeWithScore) -> str:
-    about, text = hit.node.metadata, hit.node.get_content()
-    title, headings = str(about.get("title", "")), tuple(about.get("heading_path") or ())
-    return f"{embedded_prefix(title, headings)}\n{text}" if title else text
-
-
 def _ordered(nodes: Sequence[NodeWithScore], scores: Mapping[str, float]) -> list[NodeWithScore]:
-    """Return the hits by rerank score, ties as they came; those without one below, as they came.
-
-    Decided hits stay first, with a score that no other one exceeds.
-    """
+    """The hits by rerank score, those without one below; decided ones stay first, with the best."""
     best, lowest = max(scores.values()), min(scores.values())
     first: list[NodeWithScore] = []
     scored: list[NodeWithScore] = []
@@ -263,5 +232,5 @@ def _ordered(nodes: Sequence[NodeWithScore], scores: Mapping[str, float]) -> lis
         into.append(NodeWithScore(node=node, score=best if decided else score))
     scored.sort(key=lambda hit: -(hit.score or 0.0))
     for number, hit in enumerate(rest, start=1):
-        hit.score = below(lowest, 1.0 - number / (len(rest) + 1))
+        hit.score = below(lowest, number, len(rest))
     return [*first, *scored, *rest]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -52,23 +52,18 @@ def query_vector(query: QueryBundle, embed_model: BaseEmbedding, rows: ChunkVect
 
 
 def known_vector(query: QueryBundle, rows: ChunkVectors) -> Vector | None:
-    """Return the vector of the query, length 1, if it has one; None if it is to be made.
-
-    One that a query brings with it, and that is not as long as those of the rows, is of another
-    model: it is left alone, and the query's trace says so, once.
-    """
+    """Return the vector of the query, length 1, if it has one that fits the rows; one of another model is
+    left alone with a warning."""
     if isinstance(query, TracedQuery) and query.vector is not None:
         return query.vector
     if query.embedding is None:
         return None
     if len(query.embedding) == rows.dimensions:
         return _kept(query, query.embedding)
-    message = (
+    trace_of(query).warn(
         f"the query brought a vector of {len(query.embedding)} numbers, which is of another model "
         f"than the {rows.dimensions} of the index: it was embedded anew"
     )
-    if message not in trace_of(query).warnings:
-        trace_of(query).warn(message)
     return None
 
 
@@ -83,11 +78,8 @@ def _kept(query: QueryBundle, embedding: Sequence[float] | Vector) -> Vector:
 
 
 class SignalRetriever(ThreadedRetriever):
-    """A retriever of chunks of the index.
-
-    ``retrieve`` gives nodes; :meth:`rank` the same hits as ids with scores, for a fusion: nodes for
-    200 candidates, of which it shows a few, would take longer than finding them.
-    """
+    """A retriever of chunks of the index: :meth:`rank` gives ids with scores, for a fusion; to make nodes
+    of 200 candidates, of which it shows a few, would take longer than finding them."""
 
     def __init__(
         self,
@@ -98,35 +90,25 @@ class SignalRetriever(ThreadedRetriever):
         callback_manager: CallbackManager | None = None,
         **more: Any,
     ) -> None:
-        """Wire the signal to the index.
-
-        :param allowed: find these chunks only; None for all.
+        """:param allowed: find these chunks only; None for all.
         :param with_text: False leaves text and metadata of the nodes empty, for a stage that shows
             a few of many candidates and fills those.
-        :param more: for a base class.
         """
         super().__init__(callback_manager=callback_manager, **more)
         self.with_text = with_text
-        self._source = view
+        self.source = view
         self._allowed = allowed
 
     def rank(self, query: QueryBundle, among: Collection[ChunkId] | None = None) -> Hits:
-        """Return the chunks that match with their score, above 0; best first, ties by id.
-
-        :param among: rank these alone, which are allowed, and all that match; None ranks what is
-            allowed.
-        """
+        """Return the chunks that match with their score, above 0; best first, ties by id. ``among`` are
+        ranked alone, and all that match; None ranks what is allowed."""
         # Not marked abstract: LlamaIndex wraps what fills an abstract method in a span, which costs
         # as much as the ranking.
         raise NotImplementedError
 
-    def fill(self, hits: Sequence[NodeWithScore], query: QueryBundle) -> list[NodeWithScore]:
-        """Return hits of this query with text and metadata."""
-        return fill(hits, view_for(query, self._source))
-
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         hits = light_hits(self.rank(query_bundle))
-        return self.fill(hits, query_bundle) if self.with_text else hits
+        return fill(hits, view_for(query_bundle, self.source)) if self.with_text else hits
 
 
 def _at_least_1(similarity_top_k: int) -> int:
@@ -136,10 +118,7 @@ def _at_least_1(similarity_top_k: int) -> int:
 
 
 class SemanticRetriever(SignalRetriever):
-    """Ranks chunks by the cosine of their vector to the query's; the score is the cosine.
-
-    Every vector is compared, so that the same index gives the same ranking.
-    """
+    """Ranks chunks by the cosine of their vector to the query's: every vector is compared."""
 
     def __init__(
         self,
@@ -149,12 +128,8 @@ class SemanticRetriever(SignalRetriever):
         similarity_top_k: int = 100,
         **more: Any,
     ) -> None:
-        """Wire the signal to the index.
-
-        :param embed_model: the model that embedded the chunks.
-        :param similarity_top_k: how many hits at most.
-        :param more: as of :class:`SignalRetriever`.
-        :raises ValueError: if ``similarity_top_k`` < 1.
+        """:param embed_model: the model that embedded the chunks.
+        :raises ValueError: if ``similarity_top_k``, the most hits, is below 1.
         """
         super().__init__(view, **more)
         self._embed_model = embed_model
@@ -162,7 +137,7 @@ class SemanticRetriever(SignalRetriever):
 
     def rank(self, query: QueryBundle, among: Collection[ChunkId] | None = None) -> Hits:
         """Return the chunks whose cosine is above 0, as :meth:`SignalRetriever.rank`."""
-        view = view_for(query, self._source)
+        view = view_for(query, self.source)
         rows = view.chunk_vectors
         k, allowed = (self._top_k, self._allowed) if among is None else (len(among), among)
         hits = rows.top(query_vector(query, self._embed_model, rows), k, allowed)
@@ -190,21 +165,14 @@ class FieldBM25:
 
 
 class LexicalRetriever(SignalRetriever, BM25Retriever):  # type: ignore[misc]
-    """LlamaIndex's ``BM25Retriever`` over the fields of chunks, with the words of our tokenizer.
-
-    The stock one pads with nodes that match nothing, cannot be empty, and reads every query as
-    English. This one finds nothing where no word matches; the score is that of BM25.
-    """
+    """LlamaIndex's ``BM25Retriever`` over the fields of chunks, with the words of our tokenizer. The stock
+    one pads with nodes that match nothing, cannot be empty, and reads every query as English."""
 
     def __init__(
         self, view: ViewSource, tokenizer: Tokenizer, *, similarity_top_k: int = 100, **more: Any
     ) -> None:
-        """Wire the signal to the index.
-
-        :param tokenizer: the one that made the index's tokens.
-        :param similarity_top_k: how many hits at most.
-        :param more: as of :class:`SignalRetriever`.
-        :raises ValueError: if ``similarity_top_k`` < 1.
+        """:param tokenizer: the one that made the index's tokens.
+        :raises ValueError: if ``similarity_top_k``, the most hits, is below 1.
         """
         top_k = _at_least_1(similarity_top_k)
         bm25 = FieldBM25(tokenizer)
@@ -212,18 +180,9 @@ class LexicalRetriever(SignalRetriever, BM25Retriever):  # type: ignore[misc]
 
     def rank(self, query: QueryBundle, among: Collection[ChunkId] | None = None) -> Hits:
         """Return the chunks that hold a word of the query, as :meth:`SignalRetriever.rank`."""
-        k, allowed = self.similarity_top_k, self._allowed
-        if among is not None:
-            k, allowed = len(among), among
-        view = view_for(query, self._source)
+        top_k, view = self.similarity_top_k, view_for(query, self.source)
+        k, allowed = (top_k, self._allowed) if among is None else (len(among), among)
         return self.bm25.retrieve(query.query_str, k, view, allowed)  # type: ignore[no-any-return]
-
-    def persist(self, path: str, encoding: str = "utf-8", **kwargs: Any) -> NoReturn:
-        """Not here: the index is saved by the run that makes it.
-
-        :raises NotImplementedError: always.
-        """
-        raise NotImplementedError("the lexical index is saved by: notehop index")
 
 
 class TitleRetriever(SignalRetriever):
@@ -232,41 +191,31 @@ class TitleRetriever(SignalRetriever):
 
     def rank(self, query: QueryBundle, among: Collection[ChunkId] | None = None) -> Hits:
         """Return a chunk of each note of that name, as :meth:`SignalRetriever.rank`."""
-        view = view_for(query, self._source)
+        view = view_for(query, self.source)
         paths = view.notes_named(query.query_str)
         found = (allowed_among(view.chunk_ids_of(path), self._allowed) for path in paths)
         return [(ids[0], 1.0) for ids in found if ids and (among is None or ids[0] in among)]
 
 
-class NewestRetriever(ThreadedRetriever):
-    """Lists the newest notes that filters leave, each by its first chunk that they leave, templates
-    last: what a query without words finds. Notes that say nothing are passed over."""
-
-    def __init__(
-        self, view: Snapshot, narrowed: Narrowed, count: int, is_template: Callable[[str], bool]
-    ) -> None:
-        super().__init__()
-        self._view = view
-        self._narrowed = narrowed
-        self._count = count
-        self._is_template = is_template
-
-    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:  # noqa: ARG002
-        view, notes = self._view, self._narrowed.notes
-        found: list[ChunkId] = []
-        templates: list[ChunkId] = []
-        for path in view.labels.newest_first(notes, notes.only):
-            ids = allowed_among(view.chunk_ids_of(path), self._narrowed.allowed)[:1]
-            if any(chunk.text.strip() for chunk in view.chunks(ids).values()):
-                (templates if self._is_template(path) else found).extend(ids)
-            if len(found) == self._count:
-                break
-        hits: list[NodeWithScore] = []
-        for rank, chunk_id in enumerate([*found, *templates][: self._count], start=1):
-            record = {"newest": {"rank": rank, "score": None, "weight": None}}
-            node = light_node(chunk_id, signals=record)
-            hits.append(NodeWithScore(node=node, score=1 / rank))
-        return hits
+def newest_notes(
+    view: Snapshot, narrowed: Narrowed, count: int, is_template: Callable[[str], bool]
+) -> list[NodeWithScore]:
+    """What a query without words finds: the newest notes that filters leave, each by its first chunk
+    that they leave, templates last. Notes that say nothing are passed over."""
+    notes = narrowed.notes
+    found: list[ChunkId] = []
+    templates: list[ChunkId] = []
+    for path in filter(notes, view.labels.newest_first()):
+        ids = allowed_among(view.chunk_ids_of(path), narrowed.allowed)[:1]
+        if any(chunk.text.strip() for chunk in view.chunks(ids).values()):
+            (templates if is_template(path) else found).extend(ids)
+        if len(found) == count:
+            break
+    hits: list[NodeWithScore] = []
+    for rank, chunk_id in enumerate([*found, *templates][:count], start=1):
+        record = {"newest": {"rank": rank, "score": None, "weight": None}}
+        hits.append(NodeWithScore(node=light_node(chunk_id, signals=record), score=1 / rank))
+    return hits
 
 
 def with_aliases(
@@ -278,13 +227,13 @@ def with_aliases(
         none that stands in the query already.
     :param notes: how many notes give their aliases.
     """
+
+    def key(text: str) -> str:
+        return " ".join(fold(text).split())
+
     paths = dict.fromkeys(path for one in ranking if (path := view.path_of(one)) is not None)
     rows = view.notes_at(list(paths)[:notes]).values()
-    aliases = {_key_of_name(alias): alias for note in rows for alias in note.aliases}
-    there = f" {_key_of_name(query.query_str)} "
-    new = [alias for key, alias in aliases.items() if f" {key} " not in there]
+    aliases = {key(alias): alias for note in rows for alias in note.aliases}
+    there = f" {key(query.query_str)} "
+    new = [alias for own, alias in aliases.items() if f" {own} " not in there]
     return replace(query, query_str=" ".join([query.query_str, *new])) if new else query
-
-
-def _key_of_name(text: str) -> str:
-    return " ".join(fold(text).split())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from llama_index.core.callbacks.base import CallbackManager
 from llama_index.core.retrievers import BaseRetriever
@@ -29,8 +29,7 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[^\W\d_])|\n+")
 _BEGINNING = 400
 """Characters of a seed that are asked with, at most: its first two sentences say what it is about."""
 
-_NAMED = 5
-"""Words that a hit shares with its seed and that are told."""
+_NAMED = 5  # words that a hit shares with its seed and that are told
 
 
 def second_query(query: str, title: str, text: str) -> str:
@@ -63,9 +62,7 @@ class SecondLookRetriever(ThreadedRetriever):
         seeds: int = SEEDS,
         callback_manager: CallbackManager | None = None,
     ) -> None:
-        """Wire the two searches.
-
-        :param view: the index, for retrievers whose hits come without text; None where all have it.
+        """:param view: the index, for retrievers whose hits come without text; None where all have it.
         :param words: those of a text that say something; they are told, and rank nothing.
         :param keep: hits of the first search that nothing is put before.
         :param most: hits of the second search at most.
@@ -103,61 +100,49 @@ class SecondLookRetriever(ThreadedRetriever):
 
     def _look(self, query: TracedQuery, found: Sequence[NodeWithScore]) -> list[NodeWithScore]:
         """What the second search adds, best first, each hit with the seed that led to it."""
+        view = None if self._view is None else view_for(query, self._view)
+
+        def with_text(hits: Sequence[NodeWithScore]) -> Sequence[NodeWithScore]:
+            return hits if view is None else fill(hits, view)
+
         first = found[: self._keep]
-        seeds = self._with_text(query, first[: self._seeds])
+        seeds = {seed.node.node_id: seed.node for seed in with_text(first[: self._seeds])}
         rankings: dict[str, list[str]] = {}
         hits: dict[str, NodeWithScore] = {hit.node.node_id: hit for hit in found}
-        for seed in seeds:
-            title = str(seed.node.metadata.get("title", ""))
-            text = second_query(query.query_str, title, seed.node.get_content())
+        for id_, seed in seeds.items():
+            title = str(seed.metadata.get("title", ""))
+            text = second_query(query.query_str, title, seed.get_content())
             ranked = self._again.retrieve(TracedQuery(text, trace=query.trace, view=query.view))
-            rankings[seed.node.node_id] = [hit.node.node_id for hit in ranked]
+            rankings[id_] = [hit.node.node_id for hit in ranked]
             for hit in ranked:
                 hits.setdefault(hit.node.node_id, hit)
-        notes = self._notes(query, hits.values())
+        # The note of each hit; one that is of none stands for itself.
+        paths = [None] * len(hits) if view is None else view.paths_of(hits)
+        notes = {
+            id_: path or _note_of(hit.node) or id_
+            for (id_, hit), path in zip(hits.items(), paths, strict=True)
+        }
         known = {notes[hit.node.node_id] for hit in first}
         best: dict[str, Mapping[str, int]] = {}
         for one in fuse(rankings, k=RRF_K):
             if notes[one.id] not in known and len(best) < self._most:
                 known.add(notes[one.id])
                 best[one.id] = one.ranks
-        led_by = {seed.node.node_id: seed.node for seed in seeds}
-        found_again: list[NodeWithScore] = []
-        for hit in self._with_text(query, [hits[one] for one in best]):
-            ranks = best[hit.node.node_id]
-            seed_node = led_by[min(ranks, key=lambda one: (ranks[one], one))]
-            told = self._told(query, seed_node, hit.node)
-            node = noted(hits[hit.node.node_id].node, second_look=told)
+        asked = self._words(query.query_str)
+        added: list[NodeWithScore] = []
+        for hit in with_text([hits[one] for one in best]):
+            id_, ranks = hit.node.node_id, best[hit.node.node_id]
+            seed = seeds[min(ranks, key=lambda one: (ranks[one], one))]
+            shared = {*self._words(seed.get_content())} & {*self._words(hit.node.get_content())}
+            told = {
+                "path": _note_of(seed),
+                "title": str(seed.metadata.get("title", "")),
+                "words": sorted(shared - {*asked}, key=lambda word: (-len(word), word))[:_NAMED],
+            }
             # A score for its place: not above the hits before it, nor below the others.
-            found_again.append(NodeWithScore(node=node, score=first[-1].score))
-        return found_again
-
-    def _told(self, query: TracedQuery, seed: BaseNode, node: BaseNode) -> dict[str, object]:
-        """Which seed led to a hit, and by which words."""
-        of_seed, of_hit = self._words(seed.get_content()), self._words(node.get_content())
-        shared = {*of_seed} & {*of_hit} - {*self._words(query.query_str)}
-        return {
-            "path": _note_of(seed),
-            "title": str(seed.metadata.get("title", "")),
-            "words": sorted(shared, key=lambda word: (-len(word), word))[:_NAMED],
-        }
-
-    def _notes(self, query: TracedQuery, hits: Iterable[NodeWithScore]) -> dict[str, str]:
-        """The note of each hit, by its id; one that is of none stands for itself."""
-        nodes = [hit.node for hit in hits]
-        known: Sequence[str | None] = [None] * len(nodes)
-        if self._view is not None:
-            view = view_for(query, self._view)
-            known = view.paths_of(node.node_id for node in nodes)
-        return {
-            node.node_id: path or _note_of(node) or node.node_id
-            for node, path in zip(nodes, known, strict=True)
-        }
-
-    def _with_text(
-        self, query: TracedQuery, hits: Sequence[NodeWithScore]
-    ) -> Sequence[NodeWithScore]:
-        return hits if self._view is None else fill(hits, view_for(query, self._view))
+            node = noted(hits[id_].node, second_look=told)
+            added.append(NodeWithScore(node=node, score=first[-1].score))
+        return added
 
 
 def _note_of(node: BaseNode) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from notehop.app.retrieval.filters import AllowedChunks, among
 from notehop.app.retrieval.intents import BEFORE, bare
@@ -32,13 +33,16 @@ def proper_names(text: str, language: str) -> Proper:
     words = list(re.finditer(r"\S+", text))
     least = 2 if language in _NOUNS_HAVE_CAPITALS else 1
     # A dash or an emoji begins no sentence: the word after it does.
-    first = next((at for at, word in enumerate(words) if re.search(r"\w", word[0])), 0)
-    begins = {first, *(at + 1 for at, word in enumerate(words) if _ends_sentence(word[0]))}
-    capitals = [
-        word.span()
-        for at, word in enumerate(words[:LONGEST])
-        if _has_capital(word[0], begins=at in begins)
-    ]
+    begins = {next((at for at, word in enumerate(words) if re.search(r"\w", word[0])), 0)}
+    for at, word in enumerate(words, start=1):
+        ends = word[0].rstrip("\"'”’»)*_").endswith((".", "!", "?", "…"))
+        if ends and word[0][:1].islower():
+            begins.add(at)
+    capitals: list[tuple[int, int]] = []
+    for at, word in enumerate(words[:LONGEST]):
+        said = _BEFORE.sub("", word[0], count=1)[1:] if at in begins else word[0]
+        if any(one.isupper() for one in said):
+            capitals.append(word.span())
     if not any(_is_plain(bare(word[0])) for word in words):
         return lambda _first, _end: False
 
@@ -48,11 +52,6 @@ def proper_names(text: str, language: str) -> Proper:
     return is_proper
 
 
-def _has_capital(word: str, *, begins: bool) -> bool:
-    said = _BEFORE.sub("", word, count=1)[1:] if begins else word
-    return any(one.isupper() for one in said)
-
-
 def _is_plain(word: str) -> bool:
     """Whether a word says something and is written small."""
     # "what's" is a small word and an ending, "isn't" one small word, which are written without.
@@ -60,21 +59,10 @@ def _is_plain(word: str) -> bool:
     return word[:1].islower() and read.isdisjoint(SMALL)
 
 
-def _ends_sentence(word: str) -> bool:
-    return word[:1].islower() and word.rstrip("\"'”’»)*_").endswith((".", "!", "?", "…"))
-
-
-MOST = 3
-"""Notes that one query can be about: "Atlas and Budget" is about two."""
-
-WORDS = 8
-"""Words of the longest name that is looked for."""
-
-LONGEST = 40
-"""Words of a query that are looked at: what is longer is a text and names no subject."""
-
-NEAR = 10
-"""Best notes among which a name is looked for that the query holds only in part."""
+MOST = 3  # notes that one query can be about: "Atlas and Budget" is about two
+WORDS = 8  # words of the longest name that is looked for
+LONGEST = 40  # words of a query that are looked at: what is longer is a text and names no subject
+NEAR = 10  # best notes among which a name is looked for that the query holds only in part
 
 SHARED = 40
 """Notes that may go by a proper name: what more are called ("README", "Untitled") names none."""
@@ -83,24 +71,11 @@ COVERED = 0.5
 """Share of what a query with an intent is about that a name has to cover: a question for the status
 of the insurance claim for the car is none about the car."""
 
-Words = Callable[[str], Collection[str]]
-"""Text -> its words as the index has them."""
-
 Proper = Callable[[int, int], bool]
 """First and last character (exclusive) of a stretch of a text -> whether it is a proper name."""
 
 SMALL = frozenset().union(*FUNCTION_WORDS.values())
 """Words of any language that are no name by themselves."""
-
-_NO_END = frozenset(
-    (
-        "a", "an", "and", "as", "at", "by", "for", "from", "in", "is", "of", "on", "or", "that",
-        "the", "to", "was", "were", "which", "who", "whose", "with", "der",
-        "die", "das", "dem", "den", "des", "mit", "und", "von", "zu", "de", "del", "di", "du",
-        "el", "en", "et", "la", "las", "le", "les", "los", "y",
-    )
-)  # fmt: skip
-"""Words that a name does not end with: half of what could be a name is none, without a look."""
 
 _BEFORE_NAMES = ",;:!?…\"'“”‘’„«»*_"
 """What a sentence puts around a name that hardly any name ends in."""
@@ -111,43 +86,28 @@ _RUN = 64
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af]{2,}")
 
 
+@dataclass
 class Subject:
     """The notes that one query is about, looked up once.
 
-    First those whose title or alias stands in the text, longest name first. If there are none and
-    the text is to have a subject, the one of the best notes whose name shares its words with the
-    text: all that the text says, or all that the name says, without regard to order and inflection.
+    First those whose title or alias stands in ``text``, longest name first. If there are none and
+    the text is to have a subject (``words``, the tokenizer of the index for queries), the one of the
+    best notes whose name shares its words with the text: all that the text says, or all that the
+    name says, without regard to order and inflection. A name has to cover the share ``covered`` of
+    the text's words; notes that are ``left_out``, by path, are no subject.
 
     Whose title is an everyday word ("Plan") is named by many texts that are not about it. With
     ``proper`` a name counts only where the text writes it as the note does, and as a proper name:
     with a capital that is not that of the sentence, in a text that writes other words without.
     """
 
-    def __init__(
-        self,
-        view: Snapshot,
-        text: str,
-        words: Words | None,
-        *,
-        covered: float = 0.0,
-        proper: Proper | None = None,
-        left_out: Callable[[str], bool] = lambda _: False,
-    ) -> None:
-        """Take the text that names the subject.
-
-        :param words: the tokenizer of the index, for queries; None looks for whole names only.
-        :param covered: share of the text's words that a name has to cover, 0 to 1.
-        :param proper: tells of a stretch of the text whether it is written as a proper name; None
-            takes names however they are written.
-        :param left_out: tells of a path whether its note is no subject.
-        """
-        self._view = view
-        self._text = text
-        self._words = words
-        self._covered = covered
-        self._proper = proper
-        self._left_out = left_out
-        self._found: tuple[str, ...] | None = None
+    view: Snapshot
+    text: str
+    words: Callable[[str], Collection[str]] | None
+    covered: float = 0.0
+    proper: Proper | None = None
+    left_out: Callable[[str], bool] = lambda _: False
+    _found: tuple[str, ...] | None = field(default=None, init=False)
 
     @property
     def found(self) -> tuple[str, ...]:
@@ -155,24 +115,17 @@ class Subject:
         return self._found or ()
 
     def notes(self, candidates: Sequence[ChunkId]) -> tuple[str, ...]:
-        """Return the paths of the notes, at most three.
-
-        :param candidates: what the signals found, best first.
-        """
+        """Return the paths of the notes, at most three; ``candidates`` as for :meth:`rank`."""
         if self._found is None:
             named = self._names()
             # Else there is nothing to look for among the candidates.
-            looks = named or self._words is not None
-            paths = dict.fromkeys(filter(None, self._view.paths_of(candidates if looks else ())))
+            looks = named or self.words is not None
+            paths = dict.fromkeys(filter(None, self.view.paths_of(candidates if looks else ())))
             rank = {path: at for at, path in enumerate(paths)}
             self._found = self._named(named, rank) or self._near(list(rank))
         return self._found
 
-    def rank(
-        self,
-        candidates: Sequence[ChunkId],
-        allowed: AllowedChunks = None,
-    ) -> Hits:
+    def rank(self, candidates: Sequence[ChunkId], allowed: AllowedChunks = None) -> Hits:
         """Return a chunk of each note, in the order of the names' lengths; the score is 1.
 
         :param candidates: what the signals found, best first; each note is there by its best one,
@@ -181,22 +134,32 @@ class Subject:
         """
         hits: list[tuple[ChunkId, float]] = []
         for path in self.notes(candidates):
-            own = self._view.chunk_ids_of(path)
+            own = self.view.chunk_ids_of(path)
             best = [one for one in candidates if one in own][:1]
             hits += [(one, 1.0) for one in among(best or own, allowed)[:1]]
         return hits
 
     def _names(self) -> dict[tuple[int, int], frozenset[str]]:
         """The notes of each name that stands in the text."""
-        proper = self._proper
+        proper = self.proper
         spans = {
-            span: names for span, names in _spans(self._text) if proper is None or proper(*span)
+            span: names for span, names in _spans(self.text) if proper is None or proper(*span)
         }
-        known: Mapping[str, Sequence[str]] = self._view.named_any(
+        known: Mapping[str, Sequence[str]] = self.view.named_any(
             {name for names in spans.values() for name in names}
         )
         if proper is not None and known:
-            known = self._as_written(known)
+            # What many are called is not read: 5,000 notes of a name take a quarter of a second.
+            known = {name: paths for name, paths in known.items() if len(paths) <= SHARED}
+            notes = self.view.notes_at({path for paths in known.values() for path in paths})
+            own = {
+                path: {_composed(name) for name in (note.title, *note.aliases)}
+                for path, note in notes.items()
+            }
+            known = {
+                name: [path for path in paths if _composed(name) in own.get(path, ())]
+                for name, paths in known.items()
+            }
         return {
             span: paths
             for span, names in spans.items()
@@ -206,13 +169,13 @@ class Subject:
     def _named(
         self, named: Mapping[tuple[int, int], frozenset[str]], rank: Mapping[str, int]
     ) -> tuple[str, ...]:
-        least = self._covered * _weight(self._text)
+        least = self.covered * _weight(self.text)
         found: dict[str, None] = {}
         taken: set[int] = set()
         for first, end in sorted(named, key=lambda span: (span[0] - span[1], span[0])):
-            if _weight(self._text[first:end]) < least:
+            if _weight(self.text[first:end]) < least:
                 continue
-            paths = {path for path in named[first, end] if not self._left_out(path)}
+            paths = {path for path in named[first, end] if not self.left_out(path)}
             if len(paths) > MOST:
                 # A name of many notes is that of the one which the rest of the query fits.
                 paths = {path for path in paths if path in rank}
@@ -222,37 +185,20 @@ class Subject:
                 found.update(dict.fromkeys(ordered))
         return tuple(found)[:MOST]
 
-    def _as_written(self, known: Mapping[str, Sequence[str]]) -> Mapping[str, Sequence[str]]:
-        """Those of the notes that write the name themselves as it stands there.
-
-        None of a name that more than :data:`SHARED` have: 5,000 of them take a quarter of a second
-        to read.
-        """
-        known = {name: paths for name, paths in known.items() if len(paths) <= SHARED}
-        notes = self._view.notes_at({path for paths in known.values() for path in paths})
-        own = {
-            path: {_composed(name) for name in (note.title, *note.aliases)}
-            for path, note in notes.items()
-        }
-        return {
-            name: [path for path in paths if _composed(name) in own.get(path, ())]
-            for name, paths in known.items()
-        }
-
     def _near(self, paths: Sequence[str]) -> tuple[str, ...]:
-        words = self._words
-        asked = set() if words is None else set(words(self._text))
+        words = self.words
+        asked = set(words(self.text)) if words is not None else set()
         if words is None or not asked:
             return ()
         best, nearest = 0.0, ""
-        for path, note in self._view.notes_at(paths[:NEAR]).items():
-            if self._left_out(path):
+        for path, note in self.view.notes_at(paths[:NEAR]).items():
+            if self.left_out(path):
                 continue
             for name in (note.title, *note.aliases):
                 own = set(words(name))
                 if own and (own <= asked or asked <= own):
                     share = len(own & asked) / len(own | asked)
-                    if share > best and share >= self._covered:
+                    if share > best and share >= self.covered:
                         best, nearest = share, path
         return (nearest,) if nearest else ()
 
@@ -276,8 +222,7 @@ def _spans(text: str) -> Iterator[tuple[tuple[int, int], list[str]]]:
         for last in range(at, min(at + WORDS, len(words))):
             first, end = words[at].start(), words[last].end()
             name = bare(text[first:end])
-            plain = fold(name.lower())
-            if not name or plain in SMALL or plain.rpartition(" ")[2] in _NO_END:
+            if not name or fold(name.lower()) in SMALL:
                 continue
             owner = [name[:-2]] if name.endswith(("'s", "’s")) else []
             # A name may end in what a sentence puts around names: "Atlas (film)", "Acme Inc.".

@@ -5,24 +5,17 @@ from __future__ import annotations
 import re
 import sys
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import Any
 
 from llama_index.core.bridge.pydantic import Field
-from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle
+from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from notehop.app.retrieval.fusion import DISPATCH
-from notehop.app.retrieval.nodes import (
-    HitPlace,
-    VaultPostprocessor,
-    is_light,
-    noted,
-    places_of,
-)
+from notehop.app.retrieval.nodes import VaultPostprocessor, noted
 from notehop.app.retrieval.trace import view_for
-from notehop.indexing.stores.model import ChunkId, ChunkRow, NoteRow
-from notehop.indexing.templates import Templates, line_keys, read_templates
+from notehop.indexing.templates import line_keys, read_templates
 
 TEMPLATE = "it is a template"
 SKELETON = "it says no more than a template"
@@ -53,41 +46,32 @@ def is_skeleton(text: str, title: str, lines: Collection[str]) -> bool:
     :param title: of its note, which often stands above it once more.
     :param lines: of the vault's templates, as :func:`notehop.indexing.templates.line_keys` gives them.
     """
-    if any(map(_is_filled, text.splitlines())):
-        return False
+    for line in text.splitlines():
+        value = _DATES.sub("", line.partition(":")[2])
+        if any(sign.isdigit() or unicodedata.category(sign) == "So" for sign in value):
+            return False
     said = set(line_keys(text))
     return not said.isdisjoint(lines) and said <= {*lines, *line_keys(title)}
-
-
-def _is_filled(line: str) -> bool:
-    value = _DATES.sub("", line.partition(":")[2])
-    return any(sign.isdigit() or unicodedata.category(sign) == "So" for sign in value)
 
 
 def held_back(
     hits: Iterable[tuple[NodeWithScore, str | None]], share: float
 ) -> list[NodeWithScore]:
-    """Return the hits anew: those held back keep a share of their score, and say why.
-
-    A note that the query names exactly keeps its place.
+    """Return the hits anew, ties as they came: those held back keep a share of their score and say
+    why; a note that the query names exactly keeps its place.
 
     :param hits: best first, each with the reason to hold it back, None for none.
-    :param share: above 0, to 1.
-    :returns: best first; hits of equal score in the order given.
     """
     found: list[NodeWithScore] = []
     for hit, reason in hits:
         if reason is None or DISPATCH in hit.node.metadata.get("signals", {}):
             found.append(hit)
         else:
-            node = noted(hit.node, held_back=reason)
-            found.append(NodeWithScore(node=node, score=_lowered(hit.score or 0.0, share)))
+            score = hit.score or 0.0
+            # That of a neighbour may be below nothing, and goes down all the same.
+            lowered = score * share if score > 0 else score / share
+            found.append(NodeWithScore(node=noted(hit.node, held_back=reason), score=lowered))
     return sorted(found, key=lambda hit: -(hit.score or 0.0))
-
-
-def _lowered(score: float, share: float) -> float:
-    # That of a neighbour may be below nothing, and goes down all the same.
-    return score * share if score > 0 else score / share
 
 
 class TemplatePostprocessor(VaultPostprocessor):
@@ -106,39 +90,24 @@ class TemplatePostprocessor(VaultPostprocessor):
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
         view = view_for(query_bundle, self.view)
-        places = places_of(view, nodes)
-        chunks = view.chunks([place.chunk_id for place in places if place is not None])
+        chunks = view.chunks([hit.node.node_id for hit in nodes])
         hits = nodes
         text = "" if query_bundle is None else query_bundle.query_str
         if self.share < 1 and not asks_for_templates(text):
             templates = read_templates(self.vault)
             notes = view.notes_at({chunk.path for chunk in chunks.values()})
-            reasons = (
-                None if place is None else _reason(hit, place, chunks, notes, templates)
-                for hit, place in zip(nodes, places, strict=True)
-            )
-            hits = held_back(zip(nodes, reasons, strict=True), self.share)
+            reasons: dict[str, str] = {}
+            for chunk in chunks.values():
+                if templates.holds(chunk.path):
+                    reasons[chunk.id] = TEMPLATE
+                elif templates.lines:
+                    title = notes[chunk.path].title if chunk.path in notes else ""
+                    if is_skeleton(chunk.text, title, templates.lines):
+                        reasons[chunk.id] = SKELETON
+            hits = held_back([(hit, reasons.get(hit.node.node_id)) for hit in nodes], self.share)
         # The chunk of an empty note only stands for it.
         empty = {chunk.id for chunk in chunks.values() if not chunk.text.strip()}
         return [hit for hit in hits if hit.node.node_id not in empty][: self.top_n]
-
-
-def _reason(
-    hit: NodeWithScore,
-    place: HitPlace,
-    chunks: Mapping[ChunkId, ChunkRow],
-    notes: Mapping[str, NoteRow],
-    templates: Templates,
-) -> str | None:
-    if templates.holds(place.path):
-        return TEMPLATE
-    chunk = chunks.get(place.chunk_id)
-    if chunk is None or not templates.lines:
-        return None
-    own = is_light(hit.node) or place.chunk_id == hit.node.node_id
-    text = chunk.text if own else hit.node.get_content(MetadataMode.NONE)
-    title = notes[chunk.path].title if chunk.path in notes else ""
-    return SKELETON if is_skeleton(text, title, templates.lines) else None
 
 
 def templates_of(vault: Path, query: str) -> Callable[[str], bool]:

@@ -1,4 +1,4 @@
-"""Owns what one query carries through its stages: the generation it sees, and a record of it."""
+"""What one query carries through its stages: the generation it sees, and a record of it."""
 
 from __future__ import annotations
 
@@ -18,25 +18,12 @@ from notehop.indexing.stores.reader import Snapshot
 
 if TYPE_CHECKING:
     from notehop.app.retrieval.freshness import CurrentView
-    from notehop.app.retrieval.relevance import Word
 
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Expand:
-    """What is linked with the best of the hits, as a ranking whose vote weighs ``weight``.
-
-    ``find`` takes what signals found, fused, best first, and gives chunks with scores, best first.
-    """
-
-    find: Callable[[Sequence[ChunkId]], Hits]
-    weight: float
-
-
 ViewSource: TypeAlias = Snapshot | Callable[[], Snapshot]
-"""A generation of the index, or what gives the newest one: a reader's ``snapshot``, for components
-that live longer than one query."""
+"""A generation of the index, or what gives the newest one: a reader's ``snapshot``."""
 
 
 @dataclass(slots=True)
@@ -62,19 +49,16 @@ class Trace:
     plan: Explanation | None = None
 
     def warn(self, message: str, *, instead: str | None = None) -> None:
-        """Keep a warning for the reply, once.
-
-        :param instead: what it replaces, if that was said.
-        """
+        """Keep a warning for the reply, once, in the place of ``instead`` if that was said."""
         if instead in self.warnings:
             self.warnings.remove(instead)
-        if message not in self.warnings:
-            self.warnings.append(message)
+        if message in self.warnings:
+            return
+        self.warnings.append(message)
         if not self.kept:
             _log.warning("%s", message)
 
     def count(self, stage: str, **numbers: int | str) -> None:
-        """Set counts of a stage."""
         self.counts.setdefault(stage, {}).update(numbers)
 
     @contextmanager
@@ -93,25 +77,25 @@ class TracedQuery(QueryBundle):
     """A query that carries its trace and its generation through every component it is handed to.
 
     Make one for each query. The first stage that opens a generation sets ``view``, so that all see
-    the same one; the first that embeds the query its ``vector``, of length 1; the one that reads its
-    spelling the ``words`` that say something; the first that looks at files ``current``, the
-    generation as far as it stands there. ``expand`` is set while a ``GraphEnhancedRetriever`` asks.
-    What is a LlamaIndex query's own is never written to: the caller may ask with it again.
+    the same one; the first that embeds the query its ``vector``, of length 1; the first that looks at
+    files ``current``, the generation as far as it stands there. ``expand`` is set while a
+    ``GraphEnhancedRetriever`` asks: what is linked with the best of what signals found, fused, best
+    first, as chunks with scores; and the weight of that ranking's vote. What is a LlamaIndex query's
+    own is never written to: the caller may ask with it again.
     """
 
     trace: Trace = field(default_factory=Trace)
     view: Snapshot | None = field(default=None, repr=False)
     vector: Vector | None = field(default=None, repr=False)
-    words: tuple[Word, ...] | None = field(default=None, repr=False)
     current: CurrentView | None = field(default=None, repr=False)
-    expand: Expand | None = field(default=None, repr=False)
+    expand: tuple[Callable[[Sequence[ChunkId]], Hits], float] | None = field(
+        default=None, repr=False
+    )
 
 
 def traced(query: QueryBundle, *, kept: bool = True) -> TracedQuery:
-    """Return the query itself if it carries a trace, else one like it that does.
-
-    :param kept: whether somebody reads that trace; else its warnings are logged.
-    """
+    """Return the query itself if it carries a trace, else one like it that does; where that is not
+    ``kept``, nobody reads it, and its warnings are logged."""
     if isinstance(query, TracedQuery):
         return query
     return TracedQuery(
@@ -130,8 +114,8 @@ def trace_of(query: QueryBundle | None) -> Trace:
 def view_for(query: QueryBundle | None, source: ViewSource) -> Snapshot:
     """Return the generation that the query is answered from.
 
-    A fixed generation is taken as it is. One that is opened is kept on a traced query for its later
-    stages. What cannot be searched in it becomes a warning of the query, once.
+    One that is opened is kept on a traced query for its later stages. What cannot be searched in it
+    becomes a warning of the query.
     """
     carried = query if isinstance(query, TracedQuery) and callable(source) else None
     if carried is not None and carried.view is not None:

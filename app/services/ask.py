@@ -31,7 +31,7 @@ from notehop.app.services.notes.current_notes import CurrentNotes
 from notehop.config.errors import NotehopError
 from notehop.config.settings import ConversationSettings
 from notehop.indexing.llm.egress import sending
-from notehop.indexing.llm.tokens import count_tokens
+from notehop.indexing.llm.text import count_tokens
 from notehop.indexing.stores.labels import property_label
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens.words import fold

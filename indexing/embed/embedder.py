@@ -1,23 +1,99 @@
-"""What the rest of notehop asks of an embedding model, torch or none."""
+"""What the rest of notehop asks of an embedding model, torch or none: its vectors, and its tokens."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, Protocol
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from notehop.indexing.embed.tokenizer import TokenOffsets
+from notehop.config.errors import ModelError
 
-Vectors = npt.NDArray[np.float32]
-"""(n, d) or (d,), float32, each of length 1."""
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+    from notehop.indexing.embed.packed import UnigramTokenizer
+
+Vectors = npt.NDArray[np.float32]  # (n, d) or (d,), float32, each of length 1
 
 Kind = Literal["query", "passage"]
 """What a text is to the model, which may want a prompt of its own before each."""
 
-OnBatch = Callable[[int], None]
-"""Called after each batch with the number of passages done so far."""
+OnBatch = Callable[[int], None]  # called after each batch with the number of passages done so far
+MIN_ROOM = 16  # fewer tokens than this cannot hold a passage that means anything
+
+
+class TokenOffsets:
+    """The model's own tokenizer.
+
+    Calling it gives the (start, end) of each token in characters of the text, in order, without
+    special tokens and prompt; empty for a text of blanks.
+    """
+
+    def __init__(self, tokenizer: Tokenizer | UnigramTokenizer, prompt: str = "") -> None:
+        """:param tokenizer: one that neither truncates nor pads.
+        :param prompt: what the model sees before each text.
+        """
+        self._tokenizer = tokenizer
+        self._prompt = prompt
+        # Whether blanks always end a token and leave none: so it is for BERT and its kin.
+        self._by_words = True
+        if hasattr(tokenizer, "to_str"):
+            kind = (json.loads(tokenizer.to_str()).get("pre_tokenizer") or {}).get("type")
+            self._by_words = kind in ("BertPreTokenizer", "Whitespace", "WhitespaceSplit")
+        # To tokenize a vault a second time would cost a tenth of embedding it.
+        self._size_of_word = lru_cache(maxsize=200_000)(lambda word: len(self(word)))
+        self.specials: int = tokenizer.num_special_tokens_to_add(False)
+        """Special tokens that the model puts around each text."""
+        # A prompt may merge with the text at the seam, or not: one token to be safe.
+        self.overhead: int = self.specials + (len(self(prompt)) + 1 if prompt else 0)
+        """Tokens of the window that the special tokens and the prompt take."""
+
+    def __call__(self, text: str) -> list[tuple[int, int]]:
+        return list(self._tokenizer.encode(text, add_special_tokens=False).offsets)
+
+    def size(self, text: str) -> int:
+        """Return how many tokens a text has, without special tokens and prompt."""
+        return sum(map(self._size_of_word, text.split())) if self._by_words else len(self(text))
+
+    def count(self, text: str) -> int:
+        """Return how many tokens the model sees for a text, prompt and special tokens included."""
+        return len(self._tokenizer.encode(self._prompt + text).ids)
+
+    def room(self, window: int, limit: int = 0) -> int:
+        """Return how many tokens of a text fit.
+
+        :param window: tokens that the model sees at once.
+        :param limit: what the settings allow a chunk; 0 means the window.
+        :raises ModelError: if prompt and special tokens leave no room.
+        """
+        left = window - self.overhead
+        if left < MIN_ROOM:
+            raise ModelError(
+                f"the prompt takes {self.overhead} of the {window} tokens that the model sees at "
+                "once and leaves no room for a text; shorten embedding.passage_prompt"
+            )
+        return min(left, max(limit, MIN_ROOM)) if limit else left
+
+
+def read_tokenizer(text: str, named: object) -> Tokenizer:
+    """Read what a ``tokenizer.json`` says; without truncation and padding.
+
+    :param named: where it comes from, for a message.
+    :raises ModelError: if it is no tokenizer.
+    """
+    from tokenizers import Tokenizer
+
+    try:
+        found = Tokenizer.from_str(text)
+    except Exception as exc:  # the library raises no other
+        raise ModelError(f"{named}: is no tokenizer of this library's version ({exc})") from exc
+    found.no_padding()
+    found.no_truncation()
+    return found
 
 
 class BulkEmbedder(Protocol):

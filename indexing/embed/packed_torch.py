@@ -1,6 +1,6 @@
 """A packed model unpacked for torch: bulk work at the pace and precision that the machine has.
 
-Importing this file imports torch; only functions import it. Touches: model.
+Importing this file imports torch; only functions import it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from sentence_transformers.base.modules import InputModule
 from sentence_transformers.sentence_transformer.modules import Pooling
 from transformers import BertConfig, BertModel
 
-from notehop.indexing.embed.models import multilingual_file
+from notehop.indexing.embed.models import MULTILINGUAL_NAME, installed_file
 from notehop.indexing.embed.packed import PackedModel, UnigramTokenizer
 
 _LAYER = {
@@ -38,7 +38,7 @@ _KIND = {"w": "weight", "b": "bias"}
 
 def unpacked_modules() -> list[torch.nn.Module]:
     """Unpack the weights: a second or two, and 470 MB for multilingual-e5-small."""
-    packed = PackedModel(multilingual_file())
+    packed = PackedModel(installed_file(MULTILINGUAL_NAME))
     return [_PackedTransformer(packed), Pooling(packed.width, pooling_mode="mean")]
 
 
@@ -93,18 +93,15 @@ def _bert(packed: PackedModel) -> BertModel:
     with torch.device("meta"):
         model = BertModel(config, add_pooling_layer=False)
     shapes = {name: value.shape for name, value in model.state_dict().items()}
-    weights = {
-        (own := _TABLES.get(name) or _in_layer(*name.split("."))): torch.from_numpy(values).reshape(
-            shapes[own]
-        )
-        for name, values in packed.tensors()
-    }
+    weights = {}
+    for name, values in packed.tensors():
+        own = _TABLES.get(name)
+        if own is None:
+            layer, part, kind = name.split(".")
+            own = f"encoder.layer.{layer.removeprefix('l')}.{_LAYER[part]}.{_KIND[kind]}"
+        weights[own] = torch.from_numpy(values).reshape(shapes[own])
     model.load_state_dict(weights, assign=True)
     # What is counted and not learnt stands in no file.
     model.embeddings.position_ids = torch.arange(packed.window)[None]
     model.embeddings.token_type_ids = torch.zeros(1, packed.window, dtype=torch.long)
     return model.eval()
-
-
-def _in_layer(layer: str, part: str, kind: str) -> str:
-    return f"encoder.layer.{layer.removeprefix('l')}.{_LAYER[part]}.{_KIND[kind]}"

@@ -13,11 +13,9 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -25,11 +23,10 @@ from notehop.config.errors import ModelError, NotehopError, ProviderError, Usage
 from notehop.config.settings import EmbeddingSettings
 from notehop.indexing.embed.embedder import OnBatch, Vectors
 from notehop.indexing.embed.identity import describe_model
-from notehop.indexing.llm.consent import Hosts, refusal
+from notehop.indexing.llm.egress import Attempt, EgressLog, Hosts, refusal
 
 if TYPE_CHECKING:
     from notehop.indexing.embed.torch_embedding import TorchEmbedding
-    from notehop.indexing.llm.egress import Attempt, EgressLog
 
 WORKER_CPUS = 4
 """Cores of a worker at most: so many passes of the model run at once (torch_embedding.MOST_PASSES),
@@ -43,21 +40,15 @@ are left, so that all workers have some."""
 BATCHES_EACH = 4
 """Batches for each worker at least: the slow ones take fewer, and none waits long for the last."""
 
-MOST_LOSSES = 3
-"""Workers that may die over one batch, and one after the other on one place of a node."""
+MOST_LOSSES = 3  # workers that may die over one batch
 
 START_S = 180.0
-"""Seconds until the first worker must have its model, or a cluster in full use room for one."""
+"""Seconds until the first batch of texts is done; a cluster in full use may have no room for a worker."""
 
-_LOOK_S = 5.0
-"""Seconds between two looks at which nodes there are."""
-
+_LOOK_S = 5.0  # between two looks at which nodes there are
 _CONNECT_S = 10.0
-_HOST = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*|\[[0-9A-Fa-f:.]+\]")
 _INSTALL_THERE = "has no notehop, or another one; run there: pip install 'notehop[ray]'"
 _WHAT = "passages of your notes"
-
-Device = Literal["auto", "cpu", "cuda", "mps"]
 
 
 class Address(NamedTuple):
@@ -69,25 +60,17 @@ class Address(NamedTuple):
 
     @classmethod
     def of(cls, text: str) -> Address:
-        """Read an address as Ray writes it.
-
-        :raises UsageError: if it is none.
-        """
+        """Read an address as Ray writes it. Raises UsageError if it is none."""
         text = text.strip()
         if text == "auto":
             return cls(text)
-        plain = text.removeprefix("ray://")
-        try:
-            parts = urlsplit(f"//{plain}")
-            port = parts.port
-        except ValueError:
-            port = None
-        if port is None or not _HOST.fullmatch(plain.rpartition(":")[0]):
-            raise UsageError(
-                f"--ray {text!r} is no address of a Ray cluster; write HOST:PORT where this machine "
-                "is a node of it (`ray start` prints it), ray://HOST:10001 where it is none, or auto"
-            )
-        return cls(text, parts.hostname, port)
+        host = r"(?:ray://)?([A-Za-z0-9_][A-Za-z0-9_.-]*|\[[0-9A-Fa-f:.]+\])"
+        if (found := re.fullmatch(rf"{host}:(\d+)", text)) and int(found[2]) < 65_536:
+            return cls(text, found[1].strip("[]").lower(), int(found[2]))
+        raise UsageError(
+            f"--ray {text!r} is no address of a Ray cluster; write HOST:PORT where this machine "
+            "is a node of it (`ray start` prints it), ray://HOST:10001 where it is none, or auto"
+        )
 
 
 class Slot(NamedTuple):
@@ -100,7 +83,7 @@ class Slot(NamedTuple):
     gpus: int = 0
 
 
-def slots_of(nodes: Sequence[dict[str, Any]], device: Device) -> list[Slot]:
+def slots_of(nodes: Sequence[dict[str, Any]], device: str) -> list[Slot]:
     """Divide the living nodes among workers: one for each GPU; without any, one for four cores.
 
     :param nodes: as ``ray.nodes()`` gives them.
@@ -129,11 +112,9 @@ class RayCluster:
         self._tell = tell
         self._told: set[str] = set()
 
-    def slots(self, device: Device) -> list[Slot]:
-        """Room for workers on the nodes there are now.
-
-        :raises ProviderError: ``consent``, if a node is another machine that nobody named.
-        """
+    def slots(self, device: str) -> list[Slot]:
+        """Room for workers on the nodes there are now. Raises ProviderError: ``consent``, if a node is
+        another machine that nobody named."""
         import ray
 
         found = slots_of(ray.nodes(), device)
@@ -149,7 +130,6 @@ class RayCluster:
         return found
 
     def error(self, what: str) -> ModelError:
-        """What went wrong on it."""
         return ModelError(f"--ray {self.address.text}: {what}")
 
 
@@ -175,9 +155,10 @@ def joined(
     :raises ProviderError: ``consent``, before anything is sent; ``refused``, if nothing listens there.
     :raises ModelError: if Ray is not installed, or the cluster cannot be joined.
     """
-    cluster = RayCluster(address, Hosts(allowed, address="--ray"), tell)
+    hosts = Hosts(allowed, address="--ray")
+    cluster = RayCluster(address, hosts, tell)
     if address.host is not None:
-        cluster._hosts.admit(address.host, address.port, _WHAT)
+        hosts.admit(address.host, address.port, _WHAT)
     if find_spec("ray") is None:
         raise cluster.error("Ray is not installed; run: pip install 'notehop[ray]'")
     # Read when Ray is imported. The nodes have it of whoever starts them.
@@ -216,59 +197,38 @@ def joined(
 class EmbeddingWorker:
     """An actor: the model, loaded once, on a node of the cluster."""
 
-    def __init__(self) -> None:
+    def __init__(self, release: str, settings: dict[str, Any], identity: dict[str, Any]) -> None:
+        """:param release: of the notehop that asks.
+        :param identity: of the model that the index is made with.
+        """
+        self._asked = release, settings, identity
         self._model: TorchEmbedding | None = None
 
-    def open(self, release: str, settings: dict[str, Any], identity: dict[str, Any]) -> None:
-        """Load the model, if it is the one that the index is made with.
-
-        :raises ModelError: if it is missing here or another one, or if notehop is.
-        """
-        if (here := version("notehop")) != release:
-            raise ModelError(
-                f"has notehop {here}, and {release} asks; run there: "
-                f"pip install 'notehop[ray]=={release}'"
-            )
-        wanted = EmbeddingSettings(**settings)
-        found = describe_model(wanted).identity()
-        for key, value in identity.items():
-            if found.get(key) != value:
-                raise ModelError(
-                    f"has another {wanted.model}: its {key} is {found.get(key)!r}, and the index is "
-                    f"made with {value!r}; install the same model there"
-                )
-        from notehop.indexing.embed.torch_embedding import load_bulk
-
-        self._model = load_bulk(wanted)
-
     def embed(self, texts: list[str]) -> tuple[Vectors, int]:
-        """Embed passages: (n, d) in their order, and how many of them were longer than the window."""
-        assert self._model is not None
+        """Embed passages: (n, d) in their order, and how many of them were longer than the window.
+
+        :raises ModelError: if the model is missing here or another one, or if notehop is.
+        """
+        if self._model is None:
+            release, settings, identity = self._asked
+            if (here := version("notehop")) != release:
+                raise ModelError(
+                    f"has notehop {here}, and {release} asks; run there: "
+                    f"pip install 'notehop[ray]=={release}'"
+                )
+            wanted = EmbeddingSettings(**settings)
+            found = describe_model(wanted).identity()
+            for key, value in identity.items():
+                if found.get(key) != value:
+                    raise ModelError(
+                        f"has another {wanted.model}: its {key} is {found.get(key)!r}, and the index "
+                        f"is made with {value!r}; install the same model there"
+                    )
+            from notehop.indexing.embed.torch_embedding import load_bulk
+
+            self._model = load_bulk(wanted)
         before = self._model.cut
         return self._model.embed(texts), self._model.cut - before
-
-
-@dataclass(slots=True, eq=False)
-class _Batch:
-    """Places of texts that go to a worker together, and how often one died over them."""
-
-    which: list[int]
-    losses: int = 0
-    attempt: Attempt | None = None
-
-    def end(self, *, bytes_in: int = 0, error: str | None = None) -> None:
-        if self.attempt is not None:
-            self.attempt.end(bytes_in=bytes_in, error=error)
-
-
-@dataclass(slots=True, eq=False)
-class _Worker:
-    """``call`` is what it does: without a batch it loads the model; None for nothing."""
-
-    slot: Slot
-    actor: Any
-    call: Any
-    batch: _Batch | None = None
 
 
 class RayWorkers:
@@ -282,7 +242,7 @@ class RayWorkers:
         log: EgressLog,
     ) -> None:
         """:param identity: of the model that they have to have.
-        :param log: each batch is written down there before it goes to another machine.
+        :param log: each batch is written down there before it is sent.
         """
         self.cut = 0
         """Passages so far that were longer than the window."""
@@ -290,10 +250,7 @@ class RayWorkers:
         self._settings = settings
         self._identity = identity
         self._log = log
-        self._workers: dict[Slot, _Worker] = {}
-        self._deaths: Counter[Slot] = Counter()
-        self._reason = ""
-        self._looked = 0.0
+        self._actors: dict[Slot, Any] = {}
 
     def embed(self, texts: Sequence[str], on_batch: OnBatch | None = None) -> Vectors:
         """Embed passages: (n, d), in the order of ``texts``; (0, d) for none.
@@ -303,16 +260,79 @@ class RayWorkers:
         rows = np.empty((len(texts), self._identity["dimensions"]), dtype=np.float32)
         if not texts:
             return rows
-        from ray.exceptions import RayError
+        import ray
+        from ray.exceptions import RayError, RayTaskError
 
+        device = self._settings.device
+        asked: dict[Any, tuple[Slot, list[int], Attempt]] = {}
+        losses: Counter[int] = Counter()  # by the first place of a batch
         done = 0
+        began = looked = time.monotonic()
         try:
-            for which, found, cut in self._embedded(texts):
-                rows[which] = found
-                self.cut += cut
-                done += len(which)
-                if on_batch is not None:
-                    on_batch(done)
+            slots = self._cluster.slots(device)
+            waiting = deque(_batches(texts, BATCHES_EACH * max(1, len(slots))))
+            while done < len(texts):
+                if time.monotonic() - looked > _LOOK_S or not (asked or slots):
+                    slots, looked = self._cluster.slots(device), time.monotonic()
+                busy = {slot for slot, _, _ in asked.values()}
+                for slot in slots if waiting else ():
+                    if waiting and slot not in busy:
+                        batch = waiting.popleft()
+                        given = [texts[at] for at in batch]
+                        worker = self._worker(slot)
+                        attempt = self._log.begin(
+                            host=slot.host,
+                            local=is_this_machine(slot.host),
+                            provider="ray",
+                            model=self._settings.model,
+                            purpose="embedding",
+                            notes=(),
+                            bytes_out=sum(len(text.encode("utf-8", "replace")) for text in given),
+                            attempt=losses[batch[0]] + 1,
+                        )
+                        asked[worker.embed.remote(given)] = slot, batch, attempt
+                if not asked:
+                    what = "GPUs" if device == "cuda" else "CPUs or GPUs"
+                    raise self._cluster.error(
+                        f"no worker can be had: no node has {what} for Ray (`ray status`)"
+                    )
+                for call in ray.wait(list(asked), timeout=_LOOK_S)[0]:
+                    slot, batch, attempt = asked.pop(call)
+                    try:
+                        found, cut = ray.get(call)
+                    except RayTaskError as exc:
+                        attempt.end(error="model")
+                        cause = exc.cause
+                        said = str(cause) if isinstance(cause, NotehopError) else _first_line(cause)
+                        raise self._cluster.error(f"node {slot.host} {said}") from exc
+                    except RayError as exc:
+                        attempt.end(error="refused")
+                        # One that lost what it sent, or is slow to answer, may live on.
+                        ray.kill(self._actors.pop(slot))
+                        # Others first: its node may be gone.
+                        slots = [one for one in slots if one != slot]
+                        losses[batch[0]] += 1
+                        if losses[batch[0]] >= MOST_LOSSES:
+                            missing = "No module named 'notehop" in str(exc)
+                            why = _INSTALL_THERE if missing else _first_line(exc)
+                            raise self._cluster.error(
+                                f"{MOST_LOSSES} workers died over the same {len(batch)} texts, the "
+                                f"last on node {slot.host}: {why}; if its memory ran out, set a "
+                                "smaller embedding.batch_size"
+                            ) from exc
+                        waiting.appendleft(batch)
+                        continue
+                    attempt.end(bytes_in=found.nbytes)
+                    rows[batch] = found
+                    self.cut += cut
+                    done += len(batch)
+                    if on_batch is not None:
+                        on_batch(done)
+                if not done and time.monotonic() - began > START_S:
+                    raise self._cluster.error(
+                        f"no worker began within {START_S:.0f} s ({ray.available_resources()} are free "
+                        f"of {ray.cluster_resources()}); free some, or wait until others are done"
+                    )
         except (RayError, ConnectionError) as exc:
             raise self._cluster.error(
                 f"the cluster is gone ({_first_line(exc)}); what was committed stays: run it again "
@@ -320,131 +340,38 @@ class RayWorkers:
             ) from exc
         finally:
             # What is under way is of no use any more; its worker begins anew.
-            self._workers = {at: one for at, one in self._workers.items() if one.batch is None}
+            for slot, _, _ in asked.values():
+                self._actors.pop(slot, None)
         return rows
 
-    def _embedded(self, texts: Sequence[str]) -> Iterator[tuple[list[int], Vectors, int]]:
-        """Each batch as it is done: the places of its texts, their vectors, how many were cut."""
-        import ray
-        from ray.exceptions import RayError, RayTaskError
+    def _worker(self, slot: Slot) -> Any:
+        """The worker of a slot, which loads its model when it is first asked."""
+        if slot not in self._actors:
+            import ray
+            from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-        self._fill()
-        waiting = deque(map(_Batch, batches(texts, BATCHES_EACH * len(self._workers))))
-        since = time.monotonic()
-        while waiting or any(one.batch for one in self._workers.values()):
-            if time.monotonic() - self._looked > _LOOK_S:
-                self._fill()
-            for worker in self._workers.values():
-                if waiting and worker.call is None:
-                    self._send(worker, waiting.popleft(), texts)
-            calls = {one.call: one for one in self._workers.values() if one.call is not None}
-            for call in ray.wait(list(calls), timeout=_LOOK_S)[0]:
-                worker = calls[call]
-                try:
-                    found = ray.get(call)
-                except RayTaskError as exc:
-                    if worker.batch is not None:
-                        worker.batch.end(error="model")
-                    cause = exc.cause
-                    said = str(cause) if isinstance(cause, NotehopError) else _first_line(cause)
-                    raise self._cluster.error(f"node {worker.slot.host} {said}") from exc
-                except RayError as exc:
-                    self._remove(worker, exc)
-                    if worker.batch is not None:
-                        waiting.appendleft(worker.batch)
-                    continue
-                batch, worker.call, worker.batch = worker.batch, None, None
-                if batch is not None:
-                    del self._deaths[worker.slot]
-                    batch.end(bytes_in=found[0].nbytes)
-                    yield batch.which, *found
-            if any(one.call is None or one.batch for one in self._workers.values()):
-                since = time.monotonic()  # one has its model
-            elif time.monotonic() - since > START_S:
-                raise self._cluster.error(
-                    f"no worker began within {START_S:.0f} s ({ray.available_resources()} are free of "
-                    f"{ray.cluster_resources()}); free some, or wait until others are done"
-                )
-
-    def _fill(self) -> None:
-        """Start a worker wherever there is room for one.
-
-        :raises ModelError: if there is none left.
-        """
-        self._looked = time.monotonic()
-        for slot in self._cluster.slots(self._settings.device):
-            if slot not in self._workers and self._deaths[slot] < MOST_LOSSES:
-                self._workers[slot] = self._started(slot)
-        if not self._workers:
-            what = "GPUs" if self._settings.device == "cuda" else "CPUs or GPUs"
-            why = self._reason or f"no node has {what} for Ray (`ray status`)"
-            raise self._cluster.error(f"no worker can be had: {why}")
-
-    def _started(self, slot: Slot) -> _Worker:
-        import ray
-        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
-
-        kind = ray.remote(EmbeddingWorker).options(
-            num_cpus=slot.cpus,
-            num_gpus=slot.gpus,
-            scheduling_strategy=NodeAffinitySchedulingStrategy(slot.node, soft=False),
-        )
-        try:
-            actor = kind.remote()
-        except ImportError as exc:  # of the head, where ray:// leads to
-            raise self._cluster.error(f"its head {_INSTALL_THERE} ({exc})") from exc
-        device = "cuda" if slot.gpus else "mps" if self._settings.device == "mps" else "cpu"
-        # Ray says how many threads a worker has.
-        settings = self._settings.model_copy(update={"device": device, "threads": 0})
-        call = actor.open.remote(version("notehop"), settings.model_dump(), self._identity)
-        return _Worker(slot, actor, call)
-
-    def _send(self, worker: _Worker, batch: _Batch, texts: Sequence[str]) -> None:
-        given = [texts[at] for at in batch.which]
-        size = sum(len(text.encode("utf-8", "replace")) for text in given)
-        if not is_this_machine(worker.slot.host):
-            batch.attempt = self._log.begin(
-                host=worker.slot.host,
-                local=False,
-                provider="ray",
-                model=self._settings.model,
-                purpose="embedding",
-                notes=(),
-                bytes_out=size,
-                attempt=batch.losses + 1,
+            kind = ray.remote(EmbeddingWorker).options(
+                num_cpus=slot.cpus,
+                num_gpus=slot.gpus,
+                scheduling_strategy=NodeAffinitySchedulingStrategy(slot.node, soft=False),
             )
-        worker.call, worker.batch = worker.actor.embed.remote(given), batch
-
-    def _remove(self, worker: _Worker, exc: Exception) -> None:
-        """Go on without a worker that died.
-
-        :raises ModelError: if too many died over its batch.
-        """
-        import ray
-
-        del self._workers[worker.slot]
-        self._deaths[worker.slot] += 1
-        self._looked = 0.0  # its node may be gone, or take another worker
-        # One that lost what it sent, or is slow to answer, may live on.
-        ray.kill(worker.actor)
-        why = _INSTALL_THERE if "No module named 'notehop" in str(exc) else _first_line(exc)
-        self._reason = f"node {worker.slot.host}: {why}"
-        if (batch := worker.batch) is None:
-            return
-        batch.end(error="refused")
-        batch.losses += 1
-        if batch.losses >= MOST_LOSSES:
-            raise self._cluster.error(
-                f"{batch.losses} workers died over the same {len(batch.which)} texts, the last on "
-                f"{self._reason}; if its memory ran out, set a smaller embedding.batch_size"
-            ) from exc
+            mps = self._settings.device == "mps"
+            device = "cuda" if slot.gpus else "mps" if mps else "cpu"
+            # Ray says how many threads a worker has.
+            settings = self._settings.model_copy(update={"device": device, "threads": 0})
+            try:
+                self._actors[slot] = kind.remote(
+                    version("notehop"), settings.model_dump(), self._identity
+                )
+            except ImportError as exc:  # of the head, where ray:// leads to
+                raise self._cluster.error(f"its head {_INSTALL_THERE} ({exc})") from exc
+        return self._actors[slot]
 
 
-def batches(texts: Sequence[str], least: int) -> list[list[int]]:
-    """Put texts of like length together, the longest first: padding is wasted work.
+def _batches(texts: Sequence[str], least: int) -> list[list[int]]:
+    """Places of texts of like length together, the longest first: padding is wasted work.
 
     :param least: about how many batches there shall be, where there are texts for it.
-    :returns: places of texts, by batch.
     """
     size = min(BATCH_CHARACTERS, max(SMALLEST_BATCH, sum(map(len, texts)) // least))
     found: list[list[int]] = []

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import torch
-from llama_index.core.bridge.pydantic import Field, PrivateAttr
+from llama_index.core.bridge.pydantic import PrivateAttr
 from llama_index.embeddings.huggingface import HuggingFaceEmbedding
 
 from notehop.config.errors import ModelError, SettingsError
-from notehop.indexing.embed.embedder import Kind, OnBatch, Vectors
+from notehop.indexing.embed.embedder import Kind, OnBatch, TokenOffsets, Vectors, read_tokenizer
 from notehop.indexing.embed.identity import (
     MIN_COSINE,
     PROBES,
@@ -26,12 +26,11 @@ from notehop.indexing.embed.identity import (
     describe_model,
 )
 from notehop.indexing.embed.models import quiet_loading, verify_weights
-from notehop.indexing.embed.tokenizer import TokenOffsets, read_tokenizer
 
 if TYPE_CHECKING:
     from notehop.config.settings import EmbeddingSettings
 
-PASS_TOKENS = {"cpu": 2_048}
+PASS_TOKENS = 2_048
 OTHER_PASS_TOKENS = 262_144
 """Tokens of a pass through the model at most, on a processor and on other devices. On a processor
 wider passes are no faster (with all-MiniLM-L6-v2 8,192 tokens were a tenth slower than 2,048), and
@@ -45,10 +44,6 @@ ENDLESS_WINDOW = 512
 """Window for models without one (static word vectors): a longer passage is hard to cite from."""
 
 
-LLAMA_MAX_BATCH = 2048
-"""Largest batch that LlamaIndex accepts; larger ones gain nothing anyway."""
-
-
 class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
     """LlamaIndex's embedding, whose :meth:`embed` sorts passages by length and uses all cores.
 
@@ -59,16 +54,13 @@ class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
     parent's retries are left out: what fails on this machine once fails again.
     """
 
-    max_length: float | None = Field(default=None, description="Window; None or inf: endless.")
-    max_tokens: int = Field(
-        default=ENDLESS_WINDOW,
-        description="Tokens the model sees at once, special tokens and prompt included.",
-    )
+    max_length: float | None = None
+    """Window; None or inf: endless."""
+    max_tokens: int = ENDLESS_WINDOW
+    """Tokens the model sees at once, special tokens and prompt included."""
     precision: Literal["float32", "bfloat16"] = "float32"
-    cut: int = Field(
-        default=0,
-        description="Passages so far that were longer than the window: their end is not embedded.",
-    )
+    cut: int = 0
+    """Passages so far that were longer than the window: their end is not embedded."""
 
     _description: ModelDescription = PrivateAttr()
     _tokens: TokenOffsets = PrivateAttr()
@@ -76,10 +68,7 @@ class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
     _pool: ThreadPoolExecutor | None = PrivateAttr(default=None)
 
     def __init__(self, description: ModelDescription, device: str, batch_size: int) -> None:
-        """Load a model in float32, for one pass at a time.
-
-        :raises ModelError: if it does not load.
-        """
+        """Load a model in float32, for one pass at a time. Raises ModelError if it does not load."""
         source: dict[str, Any]
         if description.is_packed:
             from notehop.indexing.embed.packed_torch import unpacked_modules
@@ -98,7 +87,7 @@ class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
                     device=device,
                     # Or LlamaIndex makes a folder in the home.
                     cache_folder=str(description.folder),
-                    embed_batch_size=min(batch_size, LLAMA_MAX_BATCH),
+                    embed_batch_size=min(batch_size, 2_048),  # the most that LlamaIndex accepts
                     truncate_dim=description.truncate,
                     **source,
                 )
@@ -107,18 +96,14 @@ class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
                 f"embedding.model: {description.name} ({description.folder}) does not load: {exc}"
             ) from exc
         # An empty prompt handed to the constructor would be replaced by what LlamaIndex knows.
-        self.model.prompts = {
-            "query": description.prompts.query,
-            "passage": description.prompts.passage,
-        }
+        self.model.prompts = description.prompts._asdict()
         self.model_name = description.name
         self._description = description
         window = self.model.max_seq_length
         if window is not None and 0 < window < 1_000_000:
             self.max_tokens = self._window = int(window)
-        own = self.model.tokenizer
-        if not description.is_packed:
-            own = own_tokenizer(description.name, self.model)
+        packed = description.is_packed
+        own = self.model.tokenizer if packed else own_tokenizer(description.name, self.model)
         self._tokens = TokenOffsets(own, description.prompts.passage)
 
     @classmethod
@@ -127,7 +112,6 @@ class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
 
     @property
     def description(self) -> ModelDescription:
-        """The model's name, place and prompts."""
         return self._description
 
     @property
@@ -137,7 +121,6 @@ class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
 
     @property
     def device(self) -> str:
-        """Where torch computes."""
         return str(self._device)
 
     @property
@@ -147,7 +130,6 @@ class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
 
     @property
     def dimensions(self) -> int:
-        """Length of the vectors."""
         return self.description.dimensions
 
     def identity(self) -> dict[str, Any]:
@@ -164,7 +146,7 @@ class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
         if self.device != "cpu":
             return
         if getattr(self.model.tokenizer, "padding_side", None) == "right":
-            self.model[0].register_forward_pre_hook(self._evened)
+            self.model[0].register_forward_pre_hook(self._pad_evenly)
         if threads > 1:
             count = min(threads, MOST_PASSES)
             shares = [threads // count + (at < threads % count) for at in range(count)]
@@ -178,10 +160,8 @@ class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
             self._pool = ThreadPoolExecutor(count, "embed", initializer=use_share)
 
     def embed(self, texts: Sequence[str], on_batch: OnBatch | None = None) -> Vectors:
-        """Embed passages, longest first: (n, d), in the order of ``texts``; (0, d) for none.
-
-        :raises ModelError: if the model fails.
-        """
+        """Embed passages, longest first: (n, d), in the order of ``texts``; (0, d) for none. Raises
+        ModelError if the model fails."""
         tokens = self.tokens
         # One more than the window says that a text may not fit.
         sizes = [min(tokens.size(text) + tokens.overhead, self._window + 1) for text in texts]
@@ -199,15 +179,13 @@ class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
             if on_batch is not None:
                 on_batch(done)
         # The sizes may be one too large: texts are counted where it matters.
-        long = [text for text, size in zip(texts, sizes, strict=True) if size > self._window]
-        self.cut += sum(tokens.count(text) > self._window for text in long)
+        for text, size in zip(texts, sizes, strict=True):
+            self.cut += size > self._window and tokens.count(text) > self._window
         return rows
 
     def vectors(self, texts: Sequence[str], kind: Kind) -> Vectors:
-        """Embed queries or passages: (n, d), n > 0, in the order of ``texts``.
-
-        :raises ModelError: if the model fails.
-        """
+        """Embed queries or passages: (n, d), n > 0, in the order of ``texts``. Raises ModelError if
+        the model fails."""
         return self.embed_together(texts, kind) if kind == "query" else self.embed(texts)
 
     def is_cut(self, query: str) -> bool:
@@ -216,10 +194,7 @@ class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
         return len(self.tokens(whole)) + self.tokens.specials > self.max_tokens
 
     def embed_together(self, texts: Sequence[str], kind: Kind) -> Vectors:
-        """Embed texts as they come: (n, d), n > 0, unit rows.
-
-        :raises ModelError: if the model fails.
-        """
+        """Embed texts as they come: (n, d), n > 0, unit rows. Raises ModelError if the model fails."""
         longest = min(max(map(len, texts)), self._window)
         fitting = self._pass_tokens() // max(1, longest)
         return self._encoded(list(texts), kind, max(1, min(fitting, self.embed_batch_size)))
@@ -252,7 +227,7 @@ class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
         norms = np.linalg.norm(rows, axis=1, keepdims=True)
         return np.asarray(rows / np.maximum(norms, 1e-12), dtype=np.float32)
 
-    def _evened(self, _module: Any, inputs: tuple[dict[str, Any], ...]) -> None:
+    def _pad_evenly(self, _module: Any, inputs: tuple[dict[str, Any], ...]) -> None:
         """Pad what goes into the model to one of few widths."""
         features = inputs[0]
         ids = features.get("input_ids")
@@ -269,7 +244,7 @@ class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
             features[name] = torch.nn.functional.pad(features[name], (0, more), value=fillers[name])
 
     def _pass_tokens(self) -> int:
-        return PASS_TOKENS.get(self.device, OTHER_PASS_TOKENS)
+        return PASS_TOKENS if self.device == "cpu" else OTHER_PASS_TOKENS
 
 
 def load_bulk(settings: EmbeddingSettings) -> TorchEmbedding:
@@ -284,7 +259,15 @@ def load_bulk(settings: EmbeddingSettings) -> TorchEmbedding:
     verify_weights(description.name)
     if settings.threads:
         torch.set_num_threads(settings.threads)
-    loaded = TorchEmbedding(description, _device(settings.device), settings.batch_size)
+    available = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
+    there = [*(name for name, found in available.items() if found), "cpu"]
+    device = there[0] if settings.device == "auto" else settings.device
+    if device not in there:
+        raise SettingsError(
+            f"embedding.device is {device}, which torch does not find here; set auto or "
+            f"{', '.join(there)}"
+        )
+    loaded = TorchEmbedding(description, device, settings.batch_size)
     # The files may not have told how long a vector is, or may have been wrong.
     found = loaded.embed_together(["length"], "passage").shape[1]
     if found != description.dimensions:
@@ -308,11 +291,27 @@ def settle_precision(loaded: TorchEmbedding, wanted: str) -> None:
         last digits of vectors, would depend on what else the machine does.
     :raises ModelError: if bfloat16 was asked for by name and changes the vectors too much.
     """
-    if wanted == "float32" or (wanted == "auto" and not _has_bfloat16(loaded.device)):
+    if wanted == "auto":
+        # Without instructions, bfloat16 is emulated, at a crawl.
+        has: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()
+        on_cpu = loaded.device == "cpu" and (has.get("avx512_bf16") or has.get("amx_bf16"))
+        on_gpu = loaded.device.startswith("cuda")
+        if not (on_cpu or (on_gpu and torch.cuda.is_bf16_supported(including_emulation=False))):
+            return
+    elif wanted == "float32":
         return
     model, exact = loaded.model, loaded.model[0]
     reference = loaded.embed_together(PROBES, "passage")
-    model[0] = _halved(exact)
+    half = copy.deepcopy(exact).to(torch.bfloat16)
+
+    def widen(_module: Any, _inputs: Any, features: Any) -> Any:
+        for key, value in features.items():
+            if torch.is_tensor(value) and value.dtype == torch.bfloat16:
+                features[key] = value.float()
+        return features
+
+    half.register_forward_hook(widen)
+    model[0] = half
     cosine = float((reference * loaded.embed_together(PROBES, "passage")).sum(axis=1).min())
     if cosine >= MIN_COSINE:
         loaded.precision = "bfloat16"
@@ -323,29 +322,6 @@ def settle_precision(loaded: TorchEmbedding, wanted: str) -> None:
             f"embedding.precision = bfloat16 changes vectors of this model too much (cosine "
             f"{cosine:.4f}, at least {MIN_COSINE} is needed); set auto or float32"
         )
-
-
-def _has_bfloat16(device: str) -> bool:
-    """Whether a device has instructions for it: without, bfloat16 is emulated, at a crawl."""
-    if device.startswith("cuda"):
-        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
-    if device != "cpu":
-        return False
-    capabilities: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()
-    return bool(capabilities.get("avx512_bf16") or capabilities.get("amx_bf16"))
-
-
-def _halved(module: Any) -> Any:
-    half = copy.deepcopy(module).to(torch.bfloat16)
-
-    def widen(_module: Any, _inputs: Any, features: Any) -> Any:
-        for key, value in features.items():
-            if torch.is_tensor(value) and value.dtype == torch.bfloat16:
-                features[key] = value.float()
-        return features
-
-    half.register_forward_hook(widen)
-    return half
 
 
 def even_width(size: int) -> int:
@@ -379,22 +355,6 @@ def passes(sizes: Sequence[int], most_texts: int, most_tokens: int) -> list[list
         found.append(order[at : at + count])
         at += count
     return found
-
-
-def _device(wanted: str) -> str:
-    available = {
-        "cuda": torch.cuda.is_available(),
-        "mps": torch.backends.mps.is_available(),
-        "cpu": True,
-    }
-    if wanted == "auto":
-        return next(name for name, there in available.items() if there)
-    if not available.get(wanted, False):
-        there = ", ".join(name for name, there in available.items() if there)
-        raise SettingsError(
-            f"embedding.device is {wanted}, which torch does not find here; set auto or {there}"
-        )
-    return wanted
 
 
 def own_tokenizer(name: str, model: Any) -> Any:

@@ -7,40 +7,58 @@ once, under the hash of what was sent: a run that is killed loses the one text i
 
 from __future__ import annotations
 
+import hashlib
+import json
+import sys
 import time
-from collections.abc import Callable, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TextIO
 
 from filelock import FileLock, Timeout
 
 from notehop.config import Settings
 from notehop.config.errors import IndexMissing, NotehopError, ProviderError
+from notehop.config.settings import EnrichSettings
 from notehop.indexing import faults
 from notehop.indexing.changes import is_unchanged
-from notehop.indexing.enrich.planner import Agree, Cost, Item, Planner, affordable
+from notehop.indexing.enrich import extract
 from notehop.indexing.enrich.prompts import (
     KEPT_CHARS,
     OUTPUT_TOKENS,
+    VERSION,
+    Passage,
     Request,
-    cleaned,
     header_identity,
+    header_requests,
     model_identity,
+    own_summary,
+    summary_request,
 )
-from notehop.indexing.enrich.store import LOST, EnrichmentStore, Text, delete_orphans
-from notehop.indexing.llm.tokens import count_tokens
+from notehop.indexing.enrich.store import LOST, EnrichmentStore, Kind, Text, delete_orphans
+from notehop.indexing.enrich.writer import TextWriter, load_writer
 from notehop.indexing.pipeline.models import TooMuchToEmbed
-from notehop.indexing.report import EnrichReport
-from notehop.indexing.stores.catalog import Catalog
+from notehop.indexing.report import EnrichReport, numbered
+from notehop.indexing.shown import counted, printable
+from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot
 from notehop.indexing.stores.catalog_read import slices
+from notehop.indexing.stores.model import NoteRow, NoteStatus
+from notehop.indexing.tokens import RULES, Tokenizer
 
 if TYPE_CHECKING:
-    from llama_index.core.llms import LLM
-
     from notehop.indexing.pipeline import Indexer
 
+
+TRIES = 3
+"""Runs in which a text that a model did not write is asked for; then once a day, until the note
+changes."""
+
+_SHORT = 200  # characters of a note that is its own summary: a model would say it again
+_NOTES = 200  # notes that are looked at at a time
 
 REDO_NOTES = 50
 """Notes with new headers that are indexed together: each such write costs a model and a
@@ -65,211 +83,85 @@ SPENT_NOW = (
 
 _HOUR, _DAY = 3_600.0, 86_400.0
 
-_FRAME_TOKENS = 12  # tokens that a chat takes around two messages
-
 
 @dataclass(frozen=True, slots=True)
-class TextWriter:
-    """Asks one language model. ``host`` is who gets the notes; ``model`` its name, as shown."""
+class Cost:
+    """What is to be written, and what that is expected to take: tokens sent, rather too many,
+    and received, and how many requests the budget covers."""
 
-    llm: LLM
+    summaries: int
+    headers: int
+    tokens_in: int
+    tokens_out: int
     model: str
     host: str
+    within: int
 
-    def close(self) -> None:
-        """Close the connections of the model, if it has any."""
-        from notehop.indexing.llm.provider_llm import ProviderLLM
-
-        if isinstance(self.llm, ProviderLLM):
-            self.llm.close()
-
-    def size(self, request: Request) -> int:
-        """The tokens that a request sends."""
-        said = count_tokens(request.system) + count_tokens(request.prompt)
-        return said + _FRAME_TOKENS
-
-    def cost(self, items: Sequence[Item], sizes: Sequence[int], within: int) -> Cost:
-        """What the items are expected to cost; ``within`` of them the budget covers."""
-        summaries = sum(item.request.kind == "summary" for item in items)
-        return Cost(
-            summaries=summaries,
-            headers=len(items) - summaries,
-            tokens_in=sum(sizes),
-            tokens_out=OUTPUT_TOKENS * len(items),
-            model=self.model,
-            host=self.host,
-            within=within,
-        )
-
-    def write(
-        self, request: Request, path: str, cancelled: Callable[[], bool]
-    ) -> tuple[str, int, Sequence[str]]:
-        """Ask once.
-
-        :param path: of the note whose text is sent.
-        :returns: the text, the tokens that it cost, and notices for the owner of the notes.
-        :raises NotehopError: if the model fails, or answers without words.
-        """
-        from llama_index.core.base.llms.types import ChatMessage, MessageRole
-
-        from notehop.indexing.llm.egress import sending
-
-        messages = [
-            ChatMessage(role=MessageRole.SYSTEM, content=request.system),
-            ChatMessage(role=MessageRole.USER, content=request.prompt),
-        ]
-        try:
-            with sending([path], purpose=request.kind, cancelled=cancelled) as sent:
-                reply = self.llm.chat(messages).message.content or ""
-        except NotehopError:
-            raise
-        except Exception as exc:
-            # A library says it in its own way; nothing a model does may end the run.
-            raise ProviderError(f"the model {self.model} failed ({exc})") from exc
-        text = cleaned(reply, KEPT_CHARS)
-        if not text:
-            raise ProviderError(f"the model {self.model} answered without words")
-        return text, self.size(request) + count_tokens(reply), sent.notices
+    @property
+    def calls(self) -> int:
+        return self.summaries + self.headers
 
 
-def load_writer(settings: Settings, log_dir: Path) -> TextWriter | None:
-    """The model that the settings name; None if they name none.
+Agree = Callable[[Cost], str | None]
+"""Gets the cost before anything is sent; says why not to go on, or None to go on."""
 
-    :param log_dir: of the log of what leaves the machine.
-    :raises ProviderError: if it cannot be asked: no extra, key, name or file.
+
+def agreement(*, yes: bool, read: TextIO | None = None, write: TextIO | None = None) -> Agree:
+    """Show what it costs and ask, where somebody is there to answer.
+
+    Without a terminal, it goes on by itself within the budget of a run, and not beyond.
+
+    :param yes: it was agreed to beforehand, as far as the budget goes.
     """
-    # Not above: most runs write nothing, and language models take a second to import.
-    from notehop.indexing.llm.consent import is_loopback
-    from notehop.indexing.llm.providers import load_llm, provider_of
 
-    llm = load_llm(settings, log_dir=log_dir)
-    if llm is None:
+    def agree(cost: Cost) -> str | None:
+        stdin, stderr = read or sys.stdin, write or sys.stderr
+        kinds = (("summary", cost.summaries), ("header", cost.headers))
+        what = [numbered(count, kind) for kind, count in kinds if count]
+        lines = [
+            f"To be written: {' and '.join(what)}, by {cost.model}.",
+            f"The text of the notes goes to {cost.host}.",
+            f"That takes {counted(cost.calls, 'request')}: up to {cost.tokens_in:,} tokens sent, "
+            f"about {cost.tokens_out:,} received.",
+        ]
+        if cost.within < cost.calls:
+            lines.append(
+                "The budget of a run (enrich.max_calls, enrich.max_tokens) covers "
+                f"{cost.within:,} of them; the next run goes on."
+            )
+        stderr.writelines(f"{printable(line)}\n" for line in lines)
+        stderr.flush()
+        if yes:
+            return None
+        if stdin is not None and stdin.isatty() and stderr.isatty():
+            stderr.write("Go on? [y/N] ")
+            stderr.flush()
+            reply = stdin.readline().strip().casefold()
+            return None if reply in ("y", "yes") else "not agreed to; the index is complete without"
+        return within_budget(cost)
+
+    return agree
+
+
+def within_budget(cost: Cost) -> str | None:
+    """Agree where nobody is there to ask, to what the budget of a run covers, and to no part of
+    more."""
+    if cost.within >= cost.calls:
         return None
-    host = provider_of(settings).host
-    if not host or host == "localhost" or is_loopback(host):
-        host = "this machine"
-    return TextWriter(llm, Path(settings.llm.model).name, host)
+    return (
+        f"{counted(cost.calls, 'request')} are more than the budget of a run covers, and "
+        "nobody is here to agree; run: notehop index --yes, which goes as far as the budget"
+    )
 
 
-@dataclass(frozen=True, slots=True)
-class _Enricher:
-    """Has written what one index lacks, within a budget; see :func:`enrich`."""
-
-    indexer: Indexer
-    store: EnrichmentStore
-    done: EnrichReport
-    agree: Agree
-    load: Callable[[Settings, Path], TextWriter | None]
-    cancelled: Callable[[], bool]
-    most_calls: int
-    spent: str
-
-    def run(self) -> None:
-        """Do it; what goes wrong with the model is in the report.
-
-        :raises NotehopError: if the index or the store cannot be read or written.
-        """
-        layout, settings, done = self.indexer.layout, self.indexer.settings, self.done
-        if self.store.made_anew:
-            done.warn(f"{layout.enrichment}: {LOST}")
-        provider = settings.llm.provider != "none"
-        if not provider and "llm" in (settings.enrich.summaries, settings.enrich.headers):
-            done.warn("enrich asks for a language model and llm.provider names none")
-        self._reindex()
-        model = model_identity(settings) if provider else None
-        with Catalog.open(layout.catalog, read_only=True) as catalog:
-            language = str((catalog.meta().get("fingerprint") or {}).get("language") or "en")
-            with catalog.snapshot() as view:
-                planner = Planner(self.store, settings.enrich, model, language)
-                items, extracts = planner.plan(view)
-                planned = view.generation
-            if extracts:
-                done.written["extract"] = extracts
-            if items:
-                self._write(catalog, items)
-            if catalog.generation != planned:
-                # A run that took notes out meanwhile did not see what was planned for them.
-                done.warnings += delete_orphans(layout.enrichment, catalog, catalog.stamps())
-        self._reindex()
-        lacking = sum(lack for _, lack in self.store.tally().values())
-        done.failed = len(self.store.failures())
-        done.waiting = max(0, lacking - done.failed)
-        self.store.set_meta("last", {"at": time.time(), "stopped": done.stopped})
-
-    def _write(self, catalog: Catalog, items: Sequence[Item]) -> None:
-        """Have the items written, as far as the owner agrees and the budget goes."""
-        settings, done = self.indexer.settings, self.done
-        most = settings.enrich.max_tokens
-        try:
-            writer = self.load(settings, self.indexer.layout.root)
-        except NotehopError as exc:
-            done.stopped = str(exc)
-            return
-        if writer is None:
-            return
-        with closing(writer):
-            sizes = [writer.size(item.request) for item in items]
-            within = affordable(sizes, self.most_calls, most)
-            done.stopped = self.agree(writer.cost(items, sizes, within))
-            if done.stopped is not None:
-                return
-            self.indexer.progress.stage("Writing about notes", within, "texts")
-            in_a_row = 0
-            for item, size in zip(items, sizes, strict=True):
-                if self.cancelled():
-                    done.stopped = "stopped"
-                elif done.calls >= self.most_calls or done.tokens + size + OUTPUT_TOKENS > most:
-                    done.stopped = self.spent
-                if done.stopped is not None:
-                    return
-                self.indexer.progress.advance(1)
-                place = self.indexer.vault, settings.vault, catalog
-                if not is_unchanged(*place, item.path, item.content_hash):
-                    continue
-                try:
-                    self._write_item(writer, item)
-                    in_a_row = 0
-                except ProviderError as exc:
-                    if exc.kind in _HOPELESS:
-                        done.stopped = str(exc)
-                        return
-                    self.store.fail(item.key, item.path, item.request.kind, str(exc))
-                    in_a_row += 1
-                    if in_a_row >= _IN_A_ROW.get(exc.kind, _WORDLESS):
-                        done.stopped = f"{in_a_row} requests in a row failed: {exc}"
-                        return
-
-    def _write_item(self, writer: TextWriter, item: Item) -> None:
-        self.done.calls += 1
-        text, tokens, notices = writer.write(item.request, item.path, self.cancelled)
-        self.done.tokens += tokens
-        for notice in notices:
-            self.done.warn(notice)
-        kind = item.request.kind
-        if self.store.put([Text(item.key, kind, text, writer.model, tokens)]):
-            self.done.written[kind] = self.done.written.get(kind, 0) + 1
-
-    def _reindex(self) -> None:
-        """Index the notes that got headers; what cannot be now stays owed."""
-        owed = self.store.pending_reindex()
-        if header_identity(self.indexer.settings) is None:
-            self.store.mark_reindexed(owed)
-            return
-        for part in slices(owed, REDO_NOTES):
-            try:
-                self.done.generation = self.indexer.update(part, again=True).generation
-            except (NotehopError, TooMuchToEmbed) as exc:
-                self.done.warn(f"headers are written and not in the index yet: {exc}")
-                return
-            faults.point("enrich-redone")
-            self.store.mark_reindexed(part)
+LoadWriter = Callable[[Settings, Path], TextWriter | None]
 
 
 def enrich(
     indexer: Indexer,
     agree: Agree,
     *,
-    load: Callable[[Settings, Path], TextWriter | None] = load_writer,
+    load: LoadWriter = load_writer,
     cancelled: Callable[[], bool] = lambda: False,
     paced: bool = False,
 ) -> EnrichReport | None:
@@ -314,3 +206,229 @@ def enrich(
         lock.release()
         indexer.progress.close()
     return done if wanted else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Enricher:
+    """Has written what one index lacks, within a budget; see :func:`enrich`."""
+
+    indexer: Indexer
+    store: EnrichmentStore
+    done: EnrichReport
+    agree: Agree
+    load: LoadWriter
+    cancelled: Callable[[], bool]
+    most_calls: int
+    spent: str
+
+    def run(self) -> None:
+        """Do it; what goes wrong with the model is in the report. Raises NotehopError if the index or
+        the store cannot be read or written."""
+        layout, settings, done = self.indexer.layout, self.indexer.settings, self.done
+        if self.store.made_anew:
+            done.warn(f"{layout.enrichment}: {LOST}")
+        provider = settings.llm.provider != "none"
+        if not provider and "llm" in (settings.enrich.summaries, settings.enrich.headers):
+            done.warn("enrich asks for a language model and llm.provider names none")
+        self._reindex()
+        model = model_identity(settings) if provider else None
+        with Catalog.open(layout.catalog, read_only=True) as catalog:
+            language = str((catalog.meta().get("fingerprint") or {}).get("language") or "en")
+            with catalog.snapshot() as view:
+                items, extracts = plan(self.store, settings.enrich, model, language, view)
+                planned = view.generation
+            if extracts:
+                done.written["extract"] = extracts
+            if items:
+                self._write(catalog, items)
+            if catalog.generation != planned:
+                # A run that took notes out meanwhile did not see what was planned for them.
+                done.warnings += delete_orphans(layout.enrichment, catalog, catalog.stamps())
+        self._reindex()
+        lacking = sum(lack for _, lack in self.store.tally().values())
+        done.failed = len(self.store.failures())
+        done.waiting = max(0, lacking - done.failed)
+        self.store.set_meta("last", {"at": time.time(), "stopped": done.stopped})
+
+    def _write(self, catalog: Catalog, items: Sequence[Item]) -> None:
+        """Have the items written, as far as the owner agrees and the budget goes."""
+        settings, done = self.indexer.settings, self.done
+        most = settings.enrich.max_tokens
+        try:
+            writer = self.load(settings, self.indexer.layout.root)
+        except NotehopError as exc:
+            done.stopped = str(exc)
+            return
+        if writer is None:
+            return
+        with closing(writer):
+            sizes = [writer.size(item.request) for item in items]
+            spent = list(accumulate(size + OUTPUT_TOKENS for size in sizes))
+            within = min(self.most_calls, bisect_right(spent, most))
+            summaries = sum(item.request.kind == "summary" for item in items)
+            cost = Cost(
+                summaries=summaries,
+                headers=len(items) - summaries,
+                tokens_in=sum(sizes),
+                tokens_out=OUTPUT_TOKENS * len(items),
+                model=writer.model,
+                host=writer.host,
+                within=within,
+            )
+            if (against := self.agree(cost)) is not None:
+                done.stopped = against
+                return
+            self.indexer.progress.stage("Writing about notes", within, "texts")
+            in_a_row = 0
+            for item, size in zip(items, sizes, strict=True):
+                if self.cancelled():
+                    done.stopped = "stopped"
+                elif done.calls >= self.most_calls or done.tokens + size + OUTPUT_TOKENS > most:
+                    done.stopped = self.spent
+                if done.stopped is not None:
+                    return
+                self.indexer.progress.advance(1)
+                place = self.indexer.vault, settings.vault, catalog
+                if not is_unchanged(*place, item.path, item.content_hash):
+                    continue
+                kind = item.request.kind
+                done.calls += 1
+                try:
+                    text, tokens, notices = writer.write(
+                        item.request, [item.path], KEPT_CHARS, self.cancelled
+                    )
+                except ProviderError as exc:
+                    if exc.kind in _HOPELESS:
+                        done.stopped = str(exc)
+                        return
+                    self.store.fail(item.key, item.path, kind, str(exc))
+                    in_a_row += 1
+                    if in_a_row >= _IN_A_ROW.get(exc.kind, _WORDLESS):
+                        done.stopped = f"{in_a_row} requests in a row failed: {exc}"
+                        return
+                    continue
+                in_a_row = 0
+                done.tokens += tokens
+                for notice in notices:
+                    done.warn(notice)
+                if self.store.put([Text(item.key, kind, text, writer.model, tokens)]):
+                    done.written[kind] = done.written.get(kind, 0) + 1
+
+    def _reindex(self) -> None:
+        """Index the notes that got headers; what cannot be now stays owed."""
+        owed = self.store.pending_reindex()
+        if header_identity(self.indexer.settings) is None:
+            self.store.mark_reindexed(owed)
+            return
+        for part in slices(owed, REDO_NOTES):
+            try:
+                self.done.generation = self.indexer.update(part, again=True).generation
+            except (NotehopError, TooMuchToEmbed) as exc:
+                self.done.warn(f"headers are written and not in the index yet: {exc}")
+                return
+            faults.point("enrich-redone")
+            self.store.mark_reindexed(part)
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One text that a model is to write. ``content_hash`` is that of the note it is about."""
+
+    path: str
+    content_hash: str
+    key: str
+    request: Request
+
+
+def plan(
+    store: EnrichmentStore,
+    settings: EnrichSettings,
+    model: Mapping[str, Any] | None,
+    language: str,
+    catalog: CatalogSnapshot,
+) -> tuple[list[Item], int]:
+    """Find what is missing and worth asking for, and make the extracts that are missing.
+
+    The store is told what every note needs; notes that are known to have all are passed over.
+
+    :param model: what tells the language model apart; None where there is none.
+    :param language: of the index.
+    :returns: what a model is to write, notes changed last first; how many extracts were made.
+    """
+    tokenizer = Tokenizer(language)
+    # What decides all that is written about a note: its passages follow from its content.
+    asked = [settings.summaries, settings.headers, model]
+    wanted = _hash([*asked, VERSION, extract.RULES, language, catalog.stamp])
+    shapes = {
+        path: f"{wanted} {stamp.content_hash}"
+        for path, stamp in catalog.stamps().items()
+        if stamp.status is NoteStatus.INDEXED
+    }
+    seen = store.checked()
+    due = sorted(path for path, shape in shapes.items() if seen.get(path) != shape)
+    since = time.time() - _DAY
+    vain = {one.key for one in store.failures() if one.tries >= TRIES and one.last > since}
+    # What two notes would have said alike is asked once.
+    items: dict[str, Item] = {}
+    changed: dict[str, float] = {}
+    made = 0
+    for part in slices(due, _NOTES):
+        rows = catalog.notes_at(part)
+        requests: list[Item] = []
+        extracts: dict[str, tuple[str, list[str]]] = {}
+        needed: dict[str, dict[str, Kind]] = {}
+        for note in rows.values():
+            changed[note.path] = note.modified
+            chunks = [one for one in catalog.chunks_of(note.path) if one.kind == "text"]
+            passages = [Passage(chunk.heading_path, chunk.text) for chunk in chunks]
+            summed = settings.summaries != "off" and own_summary(note.front_matter) is None
+            own = [] if model is None else _items(note, passages, summed, settings, model)
+            requests += own
+            needed[note.path] = {item.key: item.request.kind for item in own}
+            if summed:
+                texts = [chunk.text for chunk in chunks]
+                words = f"tokens {RULES}, {language}"
+                key = _hash([extract.RULES, words, note.title, texts])
+                extracts[key] = note.title, texts
+                needed[note.path][key] = "extract"
+        store.set_requirements(needed, {path: row.content_hash for path, row in rows.items()})
+        there = store.texts(key for keys in needed.values() for key in keys)
+        new = [
+            Text(key, "extract", extract.extract(title, texts, tokenizer), extract.RULES)
+            for key, (title, texts) in extracts.items()
+            if key not in there
+        ]
+        store.put(new)
+        made += len(new)
+        lacking = [item for item in requests if item.key not in there]
+        for item in lacking:
+            if item.key not in vain:
+                items.setdefault(item.key, item)
+        done = rows.keys() - {item.path for item in lacking}
+        store.mark_checked({path: shapes[path] for path in done})
+    ordered = sorted(
+        items.values(),
+        key=lambda item: (-changed[item.path], item.path, item.request.kind != "summary"),
+    )
+    return ordered, made
+
+
+def _items(
+    note: NoteRow,
+    passages: Sequence[Passage],
+    summed: bool,
+    settings: EnrichSettings,
+    model: Mapping[str, Any],
+) -> list[Item]:
+    """All that a model is to write about a note; ``summed``: whether a summary of it is wanted."""
+    requests: list[Request] = []
+    long = sum(len(passage.text.strip()) for passage in passages) > _SHORT
+    if summed and long and settings.summaries == "llm":
+        requests.append(summary_request(note.title, passages))
+    if settings.headers == "llm":
+        requests += header_requests(note.title, passages)
+    return [Item(note.path, note.content_hash, one.key(model), one) for one in requests]
+
+
+def _hash(payload: Any) -> str:
+    return hashlib.sha256(json.dumps(payload, sort_keys=True).encode()).hexdigest()[:32]

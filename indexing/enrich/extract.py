@@ -68,7 +68,14 @@ def extract(title: str, passages: Sequence[str], tokenizer: Tokenizer) -> str:
         )
         for _, words in found.values()
     ]
-    centre = _centre(vectors, tokenizer(title))
+    total: Counter[str] = Counter()
+    for vector in vectors:
+        total.update(vector)
+    centre = _unit(total)
+    top = max(centre.values(), default=1.0)
+    for word in dict.fromkeys(tokenizer(title)):
+        centre[word] = centre.get(word, 0.0) + _TITLE * top
+    centre = _unit(centre)
     priors = (prior for prior, _ in found.values())
     scores = [prior * _cosine(v, centre) for prior, v in zip(priors, vectors, strict=True)]
     best = max(range(len(texts)), key=lambda at: (scores[at], -at))
@@ -121,34 +128,23 @@ def _candidates(
             prior = (_FIRST if number == 0 else _OPENING) if at == opening else 1.0
             sentence = text[start:end].strip()
             words = Counter(tokenizer.query(sentence))
-            if sentence not in found and _may_stand(sentence, words):
-                weight = _ITEM if kind == "li" else prior
-                found[sentence] = weight * _completeness(sentence), words
+            # In some scripts few characters say much.
+            dense = any(ord(char) > 0x2E7F for char in sentence)
+            label = len(words) < 3 or (len(sentence) < _SHORTEST and not dense)
+            announces = sentence.endswith((":", "：", "…", "..."))
+            if sentence in found or label or announces or len(sentence) > LONGEST:
+                continue
+            # A question weighs less, as does what is short, or the beginning or end of a sentence.
+            weight = 1.0 if _ends(sentence) else _ITEM
+            if sentence.endswith(("?", "？")):
+                weight *= _QUESTION
+            if sentence[0].islower():
+                # The end of a sentence that a formula or a line of code stands in.
+                weight *= _ITEM
+            if not dense:
+                weight *= math.sqrt(min(1.0, len(sentence) / _FULL))
+            found[sentence] = (_ITEM if kind == "li" else prior) * weight, words
     return found
-
-
-def _may_stand(sentence: str, words: Mapping[str, int]) -> bool:
-    """Whether a sentence is none that is a label, announces what follows, or is cut."""
-    label = len(words) < 3 or (len(sentence) < _SHORTEST and not _is_dense(sentence))
-    return not label and len(sentence) <= LONGEST and not sentence.endswith((":", "：", "…", "..."))
-
-
-def _completeness(sentence: str) -> float:
-    """What a sentence weighs less for being a question, short, or the beginning or end of one."""
-    weight = 1.0 if _ends(sentence) else _ITEM
-    if sentence.endswith(("?", "？")):
-        weight *= _QUESTION
-    if sentence[0].islower():
-        # The end of a sentence that a formula or a line of code stands in.
-        weight *= _ITEM
-    if not _is_dense(sentence):
-        weight *= math.sqrt(min(1.0, len(sentence) / _FULL))
-    return weight
-
-
-def _is_dense(sentence: str) -> bool:
-    """Whether it is in a script that says much in few characters."""
-    return any(ord(char) > 0x2E7F for char in sentence)
 
 
 def _ends(text: str) -> bool:
@@ -156,17 +152,6 @@ def _ends(text: str) -> bool:
     return text.rstrip("\"'”’»)*_ ").endswith(
         (".", "!", "?", "。", "！", "？", "．", "।", "؟", "۔")
     )
-
-
-def _centre(vectors: Sequence[Mapping[str, float]], title: Sequence[str]) -> dict[str, float]:
-    total: Counter[str] = Counter()
-    for vector in vectors:
-        total.update(vector)
-    centre = _unit(total)
-    top = max(centre.values(), default=1.0)
-    for word in dict.fromkeys(title):
-        centre[word] = centre.get(word, 0.0) + _TITLE * top
-    return _unit(centre)
 
 
 def _unit(vector: Mapping[str, float]) -> dict[str, float]:

@@ -24,7 +24,7 @@ from notehop.indexing.stores.catalog_read import CatalogReads, FileStamp
 from notehop.indexing.stores.database import Database
 from notehop.indexing.stores.model import NoteRow, NoteStatus
 
-Kind = Literal["summary", "extract", "header"]
+Kind = Literal["summary", "extract", "header", "themes"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,13 @@ class EnrichmentStore:
         self._database = Database(path, create=not read_only, read_only=read_only)
         try:
             if not read_only:
-                self._create()
+                with self._writing() as connection:
+                    if not self._database.tables(connection):
+                        for name, columns in _TABLES.items():
+                            connection.exec_driver_sql(f"CREATE TABLE {name} ({columns})")
+                        for index in _INDEXES:
+                            connection.exec_driver_sql(f"CREATE INDEX {index}")
+                        _put(connection, "about", [("version", json.dumps(VERSION))])
             if self.meta().get("version") != VERSION:
                 raise IndexDamaged(f"{path}: of another version, or never finished")
         except BaseException:
@@ -104,10 +110,8 @@ class EnrichmentStore:
 
     @classmethod
     def open(cls, path: Path) -> Self:
-        """Open the store for writing; make one where there is none, a damaged or an older one.
-
-        :raises IndexUnwritable: if it cannot be made.
-        """
+        """Open the store for writing; make one where there is none, a damaged or an older one. Raises
+        IndexUnwritable if it cannot be made."""
         try:
             return cls(path, read_only=False)
         except IndexDamaged:
@@ -120,24 +124,11 @@ class EnrichmentStore:
 
     @classmethod
     def reading(cls, path: Path) -> Self:
-        """Open the store for reading.
-
-        :raises IndexMissing: if there is none, or none that can be read.
-        """
+        """Open the store for reading. Raises IndexMissing if there is none, or none that can be read."""
         try:
             return cls(path, read_only=True)
         except IndexFailure as exc:
             raise IndexMissing(f"{path}: nothing can be read: {exc}") from exc
-
-    def _create(self) -> None:
-        with self._writing() as connection:
-            if self._database.tables(connection):
-                return
-            for name, columns in _TABLES.items():
-                connection.exec_driver_sql(f"CREATE TABLE {name} ({columns})")
-            for index in _INDEXES:
-                connection.exec_driver_sql(f"CREATE INDEX {index}")
-            _put(connection, "about", [("version", json.dumps(VERSION))])
 
     def close(self) -> None:
         self._database.close()
@@ -149,10 +140,7 @@ class EnrichmentStore:
         self.close()
 
     def checkpoint(self) -> bool:
-        """Fold the journal into the file and empty it, so that no byte is left of what was deleted.
-
-        :returns: False if somebody was reading: the next run tries again.
-        """
+        """Empty the journal, so that no byte is left of what was deleted; False if somebody reads."""
         return not self._database.has_journal or self._database.forget_deleted(patience=1.0)
 
     def meta(self) -> dict[str, Any]:
@@ -191,8 +179,7 @@ class EnrichmentStore:
     def delete_orphans(self, indexed: Collection[str], catalog: CatalogReads) -> bool:
         """Delete all that is known of notes that are not indexed, and the texts that no other note has.
 
-        Where the content of such a note is at another path now, that gets what the note has, if it has
-        nothing.
+        Where the content of one is at another path now, that gets what it has, if it has nothing.
 
         :returns: whether there was any.
         """
@@ -219,10 +206,9 @@ class EnrichmentStore:
     def set_requirements(
         self, needed: Mapping[str, Mapping[str, Kind]], hashes: Mapping[str, str]
     ) -> None:
-        """Say which texts notes need now; what they needed before is kept for a while.
+        """Say which texts (key -> kind) notes need now; what they needed before is kept for a while.
 
-        :param needed: path -> key and kind of all that the note needs.
-        :param hashes: path -> hash of its content.
+        :param hashes: path -> hash of the note's content.
         """
         now = time.time()
         with self._writing() as connection:
@@ -241,7 +227,7 @@ class EnrichmentStore:
     def put(self, texts: Iterable[Text]) -> int:
         """Keep texts that a note still needs; notes that need a header are to be indexed with it.
 
-        :returns: how many of the texts were kept. What is of a note that left meanwhile is not.
+        :returns: how many were kept: not those of a note that left meanwhile.
         """
         wanted = {text.key: text for text in texts}
         now, keys = time.time(), _json(wanted)
@@ -315,8 +301,7 @@ class EnrichmentStore:
         return {kind: (have, lack) for kind, have, lack in self._rows(query)}
 
     def made_since(self, moment: float) -> int:
-        """Requests for texts that a model wrote, or failed to, since a time in seconds since the
-        epoch."""
+        """Texts that a model wrote, or failed to, since a time in seconds since the epoch."""
         query = (
             "SELECT (SELECT count(*) FROM texts WHERE made >= ? AND kind != 'extract') + "
             f"(SELECT coalesce(sum(min(tries, {_RETRIED})), 0) FROM failures WHERE last >= ?)"
@@ -325,13 +310,8 @@ class EnrichmentStore:
         return int(count)
 
     def _rows(self, query: str, *values: Any) -> Sequence[Any]:
-        with self._reading() as connection:
-            return connection.exec_driver_sql(query, values).all()
-
-    @contextmanager
-    def _reading(self) -> Iterator[Connection]:
         with self._translated(), self._database.reading() as connection:
-            yield connection
+            return connection.exec_driver_sql(query, values).all()
 
     @contextmanager
     def _writing(self) -> Iterator[Connection]:
@@ -371,10 +351,8 @@ def _delete_unused(connection: Connection) -> None:
 
 
 def read_summaries(path: Path, notes: Iterable[NoteRow]) -> dict[str, Summary]:
-    """Path -> summary, of those notes that have one of their text as it is indexed.
-
-    :param path: of the store; one that is not there, or cannot be read, has none.
-    """
+    """Path -> summary, of those notes that have one of their text as it is indexed; none where the
+    store is not there, or cannot be read."""
     hashes = {note.path: note.content_hash for note in notes if note.status is NoteStatus.INDEXED}
     try:
         if hashes:

@@ -1,7 +1,10 @@
-"""What leaves this machine: why a model or a server is asked and with which notes, and the log of it.
+"""What leaves this machine: to whom it may go, why a model or a server is asked and with which notes, and
+the log of it.
 
-The marks are context variables: they hold for the calls of the body, and for tasks and threads that
-were given its context. The log lies beside the index, in JSON lines, and is only ever added to. A call
+This machine is what lies behind a loopback address when the connection is made. A name proves
+nothing: ``localhost`` counts because it leads there, and another name that leads there counts, too.
+
+The log lies beside the index, in JSON lines, and is only ever added to. A call
 is written down before its first byte is sent, and again when it is over, so that a crash leaves it in
 the log. What goes to another machine and cannot be written down is not sent. Never in it: text of
 notes or answers, keys.
@@ -13,17 +16,20 @@ import json
 import logging
 import os
 import secrets
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from filelock import FileLock, Timeout
 
+from notehop.config import user_config_file
 from notehop.config.errors import ProviderError
 
 T = TypeVar("T")
@@ -115,13 +121,11 @@ FORMER = "egress.former.jsonl"
 LARGEST = 2_000_000
 """Bytes after which a new file is begun, and the one before the last is thrown away."""
 
-MOST_NOTES = 200
-"""Notes that one line names; how many more there were is told."""
+MOST_NOTES = 200  # notes that one line names; how many more there were is told
 
 _APPEND = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
 
-_PATIENCE = 2.0
-"""Seconds to wait for another process to have written its line."""
+_PATIENCE = 2.0  # seconds to wait for another process to have written its line
 
 
 class EgressLog:
@@ -133,13 +137,9 @@ class EgressLog:
         :param largest: bytes after which a new file is begun.
         """
         self.folder = folder
+        self.file = folder / NAME
         self._largest = largest
         self._lock = threading.Lock()
-
-    @property
-    def file(self) -> Path:
-        """The file that is written."""
-        return self.folder / NAME
 
     def begin(
         self,
@@ -153,12 +153,11 @@ class EgressLog:
         bytes_out: int,
         attempt: int,
     ) -> Attempt:
-        """Write down that a request is sent.
-
-        :raises ProviderError: if it goes to another machine and cannot be written down.
-        """
+        """Write down that a request is sent. Raises ProviderError if it goes to another machine and
+        cannot be written down."""
+        name = secrets.token_hex(8)
         line = {
-            "id": secrets.token_hex(8),
+            "id": name,
             "time": round(time.time(), 3),
             "host": host,
             "local": local,
@@ -180,13 +179,31 @@ class EgressLog:
                     "leaves this machine is written down first; free space or mend the permissions"
                 ) from exc
             _log.debug("%s: not written: %s", self.file, exc)
-        return Attempt(self, str(line["id"]))
+        return Attempt(self, name)
 
-    def knows(self, host: str, purpose: str) -> bool:
-        """Whether a host got something for this purpose before, as far as the log goes back."""
-        return any(
-            line.get("host") == host and line.get("purpose") == purpose and not line.get("local")
-            for line in self.lines()
+    def announcement(
+        self, host: str, purpose: Purpose, who: str, url: str, setting: str, keyed: bool = False
+    ) -> str | None:
+        """What to tell the user before another machine gets text for this purpose for the first time,
+        as far as the log goes back.
+
+        :param who: what is behind the host.
+        :param setting: the one that holds its address.
+        :param keyed: whether a key goes along.
+        """
+        for line in self.lines():
+            if (line.get("host"), line.get("purpose")) == (host, purpose) and not line.get("local"):
+                return None
+        openly = ""
+        if url.startswith("http:"):
+            key = ", and with them your key" if keyed else ""
+            openly = (
+                f". They go over plain http: whoever is on the way can read them{key}. Write "
+                f"https:// in {setting} if it can be asked so"
+            )
+        return (
+            f"{host} ({who}) now gets {WHAT_GOES[purpose]}, with this call and with those to come"
+            f"{openly}; this is said once (notehop status --egress lists them)"
         )
 
     def lines(self) -> Iterator[dict[str, Any]]:
@@ -204,10 +221,8 @@ class EgressLog:
                         yield record
 
     def append(self, line: Mapping[str, Any]) -> None:
-        """Write a line.
-
-        :raises OSError: if the disk refuses; ``filelock.Timeout`` if another process does not end.
-        """
+        """Write a line. Raises OSError if the disk refuses; ``filelock.Timeout`` if another process
+        does not end."""
         text = json.dumps(line, ensure_ascii=False, separators=(",", ":"))
         data = text.encode("utf-8", "backslashreplace") + b"\n"
         with self._lock, FileLock(self.folder / "egress.lock", timeout=_PATIENCE, mode=0o600):
@@ -251,3 +266,101 @@ class Attempt:
             self._log.append(record)
         except (OSError, Timeout) as exc:
             _log.debug("%s: not written: %s", self._log.file, exc)
+
+
+Resolve = Callable[[str, int], list[str]]
+"""Gives the addresses of a host, the best first, or raises OSError."""
+
+
+class Hosts:
+    """Decides which hosts may get text: this machine, and those that the user named."""
+
+    def __init__(
+        self,
+        allowed: Iterable[str],
+        resolve: Resolve | None = None,
+        *,
+        address: str = "llm.base_url",
+    ) -> None:
+        """:param allowed: host names and addresses, as the setting has them.
+        :param address: the setting that says whom to ask.
+        """
+        self._address = address
+        self._allowed = frozenset(_plain(host) for host in allowed)
+        self._resolve = resolve or resolved
+
+    def admit(self, host: str, port: int, what: str) -> bool:
+        """Let what would be sent go to a host; whether that is this machine. Raises ProviderError:
+        ``consent``, if it is another one that the user did not name; ``refused``, if it is not named
+        and its name leads nowhere."""
+        try:
+            here = bool(self.local(host, port))
+        except ProviderError:
+            if not self.allows(host):
+                raise
+            return False
+        if not (here or self.allows(host)):
+            raise refusal(host, what)
+        return here
+
+    def allows(self, host: str) -> bool:
+        """Whether the user named a host."""
+        return _plain(host) in self._allowed
+
+    def local(self, host: str, port: int) -> list[str]:
+        """The loopback addresses of a host; empty if it has any other. Raises ProviderError if the
+        name leads nowhere."""
+        found = self.addresses(host, port)
+        return found if found and all(is_loopback(address) for address in found) else []
+
+    def addresses(self, host: str, port: int) -> list[str]:
+        """Where a host is now. Raises ProviderError if the name leads nowhere."""
+        try:
+            return [host] if _address(host) else self._resolve(host, port)
+        except OSError as exc:
+            raise ProviderError(
+                f"{host}: no such host ({exc.strerror or exc}); check {self._address}, or are you "
+                "offline?",
+                "refused",
+            ) from exc
+
+
+def resolved(host: str, port: int) -> list[str]:
+    """Ask the system for the addresses of a host."""
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(address[4][0]) for address in found))
+
+
+def is_loopback(address: str) -> bool:
+    """Whether an address is one of this machine's own: 127.0.0.0/8 and ::1."""
+    ip = _address(address)
+    if isinstance(ip, IPv6Address) and ip.ipv4_mapped is not None:
+        ip = ip.ipv4_mapped
+    return ip is not None and ip.is_loopback
+
+
+def names_this_machine(host: str) -> bool:
+    """Whether a host is this machine as far as can be told without asking anybody else."""
+    plain = _plain(host)
+    return is_loopback(plain) or plain == "localhost" or plain.endswith(".localhost")
+
+
+def refusal(host: str, what: str) -> ProviderError:
+    """The error for a host that may get nothing, with what it would have got."""
+    hint = "; write 127.0.0.1 for this machine" if host in ("0.0.0.0", "::") else ""
+    return ProviderError(
+        f"{host} is not this machine and would get {what}; nothing was sent. To allow it, name it "
+        f'in {user_config_file()}: [privacy] allow_hosts = ["{host}"]{hint}',
+        "consent",
+    )
+
+
+def _plain(host: str) -> str:
+    return host.strip().strip("[]").rstrip(".").lower()
+
+
+def _address(host: str) -> IPv4Address | IPv6Address | None:
+    try:
+        return ip_address(host.partition("%")[0])
+    except ValueError:
+        return None

@@ -17,8 +17,7 @@ from notehop.indexing.llm.providers import ProviderConfig
 OVERDUE = "the reply takes too long"
 """What a time-out says if the server did not keep silent, but does not come to an end."""
 
-_QUOTED = 300
-"""Characters of a provider's own words that are passed on."""
+_QUOTED = 300  # characters of a provider's own words that are passed on
 
 _OVERFLOW = re.compile(
     r"context[_ ]length|context[_ ]size|context[_ ]window|maximum context|"
@@ -44,9 +43,6 @@ CONNECTION_ERRORS = (
 )
 """What a connection fails with, before its answer or in the middle of it."""
 
-AGAIN = frozenset({408, 409, 425, 429})
-"""Statuses below 500 after which the same request may well be taken."""
-
 
 class RetryableError(ProviderError):
     """What the same request may not meet again; ``after``: seconds that the provider asks to wait."""
@@ -54,47 +50,42 @@ class RetryableError(ProviderError):
     after: float | None = None
 
 
-def _error(config: ProviderConfig, kind: str, says: str, *, again: bool = False) -> ProviderError:
-    return (RetryableError if again else ProviderError)(f"{config.where} {says}", kind)
-
-
 def of_status(status: int, body: bytes, config: ProviderConfig, path: str) -> ProviderError:
     """The error of a reply that is none."""
     words = _words_of(body)
     quoted = _quote(words, config)
     variable = key_variable(config.llm.provider)
+    made: type[ProviderError] = ProviderError
     if 300 <= status < 400:
-        where = "set llm.base_url to the address that answers itself"
-        says = f"wants the text sent elsewhere (status {status}), which is not done; {where}"
-        return _error(config, "other", says)
-    if status in (401, 403) and config.key is None:
-        # What the provider says may repeat the key, in part; so below.
-        says = f"asks for a key (status {status}); set the environment variable {variable}"
-        return _error(config, "key", says)
-    if status == 401:
-        says = f"does not take the key in {variable} (status 401); check it"
-        return _error(config, "key", says)
-    if status == 403:
-        return _error(config, "key", f"refuses this (status 403){quoted}")
-    if status == 402 or (status in (400, 429) and _NO_CREDIT.search(words)):
-        says = f"has no credit left for this key{quoted}; see to it there"
-        return _error(config, "rate", says)
-    if status == 429:
+        kind, says = "other", f"wants the text sent elsewhere (status {status}), which is not done"
+        says += "; set llm.base_url to the address that answers itself"
+    # What the provider says of a key may repeat it, in part.
+    elif status in (401, 403) and config.key is None:
+        kind, says = "key", f"asks for a key (status {status})"
+        says += f"; set the environment variable {variable}"
+    elif status == 401:
+        kind, says = "key", f"does not take the key in {variable} (status 401); check it"
+    elif status == 403:
+        kind, says = "key", f"refuses this (status 403){quoted}"
+    elif status == 402 or (status in (400, 429) and _NO_CREDIT.search(words)):
+        kind, says = "rate", f"has no credit left for this key{quoted}; see to it there"
+    elif status == 429:
+        made, kind = RetryableError, "rate"
         says = f"takes no more requests for now (status 429){quoted}; ask again later"
-        return _error(config, "rate", says, again=True)
-    if status in (400, 413, 422, 500) and _OVERFLOW.search(words):
+    elif status in (400, 413, 422, 500) and _OVERFLOW.search(words):
         return _overflow(quoted, config)
-    if status in (400, 404) and _NO_MODEL.search(words):
+    elif status in (400, 404) and _NO_MODEL.search(words):
         return _no_model(config)
-    if status == 404:
-        check = "llm.base_url and llm.model"
-        if config.llm.provider == "openai-compatible":
-            check = "llm.base_url (most servers want it to end in /v1)"
-        return _error(config, "model", f"knows no {path}{quoted}; check {check}")
-    if status >= 500 or status in AGAIN:
+    elif status == 404:
+        compatible = config.llm.provider == "openai-compatible"
+        more = " (most servers want it to end in /v1)" if compatible else " and llm.model"
+        kind, says = "model", f"knows no {path}{quoted}; check llm.base_url{more}"
+    elif status >= 500 or status in (408, 409, 425):
+        made, kind = RetryableError, "server"
         says = f"could not answer (status {status}){quoted}; ask again later"
-        return _error(config, "server", says, again=True)
-    return _error(config, "other", f"refuses this (status {status}){quoted}")
+    else:
+        kind, says = "other", f"refuses this (status {status}){quoted}"
+    return made(f"{config.where} {says}", kind)
 
 
 def of_transport(exc: Exception, config: ProviderConfig, *, local: bool) -> ProviderError:
@@ -103,37 +94,40 @@ def of_transport(exc: Exception, config: ProviderConfig, *, local: bool) -> Prov
     :param exc: one of :data:`CONNECTION_ERRORS`; so in :func:`of_cut`.
     :param local: whether it is to this machine, where a server that is not up will not be in a second.
     """
+    made: type[ProviderError] = RetryableError
     if isinstance(exc, httpcore.ConnectTimeout | httpcore.PoolTimeout):
-        wait = f"{config.llm.connect_timeout_s:g} s"
-        says = f"cannot be reached within {wait}; is it up, and is llm.base_url right?"
-        return _error(config, "timeout", says, again=True)
-    if isinstance(exc, httpcore.TimeoutException):
-        return timed_out(config, overdue=OVERDUE in str(exc))
-    if isinstance(exc, httpcore.UnsupportedProtocol):
+        kind, says = "timeout", f"cannot be reached within {config.llm.connect_timeout_s:g} s"
+        says += "; is it up, and is llm.base_url right?"
+    elif isinstance(exc, httpcore.TimeoutException):
+        return timed_out(config, exc)
+    elif isinstance(exc, httpcore.UnsupportedProtocol):
         return ProviderError(f"{config.url}: no address that can be asked; check llm.base_url")
-    if not isinstance(exc, httpcore.ConnectError):
-        says = f"broke the connection off ({_reason(exc)})"
-        return _error(config, "server", says, again=True)
-    for cause in _causes(exc):
-        if isinstance(cause, ssl.SSLCertVerificationError):
-            says = (
-                f"shows a certificate that is not trusted ({cause.verify_message}); nothing was "
-                "sent. If it is yours, name the file of its authority in SSL_CERT_FILE"
-            )
-            return _error(config, "refused", says)
-    start = "is it running, and is llm.base_url right?"
-    if config.llm.provider == "ollama":
-        start = "is Ollama running? Start it with: ollama serve"
-    says = f"takes no connection ({_reason(exc)}); {start}"
-    return _error(config, "refused", says, again=not local)
+    elif not isinstance(exc, httpcore.ConnectError):
+        kind, says = "server", f"broke the connection off ({_reason(exc)})"
+    else:
+        kind = "refused"
+        for cause in _causes(exc):
+            if isinstance(cause, ssl.SSLCertVerificationError):
+                return ProviderError(
+                    f"{config.where} shows a certificate that is not trusted "
+                    f"({cause.verify_message}); nothing was sent. If it is yours, name the file of "
+                    "its authority in SSL_CERT_FILE",
+                    kind,
+                )
+        start = "is it running, and is llm.base_url right?"
+        if config.llm.provider == "ollama":
+            start = "is Ollama running? Start it with: ollama serve"
+        says = f"takes no connection ({_reason(exc)}); {start}"
+        made = ProviderError if local else made
+    return made(f"{config.where} {says}", kind)
 
 
 def of_cut(exc: Exception, config: ProviderConfig) -> ProviderError:
     """The error of an answer that broke off in the middle."""
     if isinstance(exc, httpcore.TimeoutException):
-        return timed_out(config, overdue=OVERDUE in str(exc))
+        return timed_out(config, exc)
     says = f"broke off in the middle of its answer ({_reason(exc)}); ask again"
-    return _error(config, "server", says)
+    return ProviderError(f"{config.where} {says}", "server")
 
 
 def of_library(exc: Exception, config: ProviderConfig) -> ProviderError:
@@ -147,36 +141,24 @@ def of_library(exc: Exception, config: ProviderConfig) -> ProviderError:
         return _overflow(quoted, config)
     if _NO_MODEL.search(words):
         return _no_model(config)
-    return _error(config, "other", f"gave no answer that can be read{quoted}")
+    return ProviderError(f"{config.where} gave no answer that can be read{quoted}")
 
 
-def timed_out(config: ProviderConfig, *, overdue: bool = False) -> ProviderError:
+def timed_out(config: ProviderConfig, exc: Exception | None = None) -> ProviderError:
     """The error of a model that says nothing for too long, or does not end."""
-    if overdue:
+    if OVERDUE in str(exc):
         return too_long(config, f"{config.reply_s:g} s", "timeout")
-    says = (
-        f"said nothing for {config.llm.timeout_s:g} s; a larger llm.timeout_s waits longer, a "
-        "smaller model answers sooner"
-    )
-    return _error(config, "timeout", says)
+    says = f"said nothing for {config.llm.timeout_s:g} s; a larger llm.timeout_s waits longer"
+    return ProviderError(f"{config.where} {says}, a smaller model answers sooner", "timeout")
 
 
 def too_long(config: ProviderConfig, taken: str, kind: str = "server") -> ProviderError:
     """The error of a reply that does not end within its bytes or its time."""
-    says = (
-        f"does not end its reply: it was given up after {taken}; a larger llm.timeout_s waits "
-        "longer, a larger llm.max_tokens reads more"
+    return ProviderError(
+        f"{config.where} does not end its reply: it was given up after {taken}; a larger "
+        "llm.timeout_s waits longer, a larger llm.max_tokens reads more",
+        kind,
     )
-    return _error(config, kind, says)
-
-
-def compressed(config: ProviderConfig, encoding: str) -> ProviderError:
-    """The error of a reply that is compressed, though none was asked for: few bytes may be many."""
-    says = (
-        f"sends its reply compressed ({encoding[:40]!r}), which was not asked for; it is not read. "
-        "Have the server, or the proxy before it, send it plain"
-    )
-    return _error(config, "server", says)
 
 
 def _overflow(quoted: str, config: ProviderConfig) -> ProviderError:
@@ -191,7 +173,7 @@ def _no_model(config: ProviderConfig) -> ProviderError:
     model = config.llm.model
     ollama = config.llm.provider == "ollama"
     do = f"run: ollama pull {model}" if ollama else "check llm.model"
-    return _error(config, "model", f"has no model {model!r}; {do}")
+    return ProviderError(f"{config.where} has no model {model!r}; {do}", "model")
 
 
 def _words_of(body: bytes) -> str:
@@ -213,16 +195,13 @@ def _words_of(body: bytes) -> str:
 
 def _quote(words: str, config: ProviderConfig) -> str:
     line = " ".join(config.hidden(words).split())
-    if len(line) > _QUOTED:
-        line = f"{line[:_QUOTED]}…"
-    return f": {line}" if line else ""
+    return f": {line[:_QUOTED]}{'…' if len(line) > _QUOTED else ''}" if line else ""
 
 
-def _causes(exc: BaseException) -> Iterator[BaseException]:
-    cause: BaseException | None = exc
-    while cause is not None:
-        yield cause
-        cause = cause.__cause__ or cause.__context__
+def _causes(exc: BaseException | None) -> Iterator[BaseException]:
+    while exc is not None:
+        yield exc
+        exc = exc.__cause__ or exc.__context__
 
 
 def _reason(exc: BaseException) -> str:

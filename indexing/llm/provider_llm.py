@@ -7,7 +7,7 @@ import threading
 from collections.abc import AsyncGenerator, Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 from llama_index.core.base.llms.generic_utils import (
     chat_response_to_completion_response,
@@ -16,12 +16,11 @@ from llama_index.core.base.llms.generic_utils import (
 from llama_index.core.base.llms.types import (
     ChatMessage,
     ChatResponse,
-    ChatResponseAsyncGen,
     ChatResponseGen,
     CompletionResponse,
-    CompletionResponseAsyncGen,
     CompletionResponseGen,
     LLMMetadata,
+    MessageRole,
 )
 from llama_index.core.llms import LLM
 from platformdirs import user_data_path
@@ -29,32 +28,53 @@ from pydantic import PrivateAttr
 
 from notehop.config import Settings
 from notehop.config.errors import ProviderError
-from notehop.indexing.llm.consent import Hosts
-from notehop.indexing.llm.egress import OPENED, SENDING, UNWANTED, EgressLog, Sending, holding
-from notehop.indexing.llm.errors import of_library
-from notehop.indexing.llm.providers import (
-    DEFAULT_CONTEXT_WINDOW,
-    DEFAULT_TEMPERATURE,
-    ProviderConfig,
-    provider_of,
+from notehop.config.settings import LlmSettings
+from notehop.indexing.llm.egress import (
+    OPENED,
+    SENDING,
+    UNWANTED,
+    EgressLog,
+    Hosts,
+    Sending,
+    holding,
 )
+from notehop.indexing.llm.errors import of_library
+from notehop.indexing.llm.providers import DEFAULT_CONTEXT_WINDOW, ProviderConfig, provider_of
 
 if TYPE_CHECKING:
     from notehop.indexing.llm.transport import ProviderTransport
 
 T = TypeVar("T")
 
-_LENGTH = frozenset({"length", "max_tokens"})
-_WITHHELD = frozenset({"content_filter", "refusal", "safety"})
+DEFAULT_TEMPERATURE = 0.1  # the temperature of models that are run by their user
+
+NO_KEY = "none"
+"""What an SDK is given for a key, since it insists on one; the transport puts in the true one."""
+
+OPENAI_WINDOW = 128_000
+"""Tokens of the window of a model of OpenAI that the library does not know yet."""
+
+ANTHROPIC_WINDOW = 200_000
+"""Tokens of the window of every model of Anthropic; some can be had with more."""
 
 
 class _Connected(NamedTuple):
     """``inner`` asks by ``chat`` and ``stream_chat``, as LlamaIndex's models do, through ``transport``."""
 
     inner: Any
-    config: ProviderConfig
     window: int
+    config: ProviderConfig
     transport: ProviderTransport
+
+
+def _threaded(method: Callable[..., Any]) -> Any:
+    """The asynchronous form of a method: done in a thread, and so is each piece of what it yields."""
+
+    async def run(*args: Any, **kwargs: Any) -> Any:
+        found = await _in_thread(lambda: method(*args, **kwargs))
+        return _in_threads(found) if isinstance(found, Generator) else found
+
+    return run
 
 
 class ProviderLLM(LLM):
@@ -79,17 +99,28 @@ class ProviderLLM(LLM):
 
     @classmethod
     def class_name(cls) -> str:
-        """Name of the class, as LlamaIndex stores it."""
         return "notehop_provider_llm"
 
     def connect(self) -> _Connected:
-        """The model; nothing is sent.
-
-        :raises ProviderError: if it cannot be had, with what to do.
-        """
+        """The model; nothing is sent. Raises ProviderError if it cannot be had, with what to do."""
         with self._connecting:
             if self._connected is None:
-                self._connected = _connected(self._settings, self._log_dir)
+                settings, provider = self._settings, self._settings.llm.provider
+                config = provider_of(settings)
+                log = EgressLog(self._log_dir or user_data_path("notehop", ensure_exists=True))
+                try:
+                    from notehop.indexing.llm.transport import ProviderTransport
+
+                    hosts = Hosts(settings.privacy.allow_hosts)
+                    transport = ProviderTransport(config, hosts, log)
+                    inner, window = _client_of(config, transport)
+                except (ImportError, OSError, RuntimeError) as exc:
+                    raise ProviderError(
+                        f"the library of llm.provider = {provider!r} is installed and cannot be "
+                        f"loaded ({exc}); run: pip install --force-reinstall 'notehop[{provider}]'",
+                        "model",
+                    ) from exc
+                self._connected = _Connected(inner, window, config, transport)
             return self._connected
 
     def close(self) -> None:
@@ -122,7 +153,23 @@ class ProviderLLM(LLM):
         """Ask, and hand on what comes as it comes; closing it closes the connection."""
         opened: list[Any] = []
         with self._translated_errors(), holding(OPENED, opened):
-            return self._pieces(self.connect().inner.stream_chat(messages, **kwargs), opened)
+            pieces = self.connect().inner.stream_chat(messages, **kwargs)
+
+        def handed_on() -> ChatResponseGen:
+            try:
+                while True:
+                    with self._translated_errors(), holding(OPENED, opened):
+                        piece = next(pieces, None)
+                    if piece is None:
+                        return
+                    yield self._noticed(piece)
+            finally:
+                if isinstance(pieces, Generator):
+                    pieces.close()
+                for answer in opened:
+                    answer.close()
+
+        return handed_on()
 
     def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:  # noqa: ARG002
         """Ask once, as a user would."""
@@ -141,30 +188,21 @@ class ProviderLLM(LLM):
             self.stream_chat([ChatMessage(content=prompt)], **kwargs)
         )
 
-    def _pieces(self, pieces: Any, opened: list[Any]) -> ChatResponseGen:
-        try:
-            while True:
-                with self._translated_errors(), holding(OPENED, opened):
-                    piece = next(pieces, None)
-                if piece is None:
-                    return
-                yield self._noticed(piece)
-        finally:
-            if isinstance(pieces, Generator):
-                pieces.close()
-            for answer in opened:
-                answer.close()
+    achat: ClassVar[Any] = _threaded(chat)
+    acomplete: ClassVar[Any] = _threaded(complete)
+    astream_chat: ClassVar[Any] = _threaded(stream_chat)
+    astream_complete: ClassVar[Any] = _threaded(stream_complete)
 
     def _noticed(self, reply: ChatResponse) -> ChatResponse:
         """The reply, after a look at why it ended."""
         llm, sending = self._settings.llm, SENDING.get() or Sending()
-        ended = ended_by(reply.raw)
-        if ended in _LENGTH:
+        ended = _ended_by(reply.raw)
+        if ended in ("length", "max_tokens"):
             sending.notice(
                 f"the answer of {llm.model} was cut off at {llm.max_tokens:,} tokens; a larger "
                 "llm.max_tokens lets it say more"
             )
-        elif ended in _WITHHELD:
+        elif ended in ("content_filter", "refusal", "safety"):
             sending.notice(f"{llm.model} held its answer back, or part of it ({ended})")
         return reply
 
@@ -177,74 +215,6 @@ class ProviderLLM(LLM):
             raise
         except Exception as exc:
             raise of_library(exc, config) from exc
-
-    async def achat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
-        """Do as ``chat``, without blocking."""
-        return await _in_thread(lambda: self.chat(messages, **kwargs))
-
-    async def acomplete(
-        self, prompt: str, formatted: bool = False, **kwargs: Any
-    ) -> CompletionResponse:
-        """Do as ``complete``, without blocking."""
-        return await _in_thread(lambda: self.complete(prompt, formatted=formatted, **kwargs))
-
-    async def astream_chat(
-        self, messages: Sequence[ChatMessage], **kwargs: Any
-    ) -> ChatResponseAsyncGen:
-        """Do as ``stream_chat``, without blocking."""
-        return _in_threads(await _in_thread(lambda: self.stream_chat(messages, **kwargs)))
-
-    async def astream_complete(
-        self, prompt: str, formatted: bool = False, **kwargs: Any
-    ) -> CompletionResponseAsyncGen:
-        """Do as ``stream_complete``, without blocking."""
-        return _in_threads(
-            await _in_thread(lambda: self.stream_complete(prompt, formatted=formatted, **kwargs))
-        )
-
-
-def _connected(settings: Settings, log_dir: Path | None) -> _Connected:
-    from notehop.indexing.llm.transport import ProviderTransport
-
-    llm, config = settings.llm, provider_of(settings)
-    log = EgressLog(log_dir or user_data_path("notehop", ensure_exists=True))
-    transport = ProviderTransport(config, Hosts(settings.privacy.allow_hosts), log)
-    inner: Any
-    try:
-        if llm.provider == "ollama":
-            from llama_index.llms.ollama import Ollama
-            from ollama import Client
-
-            window = llm.context_window or DEFAULT_CONTEXT_WINDOW
-            inner = Ollama(
-                model=llm.model,
-                base_url=config.url,
-                temperature=DEFAULT_TEMPERATURE if llm.temperature is None else llm.temperature,
-                # It goes with each request (``num_ctx``): Ollama's own is small, and what is longer
-                # is cut off without a word.
-                context_window=window,
-                request_timeout=llm.timeout_s,
-                is_function_calling_model=False,
-                additional_kwargs={"num_predict": llm.max_tokens},
-                client=Client(
-                    host=config.url, transport=transport, trust_env=False, follow_redirects=False
-                ),
-            )
-        elif llm.provider == "anthropic":
-            from notehop.indexing.llm.anthropic_llm import SERVICE_WINDOW, AnthropicChat
-
-            inner, window = AnthropicChat(config, transport), SERVICE_WINDOW
-        else:
-            from notehop.indexing.llm.openai_llm import openai_llm
-
-            inner, window = openai_llm(config, transport)
-    except (ImportError, OSError, RuntimeError) as exc:
-        raise ProviderError(
-            f"the library of llm.provider = {llm.provider!r} is installed and cannot be loaded "
-            f"({exc}); run: pip install --force-reinstall 'notehop[{llm.provider}]'",
-            "model",
-        ) from exc
-    return _Connected(inner, config, llm.context_window or window, transport)
 
 
 async def _in_thread(work: Callable[[], T]) -> T:
@@ -274,19 +244,138 @@ async def _in_threads(pieces: Generator[T, None, None]) -> AsyncGenerator[T, Non
             pieces.close()
 
 
-def ended_by(raw: Any) -> str | None:
-    """Why a reply ended, as the provider says: ``stop``, ``length`` and others; None: not yet."""
-    choices = _of(raw, "choices")
+def _ended_by(raw: Any) -> str | None:
+    """Why a reply ended, as the provider says; None while it has not."""
+
+    def of(event: Any, name: str) -> Any:
+        return event.get(name) if isinstance(event, dict) else getattr(event, name, None)
+
+    choices = of(raw, "choices")
     if isinstance(choices, list) and choices:
-        found = _of(choices[0], "finish_reason")
+        found = of(choices[0], "finish_reason")
     else:
         found = (
-            _of(raw, "done_reason")
-            or _of(raw, "stop_reason")
-            or _of(_of(raw, "delta"), "stop_reason")
+            of(raw, "done_reason") or of(raw, "stop_reason") or of(of(raw, "delta"), "stop_reason")
         )
     return found if isinstance(found, str) else None
 
 
-def _of(event: Any, name: str) -> Any:
-    return event.get(name) if isinstance(event, dict) else getattr(event, name, None)
+def _client_of(config: ProviderConfig, transport: ProviderTransport) -> tuple[Any, int]:
+    """What asks by ``chat`` and ``stream_chat``, and the tokens of the model's window; nothing is sent."""
+    llm = config.llm
+    temperature = DEFAULT_TEMPERATURE if llm.temperature is None else llm.temperature
+    if llm.provider == "ollama":
+        from llama_index.llms.ollama import Ollama
+        from ollama import Client
+
+        window = llm.context_window or DEFAULT_CONTEXT_WINDOW
+        inner: Any = Ollama(
+            model=llm.model,
+            base_url=config.url,
+            temperature=temperature,
+            # It goes with each request (``num_ctx``): Ollama's own is small, and what is longer is cut
+            # off without a word.
+            context_window=window,
+            request_timeout=llm.timeout_s,
+            is_function_calling_model=False,
+            additional_kwargs={"num_predict": llm.max_tokens},
+            client=Client(
+                host=config.url, transport=transport, trust_env=False, follow_redirects=False
+            ),
+        )
+        return inner, window
+    import httpx
+
+    # The transport sends again, and knows for how long to wait.
+    common: dict[str, Any] = {
+        "api_key": NO_KEY,
+        "max_retries": 0,
+        "timeout": llm.timeout_s,
+        "http_client": httpx.Client(transport=transport, trust_env=False),
+    }
+    if llm.provider == "anthropic":
+        import anthropic
+
+        return AnthropicChat(llm, anthropic.Anthropic(base_url=config.url, **common)), (
+            llm.context_window or ANTHROPIC_WINDOW
+        )
+    import openai
+    from llama_index.llms.openai import OpenAI
+    from llama_index.llms.openai.utils import openai_modelname_to_contextsize
+
+    class OpenAIChat(OpenAI):
+        """A chat model of any name; the base class knows those of its day alone, and refuses others."""
+
+        @property
+        def metadata(self) -> LLMMetadata:
+            return LLMMetadata(is_chat_model=True, model_name=self.model)
+
+    window = DEFAULT_CONTEXT_WINDOW
+    length: dict[str, Any] = {"max_tokens": llm.max_tokens}
+    if llm.provider == "openai":
+        try:
+            window = openai_modelname_to_contextsize(llm.model)
+        except ValueError:
+            window = OPENAI_WINDOW
+        # The service takes two names for this length for its older models, and one for its newer.
+        more: dict[str, Any] = {"max_completion_tokens": llm.max_tokens}
+        if llm.temperature is None:
+            more["temperature"] = openai.omit
+        length = {"additional_kwargs": more}
+    inner = OpenAIChat(
+        model=llm.model, temperature=temperature, api_base=config.url, **length, **common
+    )
+    return inner, llm.context_window or window
+
+
+class AnthropicChat:
+    """A model of Anthropic: text in, text out.
+
+    LlamaIndex's own integration brings the clients of two clouds along, which notehop has no use for and
+    whose dependencies do not fit those of the vector store.
+    """
+
+    def __init__(self, llm: LlmSettings, client: Any) -> None:
+        self._llm = llm
+        self._client = client
+
+    def chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponse:
+        """Ask once."""
+        message = self._client.messages.create(**self._request(messages), **kwargs)
+        text = "".join(block.text for block in message.content if block.type == "text")
+        return _reply(text, None, message)
+
+    def stream_chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponseGen:
+        """Ask, and hand on what comes as it comes; closing it closes the connection."""
+        text = ""
+        request = self._request(messages)
+        with self._client.messages.create(stream=True, **request, **kwargs) as events:
+            for event in events:
+                # Thoughts and marks have no text.
+                part: Any = getattr(event, "delta", None)
+                delta = part.text if getattr(part, "type", None) == "text_delta" else ""
+                text += delta
+                yield _reply(text, delta, event)
+
+    def _request(self, messages: Sequence[ChatMessage]) -> dict[str, Any]:
+        """What the service wants: rules apart from what is said."""
+        rules = [one.content or "" for one in messages if one.role == MessageRole.SYSTEM]
+        turns = [
+            {
+                "role": "assistant" if one.role == MessageRole.ASSISTANT else "user",
+                "content": one.content or "",
+            }
+            for one in messages
+            if one.role != MessageRole.SYSTEM
+        ]
+        asked = {"model": self._llm.model, "max_tokens": self._llm.max_tokens, "messages": turns}
+        if rules:
+            asked["system"] = "\n\n".join(rules)
+        if self._llm.temperature is not None:
+            asked["temperature"] = self._llm.temperature
+        return asked
+
+
+def _reply(text: str, delta: str | None, raw: Any) -> ChatResponse:
+    message = ChatMessage(role=MessageRole.ASSISTANT, content=text)
+    return ChatResponse(message=message, delta=delta, raw=raw)

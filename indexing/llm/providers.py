@@ -21,14 +21,6 @@ if TYPE_CHECKING:
     from notehop.config.settings import LlmSettings
     from notehop.indexing.llm.provider_llm import ProviderLLM
 
-HIDDEN = "(not shown)"
-
-MAX_REPLY_BYTES = 32_000_000
-"""Whatever is asked for: an answer is read by people."""
-
-PATIENCE_SHARE = 5
-"""How many times as long as a model may say nothing, a whole reply may take."""
-
 
 @dataclass(frozen=True, slots=True)
 class ProviderConfig:
@@ -44,30 +36,26 @@ class ProviderConfig:
     first_pause: float = 0.5
 
     @property
-    def host(self) -> str:
-        """The name of its host, without a port."""
-        return host_of(self.url)
-
-    @property
     def where(self) -> str:
         """Host, port and provider, as a message names them."""
         return f"{urlsplit(self.url).netloc} ({self.llm.provider})"
 
     @property
     def reply_bytes(self) -> int:
-        """Bytes that a reply may have: five times what providers need for that many tokens."""
-        return min(1_000_000 + 2_000 * self.llm.max_tokens, MAX_REPLY_BYTES)
+        """Bytes that a reply may have: five times what providers need for that many tokens, and 32 MB
+        whatever is asked for: it is read by people."""
+        return min(1_000_000 + 2_000 * self.llm.max_tokens, 32_000_000)
 
     @property
     def reply_s(self) -> float:
-        """Seconds that a reply may take from the request on, and from its head to its end."""
-        return PATIENCE_SHARE * self.llm.timeout_s
+        """Seconds that a reply may take from the request on, and from its head to its end: five times
+        as long as a model may say nothing."""
+        return 5 * self.llm.timeout_s
 
     def hidden(self, text: str) -> str:
         """A text without the key, wherever a provider repeats it."""
-        if self.key is None or not (value := self.key.get_secret_value()):
-            return text
-        return text.replace(value, HIDDEN)
+        key = "" if self.key is None else self.key.get_secret_value()
+        return text.replace(key, "(not shown)") if key else text
 
 
 def host_of(url: str) -> str:
@@ -85,12 +73,6 @@ ADDRESSES = {
 DEFAULT_CONTEXT_WINDOW = 8_192
 """Tokens of the window of a model of which nothing is known: what small models of today have."""
 
-DEFAULT_TEMPERATURE = 0.1
-"""The temperature of models that are run by their user."""
-
-NO_KEY = "none"
-"""What an SDK is given for a key, since it insists on one; the transport puts in the true one."""
-
 _NEEDS = {
     "ollama": ("llama_index.llms.ollama", "ollama"),
     "openai": ("llama_index.llms.openai", "openai"),
@@ -98,12 +80,6 @@ _NEEDS = {
     "anthropic": ("anthropic",),
 }
 """What the extra of a provider brings."""
-
-LLAMA_CPP = (
-    "llm.provider = 'llama-cpp' is gone: notehop runs no GGUF file itself any more. Run it by its own "
-    "server (llama-server -m {model} --port 8080, or LM Studio), and set llm.provider = "
-    "'openai-compatible' and llm.base_url = 'http://127.0.0.1:8080/v1' (docs/language-models.md)"
-)
 
 
 def load_llm(
@@ -127,17 +103,20 @@ def load_llm(
 
 
 def provider_of(settings: Settings) -> ProviderConfig:
-    """Who is asked, and where; nothing is loaded to tell it.
-
-    :raises ProviderError: as :func:`load_llm`.
-    """
+    """Who is asked, and where; nothing is loaded to tell it. Raises ProviderError as :func:`load_llm`."""
     llm = settings.llm
     if not llm.model:
         raise ProviderError(
             f"llm.provider = {llm.provider!r} needs a model: set llm.model", "model"
         )
     if llm.provider == "llama-cpp":
-        raise ProviderError(LLAMA_CPP.format(model=llm.model), "model")
+        raise ProviderError(
+            "llm.provider = 'llama-cpp' is gone: notehop runs no GGUF file itself any more. Run it by "
+            f"its own server (llama-server -m {llm.model} --port 8080, or LM Studio), and set "
+            "llm.provider = 'openai-compatible' and llm.base_url = 'http://127.0.0.1:8080/v1' "
+            "(docs/language-models.md)",
+            "model",
+        )
     url = address(llm)
     if not url and llm.provider == "openai-compatible":
         raise ProviderError(
@@ -147,7 +126,11 @@ def provider_of(settings: Settings) -> ProviderConfig:
         )
     key = provider_key(llm)
     for library in _NEEDS[llm.provider]:
-        if not _is_installed(library):
+        try:
+            installed = find_spec(library) is not None
+        except (ModuleNotFoundError, ValueError):
+            installed = False
+        if not installed:
             raise ProviderError(
                 f"llm.provider = {llm.provider!r} needs an extra that is not installed "
                 f"({library}); run: pip install 'notehop[{llm.provider}]'",
@@ -159,10 +142,3 @@ def provider_of(settings: Settings) -> ProviderConfig:
 def address(llm: LlmSettings) -> str:
     """The address that is asked; empty where none is set."""
     return llm.base_url or ADDRESSES.get(llm.provider, "")
-
-
-def _is_installed(library: str) -> bool:
-    try:
-        return find_spec(library) is not None
-    except (ModuleNotFoundError, ValueError):
-        return False

@@ -19,7 +19,6 @@ import httpcore
 import httpx
 
 from notehop.config.errors import ProviderError
-from notehop.indexing.llm.consent import Hosts
 from notehop.indexing.llm.egress import (
     OPENED,
     SENDING,
@@ -27,6 +26,7 @@ from notehop.indexing.llm.egress import (
     WHAT_GOES,
     Attempt,
     EgressLog,
+    Hosts,
     Sending,
     check_wanted,
 )
@@ -34,7 +34,6 @@ from notehop.indexing.llm.errors import (
     CONNECTION_ERRORS,
     OVERDUE,
     RetryableError,
-    compressed,
     of_cut,
     of_status,
     of_transport,
@@ -45,8 +44,7 @@ from notehop.indexing.llm.providers import ProviderConfig
 
 _log = logging.getLogger(__name__)
 
-PATIENCE = 0.1
-"""Seconds between two looks at whether an answer is still waited for."""
+PATIENCE = 0.1  # seconds between two looks at whether an answer is still waited for
 
 LONGEST_PAUSE = 30.0
 """Seconds that a provider may have us wait: nobody waits for an answer that long twice."""
@@ -62,8 +60,7 @@ _HEADERS = (
     "anthropic-beta",
 )
 
-_ERROR_BYTES = 65_536
-"""Bytes of an error that are read: it is looked at, not passed on whole."""
+_ERROR_BYTES = 65_536  # bytes of an error that are read: it is looked at, not passed on whole
 
 _ENDS = (b"[DONE]", b"message_stop")
 """What a stream says last: its client does not read on to the end of the connection."""
@@ -89,16 +86,25 @@ class ProviderTransport(httpx.BaseTransport):
         self._pool.close()
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """Send a request, perhaps more than once.
-
-        :raises ProviderError: whatever goes wrong.
-        """
+        """Send a request, perhaps more than once. Raises ProviderError: whatever goes wrong."""
         sending = SENDING.get() or Sending()
         host = request.url.raw_host.decode("ascii").rstrip(".")
         port = request.url.port or (443 if request.url.scheme == "https" else 80)
         local = self._hosts.admit(host, port, WHAT_GOES[sending.purpose])
-        if not local:
-            self._announce(host, sending)
+        if not local and (host, sending.purpose) not in self._announced:
+            self._announced.add((host, sending.purpose))
+            llm, keyed = self.config.llm, self.config.key is not None
+            text = self._egress.announcement(
+                host,
+                sending.purpose,
+                f"{llm.provider}, {llm.model}",
+                self.config.url,
+                "llm.base_url",
+                keyed,
+            )
+            if text is not None:
+                _log.warning("%s", text)
+                sending.notice(text)
         request.headers = self._headers(request.headers)
         length = request.headers.get("content-length", "0")
         tries = 0
@@ -120,39 +126,14 @@ class ProviderTransport(httpx.BaseTransport):
             except RetryableError as error:
                 if tries > self.config.llm.retries or (error.after or 0) > LONGEST_PAUSE:
                     raise
-                until = monotonic() + self._pause(error.after, tries)
+                # What the provider asks for, else growing; and some by chance.
+                growing = min(self.config.first_pause * 2.0 ** (tries - 1), LONGEST_PAUSE / 2)
+                asked = error.after
+                pause = asked * random.uniform(1, 1.5) if asked else growing * random.uniform(1, 2)
+                until = monotonic() + pause
             while (left := until - monotonic()) > 0:
                 check_wanted()
                 sleep(min(left, PATIENCE))
-
-    def _pause(self, after: float | None, tries: int) -> float:
-        """Seconds until the next try: what the provider asks for, else growing; and some by chance."""
-        if after:
-            return after * random.uniform(1, 1.5)
-        growing = min(self.config.first_pause * 2.0 ** (tries - 1), LONGEST_PAUSE / 2)
-        return growing * random.uniform(1, 2)
-
-    def _announce(self, host: str, sending: Sending) -> None:
-        """Say once for each purpose who gets what: in the log of the program and in the reply."""
-        if (host, sending.purpose) in self._announced:
-            return
-        self._announced.add((host, sending.purpose))
-        if self._egress.knows(host, sending.purpose):
-            return
-        openly = ""
-        if self.config.url.startswith("http:"):
-            key = ", and with them your key" if self.config.key is not None else ""
-            openly = (
-                f". They go over plain http: whoever is on the way can read them{key}. Write "
-                "https:// in llm.base_url if it can be asked so"
-            )
-        text = (
-            f"{host} ({self.config.llm.provider}, {self.config.llm.model}) now gets "
-            f"{WHAT_GOES[sending.purpose]}, with this call and with those to come{openly}; this is "
-            "said once (notehop status --egress lists them)"
-        )
-        _log.warning("%s", text)
-        sending.notice(text)
 
     def _headers(self, given: httpx.Headers) -> httpx.Headers:
         """The headers that are needed, and the key of this provider.
@@ -173,12 +154,23 @@ class ProviderTransport(httpx.BaseTransport):
         return headers
 
     def _send(self, request: httpx.Request, attempt: Attempt, local: bool) -> httpx.Response:
-        """Try once.
-
-        :raises ProviderError: if there is no answer; a :class:`RetryableError` if another try may help.
-        """
+        """Try once. Raises ProviderError if there is no answer; a :class:`RetryableError` if another
+        try may help."""
+        assert isinstance(request.stream, httpx.SyncByteStream)
+        url, wait = request.url, self.config.llm.timeout_s
+        connect = self.config.llm.connect_timeout_s
+        times = {"connect": connect, "read": wait, "write": wait, "pool": wait}
+        asked = httpcore.Request(
+            request.method,
+            httpcore.URL(
+                scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path
+            ),
+            headers=request.headers.raw,
+            content=request.stream,
+            extensions={**request.extensions, "timeout": times},
+        )
         try:
-            response = self._pool.handle_request(self._as_httpcore(request))
+            response = self._pool.handle_request(asked)
         except CONNECTION_ERRORS as exc:
             error = of_transport(exc, self.config, local=local)
             attempt.end(error=error.kind)
@@ -194,36 +186,29 @@ class ProviderTransport(httpx.BaseTransport):
             return httpx.Response(
                 response.status, headers=headers, stream=stream, extensions=response.extensions
             )
-        # Of one that is compressed nothing is read.
-        body = _beginning(response) if plain else b""
+        body = b""
+        if plain:  # of one that is compressed nothing is read: few bytes may be many
+            with suppress(*CONNECTION_ERRORS):
+                for piece in response.iter_stream():
+                    body += piece
+                    if len(body) > _ERROR_BYTES:
+                        break
         response.close()
         if response.status < 300:
-            error = compressed(self.config, encoding)
+            error = ProviderError(
+                f"{self.config.where} sends its reply compressed ({encoding[:40]!r}), which was not "
+                "asked for; it is not read. Have the server, or the proxy before it, send it plain",
+                "server",
+            )
         else:
-            error = of_status(response.status, body, self.config, request.url.path)
-            if isinstance(error, RetryableError):
-                error.after = _retry_after(headers)
+            error = of_status(response.status, body, self.config, url.path)
+        if isinstance(error, RetryableError):
+            for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
+                with suppress(ValueError):
+                    error.after = max(0.0, float(headers.get(name, "")) / unit)
+                    break
         attempt.end(status=response.status, bytes_in=len(body), error=error.kind)
         raise error
-
-    def _as_httpcore(self, request: httpx.Request) -> httpcore.Request:
-        assert isinstance(request.stream, httpx.SyncByteStream)
-        url, wait = request.url, self.config.llm.timeout_s
-        times = {
-            "connect": self.config.llm.connect_timeout_s,
-            "read": wait,
-            "write": wait,
-            "pool": wait,
-        }
-        return httpcore.Request(
-            request.method,
-            httpcore.URL(
-                scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path
-            ),
-            headers=request.headers.raw,
-            content=request.stream,
-            extensions={**request.extensions, "timeout": times},
-        )
 
 
 class ReplyStream(httpx.SyncByteStream):
@@ -266,6 +251,9 @@ class ReplyStream(httpx.SyncByteStream):
         # One that was not read on was whole, or is not wanted any more.
         self._end(None if any(end in self._last for end in _ENDS) else "cancelled")
 
+    def _end(self, error: str | None) -> None:
+        self._attempt.end(status=200, bytes_in=self._bytes, error=error)
+
     def _count(self, piece: bytes) -> None:
         """:raises ProviderError: if the reply has or takes more than it may."""
         self._bytes += len(piece)
@@ -276,28 +264,6 @@ class ReplyStream(httpx.SyncByteStream):
             self._line_ended = monotonic()
         elif self._in_lines and monotonic() - self._line_ended > self._config.llm.timeout_s:
             raise timed_out(self._config)
-
-    def _end(self, error: str | None) -> None:
-        self._attempt.end(status=200, bytes_in=self._bytes, error=error)
-
-
-def _beginning(response: httpcore.Response) -> bytes:
-    """What can be read of an error, as far as it is looked at."""
-    body = b""
-    with suppress(*CONNECTION_ERRORS):
-        for piece in response.iter_stream():
-            body += piece
-            if len(body) > _ERROR_BYTES:
-                break
-    return body
-
-
-def _retry_after(headers: httpx.Headers) -> float | None:
-    """Seconds that a provider asks to wait; None if it asks for none that can be read."""
-    for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
-        with suppress(ValueError):
-            return max(0.0, float(headers.get(name, "")) / unit)
-    return None
 
 
 def connection_pool(hosts: Hosts, *, secure: bool, reply_s: float) -> httpcore.ConnectionPool:
@@ -327,10 +293,8 @@ class _CheckedBackend(httpcore.SyncBackend):
     def connect_tcp(
         self, host: str, port: int, *args: Any, **options: Any
     ) -> httpcore.NetworkStream:
-        """Connect to the first address that answers.
-
-        :raises ProviderError: ``consent``, if the user did not name the host and it is not here.
-        """
+        """Connect to the first address that answers. Raises ProviderError: ``consent``, if the user
+        did not name the host and it is not here."""
         named = self._hosts.allows(host)
         addresses = (self._hosts.addresses if named else self._hosts.local)(host, port)
         if not addresses:

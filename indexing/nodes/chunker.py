@@ -24,7 +24,7 @@ from notehop.indexing.vault.plain import OffsetMap, plain_map, plain_text
 from notehop.indexing.vault.properties import property_texts
 
 if TYPE_CHECKING:
-    from notehop.indexing.embed.tokenizer import TokenOffsets
+    from notehop.indexing.embed.embedder import TokenOffsets
 
 CHUNKER = "sections-2"
 """Names the rules by which notes are cut; an index made by others has to be rebuilt."""

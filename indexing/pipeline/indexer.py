@@ -44,7 +44,7 @@ from notehop.indexing.tokens import NAMES
 if TYPE_CHECKING:
     from llama_index.core.schema import TransformComponent
 
-    from notehop.indexing.enrich.planner import Agree
+    from notehop.indexing.enrich.enricher import Agree
 
 _PATIENCE = 1.0  # seconds to wait for the lock: who looks at an index may hold it for a moment
 
@@ -317,8 +317,7 @@ def index(
     :param ray: address of a Ray cluster whose workers embed; None for this machine.
     :raises NotehopError: as :meth:`Indexer.run`.
     """
-    from notehop.indexing.enrich.enricher import enrich
-    from notehop.indexing.enrich.planner import within_budget
+    from notehop.indexing.enrich.enricher import enrich, within_budget
 
     progress = progress or Progress()
     with embedding_by(ray, settings, layout.root, progress.message) as load:

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 
 from notehop.config.settings import EmbeddingSettings
 from notehop.indexing.changes import Changes
 from notehop.indexing.embed.models import (
     INSTALL,
+    INSTALLED,
     MULTILINGUAL_NAME,
     canonical_name,
-    is_installed,
     languages_read,
     reads,
 )
@@ -84,13 +85,13 @@ def advice(languages: Mapping[str, int], settings: EmbeddingSettings) -> str | N
 
     :param languages: as :func:`languages_of` counts them.
     """
-    model = languages_read(settings)
+    model = languages_read(settings.model)
     unread = {code: count for code, count in languages.items() if not reads(model, code)}
     total = sum(languages.values())
     if not unread or sum(unread.values()) < UNREAD * total:
         return None
     named = " and ".join(NAMES.get(code, code) for code in list(unread)[:2])
-    install = "" if is_installed() else f"{INSTALL}; then "
+    install = "" if find_spec(INSTALLED[MULTILINGUAL_NAME].package) else f"{INSTALL}; then "
     return (
         f"{sum(unread.values()) / total:.0%} of the notes are in {named}, which "
         f"{canonical_name(settings.model)} does not read; to find them by meaning, {install}"

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from notehop.config import Settings
 from notehop.config.settings import EmbeddingSettings
+from notehop.indexing.embed import onnx_model
 from notehop.indexing.embed.embedder import BulkEmbedder, Embedder, OnBatch, Vectors
 from notehop.indexing.embed.identity import describe_model
 from notehop.indexing.embed.models import MULTILINGUAL_NAME
-from notehop.indexing.embed.onnx_model import read_manifest
 
 if TYPE_CHECKING:
     from notehop.indexing.embed.torch_embedding import TorchEmbedding
@@ -92,27 +92,25 @@ def load_embedder(settings: EmbeddingSettings, folder: Path) -> Embedder:
     :raises ModelError: if the model is missing or does not load.
     """
     # Not above: it stands on LlamaIndex, which a run that finds nothing to do can do without.
-    from notehop.indexing.embed import onnx_export
     from notehop.indexing.embed.onnx_embedding import load_query
 
     if settings.model == MULTILINGUAL_NAME:
-        onnx_export.describe_packed(describe_model(settings), folder)
+        onnx_model.describe_packed(describe_model(settings), folder)
         return SmallOrBulk(load_query(folder, settings), settings)
-    manifest = read_manifest(folder)
+    manifest = onnx_model.read_manifest(folder)
     if manifest is not None and manifest.reason is not None:
         return load_torch(settings)
-    shared = onnx_export.shared_export(settings)
-    if onnx_export.usable(folder) is not None:
-        opened = load_query(folder, settings)
-        onnx_export.give_shared(folder, shared)
-        return SmallOrBulk(opened, settings)
-    with onnx_export.one_at_a_time(shared):
-        if onnx_export.take_shared(shared, folder):
-            return SmallOrBulk(load_query(folder, settings), settings)
-        bulk = load_torch(settings)
-        onnx_export.export_query_model(bulk, folder)
-        onnx_export.give_shared(folder, shared)
-        return bulk
+    shared = onnx_model.shared_export(settings)
+    if onnx_model.usable(folder) is None:
+        with onnx_model.one_at_a_time(shared):
+            if not onnx_model.share(shared, folder):
+                bulk = load_torch(settings)
+                onnx_model.export_query_model(bulk, folder)
+                onnx_model.share(folder, shared)
+                return bulk
+    elif onnx_model.usable(shared) is None:
+        onnx_model.share(folder, shared)
+    return SmallOrBulk(load_query(folder, settings), settings)
 
 
 @contextmanager
@@ -137,7 +135,7 @@ def embedding_by(
     def load(chosen: EmbeddingSettings, model: Path) -> Embedder:
         from notehop.indexing.embed.onnx_embedding import load_query
 
-        manifest = read_manifest(model)
+        manifest = onnx_model.read_manifest(model)
         if manifest is None or manifest.reason is None:
             load_embedder(chosen, model)  # the model for queries, which is exported here
         local = load_query(model, chosen)

@@ -32,9 +32,6 @@ LENGTH = 200
 MOST = 1_000  # labels of one note: properties are written by hand; more is something else
 _PAGE = 1_000  # dates read at first, where the newest notes are wanted
 
-_FEW = 5_000
-"""Notes whose dates are read by name; of more, the newest of all notes soon hold enough."""
-
 Paths = frozenset[str]
 
 _ROW = LABELS.c
@@ -195,21 +192,13 @@ class NoteLabels:
         query = select(_ROW.name).where(_ROW.name.startswith(_PROPERTY)).distinct()
         return sorted(self._view.answer(query, lambda row: row[0].removeprefix(_PROPERTY)))
 
-    def newest_first(self, taken: Callable[[str], bool], few: Paths | None) -> Iterator[str]:
-        """The notes that are taken, newest first, ties by path.
-
-        :param few: holds all that are taken, where those are few; None looks at all notes.
-        """
-        if few is not None and len(few) <= _FEW:
-            dates = self._view.dates(few)
-            found = sorted(filter(taken, dates))
-            yield from sorted(found, key=lambda path: dates[path], reverse=True)
-            return
+    def newest_first(self) -> Iterator[str]:
+        """The notes, newest first, ties by path; 10,000 take some 15 ms."""
         newest = select(_ROW.path).where(_ROW.name == DATE).order_by(_ROW.value.desc(), _ROW.path)
         seen, count = 0, _PAGE
         while True:
             dated = self._view.answer(newest.limit(count), itemgetter(0))
-            yield from filter(taken, dated[seen:])
+            yield from dated[seen:]
             if len(dated) < count:
                 return
             seen, count = len(dated), 10 * count

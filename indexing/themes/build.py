@@ -7,7 +7,7 @@ import hashlib
 import json
 import zlib
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import count
@@ -116,10 +116,8 @@ def read_themes(path: Path) -> Themes | None:
 
 
 def write_themes(path: Path, themes: Themes | None) -> None:
-    """Replace the file, or take it away: it may hold words of notes that left since.
-
-    :raises IndexUnwritable: if the disk refuses; what was there stays.
-    """
+    """Replace the file, or take it away: it may hold words of notes that left since. Raises
+    IndexUnwritable if the disk refuses; what was there stays."""
     try:
         if themes is None:
             path.unlink(missing_ok=True)
@@ -165,13 +163,11 @@ def make_themes(
         the same, and what was written about notes that say the same.
     """
     name = made_with(settings)
-    before = last
-    if last is None or (last.stamp, last.made_with) != (view.stamp, name):
-        before = None
-    elif last.generation == view.generation:
-        return last
-    elif last.generation > view.generation:
-        before = None
+    before = None
+    if last is not None and (last.stamp, last.made_with) == (view.stamp, name):
+        if last.generation == view.generation:
+            return last
+        before = last if last.generation < view.generation else None
     notes = [path for path in view.indexed_paths() if not is_template(path)]
     links = count_links(notes, view.leading_links())
     weights = edge_weights(notes, links)
@@ -203,7 +199,13 @@ def make_themes(
         summary = was.summary if was is not None else None
         if summary is not None and summary.digest != source_digest(central, content):
             summary = None
-        id_ = was.id if was is not None else _new_id(after, {*known, *(one.id for one in themes)})
+        if was is None:
+            # It follows from the note, so that an index made anew has the same.
+            first, taken = _hash(after)[:8], {*known, *(one.id for one in themes)}
+            numbered = (first if number == 1 else f"{first}-{number}" for number in count(1))
+            id_ = next(one for one in numbered if one not in taken)
+        else:
+            id_ = was.id
         themes.append(Theme(id_, "", after, _words(view, central, *lexicon()), central, summary))
     return Themes(
         generation=view.generation,
@@ -258,13 +260,6 @@ def source_digest(notes: Sequence[str], content: Mapping[str, str]) -> str:
     return _hash("\n".join(f"{path}\0{content.get(path, '')}" for path in sources))
 
 
-def _new_id(path: str, taken: Collection[str]) -> str:
-    """An id that follows from the note, so that an index made anew has the same."""
-    id_ = _hash(path)[:8]
-    numbered = (id_ if number == 1 else f"{id_}-{number}" for number in count(1))
-    return next(one for one in numbered if one not in taken)
-
-
 def _hash(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
@@ -272,12 +267,35 @@ def _hash(text: str) -> str:
 def _words(
     view: CatalogSnapshot, notes: Sequence[str], tokenizer: Tokenizer, index: LexicalIndex
 ) -> tuple[str, ...]:
-    """The words that tell notes from the rest of the vault, as their texts write them most often.
+    """The words that tell notes from the rest of the vault, the most telling first, as their texts write
+    them most often.
 
-    A token that is no word of the texts by itself, such as a part of a compound, is left out; a
-    pair of characters of a script without spaces is its own word.
+    Told by ``p * log(p / q)`` for a share p of the notes' passages and q of the vault's that hold a
+    token: what it adds to the divergence of the two (Kullback and Leibler 1951). Plain tf-idf lets
+    words win that are frequent everywhere. A token that only one note of several holds is no theme,
+    nor is one that is no word of the texts by itself, such as a part of a compound; a pair of characters
+    of a script without spaces is its own word.
     """
-    telling = _telling_tokens(view, notes, tokenizer, index)
+    path_of = {key.id: key.path for key in view.chunk_keys(notes)}
+    passages: Counter[str] = Counter()
+    holders: dict[str, set[str]] = {}
+    for id_, fields in view.chunk_tokens(path_of):
+        held = {token for field in _FIELDS for token in fields.get(field, ())}
+        passages.update(held)
+        for token in held:
+            holders.setdefault(token, set()).add(path_of[id_])
+    least = min(2, len(set(path_of.values())))
+    small = _small_words(tokenizer)
+    scores: dict[str, float] = {}
+    for token, among in passages.items():
+        says_something = _unspaced(token) or (len(token) >= _SHORTEST and token.isalpha())
+        if len(holders[token]) < least or token in small or not says_something:
+            continue
+        share = among / len(path_of)
+        gain = log(share * len(index) / max(index.frequency(token), among))
+        if gain > 0:
+            scores[token] = share * gain
+    telling = sorted(scores, key=lambda token: (-scores[token], token))[: MOST * _SPARE]
     spelt: dict[str, Counter[str]] = {token: Counter() for token in telling}
     for path in notes[: 4 * HUBS]:
         for chunk in view.chunks_of(path):
@@ -293,36 +311,6 @@ def _words(
     return tuple(dict.fromkeys(words))[:MOST]
 
 
-def _telling_tokens(
-    view: CatalogSnapshot, notes: Sequence[str], tokenizer: Tokenizer, index: LexicalIndex
-) -> list[str]:
-    """The tokens that are more frequent in some notes than in the vault, the most telling first.
-
-    Told by ``p * log(p / q)`` for a share p of the notes' passages and q of the vault's that hold a
-    token: what it adds to the divergence of the two (Kullback and Leibler 1951). Plain tf-idf lets
-    words win that are frequent everywhere. A token that only one note of several holds is no theme.
-    """
-    path_of = {key.id: key.path for key in view.chunk_keys(notes)}
-    passages: Counter[str] = Counter()
-    holders: dict[str, set[str]] = {}
-    for id_, fields in view.chunk_tokens(path_of):
-        held = {token for field in _FIELDS for token in fields.get(field, ())}
-        passages.update(held)
-        for token in held:
-            holders.setdefault(token, set()).add(path_of[id_])
-    least = min(2, len(set(path_of.values())))
-    small = _small_words(tokenizer)
-    scores: dict[str, float] = {}
-    for token, among in passages.items():
-        if len(holders[token]) < least or token in small or not _says_something(token):
-            continue
-        share = among / len(path_of)
-        gain = log(share * len(index) / max(index.frequency(token), among))
-        if gain > 0:
-            scores[token] = share * gain
-    return sorted(scores, key=lambda token: (-scores[token], token))[: MOST * _SPARE]
-
-
 @lru_cache(maxsize=4)
 def _small_words(tokenizer: Tokenizer) -> frozenset[str]:
     """The tokens of words that say nothing: those of the vault's language, and of English."""
@@ -332,14 +320,9 @@ def _small_words(tokenizer: Tokenizer) -> frozenset[str]:
 
 def _spelling(counts: Counter[str]) -> str:
     """Small letters, unless the word is a name: mostly written with capitals."""
-    capital = sum(count for word, count in counts.items() if word[:1].isupper())
     small = Counter({word: count for word, count in counts.items() if not word[:1].isupper()})
-    chosen = counts if 2 * capital > sum(counts.values()) or not small else small
+    chosen = small if 2 * small.total() >= counts.total() and small else counts
     return min(chosen, key=lambda word: (-chosen[word], word))
-
-
-def _says_something(token: str) -> bool:
-    return _unspaced(token) or (len(token) >= _SHORTEST and token.isalpha())
 
 
 def _unspaced(token: str) -> bool:

@@ -7,17 +7,17 @@ held and no view of the catalog is open while a model writes: that may take minu
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from notehop.config.errors import IndexDamaged, NotehopError
 from notehop.config.settings import Settings, ThemesSettings
 from notehop.indexing.changes import is_unchanged
-from notehop.indexing.enrich.prompts import cleaned
+from notehop.indexing.enrich.prompts import Request
 from notehop.indexing.enrich.store import read_summaries
-from notehop.indexing.llm.egress import sending
+from notehop.indexing.enrich.writer import TextWriter, load_writer
 from notehop.indexing.llm.text import without_control
 from notehop.indexing.shown import counted, on_one_line
 from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot
@@ -27,7 +27,6 @@ from notehop.indexing.stores.lock import WriterLock
 from notehop.indexing.templates import read_templates
 from notehop.indexing.themes.build import (
     SUMMED_UP,
-    Theme,
     Written,
     content_hashes,
     make_themes,
@@ -36,10 +35,6 @@ from notehop.indexing.themes.build import (
     write_themes,
 )
 from notehop.indexing.tokens import Tokenizer
-
-if TYPE_CHECKING:
-    from llama_index.core.llms import LLM
-
 
 BEGINNING = 500
 """Characters of each note that are sent: what it is about is said there, if anywhere."""
@@ -109,7 +104,7 @@ def sum_themes_up(
     vault: Path,
     settings: Settings,
     command: str,
-    load: Callable[[], LLM | None] | None = None,
+    load: Callable[[Settings, Path], TextWriter | None] = load_writer,
 ) -> list[str]:
     """Have a language model sum up the themes that lack it, the largest first, where that is wanted.
 
@@ -118,7 +113,7 @@ def sum_themes_up(
     stops the next.
 
     :param command: what people know the writer by.
-    :param load: gives the language model, where something is to be written; None for the settings'.
+    :param load: gives the language model, where something is to be written.
     :returns: what has to be said; usually nothing.
     """
     themes = read_themes(layout.themes)
@@ -131,58 +126,33 @@ def sum_themes_up(
     warnings: list[str] = []
     left = len(missing)
     try:
-        from notehop.indexing.llm.providers import load_llm
-
-        llm: LLM | None = load() if load else load_llm(settings, log_dir=layout.root)
-        if llm is None:
+        writer = load(settings, layout.root)
+        if writer is None:
             return [
                 "themes.summaries is llm, but no language model is configured; set llm.provider"
             ]
-        with Catalog.open(layout.catalog, read_only=True) as catalog:
+        with closing(writer), Catalog.open(layout.catalog, read_only=True) as catalog:
             for theme in missing[:most]:
-                summary = _summed_up(theme, llm, layout, catalog, vault, settings, warnings)
-                if summary is not None:
-                    with WriterLock(layout, command, patience=_PATIENCE):
-                        _keep(layout, catalog, theme.id, summary)
-                    left -= 1
-    except Exception as exc:  # noqa: BLE001 (any provider's; the run goes on)
-        reason = " ".join(str(exc).split()) or type(exc).__name__
-        if not isinstance(exc, NotehopError):
-            reason = reason[:300]
+                sent = theme.notes[:SUMMED_UP]
+                with catalog.snapshot() as view:
+                    content = content_hashes(view)
+                    place = vault, settings.vault, view
+                    if not all(is_unchanged(*place, path, content.get(path, "")) for path in sent):
+                        continue  # of what changed or was made private now the next run tells
+                    prompt = PROMPT.format(notes=without_control(_notes(view, sent, layout)))
+                text, _, notices = writer.write(Request("themes", "", prompt), sent, LONGEST)
+                warnings += [notice for notice in notices if notice not in warnings]
+                summary = Written(text, writer.model, source_digest(theme.notes, content))
+                with WriterLock(layout, command, patience=_PATIENCE):
+                    _keep(layout, catalog, theme.id, summary)
+                left -= 1
+    except NotehopError as exc:
         named = counted(left, "theme")
-        return [*warnings, f"{named} not summed up by the language model: {reason}"]
+        return [*warnings, f"{named} not summed up by the language model: {exc}"]
     if len(missing) > most:
         named = counted(len(missing) - most, "theme")
         warnings.append(f"{named} left to the next run: themes.max_calls is {most}")
     return warnings
-
-
-def _summed_up(
-    theme: Theme,
-    llm: LLM,
-    layout: IndexLayout,
-    catalog: Catalog,
-    vault: Path,
-    settings: Settings,
-    warnings: list[str],
-) -> Written | None:
-    """What a model says of a theme; None if it says nothing, or if a note of it changed a moment ago or
-    was made private: that is left to the next run."""
-    from llama_index.core.prompts import PromptTemplate
-
-    sent = theme.notes[:SUMMED_UP]
-    with catalog.snapshot() as view:
-        content = content_hashes(view)
-        place = vault, settings.vault, view
-        if not all(is_unchanged(*place, path, content.get(path, "")) for path in sent):
-            return None
-        notes = _notes(view, sent, layout)
-    with sending(sent, purpose="themes") as call:
-        reply = llm.predict(PromptTemplate(PROMPT), notes=without_control(notes))
-    warnings += [notice for notice in call.notices if notice not in warnings]
-    text = cleaned(reply, LONGEST)
-    digest = source_digest(theme.notes, content)
-    return Written(text, llm.metadata.model_name, digest) if text else None
 
 
 def _notes(view: CatalogSnapshot, paths: Sequence[str], layout: IndexLayout) -> str:

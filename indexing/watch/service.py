@@ -19,7 +19,7 @@ from notehop.indexing.embed.embedder import Embedder
 from notehop.indexing.embed.onnx_model import MANIFEST_FILE, read_manifest
 from notehop.indexing.enrich.enricher import SPENT_NOW, enrich
 from notehop.indexing.pipeline import Indexer
-from notehop.indexing.pipeline.models import SmallOrBulk, TooMuchToEmbed
+from notehop.indexing.pipeline.models import LoadEmbedder, SmallOrBulk, TooMuchToEmbed
 from notehop.indexing.report import Update
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.watch.follower import Follower
@@ -44,46 +44,41 @@ class Following:
     config_file: Path | None = None
     device: str | None = None
 
-    def indexer(self, load: QueryModelCache) -> Indexer:
+    def indexer(self, load: LoadEmbedder) -> Indexer:
         """One with the settings as they are now."""
         given = {} if self.device is None else {"embedding.device": self.device}
         settings = load_settings(vault=self.vault, config_file=self.config_file, overrides=given)
         return Indexer(self.vault, settings, self.layout, load=load, command=self.command)
 
 
-class QueryModelCache:
-    """Loads the exported model once, and again when it was made anew.
+def _small_changes() -> LoadEmbedder:
+    """What loads the exported model once, and again when it was made anew; a model that has no such
+    export is loaded with torch, and kept.
 
-    A model that has no such export is loaded with torch, and kept.
+    It raises TooMuchToEmbed if nothing was exported yet; and its ``embed``, for more than a small
+    change.
     """
+    kept: dict[object, Embedder] = {}
 
-    def __init__(self) -> None:
-        self._kept: tuple[object, Embedder] | None = None
+    def refuse(_: EmbeddingSettings) -> Embedder:
+        raise TooMuchToEmbed
 
-    def __call__(self, settings: EmbeddingSettings, folder: Path) -> Embedder:
-        """
-        :raises TooMuchToEmbed: if nothing was exported yet; and from ``embed``, for more than a
-            small change.
-        :raises ModelError: if the model is missing or does not load.
-        """
+    def load(settings: EmbeddingSettings, folder: Path) -> Embedder:
         manifest = read_manifest(folder)
         if manifest is None or (manifest.reason is None and not manifest.is_sound(folder)):
             raise TooMuchToEmbed
         made = (folder / MANIFEST_FILE).stat()
-        key = (settings, made.st_ino, made.st_mtime_ns)
-        if self._kept is None or self._kept[0] != key:
+        key = (settings.model_dump_json(), made.st_ino, made.st_mtime_ns)
+        if key not in kept:
             # It imports LlamaIndex, which a run that finds nothing changed does without.
             from notehop.indexing.embed.onnx_embedding import load_query
 
             model: Embedder = load_query(folder, settings)
-            if manifest.reason is None:
-                model = SmallOrBulk(model, settings, _refuse)
-            self._kept = key, model
-        return self._kept[1]
+            kept.clear()
+            kept[key] = SmallOrBulk(model, settings, refuse) if manifest.reason is None else model
+        return kept[key]
 
-
-def _refuse(_: EmbeddingSettings) -> Embedder:
-    raise TooMuchToEmbed
+    return load
 
 
 def follow(what: Following, stop: threading.Event, *, stand_by: bool = False) -> None:
@@ -94,7 +89,7 @@ def follow(what: Following, stop: threading.Event, *, stand_by: bool = False) ->
     :raises SettingsError: naming the wrong setting.
     :raises IndexUnwritable: if the folder of the index cannot be written.
     """
-    model = QueryModelCache()
+    model = _small_changes()
     first = what.indexer(model)
     bulk = index_program(what.vault, what.layout, what.config_file, what.device)
     what.layout.create(what.vault)
@@ -135,7 +130,7 @@ def _enriching(what: Following) -> Iterator[Callable[[Update | str], None]]:
     and asks a model so many times an hour. Given is what passes on what the follower did, after which
     the index may have changed. At the end a request under way is given up.
     """
-    load, stop, changed = QueryModelCache(), threading.Event(), threading.Event()
+    load, stop, changed = _small_changes(), threading.Event(), threading.Event()
     changed.set()
 
     def notify(news: Update | str) -> None:

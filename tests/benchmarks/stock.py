@@ -51,10 +51,10 @@ def stock_search(folder: Path) -> Callable[[str], object]:
     from llama_index.retrievers.bm25 import BM25Retriever
     from llama_index.vector_stores.chroma import ChromaVectorStore
 
-    from tests.support.product import bundled_folder
+    from tests.support.product import BUNDLED_NAME, installed_file
 
     store = ChromaVectorStore(chroma_collection=_client(folder).get_collection("stock"))
-    embed = HuggingFaceEmbedding(str(bundled_folder()), device="cpu")
+    embed = HuggingFaceEmbedding(str(installed_file(BUNDLED_NAME).parent), device="cpu")
     index = VectorStoreIndex.from_vector_store(store, embed_model=embed)
     fusion = QueryFusionRetriever(
         [

@@ -104,7 +104,7 @@ def test_a_worker_with_another_release_or_model_refuses(
     settings = load_settings().embedding
     wanted = {**model_identity(settings), **other}
     with pytest.raises(ModelError, match=told):
-        EmbeddingWorker().open(release or version("notehop"), settings.model_dump(), wanted)
+        EmbeddingWorker(release or version("notehop"), settings.model_dump(), wanted).embed(["a"])
 
 
 def test_a_gpu_has_a_worker_and_else_four_cores() -> None:
@@ -240,10 +240,10 @@ def _node(log: Path, *how: str) -> Iterator[psutil.Process]:
 
 
 def _has_model(node: psutil.Process) -> bool:
-    """Whether the worker of a node was started, and is loading no model any more."""
+    """Whether the worker of a node has embedded what it was given, for which it loaded the model."""
     titles = [" ".join(child.cmdline()) for child in node.children(recursive=True)]
     workers = [title for title in titles if "EmbeddingWorker" in title]
-    return bool(workers) and not any("EmbeddingWorker.open" in title for title in workers)
+    return bool(workers) and not any("EmbeddingWorker." in title for title in workers)
 
 
 def _kill(node: psutil.Process) -> None:

@@ -207,7 +207,7 @@ def both(three: Three, monkeypatch: pytest.MonkeyPatch) -> Iterator[Vaults]:
 def test_an_agent_names_a_vault(both: Vaults) -> None:
     from tests.support.product import make_server
 
-    server = make_server(both, Workers(load_settings().server).for_agents)
+    server = make_server(both, Workers(load_settings().server).run)
     with agent(server) as one:
         tools = one.do(one.client.list_tools).tools
         assert all(

@@ -54,7 +54,7 @@ def without_export(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise AssertionError("the model was exported")
 
-    monkeypatch.setattr("notehop.indexing.embed.onnx_export.export_query_model", refuse)
+    monkeypatch.setattr("notehop.indexing.embed.onnx_model.export_query_model", refuse)
     monkeypatch.setattr("notehop.indexing.embed.torch_embedding.load_bulk", refuse)
 
 

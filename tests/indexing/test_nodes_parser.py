@@ -55,7 +55,7 @@ def test_a_document_without_path_is_a_mistake(
 
 
 def test_chunks_are_made_to_fit_the_model() -> None:
-    file = product.bundled_folder() / "tokenizer.json"
+    file = product.installed_file(product.BUNDLED_NAME).parent / "tokenizer.json"
     tokens = product.TokenOffsets(product.read_tokenizer(file.read_text(), file), "passage: ")
     embedder: Any = SimpleNamespace(tokens=tokens, max_tokens=256)
     fitted = product.SectionNodeParser.of(

@@ -97,7 +97,7 @@ _HOMES: dict[str, str] = {
     "notehop.app.retrieval.connected_notes": "ConnectedNotesPostprocessor",
     "notehop.app.retrieval.second_look": "SecondLookRetriever second_query",
     "notehop.app.retrieval.filter_syntax": "Condition Kind=ConditionKind plan read ParsedQuery=Written",
-    "notehop.app.retrieval.filters": "chunks_left EVERY_NOTE notes_left Remarks",
+    "notehop.app.retrieval.filters": "chunks_left notes_left unmet why_nothing",
     "notehop.app.retrieval.freshness": "FreshnessPostprocessor",
     "notehop.app.retrieval.fusion": "WeightedFusionRetriever fuse",
     "notehop.app.retrieval.graph_retriever": "Expansion GraphEnhancedRetriever preset",
@@ -132,25 +132,27 @@ _HOMES: dict[str, str] = {
         "write_new"
     ),
     "notehop.indexing.changes": "changes_since scan",
-    "notehop.indexing.embed": "onnx_export",
-    "notehop.indexing.embed.embedder": "Embedder OnBatch Vectors=EmbedderVectors",
-    "notehop.indexing.embed.hub": "ask cached_models fetch",
+    "notehop.indexing.embed": "onnx_model",
+    "notehop.indexing.embed.embedder": (
+        "Embedder OnBatch read_tokenizer TokenOffsets Vectors=EmbedderVectors"
+    ),
     "notehop.indexing.embed.identity": (
         "model_identity native_dimensions describe_model MIN_COSINE PROBES"
     ),
     "notehop.indexing.embed.models": (
-        "bundled_folder cached_folder multilingual_file MULTILINGUAL_NAME MULTILINGUAL_SHA256"
+        "ask_hub=ask BUNDLED_NAME cached_folder cached_models fetch_model=fetch INSTALLED "
+        "installed_file MULTILINGUAL_NAME"
     ),
     "notehop.indexing.embed.onnx_embedding": "load_query QueryEmbedder",
-    "notehop.indexing.embed.onnx_export": "export_query_model",
-    "notehop.indexing.embed.onnx_model": "ModelManifest MANIFEST_FILE read_manifest",
+    "notehop.indexing.embed.onnx_model": (
+        "export_query_model ModelManifest MANIFEST_FILE read_manifest"
+    ),
     "notehop.indexing.embed.packed": "PackedModel UnigramTokenizer",
     "notehop.indexing.embed.ray_embedding": "Address=RayAddress EmbeddingWorker RayCluster slots_of",
-    "notehop.indexing.embed.tokenizer": "read_tokenizer TokenOffsets",
     "notehop.indexing.embed.torch_embedding": "load_bulk TorchEmbedding",
     "notehop.indexing.enrich.prompts": "cleaned",
-    "notehop.indexing.enrich.planner": "agreement Cost",
-    "notehop.indexing.enrich.enricher": "enrich TextWriter",
+    "notehop.indexing.enrich.enricher": "agreement Cost enrich",
+    "notehop.indexing.enrich.writer": "TextWriter",
     "notehop.indexing.enrich.store": "EnrichmentStore read_summaries Summary",
     "notehop.indexing.graph": "pagerank",
     "notehop.indexing.graph.communities": (
@@ -163,10 +165,11 @@ _HOMES: dict[str, str] = {
         "Status"
     ),
     "notehop.indexing.llm": "egress",
-    "notehop.indexing.llm.consent": "Hosts is_loopback=consent_is_loopback Resolve",
-    "notehop.indexing.llm.egress": "EgressLog FORMER NAME SENDING sending UNWANTED",
+    "notehop.indexing.llm.egress": (
+        "EgressLog FORMER Hosts is_loopback=consent_is_loopback NAME Resolve SENDING sending UNWANTED"
+    ),
     "notehop.indexing.llm.providers": "load_llm ProviderConfig DEFAULT_CONTEXT_WINDOW",
-    "notehop.indexing.llm.tokens": "count_tokens",
+    "notehop.indexing.llm.text": "count_tokens",
     "notehop.indexing.llm.transport": "ProviderTransport",
     "notehop.indexing.nodes.chunker": "chunk_id ChunkDraft embedded_text split_note",
     "notehop.indexing.nodes.parser": "NoteDocument SectionNodeParser",

@@ -24,9 +24,9 @@ def query_model() -> Path:
 
     It is kept in ``.cache``, by the code and the libraries that make it: no test may write to it.
     """
-    from tests.support.product import onnx_export
+    from tests.support.product import onnx_model
 
-    code = Path(onnx_export.__file__).parent
+    code = Path(onnx_model.__file__).parent
     parts = [file.read_bytes() for file in sorted(code.glob("*.py"))]
     parts += [
         f"{name} {importlib.metadata.version(name)}".encode()

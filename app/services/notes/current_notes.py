@@ -56,7 +56,7 @@ class CurrentNotes(CurrentView):
     def changed(self, paths: Iterable[str]) -> set[str]:
         """Those of the notes whose files are other than they were when they were indexed."""
         looks = self._looks_at(paths)
-        return {path for path, look in looks.items() if not look.there or look.changed}
+        return {path for path, look in looks.items() if not look.there or look.note}
 
     def first_chunks(self, paths: Iterable[str]) -> dict[str, ChunkRow]:
         """Path -> the first passage of the note that stands in it now, where one does."""

@@ -27,8 +27,7 @@ from notehop.config.errors import (
     SettingsError,
     VectorServerError,
 )
-from notehop.indexing.llm.consent import Hosts
-from notehop.indexing.llm.egress import WHAT_GOES, Attempt, EgressLog, Purpose
+from notehop.indexing.llm.egress import WHAT_GOES, Attempt, EgressLog, Hosts, Purpose
 from notehop.indexing.llm.transport import connection_pool
 from notehop.indexing.stores.chroma import Rows
 from notehop.indexing.stores.model import Matrix
@@ -217,18 +216,10 @@ class ChromaServer:
             local = self._hosts.admit(self._host, self._port, WHAT_GOES["mirror"])
         except ProviderError as exc:
             raise VectorServerError(str(exc)) from exc
-        if local or self._log.knows(self._host, "mirror"):
+        if local:
             return None
-        openly = ""
-        if self.settings.url.startswith("http:"):
-            openly = (
-                ". They go over plain http: whoever is on the way can read them; write https:// in "
-                "chroma.url if it can be asked so"
-            )
-        return (
-            f"{self._host} (Chroma) now gets {WHAT_GOES['mirror']}, with this run and with those to "
-            f"come{openly}; this is said once (notehop status --egress lists what was sent)"
-        )
+        url = self.settings.url
+        return self._log.announcement(self._host, "mirror", "Chroma", url, "chroma.url")
 
     def _write(
         self, method: str, path: str, payload: Any = None, notes: Sequence[str] = ()

@@ -16,7 +16,7 @@ from sqlalchemy.pool import NullPool, QueuePool
 from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_exponential
 
 from notehop.config import errors
-from notehop.indexing.llm.consent import Hosts, is_loopback, refusal
+from notehop.indexing.llm.egress import Hosts, is_loopback, refusal
 from notehop.indexing.stores import database
 from notehop.indexing.stores.database import Result, damaged
 from notehop.indexing.stores.layout import ServerCatalog

@@ -30,7 +30,7 @@ def far(server: LlmServer, monkeypatch: pytest.MonkeyPatch) -> str:
         # What connects is led back here, since nothing in a test may leave the machine.
         return real("127.0.0.1" if host in (HOST, FAR) else host, *more, **named)
 
-    monkeypatch.setattr("notehop.indexing.llm.consent.resolved", lambda *_: [FAR])
+    monkeypatch.setattr("notehop.indexing.llm.egress.resolved", lambda *_: [FAR])
     monkeypatch.setattr(socket, "getaddrinfo", found)
     return f"http://{HOST}:{server.port}/v1"
 

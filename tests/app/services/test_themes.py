@@ -12,6 +12,7 @@ from tests.app.answer.test_themes import Told
 from tests.support.notes import built, index
 from tests.support.product import (
     QueryError,
+    TextWriter,
     VaultHandle,
     locate,
     open_place,
@@ -81,13 +82,9 @@ def test_switched_off_they_are_not_there(tmp_path: Path) -> None:
 
 def test_a_summary_that_a_model_wrote_says_so(tmp_path: Path) -> None:
     place = built(tmp_path, NOTES, themes__enabled=True, themes__summaries="llm")
-    sum_themes_up(
-        place.layout,
-        place.vault,
-        place.settings,
-        "a test",
-        lambda: Told(lambda prompt: "Boats." if "# Dinghy" in prompt else "Birds."),
-    )
+    llm = Told(lambda prompt: "Boats." if "# Dinghy" in prompt else "Birds.")
+    writer = TextWriter(llm, model="scripted", host="there.example")
+    sum_themes_up(place.layout, place.vault, place.settings, "a test", lambda *_: writer)
     with open_place(place) as vault:
         boats, birds = vault.themes().themes
         assert (boats.summary, boats.written_by) == ("Boats.", "scripted")

@@ -42,7 +42,9 @@ def engine() -> Any:
 
 @pytest.fixture(scope="module")
 def tokenizer() -> product.UnigramTokenizer:
-    return product.UnigramTokenizer(product.PackedModel(product.multilingual_file()))
+    return product.UnigramTokenizer(
+        product.PackedModel(product.installed_file(product.MULTILINGUAL_NAME))
+    )
 
 
 @given(text=st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=40))
@@ -70,7 +72,7 @@ def test_the_fingerprint_names_it() -> None:
     assert found["model"] == "multilingual-e5-small"
     assert found["dtype"] == "4 bits"
     assert (found["query_prompt"], found["passage_prompt"]) == ("query: ", "passage: ")
-    assert product.MULTILINGUAL_SHA256.startswith(found["weights"])
+    assert product.INSTALLED[product.MULTILINGUAL_NAME].sha256.startswith(found["weights"])
 
 
 def test_without_the_extra_the_command_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

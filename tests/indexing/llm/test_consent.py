@@ -226,9 +226,10 @@ def test_no_name_of_a_note_hides_its_call(tmp_path: Path) -> None:
     begin(log, notes=(name,)).end(status=200)
     begun, ended = lines(tmp_path)
     assert (begun["notes"], ended["status"]) == ([name], 200)
-    assert log.knows("model.test", "answer")
+    told = "answer", "test", "https://model.test", "llm.base_url"
+    assert log.announcement("model.test", *told) is None
     begin(log, host="here.test", local=True)
-    assert not log.knows("here.test", "answer"), "what stayed here was told of no host"
+    assert log.announcement("here.test", *told), "what stayed here was told of no host"
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,7 @@ from tests.support.notes import Bench
 from tests.support.product import (
     ProviderError,
     Settings,
+    TextWriter,
     Theme,
     Themes,
     WriterLock,
@@ -74,7 +75,12 @@ def keep(bench: Bench, load: Callable[[], LLM | None] | None = None) -> list[str
         update_themes(bench.layout, catalog, bench.vault, bench.settings.themes)
     if load is None:
         return []
-    return sum_themes_up(bench.layout, bench.vault, bench.settings, "a test", load)
+
+    def writer(*_: object) -> TextWriter | None:
+        llm = load()
+        return None if llm is None else TextWriter(llm, model="scripted", host="there.example")
+
+    return sum_themes_up(bench.layout, bench.vault, bench.settings, "a test", writer)
 
 
 def locked(bench: Bench) -> WriterLock:
@@ -204,7 +210,10 @@ def test_a_model_that_fails_is_asked_once(bench: Bench) -> None:
     bench.index()
     llm = ScriptedLLM(fails="no route to host")
     (told,) = keep(bench, lambda: llm)
-    assert told == "2 themes not summed up by the language model: no route to host"
+    assert (
+        told
+        == "2 themes not summed up by the language model: the model scripted failed (no route to host)"
+    )
     assert len(llm.asked) == 1
 
     def none() -> LLM | None:

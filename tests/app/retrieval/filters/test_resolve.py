@@ -99,12 +99,9 @@ def test_notes_that_a_path_or_tag_keeps_out_are_hidden(view: product.Snapshot) -
 
 
 def told(view: product.Snapshot, query: str) -> list[str]:
-    conditions, remarks = conditions_of(view, query), product.Remarks(view.labels, TODAY)
-
-    def alone(condition: product.Condition) -> bool:
-        return bool(product.chunks_left(product.EVERY_NOTE, [condition], view, WORDS))
-
-    return remarks.of_conditions(conditions) + remarks.of_nothing(conditions, alone)
+    conditions = conditions_of(view, query)
+    said = product.unmet(conditions, view.labels, TODAY)
+    return said + product.why_nothing(conditions, view, WORDS, TODAY)
 
 
 @pytest.mark.parametrize(("query", "says"), rows(__file__, "what_is_said_of_nothing"))
@@ -123,7 +120,7 @@ def reading(query: str) -> product.Written:
 def test_a_filter(query: str, text: str, said: list[str]) -> None:
     found = reading(query)
     assert (found.text, [str(one) for one in found.conditions]) == (text, said)
-    assert (found.unknown, found.without_value) == ((), ())
+    assert found.ignored == ()
 
 
 @pytest.mark.parametrize("query", rows(__file__, "ordinary_text"))
@@ -135,13 +132,13 @@ def test_ordinary_text(query: str) -> None:
     ("query", "unknown"), rows(__file__, "what_looks_like_a_filter_is_text_and_said")
 )
 def test_what_looks_like_a_filter_is_text_and_said(query: str, unknown: list[str]) -> None:
-    assert reading(query) == product.Written(query, unknown=tuple(unknown))
+    assert reading(query) == product.Written(query, ignored=tuple(unknown))
 
 
 @pytest.mark.parametrize("query", ["tag: fish", "fish tag:", "what was before: the flood"])
 def test_a_key_without_value_is_text_and_said(query: str) -> None:
     found = reading(query)
-    assert (found.text, found.conditions, len(found.without_value)) == (query, (), 1)
+    assert (found.text, found.conditions, len(found.ignored)) == (query, (), 1)
 
 
 queries = st.text(
