@@ -39,7 +39,6 @@ class Notes:
         self.changed: set[int] = set()
         self.deleted: set[int] = set()
         self.withdrawn: set[int] = set()
-        self.last_write = 0.0
         (vault / ".obsidian").mkdir(parents=True)
         for _ in range(count):
             self.create()
@@ -51,7 +50,6 @@ class Notes:
             (self.edit, self.move, self.delete, self.create, self.move_folder), (55, 22, 12, 10, 1)
         )[0]
         what()
-        self.last_write = time.monotonic()
 
     def create(self) -> None:
         number = len(self.versions)

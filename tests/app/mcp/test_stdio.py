@@ -144,6 +144,19 @@ def test_a_signal_ends_it_while_it_waits_for_its_client(
         assert one.running.wait(PATIENCE) == 0
 
 
+def test_nothing_heavy_is_loaded_before_the_first_reply() -> None:
+    heavy = ("torch", "llama_index", "numpy", "sqlalchemy", "networkx", "onnxruntime", "fastapi")
+    code = (
+        "import sys\n"
+        "import notehop.app.cli.serve, notehop.app.mcp.stdio, notehop.app.services.open_vault\n"
+        f"print([name for name in {heavy!r} if name in sys.modules])"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment(), check=True
+    )
+    assert result.stdout.strip() == "[]"
+
+
 @pytest.mark.model
 def test_it_ends_with_its_client_also_in_the_middle_of_a_call(demo: tuple[Path, Path]) -> None:
     with process(*demo) as one:
