@@ -1,7 +1,5 @@
 """README and pages say what the product does: generated parts are current, examples run as written."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

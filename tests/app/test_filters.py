@@ -1,7 +1,5 @@
 """Filters on the whole product: the demo vault, the bundled model, docs/filters.md as written."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

@@ -1,7 +1,5 @@
 """A server that nobody asks lets go of its models and its index, and answers the next question as before."""
 
-from __future__ import annotations
-
 import gc
 import time
 import weakref

@@ -1,7 +1,5 @@
 """One question, one answer: Python, the command line, HTTP, the page and agents find the same."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The server as a whole: who needs a token, a port that is taken, and the programs of its user."""
 
-from __future__ import annotations
-
 import json
 import signal
 import socket

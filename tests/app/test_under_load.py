@@ -1,7 +1,5 @@
 """Twenty clients ask a real server while its vault changes; the long form is in ``tests/soak``."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Settings: their layers, and secrets, which are never shown."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """A conversation without a language model: what a follow-up is about, and where that is said."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A vault whose vectors a Chroma server holds: the same answers, its status, and the token it is sent."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import threading

@@ -1,7 +1,5 @@
 """The files in ``deploy/``: what they say to notehop and to Chroma is what those understand."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

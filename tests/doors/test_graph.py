@@ -1,7 +1,5 @@
 """The graph of links: as networkx has it, as the command line prints it on any terminal, from comments."""
 
-from __future__ import annotations
-
 import io
 import json
 import subprocess

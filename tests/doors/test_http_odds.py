@@ -1,7 +1,5 @@
 """What programs that know HTTP expect of any server, and get from this one."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Iterator

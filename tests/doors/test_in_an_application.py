@@ -1,7 +1,5 @@
 """An opened vault inside an application of LlamaIndex: its callbacks, filters, copies and threads."""
 
-from __future__ import annotations
-
 import asyncio
 import copy
 import pickle

@@ -1,7 +1,5 @@
 """The index folder on disk: who may read it, and what a harm to one of its files does."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import stat

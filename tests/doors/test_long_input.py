@@ -1,7 +1,5 @@
 """What is long takes a time that its length explains, and no character is lost that is no mark."""
 
-from __future__ import annotations
-
 import cProfile
 import pstats
 import time

@@ -1,7 +1,5 @@
 """Canvases and bases of a vault: found, cited at their card and view, linked, and no danger."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """PDFs of a vault: found and cited by their page, and no danger."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

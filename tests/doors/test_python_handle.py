@@ -1,7 +1,5 @@
 """What a developer who knows LlamaIndex does with an opened vault."""
 
-from __future__ import annotations
-
 import asyncio
 import copy
 import gc

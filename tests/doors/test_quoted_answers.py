@@ -1,8 +1,6 @@
 """Answers without a language model, as people see them: what is quoted, what never is, and when
 nothing is. Over a small vault of notes like those on which answers went wrong."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`notehop index --ray`: a first index on a cluster of two nodes, one of which is killed meanwhile."""
 
-from __future__ import annotations
-
 import secrets
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """``notehop serve --read-only``: answers from an index that another process writes, and writes nothing."""
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """``notehop serve`` on a vault without an index: it answers from the start, and says how far it is."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

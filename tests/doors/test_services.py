@@ -1,8 +1,6 @@
 """Machines that share a catalog on a server: what one writes the others answer from, whatever is
 killed."""
 
-from __future__ import annotations
-
 import signal
 from pathlib import Path
 

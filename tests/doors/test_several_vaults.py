@@ -1,7 +1,5 @@
 """One server, or one agent's, for several vaults: each by its name, with its own token, and one model."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The model for queries is exported once a user: a second vault's index shares its files."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

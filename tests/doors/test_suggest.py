@@ -1,7 +1,5 @@
 """Links that a vault lacks: which are suggested, with what evidence, at each door; nothing is written."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """A vault of somebody else: its settings, its notes' wishes, and files that are no plain files."""
 
-from __future__ import annotations
-
 import json
 import logging
 import os

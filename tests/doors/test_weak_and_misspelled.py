@@ -1,7 +1,5 @@
 """Misspelled words are searched for as words of the notes, and what is near by chance says so."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A note is cut into chunks that fit the model and lose nothing, where it hurts least."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

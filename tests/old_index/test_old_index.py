@@ -3,8 +3,6 @@
 ``index-0.1.0.tar.gz`` holds a vault of four notes and its index by the readable model.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import sqlite3

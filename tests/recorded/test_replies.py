@@ -1,7 +1,5 @@
 """What programs read: the JSON of each command, the OpenAPI document, the tools that agents see."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """A vault that changes at random, and remembers what each of its files held when."""
 
-from __future__ import annotations
-
 import random
 import time
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Who is killed is started again, as systemd or compose would, and that is all: nobody mends anything.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import signal

@@ -1,7 +1,5 @@
 """A Chroma server in a process of its own, for the tests that are marked ``services``."""
 
-from __future__ import annotations
-
 import shutil
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """The command line in this process."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -6,8 +6,6 @@ Each request gets the next :class:`Turn`, the last of them again and again. What
 Touches: network (loopback).
 """
 
-from __future__ import annotations
-
 import json
 import math
 import select

@@ -7,8 +7,6 @@ from ``notehop``, ``notehop.app`` and ``notehop.indexing`` (``open_vault``, ``in
 ``NotehopError``, ``extract_wiki_links``), and nothing else of the product.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import Any
 

@@ -4,8 +4,6 @@ Touches: writes under the folder it is given. Files are made and not stored beca
 refuse their names, and because one of them has 20 MB.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Claims of an answer, and the markers that they carry, whole and while it is written."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

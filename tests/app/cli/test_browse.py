@@ -1,7 +1,5 @@
 """``notehop browse``: as a person sees it, and as one JSON document; no model is loaded."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """``notehop capture``: words or standard input become a note; what is related is named."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What the command line prints where, and how it ends."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What `notehop doctor` prints, and how it ends."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``notehop eval``: what it refuses, prints and writes."""
 
-from __future__ import annotations
-
 import json
 import re
 from html import escape

@@ -1,7 +1,5 @@
 """The commands that follow a vault, as processes over real files with the real model."""
 
-from __future__ import annotations
-
 import json
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """``notehop models``: what is here and in use, and a fetch on the user's word."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

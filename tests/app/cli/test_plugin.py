@@ -1,7 +1,5 @@
 """``notehop plugin``: three files below .obsidian/plugins/notehop, and away again."""
 
-from __future__ import annotations
-
 import json
 import os
 from importlib.metadata import version

@@ -1,7 +1,5 @@
 """Commands as processes: what they import, how they end, and what a running server does for them."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Questions to evaluate on: answer sets, golden sets, and those that a vault asks itself."""
 
-from __future__ import annotations
-
 import json
 import tarfile
 from dataclasses import replace

@@ -3,8 +3,6 @@
 Some of its notes are long, and one is hostile.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

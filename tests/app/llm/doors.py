@@ -1,7 +1,5 @@
 """The three doors to an answer: the server, the command line, and Python."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping

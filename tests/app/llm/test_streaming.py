@@ -1,7 +1,5 @@
 """An answer is handed on while it is written, and a model that nobody waits for is let go."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What an agent can do with the demo vault, over either transport, with the SDK's own client."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

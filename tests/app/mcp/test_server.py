@@ -1,7 +1,5 @@
 """Tools of the MCP server, and the examples of its page."""
 
-from __future__ import annotations
-
 import json
 import logging
 import re

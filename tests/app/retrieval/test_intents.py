@@ -1,7 +1,5 @@
 """What a query is after, the whole vault among it: each rule by its example, and what none may take."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 import pytest

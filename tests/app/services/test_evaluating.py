@@ -1,7 +1,5 @@
 """A vault and golden sets are evaluated by the product's own search, with the real model."""
 
-from __future__ import annotations
-
 import json
 import tarfile
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A running server is asked if it is the right one; in any other case the caller does the work."""
 
-from __future__ import annotations
-
 import json
 import os
 import socket

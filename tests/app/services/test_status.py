@@ -1,7 +1,5 @@
 """The state of an index, of the language model and of what went where; changes counted beside queries."""
 
-from __future__ import annotations
-
 import json
 import os
 import threading

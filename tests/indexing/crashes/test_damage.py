@@ -3,8 +3,6 @@
 Until then queries answer right, or give an error that names the command. Never a wrong text.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ At once, a reader sees the old or the new generation; after the next run, the in
 built from nothing is.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any

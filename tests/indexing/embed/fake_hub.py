@@ -1,7 +1,5 @@
 """A hub of models on the loopback, for whatever fetches one."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import threading

@@ -1,7 +1,5 @@
 """The bulk door: order, length, prompts, precision and progress of passages through torch."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

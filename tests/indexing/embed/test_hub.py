@@ -1,7 +1,5 @@
 """A model is fetched when it may be, whole or not at all, checked, and used offline ever after."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 

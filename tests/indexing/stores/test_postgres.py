@@ -1,7 +1,5 @@
 """The catalog on a server: one writer on all machines, nothing twice, nothing half, clear words."""
 
-from __future__ import annotations
-
 import random
 import signal
 import string

@@ -1,7 +1,5 @@
 """Vectors on a Chroma server: what searches find while it is filled, behind, down, killed, or empty."""
 
-from __future__ import annotations
-
 import json
 import random
 import shutil

@@ -1,7 +1,5 @@
 """How a follower starts other processes, ends, and gives way to another."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
