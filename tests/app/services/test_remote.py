@@ -194,6 +194,12 @@ def test_a_setting_that_can_change_a_reply_is_another_server(place: Place) -> No
     assert len({of(), *others}) == len(others) + 1
 
 
+def test_a_proof_is_of_one_challenge(place: Place) -> None:
+    announced = Announcement(place)
+    announced.tell(URL)
+    assert announced.prove("1") == announced.prove("1") != announced.prove("2")
+
+
 def test_an_error_that_nobody_foresaw_is_looked_for_here(place: Place, start: Start) -> None:
     start(RuntimeError("a bug"))
     assert ask_server(place, Query(query="x")) is None
