@@ -148,7 +148,9 @@ _HOMES: dict[str, str] = {
         "export_query_model ModelManifest MANIFEST_FILE read_manifest"
     ),
     "notehop.indexing.embed.packed": "PackedModel UnigramTokenizer",
-    "notehop.indexing.embed.ray_embedding": "Address=RayAddress EmbeddingWorker RayCluster slots_of",
+    "notehop.indexing.embed.ray_embedding": (
+        "Address=RayAddress EmbeddingWorker RayCluster RayWorkers slots_of"
+    ),
     "notehop.indexing.embed.torch_embedding": ("even_width load_bulk TorchEmbedding"),
     "notehop.indexing.enrich.prompts": "cleaned",
     "notehop.indexing.enrich.enricher": "agreement Cost enrich",
