@@ -145,7 +145,7 @@ _HOMES: dict[str, str] = {
     ),
     "notehop.indexing.embed.onnx_embedding": "load_query QueryEmbedder",
     "notehop.indexing.embed.onnx_model": (
-        "export_query_model ModelManifest MANIFEST_FILE read_manifest"
+        "export_query_model ModelManifest MANIFEST_FILE read_manifest shared_export"
     ),
     "notehop.indexing.embed.packed": "PackedModel UnigramTokenizer",
     "notehop.indexing.embed.ray_embedding": (
