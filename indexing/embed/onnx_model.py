@@ -259,6 +259,8 @@ def _writing(folder: Path) -> Iterator[None]:
                 ours = file.name.startswith(("query-", "tokenizer-", MANIFEST_FILE))
                 if ours and file.name not in kept and file.is_file():
                     file.unlink(missing_ok=True)
+            for left in folder.glob("draft-*"):  # by runs of a former release that were killed
+                shutil.rmtree(left, ignore_errors=True)
     except OSError as exc:
         raise IndexUnwritable(
             f"{folder}: the query model cannot be written ({exc.strerror or exc}); "
