@@ -23,6 +23,7 @@ Kind = Literal["query", "passage"]
 """What a text is to the model, which may want a prompt of its own before each."""
 
 OnBatch = Callable[[int], None]  # called after each batch with the number of passages done so far
+LONGEST_KEPT = 64  # characters of a word whose tokens are remembered: a picture may be one "word"
 MIN_ROOM = 16  # fewer tokens than this cannot hold a passage that means anything
 
 
@@ -57,7 +58,12 @@ class TokenOffsets:
 
     def size(self, text: str) -> int:
         """Return how many tokens a text has, without special tokens and prompt."""
-        return sum(map(self._size_of_word, text.split())) if self._by_words else len(self(text))
+        if not self._by_words:
+            return len(self(text))
+        return sum(
+            self._size_of_word(word) if len(word) <= LONGEST_KEPT else len(self(word))
+            for word in text.split()
+        )
 
     def count(self, text: str) -> int:
         """Return how many tokens the model sees for a text, prompt and special tokens included."""

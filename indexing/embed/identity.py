@@ -147,8 +147,8 @@ def describe_model(settings: EmbeddingSettings) -> ModelDescription:
     v3, Qwen3-Embedding. Others, all-MiniLM-L6-v2 and e5 among them, lose much more by it.
 
     :raises ModelError: if the model is missing or its files cannot be understood.
-    :raises SettingsError: if more dimensions are asked for than the model has, or less than one, or
-        prompts of a model that takes its own only.
+    :raises SettingsError: if more dimensions are asked for than the model has, or prompts of a model
+        that takes its own only.
     """
     name = canonical_name(settings.model)
     asked = {"query": settings.query_prompt, "passage": settings.passage_prompt}

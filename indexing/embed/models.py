@@ -78,16 +78,16 @@ def verify_weights(name: str) -> None:
     Raises ModelError if the file cannot be read or is another."""
     if name not in INSTALLED:
         return
-    file, (*_, expected, install) = installed_file(name), INSTALLED[name]
+    file, model = installed_file(name), INSTALLED[name]
     try:
         with file.open("rb") as stream:
             found = hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as exc:
-        raise ModelError(f"{file}: cannot be read ({exc.strerror}); {install}") from exc
-    if found != expected:
+        raise ModelError(f"{file}: cannot be read ({exc.strerror}); {model.install}") from exc
+    if found != model.sha256:
         raise ModelError(
-            f"{file}: SHA-256 is {found[:12]}…, and {name} has {expected[:12]}…: "
-            f"the file was changed or damaged; {install} --force-reinstall"
+            f"{file}: SHA-256 is {found[:12]}…, and {name} has {model.sha256[:12]}…: "
+            f"the file was changed or damaged; {model.install} --force-reinstall"
         )
 
 

@@ -259,6 +259,8 @@ def _writing(folder: Path) -> Iterator[None]:
                 ours = file.name.startswith(("query-", "tokenizer-", MANIFEST_FILE))
                 if ours and file.name not in kept and file.is_file():
                     file.unlink(missing_ok=True)
+            for left in folder.glob("draft-*"):  # by runs of a former release that were killed
+                shutil.rmtree(left, ignore_errors=True)
     except OSError as exc:
         raise IndexUnwritable(
             f"{folder}: the query model cannot be written ({exc.strerror or exc}); "
@@ -373,10 +375,13 @@ def shared_export(settings: EmbeddingSettings) -> Path:
     return shared_exports() / key
 
 
-def usable(folder: Path) -> ModelManifest | None:
-    """The export in a folder, if there is one, whole and as it was written."""
+def usable(folder: Path, identity: dict[str, Any] | None = None) -> ModelManifest | None:
+    """The export in a folder, if there is one, whole and as it was written, and of the model of that
+    identity, if one is given."""
     found = read_manifest(folder)
-    return found if found and found.reason is None and found.is_sound(folder) else None
+    if found is None or found.reason is not None or identity not in (None, found.identity):
+        return None
+    return found if found.is_sound(folder) else None
 
 
 @contextmanager
@@ -390,12 +395,13 @@ def one_at_a_time(shared: Path) -> Iterator[None]:
         yield
 
 
-def share(source: Path, target: Path) -> bool:
+def share(source: Path, target: Path, identity: dict[str, Any]) -> bool:
     """Put the export of one folder into another one, without a copy where the disk allows that.
 
+    :param identity: of the model that it has to be.
     :returns: False if there is none that is sound, or the disk refuses.
     """
-    manifest = usable(source)
+    manifest = usable(source, identity)
     if manifest is None:
         return False
     try:

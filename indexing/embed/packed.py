@@ -238,12 +238,15 @@ class PackedEngine:
 
     def is_cut(self, query: str) -> bool:
         """Whether the window does not hold a query."""
-        return self._fitting(query, asks=True) != _plain(query)
+        return not self._fits(_plain(query), asks=True)
+
+    def _fits(self, text: str, asks: bool) -> bool:
+        return int(self._model.token_count(text, is_query=asks)) <= MULTILINGUAL_WINDOW
 
     def _fitting(self, text: str, asks: bool) -> str:
         """What of a text the window holds: the engine would mean over several windows."""
         text = _plain(text)
-        if int(self._model.token_count(text, is_query=asks)) <= MULTILINGUAL_WINDOW:
+        if self._fits(text, asks):
             return text
         prompts = self._description.prompts
         prompt = prompts.query if asks else prompts.passage

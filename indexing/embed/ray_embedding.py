@@ -40,10 +40,12 @@ are left, so that all workers have some."""
 BATCHES_EACH = 4
 """Batches for each worker at least: the slow ones take fewer, and none waits long for the last."""
 
-MOST_LOSSES = 3  # workers that may die over one batch
+MOST_LOSSES = 3
+"""Workers that may die over one batch, and one after the other in one place of a node, which gets none
+from then on."""
 
 START_S = 180.0
-"""Seconds until the first batch of texts is done; a cluster in full use may have no room for a worker."""
+"""Seconds until one worker has its model; a cluster in full use may have no room for any."""
 
 _LOOK_S = 5.0  # between two looks at which nodes there are
 _CONNECT_S = 10.0
@@ -242,7 +244,7 @@ class RayWorkers:
         log: EgressLog,
     ) -> None:
         """:param identity: of the model that they have to have.
-        :param log: each batch is written down there before it is sent.
+        :param log: each batch is written down there before it goes to another machine.
         """
         self.cut = 0
         """Passages so far that were longer than the window."""
@@ -251,6 +253,10 @@ class RayWorkers:
         self._identity = identity
         self._log = log
         self._actors: dict[Slot, Any] = {}
+        # By call. Without a batch it loads the model, which may outlast a call of embed().
+        self._asked: dict[Any, tuple[Slot, list[int], Attempt | None]] = {}
+        self._deaths: Counter[Slot] = Counter()  # since the last batch that was done there
+        self._reason = ""  # why the last one died
 
     def embed(self, texts: Sequence[str], on_batch: OnBatch | None = None) -> Vectors:
         """Embed passages: (n, d), in the order of ``texts``; (0, d) for none.
@@ -263,26 +269,32 @@ class RayWorkers:
         import ray
         from ray.exceptions import RayError, RayTaskError
 
-        device = self._settings.device
-        asked: dict[Any, tuple[Slot, list[int], Attempt]] = {}
+        asked = self._asked
         losses: Counter[int] = Counter()  # by the first place of a batch
         done = 0
-        began = looked = time.monotonic()
+        useful = looked = time.monotonic()
         try:
-            slots = self._cluster.slots(device)
+            slots = self._slots()
             waiting = deque(_batches(texts, BATCHES_EACH * max(1, len(slots))))
             while done < len(texts):
                 if time.monotonic() - looked > _LOOK_S or not (asked or slots):
-                    slots, looked = self._cluster.slots(device), time.monotonic()
+                    slots, looked = self._slots(), time.monotonic()
                 busy = {slot for slot, _, _ in asked.values()}
-                for slot in slots if waiting else ():
-                    if waiting and slot not in busy:
-                        batch = waiting.popleft()
-                        given = [texts[at] for at in batch]
-                        worker = self._worker(slot)
+                for slot in slots:
+                    if not waiting or slot in busy:
+                        continue
+                    if slot not in self._actors:
+                        self._actors[slot] = self._worker(slot)
+                        # No text goes to one that has another model, or dies while it loads it.
+                        asked[self._actors[slot].embed.remote([])] = slot, [], None
+                        continue
+                    batch = waiting.popleft()
+                    given = [texts[at] for at in batch]
+                    attempt = None
+                    if not is_this_machine(slot.host):
                         attempt = self._log.begin(
                             host=slot.host,
-                            local=is_this_machine(slot.host),
+                            local=False,
                             provider="ray",
                             model=self._settings.model,
                             purpose="embedding",
@@ -290,82 +302,95 @@ class RayWorkers:
                             bytes_out=sum(len(text.encode("utf-8", "replace")) for text in given),
                             attempt=losses[batch[0]] + 1,
                         )
-                        asked[worker.embed.remote(given)] = slot, batch, attempt
+                    asked[self._actors[slot].embed.remote(given)] = slot, batch, attempt
                 if not asked:
-                    what = "GPUs" if device == "cuda" else "CPUs or GPUs"
+                    what = "GPUs" if self._settings.device == "cuda" else "CPUs or GPUs"
+                    why = self._reason or f"no node has {what} for Ray (`ray status`)"
+                    raise self._cluster.error(f"no worker can be had: {why}")
+                if any(batch for _, batch, _ in asked.values()):
+                    useful = time.monotonic()
+                elif time.monotonic() - useful > START_S:
                     raise self._cluster.error(
-                        f"no worker can be had: no node has {what} for Ray (`ray status`)"
+                        f"no worker began within {START_S:.0f} s ({ray.available_resources()} are free "
+                        f"of {ray.cluster_resources()}); free some, or wait until others are done"
                     )
                 for call in ray.wait(list(asked), timeout=_LOOK_S)[0]:
                     slot, batch, attempt = asked.pop(call)
                     try:
                         found, cut = ray.get(call)
                     except RayTaskError as exc:
-                        attempt.end(error="model")
+                        if attempt is not None:
+                            attempt.end(error="model")
                         cause = exc.cause
                         said = str(cause) if isinstance(cause, NotehopError) else _first_line(cause)
                         raise self._cluster.error(f"node {slot.host} {said}") from exc
                     except RayError as exc:
-                        attempt.end(error="refused")
+                        if attempt is not None:
+                            attempt.end(error="refused")
                         # One that lost what it sent, or is slow to answer, may live on.
                         ray.kill(self._actors.pop(slot))
                         # Others first: its node may be gone.
                         slots = [one for one in slots if one != slot]
+                        self._deaths[slot] += 1
+                        missing = "No module named 'notehop" in str(exc)
+                        self._reason = (
+                            f"node {slot.host}: {_INSTALL_THERE if missing else _first_line(exc)}"
+                        )
+                        if not batch:
+                            continue
                         losses[batch[0]] += 1
                         if losses[batch[0]] >= MOST_LOSSES:
-                            missing = "No module named 'notehop" in str(exc)
-                            why = _INSTALL_THERE if missing else _first_line(exc)
                             raise self._cluster.error(
                                 f"{MOST_LOSSES} workers died over the same {len(batch)} texts, the "
-                                f"last on node {slot.host}: {why}; if its memory ran out, set a "
-                                "smaller embedding.batch_size"
+                                f"last on {self._reason}; if its memory ran out, set a smaller "
+                                "embedding.batch_size"
                             ) from exc
                         waiting.appendleft(batch)
                         continue
-                    attempt.end(bytes_in=found.nbytes)
+                    if not batch:
+                        continue
+                    if attempt is not None:
+                        attempt.end(bytes_in=found.nbytes)
+                    del self._deaths[slot]
                     rows[batch] = found
                     self.cut += cut
                     done += len(batch)
                     if on_batch is not None:
                         on_batch(done)
-                if not done and time.monotonic() - began > START_S:
-                    raise self._cluster.error(
-                        f"no worker began within {START_S:.0f} s ({ray.available_resources()} are free "
-                        f"of {ray.cluster_resources()}); free some, or wait until others are done"
-                    )
         except (RayError, ConnectionError) as exc:
             raise self._cluster.error(
                 f"the cluster is gone ({_first_line(exc)}); what was committed stays: run it again "
                 "when the cluster is back"
             ) from exc
         finally:
-            # What is under way is of no use any more; its worker begins anew.
-            for slot, _, _ in asked.values():
-                self._actors.pop(slot, None)
+            # A batch that is under way is of no use any more; its worker begins anew.
+            for call, (slot, batch, _) in list(asked.items()):
+                if batch:
+                    del asked[call], self._actors[slot]
         return rows
 
-    def _worker(self, slot: Slot) -> Any:
-        """The worker of a slot, which loads its model when it is first asked."""
-        if slot not in self._actors:
-            import ray
-            from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+    def _slots(self) -> list[Slot]:
+        """Where a worker may be had."""
+        found = self._cluster.slots(self._settings.device)
+        return [slot for slot in found if self._deaths[slot] < MOST_LOSSES]
 
-            kind = ray.remote(EmbeddingWorker).options(
-                num_cpus=slot.cpus,
-                num_gpus=slot.gpus,
-                scheduling_strategy=NodeAffinitySchedulingStrategy(slot.node, soft=False),
-            )
-            mps = self._settings.device == "mps"
-            device = "cuda" if slot.gpus else "mps" if mps else "cpu"
-            # Ray says how many threads a worker has.
-            settings = self._settings.model_copy(update={"device": device, "threads": 0})
-            try:
-                self._actors[slot] = kind.remote(
-                    version("notehop"), settings.model_dump(), self._identity
-                )
-            except ImportError as exc:  # of the head, where ray:// leads to
-                raise self._cluster.error(f"its head {_INSTALL_THERE} ({exc})") from exc
-        return self._actors[slot]
+    def _worker(self, slot: Slot) -> Any:
+        """A new worker, which loads its model when it is first asked."""
+        import ray
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        kind = ray.remote(EmbeddingWorker).options(
+            num_cpus=slot.cpus,
+            num_gpus=slot.gpus,
+            scheduling_strategy=NodeAffinitySchedulingStrategy(slot.node, soft=False),
+        )
+        device = "cuda" if slot.gpus else "mps" if self._settings.device == "mps" else "cpu"
+        # Ray says how many threads a worker has.
+        settings = self._settings.model_copy(update={"device": device, "threads": 0})
+        try:
+            return kind.remote(version("notehop"), settings.model_dump(), self._identity)
+        except ImportError as exc:  # of the head, where ray:// leads to
+            raise self._cluster.error(f"its head {_INSTALL_THERE} ({exc})") from exc
 
 
 def _batches(texts: Sequence[str], least: int) -> list[list[int]]:

@@ -297,6 +297,10 @@ class _Enricher:
                     text, tokens, notices = writer.write(
                         item.request, [item.path], KEPT_CHARS, self.cancelled
                     )
+                    for notice in notices:
+                        done.warn(notice)
+                    if not text:
+                        raise ProviderError(f"the model {writer.model} answered without words")
                 except ProviderError as exc:
                     if exc.kind in _HOPELESS:
                         done.stopped = str(exc)
@@ -309,8 +313,6 @@ class _Enricher:
                     continue
                 in_a_row = 0
                 done.tokens += tokens
-                for notice in notices:
-                    done.warn(notice)
                 if self.store.put([Text(item.key, kind, text, writer.model, tokens)]):
                     done.written[kind] = done.written.get(kind, 0) + 1
 

@@ -48,8 +48,9 @@ class TextWriter:
 
         :param paths: of the notes whose text is sent.
         :param most: characters of the text.
-        :returns: the text, the tokens that it cost, and notices for the owner of the notes.
-        :raises NotehopError: if the model fails, or answers without words.
+        :returns: the text, empty if the model answers without words; the tokens that it cost; and
+            notices for the owner of the notes.
+        :raises NotehopError: if the model fails.
         """
         from llama_index.core.base.llms.types import ChatMessage, MessageRole
 
@@ -73,8 +74,6 @@ class TextWriter:
             said = " ".join(str(exc).split())[:300] or type(exc).__name__
             raise ProviderError(f"the model {self.model} failed ({said})") from exc
         text = cleaned(reply, most)
-        if not text:
-            raise ProviderError(f"the model {self.model} answered without words")
         return text, self.size(request) + count_tokens(reply), sent.notices
 
 

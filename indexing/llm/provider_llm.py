@@ -108,11 +108,18 @@ class ProviderLLM(LLM):
                 settings, provider = self._settings, self._settings.llm.provider
                 config = provider_of(settings)
                 log = EgressLog(self._log_dir or user_data_path("notehop", ensure_exists=True))
-                try:
-                    from notehop.indexing.llm.transport import ProviderTransport
+                from notehop.indexing.llm.transport import ProviderTransport
 
+                try:
                     hosts = Hosts(settings.privacy.allow_hosts)
                     transport = ProviderTransport(config, hosts, log)
+                except OSError as exc:  # of the certificates that it trusts
+                    raise ProviderError(
+                        f"SSL_CERT_FILE names no file of certificates that can be read ({exc}); name one "
+                        "in PEM, or unset it",
+                        "model",
+                    ) from exc
+                try:
                     inner, window = _client_of(config, transport)
                 except (ImportError, OSError, RuntimeError) as exc:
                     raise ProviderError(

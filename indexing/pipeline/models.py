@@ -11,7 +11,7 @@ from notehop.config import Settings
 from notehop.config.settings import EmbeddingSettings
 from notehop.indexing.embed import onnx_model
 from notehop.indexing.embed.embedder import BulkEmbedder, Embedder, OnBatch, Vectors
-from notehop.indexing.embed.identity import describe_model
+from notehop.indexing.embed.identity import describe_model, model_identity
 from notehop.indexing.embed.models import MULTILINGUAL_NAME
 
 if TYPE_CHECKING:
@@ -100,17 +100,19 @@ def load_embedder(settings: EmbeddingSettings, folder: Path) -> Embedder:
     manifest = onnx_model.read_manifest(folder)
     if manifest is not None and manifest.reason is not None:
         return load_torch(settings)
-    shared = onnx_model.shared_export(settings)
+    shared, identity = onnx_model.shared_export(settings), model_identity(settings)
     if onnx_model.usable(folder) is None:
         with onnx_model.one_at_a_time(shared):
-            if not onnx_model.share(shared, folder):
+            if not onnx_model.share(shared, folder, identity):
                 bulk = load_torch(settings)
                 onnx_model.export_query_model(bulk, folder)
-                onnx_model.share(folder, shared)
+                onnx_model.share(folder, shared, identity)
                 return bulk
-    elif onnx_model.usable(shared) is None:
-        onnx_model.share(folder, shared)
-    return SmallOrBulk(load_query(folder, settings), settings)
+    local = load_query(folder, settings)  # refuses an export of another model
+    if onnx_model.usable(shared, identity) is None:
+        with onnx_model.one_at_a_time(shared):
+            onnx_model.share(folder, shared, identity)
+    return SmallOrBulk(local, settings)
 
 
 @contextmanager

@@ -124,7 +124,7 @@ def sum_themes_up(
     if not missing or most == 0:
         return []
     warnings: list[str] = []
-    left = len(missing)
+    left, wordless = len(missing), 0
     try:
         writer = load(settings, layout.root)
         if writer is None:
@@ -142,13 +142,20 @@ def sum_themes_up(
                     prompt = PROMPT.format(notes=without_control(_notes(view, sent, layout)))
                 text, _, notices = writer.write(Request("themes", "", prompt), sent, LONGEST)
                 warnings += [notice for notice in notices if notice not in warnings]
-                summary = Written(text, writer.model, source_digest(theme.notes, content))
+                if not text:
+                    wordless += 1
+                    continue
+                name = writer.llm.metadata.model_name
+                summary = Written(text, name, source_digest(theme.notes, content))
                 with WriterLock(layout, command, patience=_PATIENCE):
                     _keep(layout, catalog, theme.id, summary)
                 left -= 1
-    except NotehopError as exc:
+    except (NotehopError, OSError) as exc:
         named = counted(left, "theme")
         return [*warnings, f"{named} not summed up by the language model: {exc}"]
+    if wordless:
+        named = counted(wordless, "theme")
+        warnings.append(f"{named} not summed up by the language model: it answered without words")
     if len(missing) > most:
         named = counted(len(missing) - most, "theme")
         warnings.append(f"{named} left to the next run: themes.max_calls is {most}")

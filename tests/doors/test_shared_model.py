@@ -1,13 +1,18 @@
 """The model for queries is exported once a user: a second vault's index shares its files."""
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 
 from notehop import index_vault, open_vault
+<<<<<<< HEAD
 from tests.support.commands import call, options
 from tests.support.product import seen
+=======
+from tests.support.product import IndexMismatch, app, load_settings, seen, shared_export
+>>>>>>> models
 from tests.support.real_index import lend_query_model
 
 pytestmark = pytest.mark.model
@@ -119,6 +124,23 @@ def test_a_model_that_a_disk_has_harmed_is_not_asked_and_comes_from_the_cache(
     assert model(flipped).samefile(cached(home) / model(flipped).name)
     with open_vault(tmp_path / "first", index_dir=flipped) as vault:
         assert vault.search("when is the tide?").hits
+
+
+def test_a_model_of_other_settings_is_not_shared_under_their_name(
+    first: Path, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without_export(monkeypatch)
+    other = load_settings().with_overrides({"embedding.query_prompt": "find: "})
+    vault = vault_of(tmp_path, "second", "The bread is baked on Sunday.")
+    # As a first run leaves it that was cut off when it had exported its model.
+    lend_query_model(vault, tmp_path / "cut off")
+    with pytest.raises(IndexMismatch, match="query_prompt differs"):
+        index_vault(vault, index_dir=tmp_path / "cut off", settings=other)
+    assert model(first).samefile(cached(home) / model(first).name), "the only one"
+    # Where another one lies under that name all the same, it is made anew.
+    shutil.copytree(cached(home), shared_export(other.embedding))
+    with pytest.raises(AssertionError, match="the model was exported"):
+        index_vault(vault, index_dir=tmp_path / "index", settings=other)
 
 
 def test_a_cache_that_cannot_be_used_is_done_without(tmp_path: Path, home: Path) -> None:

@@ -72,6 +72,20 @@ def test_chunks_are_made_to_fit_the_model() -> None:
         product.SectionNodeParser.of(small, product.ChunkingSettings(max_tokens=0, min_tokens=8))
 
 
+def test_long_words_are_not_kept_in_memory() -> None:
+    asked: list[str] = []
+
+    def encode(text: str, **_: object) -> Any:
+        asked.append(text)
+        return SimpleNamespace(offsets=[(0, len(text))])
+
+    tokenizer: Any = SimpleNamespace(encode=encode, num_special_tokens_to_add=lambda _: 0)
+    tokens = product.TokenOffsets(tokenizer)
+    picture = "iVBORw0KGgo" * 10_000
+    assert [tokens.size(f"lens {picture} lens") for _ in range(2)] == [3, 3]
+    assert asked == ["lens", picture, picture]
+
+
 def test_chunks_fit_where_tokens_do_not_end_at_blanks() -> None:
     """A tokenizer of the SentencePiece kind puts a mark before each word, and one at the start."""
     from tokenizers import Tokenizer

@@ -143,10 +143,12 @@ _HOMES: dict[str, str] = {
     ),
     "notehop.indexing.embed.onnx_embedding": "load_query QueryEmbedder",
     "notehop.indexing.embed.onnx_model": (
-        "export_query_model ModelManifest MANIFEST_FILE read_manifest"
+        "export_query_model ModelManifest MANIFEST_FILE read_manifest shared_export"
     ),
     "notehop.indexing.embed.packed": "PackedModel UnigramTokenizer",
-    "notehop.indexing.embed.ray_embedding": "Address=RayAddress EmbeddingWorker RayCluster slots_of",
+    "notehop.indexing.embed.ray_embedding": (
+        "Address=RayAddress EmbeddingWorker RayCluster RayWorkers slots_of"
+    ),
     "notehop.indexing.embed.torch_embedding": "load_bulk TorchEmbedding",
     "notehop.indexing.enrich.prompts": "cleaned",
     "notehop.indexing.enrich.enricher": "agreement Cost enrich",

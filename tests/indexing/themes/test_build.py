@@ -8,6 +8,7 @@ from llama_index.core.llms import LLM
 
 from tests.support.notes import Bench
 from tests.support.product import (
+    SENDING,
     ProviderError,
     Settings,
     TextWriter,
@@ -219,6 +220,28 @@ def test_a_model_that_fails_is_asked_once(bench: Bench) -> None:
 
     assert "llm.model is empty" in keep(bench, none)[0]
     assert "no language model" in keep(bench, lambda: None)[0]
+
+
+def test_a_theme_that_the_model_has_no_words_for_stops_no_other(bench: Bench) -> None:
+    bench.settings = with_themes(bench.settings, summaries="llm")
+    bench.index()
+
+    def tell(prompt: str) -> str:
+        if "planks" in prompt:
+            return "About boats."
+        call = SENDING.get()
+        assert call is not None
+        call.notice("The answer was held back.")
+        return ""
+
+    assert keep(bench, lambda: ScriptedLLM(tell=tell)) == [
+        "The answer was held back.",
+        "1 theme not summed up by the language model: it answered without words",
+    ]
+    birds, boats = by_name(bench)["Geese"].summary, by_name(bench)["Dinghy"].summary
+    assert birds is None
+    assert boats is not None
+    assert boats.text == "About boats."
 
 
 def test_a_note_made_private_a_moment_ago_is_not_sent(bench: Bench) -> None:
