@@ -93,6 +93,27 @@ def test_what_became_private_a_second_ago_is_in_no_pipeline(
         assert {"Bakery.md", "Bread/Rye.md"}.isdisjoint(shown(left))
 
 
+def test_a_commit_elsewhere_embeds_no_passage_anew(
+    folders: tuple[Path, Path], vault: product.VaultHandle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embedder = type(vault.embed_model)
+    embed, embedded = embedder.embed_together, []
+    monkeypatch.setattr(
+        embedder,
+        "embed_together",
+        lambda own, texts: (embedded.extend(texts), embed(own, texts))[1],
+    )
+    vault.ask(QUESTION)
+    before, generation = {*embedded}, vault.generation
+    assert before
+    embedded.clear()
+    (folders[0] / "Sails.md").write_text("Sails are dyed red in winter.\n")
+    product.update_index(vault.place)
+    for _ in range(2):
+        assert vault.ask(QUESTION).generation > generation
+    assert before.isdisjoint(embedded)
+
+
 def test_a_passage_that_moved_has_the_lines_that_it_has_now(
     folders: tuple[Path, Path], vault: product.VaultHandle
 ) -> None:
