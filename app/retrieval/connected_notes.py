@@ -89,10 +89,9 @@ def share_places(
     hits whose note is not there as a connected one.
 
     :param hits: note and cosine to the query of each, as far as they are known.
-    :param candidates: best first, none of them among the first ``top_k`` hits; the first of each
-        note counts.
-    :param link_now: a candidate's link as it stands now; None for one that cannot be shown, whose
-        place the next one gets.
+    :param candidates: best first, none of them among the first ``top_k`` hits; of each note the
+        first counts that can be shown.
+    :param link_now: a candidate's link as it stands now; None for one that cannot be shown.
     :param places: how many there are in all; with fewer than ``top_k`` the sources fill them.
     :param most: how many connected notes at most.
     :param gate: 0 or less switches the comparison off.
@@ -101,21 +100,25 @@ def share_places(
         no place was given to for lack of evidence.
     """
     sources = list(range(min(top_k, places, len(hits))))
-    first: dict[str, LinkedNote] = {}
-    for candidate in candidates:
-        first.setdefault(candidate.path, candidate)
+    waiting = list(candidates)
     taken: list[LinkedNote] = []
     for place in range(top_k, places):
         if len(taken) == most:
             break
         similarity = hits[place][1] if place < len(hits) else None
         bar = None if gate <= 0 or similarity is None else gate * similarity
-        for one in list(first.values()):
-            if bar is None or (one.evidence is not None and one.evidence >= bar):
-                del first[one.path]
-                if (link := link_now(one)) is not None:
-                    taken.append(replace(one, link=link, bar=bar))
-                    break
+        below_bar: set[str] = set()
+        for one in [*waiting]:
+            if one.path in below_bar:
+                continue
+            if bar is not None and (one.evidence is None or one.evidence < bar):
+                below_bar.add(one.path)
+            elif (link := link_now(one)) is None:
+                waiting.remove(one)
+            else:
+                taken.append(replace(one, link=link, bar=bar))
+                waiting = [other for other in waiting if other.path != one.path]
+                break
     if fill:
         there = {one.path for one in taken}
         for at in range(len(sources), len(hits)):
@@ -123,7 +126,7 @@ def share_places(
                 break
             if hits[at][0] not in there:
                 sources.append(at)
-    gated = len(first) if len(taken) < min(most, places - top_k) else 0
+    gated = len({one.path for one in waiting}) if len(taken) < min(most, places - top_k) else 0
     return sources, taken, gated
 
 

@@ -354,8 +354,10 @@ class FreshnessPostprocessor(VaultPostprocessor):
     places: int = Field(
         default=sys.maxsize,
         ge=0,
-        description="Hits that may be shown: behind them no file is read, and nothing dropped is "
-        "worth a word.",
+        description="Hits that may be shown: behind them no file is read.",
+    )
+    told: int = Field(
+        default=sys.maxsize, ge=0, description="Hits behind which nothing dropped is worth a word."
     )
     each_note: bool = Field(default=False, description="Keep the first hit of each note only.")
 
@@ -388,7 +390,9 @@ class FreshnessPostprocessor(VaultPostprocessor):
                     continue
                 kept: NodeWithScore | None = hit
                 if place is not None:
-                    kept = self._now(hit, place, rows[place.path], now, len(found) < self.places)
+                    own = place.chunk_id == hit.node.node_id
+                    look = now.look(rows[place.path], read=not own or len(found) < self.places)
+                    kept = self._now(hit, place, look, now, not own or len(found) < self.told)
                 if kept is None:
                     dropped += 1
                 else:
@@ -400,13 +404,12 @@ class FreshnessPostprocessor(VaultPostprocessor):
         return found
 
     def _now(
-        self, hit: NodeWithScore, place: HitPlace, row: NoteRow, now: CurrentView, shown: bool
+        self, hit: NodeWithScore, place: HitPlace, look: Look, now: CurrentView, told: bool
     ) -> NodeWithScore | None:
-        """A hit as its text stands in the file of its note; None where it does not. ``shown`` says
-        whether it may be shown."""
+        """A hit as its text stands in the file of its note; None where it does not, which counts as
+        left out if it is to be ``told``."""
         id_ = hit.node.node_id
         own = place.chunk_id == id_
-        look = now.look(row, read=shown or not own)
         stands = look.there
         if look.note is not None and own:
             chunk = now.indexed.chunks([id_]).get(id_)
@@ -414,7 +417,7 @@ class FreshnessPostprocessor(VaultPostprocessor):
         elif look.note is not None:
             stands = look.says(hit.node.get_content(MetadataMode.NONE))
         if not stands:
-            if shown or not own:
+            if told:
                 now.leave_out(place.path, id_, look)
             return None
         if not own or is_light(hit.node):

@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import PurePosixPath
 from posixpath import dirname
 from typing import Any, Self, TypeVar
@@ -191,13 +192,20 @@ def places_of(view: Snapshot, hits: Sequence[NodeWithScore]) -> list[HitPlace | 
     ``last_line``, else of its text, else the first.
     """
     ids = [hit.node.node_id for hit in hits]
+    paths = view.paths_of(ids)
+    foreign = [hit.node for hit, path in zip(hits, paths, strict=True) if path is None]
+    tails = {node.node_id: _tails(node.metadata) for node in foreign}
+    known = view.notes_at(dict.fromkeys(chain.from_iterable(tails.values())))
+    # Of what a file's path may stand for in the vault the longest.
+    notes = {id_: next((one for one in some if one in known), "") for id_, some in tails.items()}
+    own = {path: view.chunk_ids_of(path) for path in notes.values()}
+    chunks = view.chunks(chain.from_iterable(own.values()))
     found: list[HitPlace | None] = []
-    for hit, id_, path in zip(hits, ids, view.paths_of(ids), strict=True):
+    for hit, id_, path in zip(hits, ids, paths, strict=True):
         if path is None:
-            # Of what a file's path may stand for in the vault the longest.
-            path = next(iter(view.notes_at(_tails(hit.node.metadata))), "")
-            chunks = view.chunks_of(path)
-            id_ = _nearest(hit.node, chunks) if chunks else ""
+            path = notes[id_]
+            there = [chunks[one] for one in own[path] if one in chunks]
+            id_ = _nearest(hit.node, there) if there else ""
         found.append(HitPlace(path, id_) if id_ else None)
     return found
 

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from notehop.config.ranking_settings import RerankSettings
 
 
+MAX_TOKENS = 512  # of a pair that are read, where the model has no smaller window
+
+
 class CrossEncoderScorer:
     """A cross-encoder behind LlamaIndex's ``SentenceTransformerRerank``. Threads may share it; ``name``
     is that of the model in the settings.
@@ -60,9 +63,8 @@ class CrossEncoderScorer:
                     self._model = SentenceTransformerRerank(
                         model=str(folder),
                         device=None if self._device == "auto" else self._device,
-                        # Its pairs are as long as the model reads.
                         cross_encoder_kwargs={
-                            "max_length": None,
+                            "max_length": _window(folder),
                             "local_files_only": True,
                             "trust_remote_code": False,
                         },
@@ -95,6 +97,18 @@ class CrossEncoderScorer:
         if not all(math.isfinite(score) for score in scores):
             raise ModelError(f"rerank.model: {self.name} gave scores that are no numbers")
         return scores
+
+
+def _window(folder: Path) -> int:
+    """The positions of the model, 512 at most: longer pairs would fail, or take long."""
+    from transformers import AutoConfig
+
+    config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+    most = getattr(config, "max_position_embeddings", None)
+    if not isinstance(most, int) or most < 1:
+        return MAX_TOKENS
+    # RoBERTa counts positions from behind its padding token, and has two for that.
+    return min(MAX_TOKENS, most - 2 if "roberta" in config.model_type else most)
 
 
 _shared: WeakValueDictionary[tuple[str, str], CrossEncoderScorer] = WeakValueDictionary()

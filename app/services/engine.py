@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache, partial
+from hashlib import blake2b
 from typing import NamedTuple, NoReturn
 
 import numpy as np
@@ -139,6 +140,10 @@ class Engine:
         self._embedder: QueryEmbedder | None = None
         self._scorer: CrossEncoderScorer | None = None
         self._language: _Language | None = None
+        # Those of all readings, also of one that somebody holds on to.
+        self._known: dict[bytes, Vectors] = {}  # by the hash of the text
+        self._words = lru_cache(maxsize=4_096)(Tokenizer.__call__)
+        self._asked = lru_cache(maxsize=QUERIES)(lambda query: self.embedder.embed_query(query))
 
     def close(self) -> None:
         """Let go of the index, and of the connections of the model that the settings name."""
@@ -166,15 +171,15 @@ class Engine:
         with self._opening, self._loading:
             self._forget()
             reader, self._reader = self._reader, None
-            self._embedder = self._scorer = None
+            self._embedder = self._scorer = self._language = None
+            self._known = {}
         if reader is not None:
             reader.close()
 
     def _forget(self) -> None:
         """Forget texts that were read: notes may have been withdrawn."""
-        words_of.cache_clear()
-        passages.cache_clear()
-        self._language = None
+        for cached in (words_of, passages, self._words, self._asked):
+            cached.cache_clear()
 
     def check_open(self) -> None:
         """Refuse what is asked of a closed vault."""
@@ -290,27 +295,24 @@ class Engine:
                     found.setdefault(token, term)
             return list(found.values())
 
-        known: dict[str, Vectors] = {}
-
-        @lru_cache(maxsize=QUERIES)
-        def asked(query: str) -> Vectors:
-            return self.embedder.embed_query(query)
-
         def vectors(query: str, texts: Sequence[str]) -> tuple[Vectors, Vectors]:
-            rows = {text: row for text in texts if (row := known.get(text)) is not None}
-            if new := [text for text in dict.fromkeys(texts) if text not in rows]:
-                rows |= (made := dict(zip(new, self.embedder.embed_together(new), strict=True)))
+            known = self._known
+            keys = {text: blake2b(text.encode("utf-8", "surrogatepass")).digest() for text in texts}
+            rows = {text: row for text, key in keys.items() if (row := known.get(key)) is not None}
+            if new := [text for text in keys if text not in rows]:
+                made = dict(zip(new, self.embedder.embed_together(new), strict=True))
                 if len(known) > PASSAGES:
                     known.clear()
-                known.update(made)
-            return asked(query), np.stack([rows[text] for text in texts])
+                known.update({keys[text]: row for text, row in made.items()})
+                rows |= made
+            return self._asked(query), np.stack([rows[text] for text in texts])
 
         def named(name: str) -> bool:
             with self.reader.snapshot() as view:
                 return bool(view.notes_named(name))
 
         return Reading(
-            words=lru_cache(maxsize=4_096)(tokenizer),
+            words=partial(self._words, tokenizer),
             terms=terms,
             sentences=lambda text: sentence_spans(text, language),
             vectors=vectors,

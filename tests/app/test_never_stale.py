@@ -131,6 +131,16 @@ def test_a_deleted_note(opened: product.VaultHandle, vault: Path, path: str) -> 
     assert any(path in warning for warning in opened.ask(QUESTION).warnings)
 
 
+def test_a_search_warns_of_nothing_that_it_would_not_have_shown(
+    opened: product.VaultHandle, vault: Path
+) -> None:
+    asked = {"connected": {"max": 0}}
+    first, *others = [hit.path for hit in opened.search(QUESTION, top_k=8, **asked).hits]
+    (vault / next(path for path in reversed(others) if path != first)).unlink()
+    assert opened.search(QUESTION, top_k=8, **asked).warnings
+    assert opened.search(QUESTION, top_k=1, **asked).warnings == []
+
+
 @pytest.mark.parametrize("how", ["private: true", "notehop: false"])
 def test_a_note_that_became_private_is_not_even_named(
     opened: product.VaultHandle, vault: Path, how: str

@@ -91,6 +91,43 @@ def test_what_became_private_a_second_ago_is_in_no_pipeline(
         assert {"Bakery.md", "Bread/Rye.md"}.isdisjoint(shown(left))
 
 
+def test_a_commit_elsewhere_embeds_no_passage_anew(
+    folders: tuple[Path, Path], vault: product.VaultHandle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    embedder = type(vault.embed_model)
+    embed, embedded = embedder.embed_together, []
+    monkeypatch.setattr(
+        embedder,
+        "embed_together",
+        lambda own, texts: (embedded.extend(texts), embed(own, texts))[1],
+    )
+    vault.ask(QUESTION)
+    before, generation = {*embedded}, vault.generation
+    assert before
+    embedded.clear()
+    (folders[0] / "Sails.md").write_text("Sails are dyed red in winter.\n")
+    product.update_index(vault.place)
+    for _ in range(2):
+        assert vault.ask(QUESTION).generation > generation
+    assert before.isdisjoint(embedded)
+
+
+def test_a_note_stays_connected_while_any_passage_that_is_linked_to_stands(tmp_path: Path) -> None:
+    notes = {
+        "Hub.md": "The lenses lie in [[Kit#Old part]], and the others in [[Kit]].\n",
+        "Kit.md": "# Kit\nNew lenses lie on top.\n\n## Old part\nOld lenses are scratched.\n",
+    }
+    folder = write_notes(tmp_path / "Vault", notes)
+    place = real_index(folder, tmp_path / "index", chunking__min_tokens=1)
+    with product.open_place(place) as opened:
+        asked = {"top_k": 1, "filters": {"path": ["Hub"]}}
+        [before] = opened.search("Where are the lenses?", **asked).connected_notes
+        assert "scratched" in before.text
+        (folder / "Kit.md").write_text(notes["Kit.md"].replace("scratched", "clean"))
+        [after] = opened.search("Where are the lenses?", **asked).connected_notes
+    assert "New lenses lie on top." in after.text
+
+
 def test_a_passage_that_moved_has_the_lines_that_it_has_now(
     folders: tuple[Path, Path], vault: product.VaultHandle
 ) -> None:

@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from heapq import nsmallest
-from itertools import chain
+from itertools import chain, islice
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -72,25 +72,19 @@ def browse(
         return float(len(entry.links)) if query.rank == "edges" else ranks.get(entry.path, 0.0)
 
     entries.sort(key=lambda one: (-score(one), one.depth, -len(one.links), one.path))
-    found: list[tuple[Reached, NoteRow, ChunkRow | None]] = []
-    gone = 0
-    for entry in entries:
-        if len(found) == query.max:
-            break
-        if (standing := _standing(now, entry)) is None:
-            gone += 1
-        else:
-            found.append(standing)
-    said = now.in_a_line({row.path: row for entry, row, _ in found if not entry.chunk})
+    found: list[Standing] = []
+    gone, waiting = 0, iter(entries)
+    while len(found) < query.max and (part := list(islice(waiting, query.max - len(found)))):
+        standing = _standing(now, part)
+        gone += len(part) - len(standing)
+        found += standing
+    said = now.in_a_line({row.path: row for entry, _, row, _ in found if not entry.chunk})
     return models.BrowseResult(
         seeds=[
             models.BrowsedSeed(asked=seeds[path], path=path, title=row.title, uri=now.uri(path))
             for path, row in now.notes_at(seeds).items()
         ],
-        notes=[
-            _browsed(now, entry, row, chunk, said.get(row.path), score(entry))
-            for entry, row, chunk in found
-        ],
+        notes=[_browsed(now, one, said.get(one[0].path), score(one[0])) for one in found],
         total=len(entries) - gone,
         warnings=[*warnings, *now.reply_warnings()],
         generation=view.generation,
@@ -106,32 +100,41 @@ def _by_chunk(view: Snapshot, note: Reached) -> list[Reached]:
     return [replace(note, links=tuple(some), chunk=id_) for id_, some in by_chunk.items()]
 
 
-def _standing(now: CurrentNotes, entry: Reached) -> tuple[Reached, NoteRow, ChunkRow | None] | None:
-    """An entry with its links and its passage as they stand in the vault; None if it does not."""
-    row = now.notes_at([entry.path]).get(entry.path)
-    links = now.current_links(entry.links)
-    if row is None or not links:
-        return None
-    chunks = now.chunks([entry.chunk]) if entry.chunk else now.first_chunks([entry.path])
-    chunk = next(iter(chunks.values()), None)
-    if entry.chunk and chunk is None:
-        return None
-    return replace(entry, links=tuple(links)), row, chunk
+Standing = tuple[Reached, list[LinkRow], NoteRow, ChunkRow | None]
+"""An entry with its links, its note and its passage as they stand in the vault."""
+
+
+def _standing(now: CurrentNotes, entries: Sequence[Reached]) -> list[Standing]:
+    """Those of the entries that stand in the vault."""
+    rows = now.notes_at(dict.fromkeys(entry.path for entry in entries))
+    every = now.current_links([link for entry in entries for link in entry.links])
+    links = {(link.path, link.ordinal): link for link in every}
+    linked: list[tuple[Reached, list[LinkRow]]] = []
+    for entry in entries:
+        keys = [(link.path, link.ordinal) for link in entry.links]
+        own = [links[key] for key in keys if key in links]
+        if own and entry.path in rows:
+            linked.append((entry, own))
+    chunks = {
+        **now.chunks(entry.chunk for entry, _ in linked if entry.chunk),
+        **now.first_chunks(entry.path for entry, _ in linked if not entry.chunk),
+    }
+    return [
+        (entry, own, rows[entry.path], chunks.get(entry.chunk or entry.path))
+        for entry, own in linked
+        if not entry.chunk or entry.chunk in chunks
+    ]
 
 
 def _browsed(
-    now: CurrentNotes,
-    entry: Reached,
-    row: NoteRow,
-    chunk: ChunkRow | None,
-    said: Summary | None,
-    score: float,
+    now: CurrentNotes, standing: Standing, said: Summary | None, score: float
 ) -> models.BrowsedNote:
+    entry, links, row, chunk = standing
     headings = chunk.heading_path if chunk is not None and entry.chunk else ()
     text = said or Summary("" if chunk is None else chunk.text)
-    ways = {link.path != entry.path for link in entry.links}
+    ways = {link.path != entry.path for link in links}
     way: Direction = "both" if len(ways) == 2 else "forward" if True in ways else "backward"
-    telling = sorted(entry.links, key=lambda link: not link.sentence)
+    telling = sorted(links, key=lambda link: not link.sentence)
     return models.BrowsedNote(
         **now.place_of(row, headings),
         heading=" > ".join(headings),
@@ -139,7 +142,7 @@ def _browsed(
         text=text.text,
         depth=entry.depth,
         way=way,
-        edges=len(entry.links),
+        edges=len(links),
         score=score,
         modified=row.modified,
         links=[

@@ -91,9 +91,10 @@ _LINES = re.compile(r"(.+?):(\d{1,9})(?:[-–](\d{1,9}))?(?: > .*)?", re.DOTALL)
 def address_of(said: str) -> NoteAddress | None:
     """The place that is named by more than a note's name; None where it is a name and no more.
 
-    ``Note.md:17-24``, also with `` > Heading`` behind it; ``Note#Heading``, also in the brackets of a
-    link; ``note://…`` and ``obsidian://open?…&file=…``. What no file and no heading can hold (a NUL,
-    half of a surrogate pair), as it stands or percent-encoded, is in no address.
+    ``Note.md:17-24``, also with `` > Heading`` behind it; ``Note#Heading``; a link in brackets, also
+    with lines or a heading behind it; ``note://…`` and ``obsidian://open?…&file=…``. What no file and
+    no heading can hold (a NUL, half of a surrogate pair), as it stands or percent-encoded, is in no
+    address.
     """
     text = said.strip()
     if len(text) > 4 * LONGEST or not _can_stand(text):
@@ -104,8 +105,7 @@ def address_of(said: str) -> NoteAddress | None:
     elif text.startswith("obsidian://"):
         name, _, section = "".join(parse_qs(urlsplit(text).query).get("file", [])).partition("#")
     elif text.startswith("[[") and text.endswith("]]"):
-        link = read_wikilink(text[2:-2])
-        name, section = ("", "") if link is None else (link.target, link.fragment or "")
+        name, section = text, ""
     elif found := _LINES.fullmatch(text):
         name, section, first = found[1], "", int(found[2])
         lines = first, int(found[3] or first)
@@ -113,6 +113,10 @@ def address_of(said: str) -> NoteAddress | None:
         name, _, section = text.partition("#")
         if not section.strip():
             return None
+    if name.startswith("[[") and name.endswith("]]"):
+        link = read_wikilink(name[2:-2])
+        name = "" if link is None else link.target
+        section = section or ("" if link is None or lines else link.fragment or "")
     if not name.strip() or not _can_stand(section):
         return None
     return NoteAddress(name, section or None, lines)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from posixpath import basename
 
@@ -101,18 +101,22 @@ def names_in(view: Snapshot, note: Note, language: str) -> dict[str, Mention]:
         for at in range(start, end)
         for length in range(2, min(LONGEST_UNSPACED, end - at) + 1)
     }
-    runs |= _property_values(note).keys()
+    values = property_values(note)
+    runs |= values.keys()
     paths = {path for paths in view.named_any(runs).values() for path in paths}
     said = {fold(run) for run in runs}
     # What is titled otherwise is named by its file all the same.
     paths |= {path for path in view.paths() if link_name(path) in said}
     rows = view.notes_at(sorted(paths - {note.path}))
-    found = {path: first_naming(note, row, language) for path, row in rows.items()}
+    found = {path: first_naming(note, values, row, language) for path, row in rows.items()}
     return {path: naming for path, naming in found.items() if naming is not None}
 
 
-def first_naming(note: Note, row: NoteRow, language: str) -> Mention | None:
-    """Where a note first names another in its text or a property, without a link. Pure."""
+def first_naming(
+    note: Note, values: Mapping[str, tuple[int, str]], row: NoteRow, language: str
+) -> Mention | None:
+    """Where a note first names another in its text or its properties (``values``), without a link.
+    Pure."""
     name = basename(row.path).removesuffix(NOTE_SUFFIX)
     names = names_of((name, row.title, *row.aliases), language)
     if not names:
@@ -124,12 +128,12 @@ def first_naming(note: Note, row: NoteRow, language: str) -> Mention | None:
         if lines.at(one.start()) not in headings and is_called(one[0], names)
     )
     called = {name.casefold() for name in names}
-    values = (
+    in_properties = (
         Mention(path=note.path, title=note.title, line=line, name=said, sentence=sentence)
-        for said, (line, sentence) in _property_values(note).items()
+        for said, (line, sentence) in values.items()
         if said.casefold() in called
     )
-    return next(chain(mentions(note, places, language), values), None)
+    return next(chain(mentions(note, places, language), in_properties), None)
 
 
 def is_called(said: str, names: Iterable[str]) -> bool:
@@ -139,7 +143,7 @@ def is_called(said: str, names: Iterable[str]) -> bool:
     )
 
 
-def _property_values(note: Note) -> dict[str, tuple[int, str]]:
+def property_values(note: Note) -> dict[str, tuple[int, str]]:
     """Texts that are values of properties -> the line, and the property with its value."""
     lines = note.text[: note.body_start].splitlines()
     found: dict[str, tuple[int, str]] = {}

@@ -26,6 +26,7 @@ from notehop.app.services.notes.mentions import (
     names_in,
     names_of,
     passages_with,
+    property_values,
 )
 from notehop.app.services.notes.related import called_alike, link_to
 from notehop.indexing.graph.files import NOTE_SUFFIX, fold, is_note, link_name
@@ -277,7 +278,8 @@ class _UnlinkedPairs:
                 file = files[source]
                 if file is None or file.note is None or target not in rows or _is_day(target):
                     continue
-                said = first_naming(file.note, rows[target], self._tokenizer.language)
+                values = property_values(file.note)
+                said = first_naming(file.note, values, rows[target], self._tokenizer.language)
                 if said is not None and not _is_small(said.name):
                     near = NEIGHBOURS if rank is None else rank
                     found.append(_Pair(source, target, near, words, said, self._rarity(said)))
