@@ -9,13 +9,13 @@ from functools import lru_cache
 from urllib.parse import quote
 
 from notehop.app.answer.material import open_uri
+from notehop.app.answer.passages import BETWEEN, properties
 from notehop.app.models import NoteLink, NoteView
 from notehop.app.web.markdown import Surroundings, render
 from notehop.app.web.sanitise import sanitise
 from notehop.indexing.graph.files import is_readable
 from notehop.indexing.tokens import Tokenizer, detect_language
 from notehop.indexing.vault.plain import LinkText, read_destination, read_wikilink
-from notehop.indexing.vault.properties import BETWEEN
 
 MOST = 200_000  # characters of a note that are rendered: a book; it takes a second or two
 
@@ -74,7 +74,9 @@ def snippets_html(texts: Sequence[str], query: str) -> list[str]:
     mark = _marker(query, texts)
     found: list[str] = []
     for text in texts:
-        shown = (_FIRST_HEADING.sub("", text) or text).replace(f"{BETWEEN}\n", f"{BETWEEN} ")
+        shown = _FIRST_HEADING.sub("", text) or text
+        if f"{BETWEEN}\n" in shown and properties(shown):
+            shown = " ".join(shown.split())
         found.append(sanitise(mark(sanitise(render(shown, _SNIPPET)))))
     return found
 

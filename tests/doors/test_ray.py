@@ -1,11 +1,6 @@
 """`notehop index --ray`: a first index on a cluster of two nodes, one of which is killed meanwhile."""
 
-<<<<<<< HEAD
-=======
-from __future__ import annotations
-
 import json
->>>>>>> models
 import secrets
 import shutil
 import subprocess

@@ -7,12 +7,8 @@ from pathlib import Path
 import pytest
 
 from notehop import index_vault, open_vault
-<<<<<<< HEAD
 from tests.support.commands import call, options
-from tests.support.product import seen
-=======
-from tests.support.product import IndexMismatch, app, load_settings, seen, shared_export
->>>>>>> models
+from tests.support.product import IndexMismatch, load_settings, seen, shared_export
 from tests.support.real_index import lend_query_model
 
 pytestmark = pytest.mark.model
