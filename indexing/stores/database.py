@@ -1,4 +1,4 @@
-"""The database that holds a catalog: a file of SQLite, or one on a server (``served/postgres.py``)."""
+"""The database that holds a catalog: a file of SQLite, or one on a server (``served/postgres_database.py``)."""
 
 from __future__ import annotations
 
