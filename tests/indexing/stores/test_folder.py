@@ -148,7 +148,7 @@ def test_what_a_rebuild_leaves_is_removed_and_nothing_else(
     cut_off = layout.beside().home
     cut_off.mkdir()
 
-    def refuse(path: Path, *_: object, **named: object) -> None:
+    def refuse(*_: object, **__: object) -> None:
         raise OSError(errno.ENOTEMPTY, "Directory not empty")
 
     with monkeypatch.context() as patched:
