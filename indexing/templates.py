@@ -105,11 +105,16 @@ def _now(path: str) -> _File | None:
 
 
 def _named(vault: str, places: Mapping[str, str]) -> frozenset[str]:
-    names = set()
-    for file, key in places.items():
-        with suppress(OSError, ValueError):
-            settings = read_json_file(f"{vault}/.obsidian/{file}")
-            found = settings.get(key) if isinstance(settings, dict) else None
-            if isinstance(found, str) and "\0" not in found and ".." not in found.split("/"):
-                names.add(found.strip().strip("/"))
-    return frozenset(names - {""})
+    files = [(_now(f"{vault}/.obsidian/{file}"), key) for file, key in places.items()]
+    return frozenset(_setting(file, key) for file, key in files if file is not None) - {""}
+
+
+@lru_cache(maxsize=32)
+def _setting(file: _File, key: str) -> str:
+    """What a file of settings names under a key; nothing if it is none."""
+    with suppress(OSError, ValueError):
+        settings = read_json_file(file[0])
+        found = settings.get(key) if isinstance(settings, dict) else None
+        if isinstance(found, str) and b"\0" not in found.encode() and ".." not in found.split("/"):
+            return found.strip().strip("/")
+    return ""

@@ -8,8 +8,6 @@ missed is listed at the end, and the exit code is 1 if more than three are. A fa
 gone from its file, or stands there twice, is an error: mutants.yaml has to follow the code.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import resource

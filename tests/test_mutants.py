@@ -1,7 +1,5 @@
 """The faults that ``make mutants`` plants stand in the code as it is."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.mutants import FAULTS, ROOT, answering

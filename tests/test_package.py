@@ -1,7 +1,5 @@
 """What a wheel holds, and that it lives beside packages of other people that are named as its folders."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,17 +1,15 @@
 """README and pages say what the product does: generated parts are current, examples run as written."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil
-import socket
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tests.support.processes import free_port
 from tests.support.product import demo_vault
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -56,12 +54,6 @@ def shell(folder: Path, text: str) -> subprocess.CompletedProcess[str]:
         timeout=280,
         check=False,
     )
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def test_generated_parts_are_current() -> None:

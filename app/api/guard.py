@@ -255,6 +255,8 @@ def _client(scope: Scope) -> str:
         last = forwarded[-1].decode("latin-1").rpartition(",")[2].strip() if forwarded else ""
         said = last if is_loopback(said) and _address(last) is not None else said
     address = _address(said)
-    if address is not None and address.version == 6:
+    if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
+        said = str(address.ipv4_mapped)  # a client of version 4 of a server that listens to both
+    elif isinstance(address, ipaddress.IPv6Address):
         said = str(ipaddress.ip_network((int(address) >> 64 << 64, 64)))
     return f"by proxy {said}" if handed_on else said

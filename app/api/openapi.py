@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from functools import cache, partial
 from html import escape
@@ -183,7 +184,8 @@ def _reference_html(document: Mapping[str, Any], base_url: str) -> str:
         for method, operation in methods.items():
             told = f"{operation['summary']}. {operation.get('description', '')}"
             parts.append(
-                f"<h3><code>{method.upper()} {escape(path)}</code></h3><p>{escape(told)}</p>"
+                f'<h3 id="{escape(operation["operationId"])}"><code>{method.upper()} {escape(path)}'
+                f"</code></h3><p>{escape(told)}</p>"
             )
             body = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
             for example in body.get("examples", {}).values():
@@ -192,7 +194,8 @@ def _reference_html(document: Mapping[str, Any], base_url: str) -> str:
                 parts.append(f"<p>{escape(example['summary'])}:</p>{_pre(call)}")
             parts.append(_folded("parameters, body and replies", operation))
     parts.append("<h2>Schemas</h2>")
-    parts += [_folded(*one) for one in sorted(document["components"]["schemas"].items())]
+    schemas = sorted(document["components"]["schemas"].items())
+    parts += [_folded(name, value, f"schema-{name}") for name, value in schemas]
     styles = "".join(
         f'<link rel="stylesheet" href="/static/css/{name}.css">'
         for name in ("tokens", "page", "prose")
@@ -210,9 +213,11 @@ def _reference_html(document: Mapping[str, Any], base_url: str) -> str:
     )
 
 
-def _folded(name: str, value: Mapping[str, Any]) -> str:
+def _folded(name: str, value: Mapping[str, Any], anchor: str = "") -> str:
     shown = _pre(json.dumps(value, indent=2, ensure_ascii=False))
-    return f"<details><summary><code>{escape(name)}</code></summary>{shown}</details>"
+    linked = re.sub(r"#/components/schemas/(\w+)", r'<a href="#schema-\1">\g<0></a>', shown)
+    place = f' id="{escape(anchor)}"' if anchor else ""
+    return f"<details{place}><summary><code>{escape(name)}</code></summary>{linked}</details>"
 
 
 def _pre(text: str) -> str:

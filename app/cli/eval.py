@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -124,6 +123,8 @@ def evaluate(
         if not options.json:
             show(result)
     sets = [one.as_json() if isinstance(one, run.Evaluated) else asdict(one) for one in found]
+    from importlib.metadata import version
+
     document = {"version": version("notehop"), "sets": sets}
     if options.json:
         print_json(document)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, suppress
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -91,8 +92,14 @@ def chat(
 
         err().print(styled((f"{place.name}: ask; {AGAIN} begins anew, {END[0]} ends", "dim")))
     name = token_hex(8)
-    with _TerminalChat(place) as talk, suppress(EOFError):
-        while (typed := input("\n> " if asks else "").strip()) not in END:
+    with _TerminalChat(place) as talk:
+        while True:
+            try:
+                typed = input("\n> " if asks else "").strip()
+            except EOFError:
+                break
+            if typed in END:
+                break
             if typed == AGAIN:
                 name = token_hex(8)
             if typed in ("", AGAIN):
@@ -104,7 +111,10 @@ def chat(
                 # What is wrong with one question does not end the conversation.
                 err().print(styled(("error: ", "red"), str(exc)), soft_wrap=True)
                 continue
-            _print(options, place, answer, partial(show_answer, written=written))
+            # What is streamed already is for a person, --json before the command or not.
+            _print(
+                replace(options, json=False), place, answer, partial(show_answer, written=written)
+            )
             told = answer.conversation
             if told is not None and told.question and not told.subject:
                 show((f"understood as: {told.question}", "dim"))

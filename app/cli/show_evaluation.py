@@ -10,9 +10,8 @@ from notehop.app.evaluation.metrics import CONTAINS
 from notehop.app.evaluation.run import Evaluated
 from notehop.indexing.shown import counted, on_one_line
 
-WIDTH = (
-    160  # columns that a table may take: on a narrow terminal lines break, and no number is lost
-)
+# On a narrow terminal lines break, and no number is lost.
+WIDTH = 160  # columns that a table may take
 CHANGES = 10  # questions that are listed as helped, and as hurt
 LONGEST = 70  # characters of a question that are shown
 

@@ -169,8 +169,8 @@ def capture(
     """Keep a text as a new note in the inbox, and name the notes it has to do with."""
     place = options.place()
     said = " ".join(text or [])
-    if said in ("", "-"):
-        if not said and sys.stdin.isatty():
+    if not text or text == ["-"]:
+        if not text and sys.stdin.isatty():
             raise UsageError("there is nothing to keep; write it after the command, or pipe it in")
         from notehop.indexing.vault.parse import decode
 

@@ -142,7 +142,7 @@ def _curves(rows: Sequence[Row]) -> str:
         lines += f'<polyline points="{points}" style="{style}"/>'
         lines += f'<text x="528" y="{20 + 16 * at}" style="fill:{colour}">{name}</text>'
     lines += f'<text x="230" y="256">notes looked at, 1 to {steps}</text>'
-    shown = f'<svg width="720" viewBox="0 0 720 260">{lines}</svg>'
+    shown = f'<svg role="img" aria-label="Recall of notes" width="720" viewBox="0 0 720 260">{lines}</svg>'
     return f"<figure><figcaption>Recall of notes, %</figcaption>{shown}</figure>"
 
 
@@ -154,7 +154,8 @@ def _bars(title: str, rows: Sequence[tuple[str, MeanEstimate]]) -> str:
         low, value, high = (250 * share / reach for share in (one.low, one.value, one.high))
         sure = "" if one.low > 0 or one.high < 0 else " unsure"
         bars += (
-            f'<tr><td class="name">{_clean(name)}<td><svg width="500" viewBox="-250 0 500 12">'
+            f'<tr><td class="name">{_clean(name)}<td>'
+            f'<svg role="img" aria-label="{100 * one.value:+.1f}" width="500" viewBox="-250 0 500 12">'
             f'<rect class="{"up" if value >= 0 else "down"}{sure}" x="{min(value, 0):.1f}" '
             f'width="{abs(value):.1f}" height="12"/><line class="axis" y2="12"/>'
             f'<line class="axis" x1="{low:.1f}" x2="{high:.1f}" y1="6" y2="6"/></svg>\n'

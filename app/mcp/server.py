@@ -198,18 +198,17 @@ class _Handlers:
             path, _, named = path.rpartition("?vault=")
             vault = unquote(named)
         name = unquote(path)
+        if vault not in self._vaults:
+            raise _missing(uri, f"the vaults there are: {', '.join(self._names)}")
+        if not uri.startswith(SCHEME) or not name.strip():
+            raise _missing(
+                uri, f"{SCHEME} and the path of a note, percent-encoded, is what there is"
+            )
+        opened = self._vaults[vault].open()
         try:
-            if vault not in self._vaults:
-                raise UsageError(f"the vaults there are: {', '.join(self._names)}")
-            if not uri.startswith(SCHEME) or not name.strip():
-                raise UsageError(
-                    f"{SCHEME} and the path of a note, percent-encoded, is what there is"
-                )
-            opened = self._vaults[vault].open()
             return opened.note(name, section=unquote(section) or None, mentions=False).text
         except (NoteMissing, UsageError) as exc:
-            why = f"no such resource: {exc}"
-            raise MCPError(types.INVALID_PARAMS, why, {"uri": uri[:1_000]}) from exc
+            raise _missing(uri, agent_text(exc)) from exc
 
     async def _answered(self, work: Callable[[], T]) -> T:
         """Have a thread work for a request that has no way to say what went wrong but an ``MCPError``."""
@@ -221,3 +220,7 @@ class _Handlers:
             if not isinstance(exc, NotehopError):
                 _log.error("a resource failed", exc_info=exc)
             raise MCPError(types.INTERNAL_ERROR, agent_text(exc)) from exc
+
+
+def _missing(uri: str, why: str) -> MCPError:
+    return MCPError(types.INVALID_PARAMS, f"no such resource: {why}", {"uri": uri[:1_000]})

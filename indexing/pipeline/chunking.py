@@ -67,6 +67,8 @@ class PutHeaders(_Component):
             requests = header_requests(every[0].metadata["title"], passages)
             wanted += zip(own, (one.key(self.model) for one in requests), strict=False)
         texts: dict[str, str] = {}
+        if not wanted:
+            return nodes
         try:
             with EnrichmentStore.reading(self.store) as store:
                 found = store.texts([key for _, key in wanted])

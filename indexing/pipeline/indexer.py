@@ -217,8 +217,8 @@ class Indexer:
                 suppress(IndexFailure),
                 Catalog.open(self.layout.catalog, read_only=True) as catalog,
             ):
-                meta = catalog.meta()
-                indexed = catalog.counts().notes.get(NoteStatus.INDEXED, 0)
+                counts = catalog.counts()
+                meta, indexed = catalog.meta(), counts.notes.get(NoteStatus.INDEXED, 0)
             check_vault(meta, self.vault, self.layout.root)
             found = scan(self.vault, self.settings.vault).files
             left = sum(file.kind == "note" for file in found)

@@ -124,11 +124,15 @@ class Tokenizer:
             return fold(stemmer.stemWord(word))
 
     def _learn(self, surface: str) -> tuple[str, ...]:
-        found = subwords(surface)
-        if found.characters:
-            # Runs seldom come again, and what repeats within one is to be counted.
-            return found.kept + found.characters
-        tokens = self._tokens(found)
+        if surface.isascii() and surface.isalpha() and surface[1:].islower():
+            # Most words by far, in a quarter of the time; the rest of the rules come to the same.
+            tokens: tuple[str, ...] = (self._stem(surface.lower()[:MAX_LENGTH]),)
+        else:
+            found = subwords(surface)
+            if found.characters:
+                # Runs seldom come again, and what repeats within one is to be counted.
+                return found.kept + found.characters
+            tokens = self._tokens(found)
         if len(surface) <= MAX_LENGTH:
             if len(self._known) >= _CACHED:
                 self._known = {}

@@ -85,12 +85,13 @@ class _Compounds:
         found = []
         for other in filter(str.isalpha, self._words.tokens_with(token)):
             first, last = other.removesuffix(token), other.removeprefix(token)
-            pieces = _without_link(first)
-            ends = len(first) >= _UNKNOWN or any(map(self._is_known, pieces))
             # Endings of the word itself are no piece.
-            pieces = [last[len(link) :] for link in _LINKS if last.startswith(link)]
-            begins = len(token) >= _UNKNOWN or any(map(self._is_known, pieces))
-            if (first != other and first not in self._small and ends) or (last != other and begins):
+            after = [last[len(link) :] for link in _LINKS if last.startswith(link)]
+            if (
+                first != other
+                and first not in self._small
+                and (len(first) >= _UNKNOWN or any(map(self._is_known, _without_link(first))))
+            ) or (last != other and (len(token) >= _UNKNOWN or any(map(self._is_known, after)))):
                 found.append(other)
         return sorted(found, key=lambda other: (-self._words.frequency(other), other))[:MOST]
 

@@ -146,7 +146,10 @@ class VaultEvents:
                             self.unreported = None
                         # What changed since the watch before is not known.
                         self._paths |= new
-                        self._lost |= self._started
+                        if self._started and not self._begun:
+                            # It came late, and what changed meanwhile is in nobody's list.
+                            self._paths.add(EVERYTHING)
+                        self._lost |= self._started and self._begun
                         self._begun = True
                         self._lock.notify_all()
                 relative = {(kind, self._relative(path)) for kind, path in found}

@@ -244,9 +244,9 @@ class Follower:
     def _all_well(self, *, checked: bool = False) -> None:
         """Nothing is in the way, but perhaps that changes are not reported."""
         detail = None
-        if self._events is not None and self._events.unreported is not None:
+        if self._events is not None and (why := self._events.unreported) is not None:
             detail = (
-                f"the system does not report changes of the vault ({self._events.unreported}), "
+                f"the system does not report changes of the vault ({why}), "
                 "so its files are looked at every few seconds"
             )
         self._report_trouble("following", detail, checked=checked)

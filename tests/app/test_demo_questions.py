@@ -3,8 +3,6 @@
 Of questions that the vault does not answer, only what must never come up is checked.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

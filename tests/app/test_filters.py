@@ -1,7 +1,5 @@
 """Filters on the whole product: the demo vault, the bundled model, docs/filters.md as written."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex
@@ -9,13 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from notehop import open_vault
 from tests.doors.conftest import vault as vault
 from tests.doors.conftest import where as where
+from tests.support.commands import call, options, printed
 from tests.support.product import QueryError, SearchQuery, VaultHandle, index_dir_for, load_settings
-from tests.support.product import app as command_line
 from tests.support.tables import rows
 
 ROOT = Path(__file__).parents[2]
@@ -77,7 +74,7 @@ def test_the_code_of_the_page(capsys: pytest.CaptureFixture[str]) -> None:
 )
 def test_the_commands_of_the_page(line: str) -> None:
     program, *arguments = shlex.split(line)
-    result = CliRunner().invoke(command_line, arguments)
+    result = call(*arguments)
     assert program == "notehop"
     assert result.exit_code == 0, result.output
     assert "warning" not in result.stderr
@@ -164,24 +161,21 @@ def test_a_date_that_is_none_is_refused(vault: VaultHandle) -> None:
 
 @pytest.mark.parametrize("arguments", rows(__file__, "words_of_the_command_line"))
 def test_words_of_the_command_line(demo: tuple[Path, Path], arguments: list[str]) -> None:
-    where = ["--vault", str(demo[0]), "--index-dir", str(demo[1]), "--json"]
-    result = CliRunner().invoke(command_line, ["search", *arguments, *where])
-    assert result.exit_code == 0, result.output
-    found = json.loads(result.stdout)
+    found = json.loads(printed("search", *arguments, *options(*demo), "--json"))
     assert found["hits"][0]["path"] == "Projects/Pell Sluice.md"
     assert len(found["filters"]) == 2
 
 
 def test_options_of_the_command_line(demo: tuple[Path, Path]) -> None:
-    where = ["--vault", str(demo[0]), "--index-dir", str(demo[1])]
+    where = options(*demo)
     said = "--tag=fish --path=Topics --after=2020 --before=2027 --type=topic --literal"
-    result = CliRunner().invoke(command_line, ["search", '"eels" foo:bar', *said.split(), *where])
+    result = call("search", '"eels" foo:bar', *said.split(), *where)
     assert result.exit_code == 0, result.output
     shown = " ".join(result.stdout.split())
     assert "filters: tag:fish path:Topics after:2020 before:2027 type:topic" in shown
     assert result.stderr == ""
-    wrong = CliRunner().invoke(command_line, ["search", "eels", "--after", "noon", *where])
+    wrong = call("search", "eels", "--after", "noon", *where)
     assert wrong.exit_code == 2
     assert "write 2026-10-07" in wrong.stderr
-    unknown = CliRunner().invoke(command_line, ["search", "eels", "--tagg", "x", *where])
+    unknown = call("search", "eels", "--tagg", "x", *where)
     assert unknown.exit_code == 2

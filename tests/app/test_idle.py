@@ -1,11 +1,9 @@
 """A server that nobody asks lets go of its models and its index, and answers the next question as before."""
 
-from __future__ import annotations
-
 import gc
 import time
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -13,6 +11,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from notehop import open_vault
+from tests.support.processes import until
 from tests.support.product import EmbedQuery, ServerSettings, VaultHandle, create_app
 
 pytestmark = pytest.mark.model
@@ -26,14 +25,9 @@ def vault(indexed: tuple[Path, Path]) -> Iterator[VaultHandle]:
         yield opened
 
 
-def within(seconds: float, reached: Callable[[], object]) -> bool:
-    ends = time.monotonic() + seconds
-    while not reached():
-        if time.monotonic() > ends:
-            return False
-        gc.collect()
-        time.sleep(0.05)
-    return True
+def gone(model: weakref.ref[object]) -> bool:
+    gc.collect()
+    return model() is None
 
 
 def test_what_rested_answers_as_before(vault: VaultHandle) -> None:
@@ -43,7 +37,7 @@ def test_what_rested_answers_as_before(vault: VaultHandle) -> None:
     assert not vault.rest(60), "it was asked a moment ago"
     assert vault.rest()
     assert not vault.rest(), "nothing is left to let go of"
-    assert within(60, lambda: model() is None)
+    until(lambda: gone(model))
     assert (vault.ready, vault.generation) == (True, before.generation)
     after = vault.ask(QUESTION)
     assert (after.answer, after.citations) == (before.answer, before.citations)
@@ -57,7 +51,7 @@ def test_a_model_that_was_loaded_for_vectors_alone_rests_too(vault: VaultHandle)
     assert not vault.rest(60), "it was asked a moment ago"
     model = weakref.ref(vault.embed_model)
     assert vault.rest()
-    assert within(60, lambda: model() is None)
+    until(lambda: gone(model))
 
 
 def test_queries_that_run_are_not_disturbed(vault: VaultHandle) -> None:
@@ -85,7 +79,7 @@ def test_the_server_sees_to_it(vault: VaultHandle, minutes: float) -> None:
             time.sleep(0.3)
             assert model() is not None
             return
-        assert within(60, lambda: model() is None)
+        until(lambda: gone(model))
         assert client.get("/health/ready").status_code == 200
         assert client.get("/health").json()["generation"] == first["generation"]
         again = client.post("/query", json={"question": QUESTION}).json()

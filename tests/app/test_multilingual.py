@@ -1,7 +1,5 @@
 """The extra `multilingual` on the whole product: a vault of several languages, found by meaning."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 The demo vault, with the real model: every test changes files of a copy and leaves it as it was.
 """
 
-from __future__ import annotations
-
 import os
 import random
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Every error of the tree has an exit code and a status, by its nearest class."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """Properties are text: found, quoted with their lines and shown; what says nothing is no hit."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

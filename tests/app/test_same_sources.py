@@ -1,19 +1,17 @@
 """One question, one answer: Python, the command line, HTTP, the page and agents find the same."""
 
-from __future__ import annotations
-
 import json
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
-from typer.testing import CliRunner
 
 from notehop import open_vault
 from tests.app.mcp.agent import Agent, agent, over_stdio, server
-from tests.support.product import answer_text, app, search_text
+from tests.support.commands import options, printed
+from tests.support.product import answer_text, search_text
 from tests.support.serving import events_of
 
 pytestmark = pytest.mark.model
@@ -34,17 +32,10 @@ class Edges:
         self.agents = {"mcp over http": http, "mcp over stdio": stdio}
 
     def post(self, path: str, **body: Any) -> str:
-        request = urllib.request.Request(
-            self.url + path, json.dumps(body).encode(), {"Content-Type": "application/json"}
-        )
-        with urllib.request.urlopen(request, timeout=60) as response:
-            return str(response.read(), "utf-8")
+        return httpx.post(self.url + path, json=body, timeout=60).text
 
     def command(self, *arguments: str) -> Any:
-        where = ["--vault", str(self.vault), "--index-dir", str(self.index), "--json"]
-        result = CliRunner().invoke(app, [*arguments, *where])
-        assert result.exit_code == 0, result.output
-        return json.loads(result.stdout)
+        return json.loads(printed(*arguments, *options(self.vault, self.index), "--json"))
 
 
 @pytest.fixture(scope="module")

@@ -1,20 +1,19 @@
 """The server as a whole: who needs a token, a port that is taken, and the programs of its user."""
 
-from __future__ import annotations
-
 import json
 import signal
+import socket
 import subprocess
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
-from typer.testing import CliRunner
 
+from tests.app.api.fake_vault import FakeVault
+from tests.support.commands import call, not_here, options, printed
 from tests.support.processes import notehop_serve, until
 from tests.support.product import (
     AlreadyServed,
@@ -22,11 +21,14 @@ from tests.support.product import (
     IndexLayout,
     NotehopError,
     Place,
+    PortTaken,
     UsageError,
     VaultServer,
-    app,
+    create_app,
+    listen,
     locate,
 )
+from tests.support.serving import serving
 
 TOKEN = "0123456789abcdef-swordfish"
 
@@ -67,6 +69,30 @@ def test_a_port_that_something_else_has_is_no_server_of_ours(
     assert not isinstance(caught.value, AlreadyServed)
 
 
+def test_a_taken_port_names_the_next_free_one() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        with pytest.raises(PortTaken, match=r"another program; try --port \d+") as caught:
+            listen("127.0.0.1", port)
+    free = int(str(caught.value).rpartition(" ")[2])
+    assert port < free <= port + 20
+
+
+def test_a_port_that_notehop_has_is_said_to_be_its() -> None:
+    ours = "notehop, which serves 'My vault'"
+    with serving(create_app(FakeVault())) as port, pytest.raises(PortTaken, match=ours):
+        listen("127.0.0.1", port)
+    locked = create_app(FakeVault(), tokens=("0123456789abcdef",))
+    with serving(locked) as port, pytest.raises(PortTaken, match="by another notehop;"):
+        listen("127.0.0.1", port)
+
+
+@pytest.mark.parametrize("host", ["203.0.113.7", "no such host"])
+def test_an_address_that_is_not_ours(host: str) -> None:
+    with pytest.raises(UsageError, match="--host"):
+        listen(host, 0)
+
+
 @contextmanager
 def served(
     where: tuple[Path, Path], *more: str, **variables: str
@@ -78,33 +104,20 @@ def served(
 
 def status_of(url: str, token: str | None = None) -> int:
     headers = {} if token is None else {"Authorization": f"Bearer {token}"}
-    try:
-        with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=30) as it:
-            return int(it.status)
-    except urllib.error.HTTPError as exc:
-        with exc:
-            return exc.code
+    return httpx.get(url, headers=headers, timeout=30).status_code
 
 
 @pytest.mark.model
 def test_a_server_with_a_token_answers_the_commands_of_its_user(
     indexed: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    where = ["--vault", str(indexed[0]), "--index-dir", str(indexed[1])]
-
-    def not_here(*_: object) -> None:
-        raise AssertionError("the command did the work itself")
-
     with served(indexed, "--log-level", "info", NOTEHOP_SERVER__TOKEN=TOKEN) as (url, process):
         assert IndexLayout(indexed[1]).server.is_file()
         with monkeypatch.context() as patched:
             patched.setattr("notehop.app.services.open_vault.open_place", not_here)
             # The command does not know the token; it can read the file of the server.
-            told = CliRunner().invoke(
-                app, ["search", "swordfish launch", "--json", *where, "--debug"]
-            )
-        assert told.exit_code == 0, told.output
-        hits = json.loads(told.stdout)["hits"]
+            told = printed("search", "swordfish launch", "--json", *options(*indexed), "--debug")
+        hits = json.loads(told)["hits"]
         assert [hit["file"] for hit in hits] == [hit["path"] for hit in hits]
         assert hits
         assert status_of(f"{url}/status") == 401
@@ -122,9 +135,8 @@ def test_a_server_with_a_token_answers_the_commands_of_its_user(
 
 @pytest.mark.model
 def test_a_vault_that_is_served_already_is_said_to_be(indexed: tuple[Path, Path]) -> None:
-    where = ["--vault", str(indexed[0]), "--index-dir", str(indexed[1])]
     with served(indexed) as (url, process):
         port = url.rpartition(":")[2]
-        again = CliRunner().invoke(app, ["serve", "--no-watch", "--port", port, *where])
+        again = call("serve", "--no-watch", "--port", port, *options(*indexed))
         assert again.exit_code == 0, again.output
         assert f"at {url} already (process {process.pid})" in again.stderr

@@ -4,8 +4,6 @@ In each, older entries say more about the project than the last one does, so tha
 prefers them.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from datetime import UTC, datetime

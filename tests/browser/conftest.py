@@ -1,7 +1,5 @@
 """A browser, the servers that it talks to, and pages that forgive no error."""
 
-from __future__ import annotations
-
 import os
 import threading
 from collections.abc import Callable, Iterator

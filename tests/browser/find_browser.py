@@ -1,7 +1,5 @@
 """Finds the browser that the tests of the page drive: the system's Chromium or Chrome."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from pathlib import Path

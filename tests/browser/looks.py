@@ -1,7 +1,5 @@
 """How the page is looked at, what it must not do meanwhile, and what a check of it says."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field

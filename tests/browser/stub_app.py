@@ -4,8 +4,6 @@ No browser here knows the app's scheme, so that it stands at another origin: the
 server names the app's are read with that one in its stead. What the server itself says is tested over HTTP.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """How an answer looks: one sentence is a screen, a refusal is one, a source shows its sentence."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from urllib.parse import quote
 

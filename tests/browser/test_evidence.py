@@ -1,7 +1,5 @@
 """The page shows what of an answer its sources bear out, to eyes and to screen readers."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The page of a server with a token, a slow language model, and notes that mean harm."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """The page over the demo vault, as people use it: in light, in dark, on a phone."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The plugin of the app and its side pane, over the demo vault: what a click in the one does in the other."""
 
-from __future__ import annotations
-
 import json
 import re
 import threading

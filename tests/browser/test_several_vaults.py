@@ -1,7 +1,5 @@
 """The page and the side pane of a server of several vaults."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 

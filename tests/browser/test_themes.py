@@ -1,7 +1,5 @@
 """The themes of the vault stand below the picture of its links, where they are switched on."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The conformance table of links.yaml, run against this implementation."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass

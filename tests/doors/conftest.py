@@ -1,7 +1,5 @@
 """A home of its own for every test, as in the tests of the application; a vault and its index."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a reply calls a place, and what people call an argument, is taken when it comes back."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

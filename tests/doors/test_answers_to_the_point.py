@@ -1,8 +1,6 @@
 """Answers without a language model over the demo vault: what is quoted first and how much, and what
 is refused."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,15 +1,13 @@
 """A conversation without a language model: what a follow-up is about, and where that is said."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from tests.support.product import DoneEvent, TokenEvent, VaultHandle, app
+from tests.support.commands import call, options
+from tests.support.product import DoneEvent, TokenEvent, VaultHandle
 from tests.support.tables import rows
 
 pytestmark = pytest.mark.model
@@ -78,10 +76,8 @@ def test_a_stream_begins_with_it(vault: VaultHandle) -> None:
 
 
 def test_in_the_terminal(demo: tuple[Path, Path]) -> None:
-    arguments = ["chat", "--vault", str(demo[0]), "--index-dir", str(demo[1])]
-    shown = CliRunner().invoke(
-        app, arguments, input=f"{FIRST}\nand who makes it?\n/new\nand when?\n"
-    )
+    said = f"{FIRST}\nand who makes it?\n/new\nand when?\n"
+    shown = call("chat", *options(*demo), input=said)
     assert shown.exit_code == 0
     second = shown.output.index("Taken as a question about *Pell Sluice*.")
     assert second < shown.output.index("Zeeland", second)

@@ -1,7 +1,5 @@
 """A vault whose vectors a Chroma server holds: the same answers, its status, and the token it is sent."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import threading
@@ -12,14 +10,13 @@ from typing import Any
 
 import pytest
 import yaml
-from typer.testing import CliRunner
 
 from notehop import open_vault
 from tests.support.chroma_run import ChromaRun
+from tests.support.commands import call, options
 from tests.support.notes import NOTES, built, indexer
 from tests.support.product import (
     VaultHandle,
-    app,
     demo_questions,
     index_status,
     load_settings,
@@ -62,13 +59,13 @@ def test_the_same_questions_get_the_same_sources(
     ):
         for question in [*QUESTIONS, *FILTERED]:
             assert told(served, question) == told(memory, question), question
-        where = ["--vault", str(demo[0]), "--index-dir", str(index)]
+        status = ("status", *options(demo[0], index))
         environment = {"NOTEHOP_VECTORS__ENGINE": "chroma", "NOTEHOP_CHROMA__URL": chroma.url}
-        shown = CliRunner().invoke(app, ["status", *where], env=environment).stdout
+        shown = call(*status, env=environment).stdout
         assert f"at {chroma.url}, collection notehop-" in shown
         assert "100.0 % of the nearest passages are among its candidates" in shown
         chroma.kill()
-        shown = CliRunner().invoke(app, ["status", *where], env=environment).stdout
+        shown = call(*status, env=environment).stdout
         assert "takes no connection" in " ".join(shown.split())
         found, same = served.search(QUESTIONS[0]), memory.search(QUESTIONS[0])
         assert [hit.id for hit in found.hits] == [hit.id for hit in same.hits]

@@ -1,7 +1,5 @@
 """The parts of retrieval in pipelines of LlamaIndex that others put together."""
 
-from __future__ import annotations
-
 import logging
 import pickle
 from collections.abc import Iterator

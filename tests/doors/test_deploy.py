@@ -1,7 +1,5 @@
 """The files in ``deploy/``: what they say to notehop and to Chroma is what those understand."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess
@@ -11,10 +9,10 @@ from urllib.parse import urlsplit
 
 import pytest
 import yaml
-from typer.testing import CliRunner
 
 from tests.support.chroma_run import chroma_program
-from tests.support.product import app, load_settings
+from tests.support.commands import printed
+from tests.support.product import load_settings
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 
@@ -31,8 +29,7 @@ def filled_in(value: str) -> str:
 @pytest.mark.parametrize("name", OURS)
 def test_what_notehop_is_told(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     service = SERVICES[name]
-    told = CliRunner().invoke(app, [*service["command"], "--help"])
-    assert told.exit_code == 0, told.output
+    printed(*service["command"], "--help")
     for variable, value in service["environment"].items():
         monkeypatch.setenv(variable, filled_in(value))
     settings = load_settings()

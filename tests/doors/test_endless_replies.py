@@ -1,7 +1,5 @@
 """A provider's reply has a limit in bytes and in time, however it comes, and is never unpacked."""
 
-from __future__ import annotations
-
 import asyncio
 import gzip
 import json

@@ -1,7 +1,5 @@
 """The graph of links: as networkx has it, as the command line prints it on any terminal, from comments."""
 
-from __future__ import annotations
-
 import io
 import json
 import subprocess
@@ -10,11 +8,11 @@ from pathlib import Path
 
 import networkx as nx
 import pytest
-from typer.testing import CliRunner
 
-from tests.support.notes import built
+from tests.support import commands
+from tests.support.notes import built, write_notes
 from tests.support.processes import NOTEHOP, environment
-from tests.support.product import app, open_place
+from tests.support.product import open_place
 from tests.support.tables import rows
 
 NOTES = {
@@ -75,9 +73,8 @@ def test_the_handle_and_the_command_line_have_the_same_graph(tmp_path: Path) -> 
     ],
 )
 def test_what_is_no_graph(tmp_path: Path, options: tuple[str, ...], said: str) -> None:
-    place = built(tmp_path, NOTES)
-    done = printed(place.vault, *options)
-    assert (done.returncode, done.stdout) == (2, "")
+    done = commands.call("links", *options, "--vault", write_notes(tmp_path / "vault", NOTES))
+    assert (done.exit_code, done.stdout) == (2, "")
     assert said in done.stderr
 
 
@@ -92,9 +89,8 @@ def targets(tmp_path: Path, setting: str | None) -> list[str]:
     (vault / "Here.md").write_text(TEXT)
     if setting is not None:
         (vault / "notehop.toml").write_text(f"[vault]\ncomment_links = {setting}\n")
-    result = CliRunner().invoke(app, ["links", "--vault", str(vault), "--json"])
-    assert result.exit_code == 0, result.output
-    return [link["target"].removesuffix(".md") for link in json.loads(result.stdout)]
+    found = json.loads(commands.printed("links", "--vault", vault, "--json"))
+    return [link["target"].removesuffix(".md") for link in found]
 
 
 @pytest.mark.parametrize(("setting", "found"), rows(__file__, "links_in_comments"))

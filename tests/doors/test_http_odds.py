@@ -1,7 +1,5 @@
 """What programs that know HTTP expect of any server, and get from this one."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Iterator
@@ -14,8 +12,9 @@ import anyio
 import pytest
 from llama_index.core.base.llms.types import CompletionResponse, CompletionResponseGen
 from opentelemetry import trace
-from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExporter, SpanExportResult
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from notehop import open_vault
 from tests.app.mcp.test_hostile import server_of
@@ -104,26 +103,17 @@ def test_what_is_no_json_is_told_from_what_is_wrong_in_it(port: int) -> None:
     )
 
 
-class Kept(SpanExporter):
-    def __init__(self) -> None:
-        self.spans: list[ReadableSpan] = []
-
-    def export(self, spans: Any) -> SpanExportResult:
-        self.spans += spans
-        return SpanExportResult.SUCCESS
-
-
 @pytest.fixture
-def spans(monkeypatch: pytest.MonkeyPatch) -> list[ReadableSpan]:
+def kept(monkeypatch: pytest.MonkeyPatch) -> InMemorySpanExporter:
     """What a tracer provider of the process is told, as one that a host program has set up."""
-    kept, provider = Kept(), TracerProvider()
+    kept, provider = InMemorySpanExporter(), TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(kept))
     monkeypatch.setattr(trace, "_TRACER_PROVIDER", provider)
-    return kept.spans
+    return kept
 
 
 def test_no_span_of_the_process_carries_a_note(
-    port: int, vault: Path, spans: list[ReadableSpan]
+    port: int, vault: Path, kept: InMemorySpanExporter
 ) -> None:
     with trace.get_tracer("host").start_as_current_span("of the host"):
         pass
@@ -133,10 +123,11 @@ def test_no_span_of_the_process_carries_a_note(
             assert ask(at, "GET", "/notes/people/Priya%201-1.md?section=x").status == 404
             assert ask(at, "GET", "/notes/people/Priya%201-1.md").status == 200
             assert ask(at, "POST", "/search", {"query": "launch"}).status == 200
+    spans = kept.get_finished_spans()
     assert [span.name for span in spans] == ["of the host"], [s.to_json() for s in spans]
 
 
-def test_no_span_of_the_process_tells_of_an_agent(vault: Path, spans: list[ReadableSpan]) -> None:
+def test_no_span_of_the_process_tells_of_an_agent(vault: Path, kept: InMemorySpanExporter) -> None:
     from mcp import Client, MCPError
 
     async def work() -> None:
@@ -147,6 +138,7 @@ def test_no_span_of_the_process_tells_of_an_agent(vault: Path, spans: list[Reada
                     await client.read_resource("note://people/Nobody")
 
     anyio.run(work)
+    spans = kept.get_finished_spans()
     # The client of this test traces as well.
     assert {span.kind for span in spans} <= {trace.SpanKind.CLIENT}, [s.to_json() for s in spans]
 

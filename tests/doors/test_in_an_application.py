@@ -1,7 +1,5 @@
 """An opened vault inside an application of LlamaIndex: its callbacks, filters, copies and threads."""
 
-from __future__ import annotations
-
 import asyncio
 import copy
 import pickle
@@ -17,7 +15,6 @@ from llama_index.core.base.response.schema import StreamingResponse
 from llama_index.core.callbacks import CallbackManager, LlamaDebugHandler
 from llama_index.core.instrumentation import get_dispatcher
 from llama_index.core.instrumentation.span_handlers import SimpleSpanHandler
-from llama_index.core.prompts import PromptTemplate
 from llama_index.core.response_synthesizers import ResponseMode, get_response_synthesizer
 from llama_index.core.schema import MetadataMode, NodeRelationship
 from llama_index.core.vector_stores import MetadataFilter, MetadataFilters
@@ -213,19 +210,6 @@ def test_a_copy_asks_the_same_vault(vault: VaultHandle) -> None:
     synthesizer = copy.deepcopy(vault.synthesizer())
     answers = [one.synthesize(question, hits) for one in (synthesizer, vault.synthesizer())]
     assert str(answers[0]) == str(answers[1])
-
-
-def test_the_prompts_of_a_copy_are_its_own(where: tuple[Path, Path]) -> None:
-    llm = ScriptedLLM(says="In the bay [1].")
-    with open_vault(where[0], index_dir=where[1], llm=llm) as vault:
-        engine = vault.query_engine()
-        twin = copy.deepcopy(engine)
-        prompt = PromptTemplate("MINE {context_str} {query_str}")
-        [name] = [name for name in twin.get_prompts() if name.endswith("answer_prompt")]
-        twin.update_prompts({name: prompt})
-        engine.query("Where are the oyster beds?")
-        twin.query("Where are the oyster beds?")
-    assert [one.startswith("MINE") for one in llm.asked] == [False, True]
 
 
 @pytest.mark.parametrize("what", ["retriever", "query_engine"])

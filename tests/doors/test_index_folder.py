@@ -1,17 +1,15 @@
 """The index folder on disk: who may read it, and what a harm to one of its files does."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import stat
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from notehop import index_vault, open_vault
-from tests.support.product import IndexLayout, Reader, app
+from tests.support.commands import call, options
+from tests.support.product import IndexLayout, Reader
 from tests.support.real_index import real_index
 
 pytestmark = pytest.mark.model
@@ -55,8 +53,7 @@ def found(root: Path) -> list[tuple[str, float]]:
 
 
 def command(root: Path, *arguments: str) -> str:
-    where = ["--vault", str(root / "vault"), "--index-dir", str(root / "index")]
-    done = CliRunner().invoke(app, [*arguments, *where])
+    done = call(*arguments, *options(root / "vault", root / "index"))
     assert done.exit_code in (0, 1), done.output
     assert "unexpected" not in done.output
     return done.output

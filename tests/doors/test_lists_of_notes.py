@@ -1,7 +1,5 @@
 """Questions for a list of notes, answered by types, properties, tags and folders."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

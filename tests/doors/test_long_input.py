@@ -1,7 +1,5 @@
 """What is long takes a time that its length explains, and no character is lost that is no mark."""
 
-from __future__ import annotations
-
 import cProfile
 import pstats
 import time
@@ -10,13 +8,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
+from tests.support.commands import call, options, printed
 from tests.support.notes import Bench
 from tests.support.product import (
     VaultHandle,
     answer_html,
-    app,
     cleaned,
     snippets_html,
     without_emphasis,
@@ -101,13 +98,13 @@ def given_vault(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     bench = Bench(tmp_path_factory.mktemp("long"))
     bench.write("Atlas.md", "About [[Hollin]].")
     bench.index()
-    return ["--vault", str(bench.vault), "--index-dir", str(bench.layout.root)]
+    return options(bench.vault, bench.layout.root)
 
 
 @pytest.mark.parametrize("name", NAMES, ids=["ascii", "path", "bytes", "home", "nul"])
 @pytest.mark.parametrize("command", ["status", "browse", "links"])
 def test_a_name_that_no_disk_takes(given_vault: list[str], command: str, name: str) -> None:
-    result = CliRunner().invoke(app, [command, name, *given_vault])
+    result = call(command, name, *given_vault)
     assert result.exit_code == 2, result.output
     assert "unexpected" not in result.output
     assert result.stderr.startswith("error: ")
@@ -149,8 +146,7 @@ def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize(("text", "title"), rows(__file__, "a_captured_note_is_named_by_its_words"))
 def test_a_captured_note_is_named_by_its_words(empty: Path, text: str, title: str) -> None:
-    result = CliRunner().invoke(app, ["capture", "--vault", str(empty), "--", text])
-    assert result.exit_code == 0, result.output
+    printed("capture", "--vault", empty, "--", text)
     (file,) = empty.rglob("*.md")
     assert file.stem.split(" ", 2)[2] == title
 

@@ -1,7 +1,5 @@
 """Questions for open tasks are answered by the boxes that are not ticked, as they stand in the notes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What /openapi.json says is enough for the generators people use: their clients work as made."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,17 +1,15 @@
 """Canvases and bases of a vault: found, cited at their card and view, linked, and no danger."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from notehop import open_vault
+from tests.support import commands
 from tests.support.notes import write_notes
-from tests.support.product import Place, VaultHandle, app, locate, update_index
+from tests.support.product import Place, VaultHandle, locate, update_index
 from tests.support.real_index import real_index
 
 pytestmark = pytest.mark.model
@@ -59,10 +57,8 @@ def opened(place: Place) -> VaultHandle:
 
 
 def run(command: str, place: Place, *said: str) -> str:
-    where = ["--vault", str(place.vault), "--index-dir", str(place.layout.root)]
-    result = CliRunner().invoke(app, [command, *said, *where], env={"COLUMNS": "200"})
-    assert result.exit_code == 0, result.output
-    return result.output
+    where = commands.options(place.vault, place.layout.root)
+    return commands.printed(command, *said, *where, env={"COLUMNS": "200"})
 
 
 def first(place: Place, query: str) -> Any:

@@ -1,7 +1,5 @@
 """PDFs of a vault: found and cited by their page, and no danger."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os
@@ -19,15 +17,14 @@ from unittest.mock import Mock
 import psutil
 import pytest
 from pypdf import PdfReader, PdfWriter
-from typer.testing import CliRunner
 
 from notehop import open_vault
+from tests.support.commands import call, options
 from tests.support.notes import write_notes
 from tests.support.processes import until
 from tests.support.product import (
     Place,
     VaultHandle,
-    app,
     changes,
     create_app,
     locate,
@@ -107,6 +104,11 @@ def opened(place: Place) -> VaultHandle:
     return open_vault(place.vault, index_dir=place.layout.root)
 
 
+def run(place: Place, *words: str) -> str:
+    where = options(place.vault, place.layout.root)
+    return " ".join(call(*words, *where, env={"COLUMNS": "200"}).output.split())
+
+
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
     return indexed(tmp_path_factory.mktemp("pdfs"), {"Attachments/Tides.pdf": TIDES})
@@ -121,9 +123,7 @@ def test_a_page_is_found_and_cited(place: Place) -> None:
         assert cited.uri.endswith("&file=Attachments%2FTides.pdf%23page%3D3")
         assert "Attachments/Tides.pdf#page=3" in str(answer)
         assert "page" not in vault.search("starter").hits[0].model_dump()
-    where = ["--vault", str(place.vault), "--index-dir", str(place.layout.root)]
-    printed = CliRunner().invoke(app, ["search", "dredger", *where], env={"COLUMNS": "200"}).output
-    assert "Attachments/Tides.pdf#page=3" in printed
+    assert "Attachments/Tides.pdf#page=3" in run(place, "search", "dredger")
     with serving(create_app(opened(place))) as port:
         said = say(port, request("POST", "/search", body=b'{"query": "dredger"}'))
         assert json.loads(said.body)["hits"][0]["page"] == 3
@@ -256,10 +256,8 @@ def test_without_the_extra_they_are_attachments_and_one_line_says_so(
 ) -> None:
     monkeypatch.setattr(changes, "is_installed", lambda: False)
     place = indexed(tmp_path, {"Tides.pdf": TIDES, "x.pdf": TIDES})
-    where = ["--vault", str(place.vault), "--index-dir", str(place.layout.root)]
     for command in ("index", "status"):
-        said = CliRunner().invoke(app, [command, *where], env={"COLUMNS": "200"}).output
-        assert "not read: 2 PDFs; pip install 'notehop[pdf]'" in " ".join(said.split()), said
+        assert "not read: 2 PDFs; pip install 'notehop[pdf]'" in run(place, command)
     with opened(place) as vault:
         assert {link.status for link in vault.note("Key").links} == {"resolved"}
     monkeypatch.undo()

@@ -1,8 +1,7 @@
 """What a developer who knows LlamaIndex does with an opened vault."""
 
-from __future__ import annotations
-
 import asyncio
+import copy
 import gc
 import logging
 import weakref
@@ -118,13 +117,13 @@ def test_a_retriever_logs_its_warnings(
 def test_prompts_belong_to_an_engine(where: tuple[Path, Path]) -> None:
     llm = ScriptedLLM(says="Yes [1].")
     with open_vault(where[0], index_dir=where[1], llm=llm) as vault:
-        own, other = vault.query_engine(), vault.query_engine()
+        other = vault.query_engine()
+        own = copy.deepcopy(other)
         prompt = PromptTemplate("MINE {context_str} {query_str}")
         own.update_prompts({"response_synthesizer:answer_prompt": prompt})
-        own.query("oyster beds")
-        other.query("oyster beds")
+        for engine in (own, other, vault.query_engine()):
+            engine.query("oyster beds")
         vault.ask("oyster beds")
-        vault.query_engine().query("oyster beds")
     assert ["MINE" in asked for asked in llm.asked] == [True, False, False, False]
 
 

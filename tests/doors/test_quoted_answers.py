@@ -1,18 +1,16 @@
 """Answers without a language model, as people see them: what is quoted, what never is, and when
 nothing is. Over a small vault of notes like those on which answers went wrong."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from notehop import open_vault
+from tests.support.commands import options, printed
 from tests.support.notes import notes_of, write_notes
-from tests.support.product import Answer, VaultHandle, app
+from tests.support.product import Answer, VaultHandle
 from tests.support.real_index import real_index
 from tests.support.tables import rows
 
@@ -122,9 +120,8 @@ def test_a_quote_says_where_it_stands_and_not_that_it_is_right(
     assert citation.quote.startswith("Panpsychism is the view")
     assert citation.quote_lines == (11, 11)
     assert {claim.support for claim in answer.claims} == {None}
-    arguments = ["--vault", str(where[0]), "--index-dir", str(where[1]), "--json"]
-    shown = CliRunner().invoke(app, ["ask", "What is panpsychism?", *arguments])
-    assert json.loads(shown.stdout)["citations"][0]["support"] is None
+    shown = printed("ask", "What is panpsychism?", *options(*where), "--json")
+    assert json.loads(shown)["citations"][0]["support"] is None
 
 
 ABBREVIATIONS = {

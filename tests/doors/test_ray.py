@@ -1,10 +1,7 @@
 """`notehop index --ray`: a first index on a cluster of two nodes, one of which is killed meanwhile."""
 
-from __future__ import annotations
-
 import secrets
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -19,7 +16,7 @@ import numpy as np
 import psutil
 import pytest
 
-from tests.support.processes import NOTEHOP, environment, until
+from tests.support.processes import NOTEHOP, environment, free_port, until
 from tests.support.product import (
     EmbeddingWorker,
     Hosts,
@@ -134,7 +131,7 @@ def _described(
 @pytest.mark.services
 def test_a_cluster_that_is_not_there_is_named(demo: tuple[Path, Path], tmp_path: Path) -> None:
     pytest.importorskip("ray", reason="Ray is not installed (pip install 'notehop[ray]')")
-    address = f"127.0.0.1:{_free_port()}"
+    address = f"127.0.0.1:{free_port()}"
     done = _index(demo[0], tmp_path / "index", address)
     assert done.returncode == 1
     assert f"--ray {address}: nothing listens there" in " ".join(done.stderr.split())
@@ -206,8 +203,8 @@ def _cluster() -> Iterator[tuple[str, psutil.Process]]:
     """A cluster of two nodes with one core each: its address, and the node that is not its head."""
     # Sockets lie in it, whose paths may have 107 characters.
     folder = Path(tempfile.mkdtemp(prefix="ray"))
-    port = str(_free_port())
-    head = ["--head", "--port", port, "--ray-client-server-port", str(_free_port())]
+    port = str(free_port())
+    head = ["--head", "--port", port, "--ray-client-server-port", str(free_port())]
     head += ["--include-dashboard=false", "--disable-usage-stats", "--temp-dir", str(folder)]
     address = f"127.0.0.1:{port}"
     with ExitStack() as stack:
@@ -254,10 +251,3 @@ def _kill(node: psutil.Process) -> None:
             with suppress(psutil.NoSuchProcess):
                 process.kill()
         psutil.wait_procs(dying, timeout=10)
-
-
-def _free_port() -> int:
-    """A port that Ray gives to none of its own."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

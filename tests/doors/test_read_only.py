@@ -1,18 +1,15 @@
 """``notehop serve --read-only``: answers from an index that another process writes, and writes nothing."""
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 
 import httpx
 import pytest
-from typer.testing import CliRunner
 
 from notehop import index_vault
+from tests.support.commands import call, options
 from tests.support.notes import write_notes
 from tests.support.processes import notehop_serve, until
-from tests.support.product import app
 from tests.support.real_index import real_index
 
 pytestmark = pytest.mark.model
@@ -88,8 +85,7 @@ def test_it_sees_what_another_process_writes(where: tuple[Path, Path], tmp_path:
 
 def test_it_makes_no_index(tmp_path: Path) -> None:
     vault = write_notes(tmp_path / "Notes", NOTES)
-    given = ["serve", "--read-only", "--port", "0", "--vault", str(vault)]
-    told = CliRunner().invoke(app, [*given, "--index-dir", str(tmp_path / "index")])
+    told = call("serve", "--read-only", "--port", "0", *options(vault, tmp_path / "index"))
     assert told.exit_code == 1
     assert "run: notehop index" in told.stderr
     assert not (tmp_path / "index").exists()

@@ -1,30 +1,21 @@
 """``notehop serve`` on a vault without an index: it answers from the start, and says how far it is."""
 
-from __future__ import annotations
-
 import signal
-import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import httpx
 import pytest
 
-from tests.support.processes import environment
+from tests.support.processes import environment, free_port, until
 from tests.support.real_index import lend_query_model
 
 pytestmark = [pytest.mark.model, pytest.mark.slow]
 
 PATIENCE = 200.0
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        return int(listening.getsockname()[1])
 
 
 @contextmanager
@@ -50,19 +41,20 @@ def served(root: Path, *, notes: int) -> Iterator[tuple[subprocess.Popen[str], s
             process.kill()
 
 
-def answered(url: str, process: subprocess.Popen[str]) -> httpx.Response:
-    until = time.monotonic() + PATIENCE
-    while time.monotonic() < until and process.poll() is None:
-        try:
+def answered(url: str) -> httpx.Response:
+    """The health of a server, as soon as it has one."""
+
+    def reply() -> httpx.Response | None:
+        with suppress(httpx.TransportError):
             return httpx.get(f"{url}/health", timeout=30)
-        except httpx.TransportError:
-            time.sleep(0.05)
-    raise AssertionError("no answer")
+        return None
+
+    return until(reply, PATIENCE)
 
 
 def test_it_answers_while_it_indexes_and_then_for_the_vault(tmp_path: Path) -> None:
-    with served(tmp_path, notes=30) as (process, url):
-        health = answered(url, process)
+    with served(tmp_path, notes=30) as (_, url):
+        health = answered(url)
         assert health.status_code == 200
         assert (health.json()["live"], health.json()["ready"]) == (True, False)
         for reply in (
@@ -77,19 +69,20 @@ def test_it_answers_while_it_indexes_and_then_for_the_vault(tmp_path: Path) -> N
         assert httpx.get(f"{url}/health/ready").status_code == 503
         # A browser's page of the web may not look in meanwhile either.
         assert httpx.get(f"{url}/status", headers={"Host": "evil.example"}).status_code == 421
-        until = time.monotonic() + PATIENCE
-        found = None
-        while time.monotonic() < until and (found is None or found.status_code != 200):
+
+        def found() -> str | None:
             # Nobody is cut off where one server gives the port to the other.
-            found = httpx.post(f"{url}/search", json={"query": "tide of day 7"}, timeout=60)
-            assert found.status_code in (200, 503)
-        assert found.json()["hits"][0]["path"] == "7.md"
+            reply = httpx.post(f"{url}/search", json={"query": "tide of day 7"}, timeout=60)
+            assert reply.status_code in (200, 503)
+            return reply.json()["hits"][0]["path"] if reply.status_code == 200 else None
+
+        assert until(found, PATIENCE) == "7.md"
 
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
 def test_it_can_be_stopped_meanwhile_and_takes_its_child_along(tmp_path: Path, how: int) -> None:
     with served(tmp_path, notes=300) as (process, url):
-        answered(url, process)
+        answered(url)
         httpx.get(f"{url}/status", timeout=30)
         process.send_signal(how)
         assert process.wait(30) in (0, 130)

@@ -1,34 +1,22 @@
 """Machines that share a catalog on a server: what one writes the others answer from, whatever is
 killed."""
 
-from __future__ import annotations
-
 import signal
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import httpx
 import pytest
-from typer.testing import CliRunner
 
 from tests.soak.fleet import Fleet
+from tests.support.commands import call, options
 from tests.support.notes import NOTES, write_notes
 from tests.support.postgres import PASSWORD, PostgresServer
-from tests.support.processes import notehop_serve
-from tests.support.product import app
+from tests.support.processes import notehop_serve, until
 from tests.support.real_index import real_index
 
 pytestmark = [pytest.mark.services, pytest.mark.model, pytest.mark.timeout(300)]
 
 PATIENCE = 120.0
-
-
-def within(seconds: float, happened: Callable[[], bool]) -> None:
-    until = time.monotonic() + seconds
-    while not happened():
-        assert time.monotonic() < until
-        time.sleep(0.1)
 
 
 def found(url: str, words: str) -> list[str]:
@@ -63,18 +51,18 @@ def test_what_a_machine_writes_others_answer_from(
             postgres.start()
         assert away.status_code == 503
         assert "does not answer" in away.json()["detail"]
-        within(PATIENCE, lambda: found(there, "quagga grazes")[:1] == ["Quagga.md"])
+        until(lambda: found(there, "quagga grazes")[:1] == ["Quagga.md"], PATIENCE)
         # One that becomes private is in no answer, of no machine.
         (vault / "Quagga.md").write_text(f"---\nprivate: true\n---\n{text}")
         assert "Quagga.md" not in found(there, "quagga grazes")
         real_index(vault, one)
         assert "Quagga.md" not in found(there, "quagga grazes")
-    where = ["--vault", str(vault), "--index-dir", str(two)]
-    status = CliRunner().invoke(app, ["status", "--json", *where]).output
+    where = options(vault, two)
+    status = call("status", "--json", *where).output
     assert "database" in status
     assert "schema shared" in status
     assert PASSWORD not in status
-    assert "Index  sound" in CliRunner().invoke(app, ["doctor", *where]).output
+    assert "Index  sound" in call("doctor", *where).output
 
 
 @pytest.mark.slow
@@ -90,14 +78,14 @@ def test_a_password_in_the_address_is_refused_and_not_shown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     vault = write_notes(tmp_path / "My vault", NOTES)
-    where = ["--vault", str(vault), "--index-dir", str(tmp_path / "index")]
+    where = options(vault, tmp_path / "index")
     monkeypatch.setenv("NOTEHOP_CATALOG__URL", f"postgresql+psycopg://me:{PASSWORD}@db/notes")
-    told = CliRunner().invoke(app, ["index", *where])
+    told = call("index", *where)
     assert told.exit_code == 2
     assert "PGPASSWORD" in told.output
     assert PASSWORD not in told.output
     monkeypatch.delenv("NOTEHOP_CATALOG__URL")
     (vault / "notehop.toml").write_text('[catalog]\nurl = "postgresql://elsewhere.example/x"\n')
-    told = CliRunner().invoke(app, ["index", *where])
+    told = call("index", *where)
     assert told.exit_code == 2
     assert "cannot be set by a vault" in told.output

@@ -1,7 +1,5 @@
 """One server, or one agent's, for several vaults: each by its name, with its own token, and one model."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Iterator
@@ -12,14 +10,14 @@ from typing import Any
 import httpx
 import onnxruntime
 import pytest
-from typer.testing import CliRunner
 
 from notehop import open_vault
 from tests.app.mcp.agent import agent
 from tests.app.mcp.test_stdio import Process
+from tests.support.commands import call, not_here
 from tests.support.notes import write_notes
 from tests.support.processes import notehop_serve_all, running, until
-from tests.support.product import Vaults, Workers, app, load_settings, locate
+from tests.support.product import Vaults, Workers, load_settings, locate
 from tests.support.real_index import lend_query_model, real_index
 
 pytestmark = pytest.mark.model
@@ -181,20 +179,17 @@ def test_numbers_are_of_each_vault(url: str) -> None:
 def test_commands_find_the_server_of_their_vault(
     url: str, three: Three, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def not_here(*_: object) -> None:
-        raise AssertionError("the command did the work itself")
-
     for name, value in three.variables.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("NOTEHOP_SERVER__METRICS", "true")
     monkeypatch.setattr("notehop.app.services.open_vault.open_place", not_here)
     for vault, note in ((three.home, "Tide.md"), (three.work, "Ferry.md")):
         given = ["search", "tide ferry budget", "--json", "--vault", str(vault), "--debug"]
-        told = CliRunner().invoke(app, given)
+        told = call(*given)
         assert told.exit_code == 0, told.output
         assert json.loads(told.stdout)["hits"][0]["path"] == note
     port = url.rpartition(":")[2]
-    again = CliRunner().invoke(app, ["serve", "--port", port, *three.given[:2]])
+    again = call("serve", "--port", port, *three.given[:2])
     assert again.exit_code == 0, again.output
     assert f"for Home, work at {url} already" in again.stderr
 
@@ -293,7 +288,7 @@ WRONG = [
 @pytest.mark.parametrize(("given", "says"), WRONG)
 def test_what_makes_no_sense_is_refused(three: Three, given: list[str], says: str) -> None:
     words = [one.format(home=three.home, work=three.work) for one in given]
-    told = CliRunner().invoke(app, ["serve", "--port", "0", *words])
+    told = call("serve", "--port", "0", *words)
     assert told.exit_code == 2, told.output
     assert says in told.stderr
 
@@ -302,13 +297,13 @@ def test_tokens_of_vaults_need_one_of_the_server(
     three: Three, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NOTEHOP_TOKEN_AT_WORK", OWN)
-    told = CliRunner().invoke(app, ["serve", "--port", "0", f"--vault={three.work}"])
+    told = call("serve", "--port", "0", f"--vault={three.work}")
     assert told.exit_code == 2
     assert "set NOTEHOP_SERVER__TOKEN" in told.stderr
     assert "passed over" not in told.stderr
     monkeypatch.setenv("NOTEHOP_SERVER__TOKEN", MAIN)
     monkeypatch.setenv("NOTEHOP_TOKEN_AT_WORK", "short")
-    told = CliRunner().invoke(app, ["serve", "--port", "0", f"--vault={three.work}"])
+    told = call("serve", "--port", "0", f"--vault={three.work}")
     assert "NOTEHOP_TOKEN_AT_WORK: a token has 16" in told.stderr
 
 

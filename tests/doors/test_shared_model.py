@@ -1,15 +1,13 @@
 """The model for queries is exported once a user: a second vault's index shares its files."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from notehop import index_vault, open_vault
-from tests.support.product import app, seen
+from tests.support.commands import call, options
+from tests.support.product import seen
 from tests.support.real_index import lend_query_model
 
 pytestmark = pytest.mark.model
@@ -138,6 +136,5 @@ def test_status_names_what_indexes_share(first: Path, home: Path, tmp_path: Path
         told = vault.status()
     assert told.shared_model == str(cached(home))
     assert seen(told, from_here=False).shared_model is None, "paths are for this machine"
-    where = ["--vault", str(tmp_path / "first"), "--index-dir", str(first)]
-    shown = CliRunner().invoke(app, ["status", *where]).output
+    shown = call("status", *options(tmp_path / "first", first)).output
     assert f"for queries in {cached(home)}, shared by all indexes" in shown.replace("\n", "")

@@ -1,7 +1,5 @@
 """Links that a vault lacks: which are suggested, with what evidence, at each door; nothing is written."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -12,15 +10,14 @@ from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
-from typer.testing import CliRunner
 
+from tests.support.commands import options, printed
 from tests.support.notes import built
 from tests.support.product import (
     NoteMissing,
     QueryError,
     Suggestion,
     VaultHandle,
-    app,
     create_app,
     open_place,
 )
@@ -118,7 +115,7 @@ def test_the_whole_vault(vault: VaultHandle) -> None:
 
 def test_a_terminal_is_shown_how_far_it_is(tmp_path: Path) -> None:
     place = built(tmp_path, NOTES)
-    where = ["--vault", str(place.vault), "--index-dir", str(place.layout.root)]
+    where = options(place.vault, place.layout.root)
     command = [sys.executable, "-m", "notehop", "suggest", *where]
     environment = {**os.environ, "TERM": "xterm"}
     ours, theirs = os.openpty()
@@ -208,10 +205,9 @@ def test_the_doors_say_the_same_and_write_nothing(vault: VaultHandle) -> None:
     place = vault.place
     before = {file: file.read_bytes() for file in place.vault.rglob("*.md")}
     expected = vault.suggest("Plan").model_dump(mode="json")["suggestions"]
-    where = ["--vault", str(place.vault), "--index-dir", str(place.layout.root)]
-    printed = CliRunner().invoke(app, ["suggest", "Plan", "--json", *where])
-    assert json.loads(printed.stdout)["suggestions"] == expected
-    shown = CliRunner().invoke(app, ["suggest", "Plan", *where]).stdout
+    where = options(place.vault, place.layout.root)
+    assert json.loads(printed("suggest", "Plan", "--json", *where))["suggestions"] == expected
+    shown = printed("suggest", "Plan", *where)
     assert "[[Hollin Reach]]  in Plan.md:4" in shown
     assert "“What Hollin Reach does in the south" in shown
     tools = {tool.metadata.get_name(): tool for tool in vault.tools()}
@@ -244,5 +240,5 @@ def test_a_link_is_written_into_a_note_only(tmp_path: Path) -> None:
 
 def test_where_nothing_is_missing(tmp_path: Path) -> None:
     place = built(tmp_path, {"A.md": "Bells.\n"})
-    where = ["--vault", str(place.vault), "--index-dir", str(place.layout.root)]
-    assert "No link is missing" in CliRunner().invoke(app, ["suggest", *where]).stdout
+    where = options(place.vault, place.layout.root)
+    assert "No link is missing" in printed("suggest", *where)

@@ -1,7 +1,5 @@
 """A vault of somebody else: its settings, its notes' wishes, and files that are no plain files."""
 
-from __future__ import annotations
-
 import json
 import logging
 import os
@@ -12,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
-from tests.support.product import app, read_templates, warn_once
+from tests.support.commands import call
+from tests.support.product import read_templates, warn_once
 from tests.support.tables import rows
 
 pytestmark = pytest.mark.timeout(60)
@@ -42,7 +41,7 @@ def vault(tmp_path: Path) -> Path:
 
 
 def links(vault: Path) -> Result:
-    return CliRunner().invoke(app, ["links", "--vault", str(vault), "--json"])
+    return call("links", "--vault", vault, "--json")
 
 
 def sources(vault: Path) -> list[str]:

@@ -1,15 +1,13 @@
 """Misspelled words are searched for as words of the notes, and what is near by chance says so."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from notehop import open_vault
+from tests.support.commands import call, options
 from tests.support.notes import write_notes
-from tests.support.product import VaultHandle, app
+from tests.support.product import VaultHandle
 from tests.support.real_index import real_index
 from tests.support.tables import rows
 
@@ -97,12 +95,8 @@ def test_lists_by_filters_alone_are_not_judged(vault: VaultHandle) -> None:
 
 
 def test_the_terminal_says_it(demo: tuple[Path, Path]) -> None:
-    where = ["--vault", str(demo[0]), "--index-dir", str(demo[1])]
-
     def ran(*arguments: str) -> str:
-        result = CliRunner().invoke(app, [*arguments, *where])
-        assert result.exit_code == 0, result.output
-        return " ".join(result.output.split())
+        return " ".join(call(*arguments, *options(*demo)).output.split())
 
     assert "searched for oyster (for oister)" in ran("search", "oister survival")
     assert "searched for oyster (for oister)" in ran("ask", "oister survival rate")

@@ -1,7 +1,5 @@
 """A note that may not be shown since a moment ago is named in no list, before anything is indexed again."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """A vault to write into and an index of it, with a model a person can read."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A captured note: its name and text, and that it is written whole, nowhere but in the vault."""
 
-from __future__ import annotations
-
 import errno
 import os
 import re

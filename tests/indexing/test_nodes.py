@@ -1,7 +1,5 @@
 """A note is cut into chunks that fit the model and lose nothing, where it hurts least."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 
@@ -60,9 +58,6 @@ def test_a_section_a_chunk() -> None:
 def test_small_sections_join(text: str, expected: list[tuple[list[str], str]]) -> None:
     found = shown(split(text, max_tokens=40, min_tokens=7))
     assert found == [(tuple(path), body) for path, body in expected]
-
-
-"""Texts with a pair of scissors wherever they are cut."""
 
 
 @pytest.mark.parametrize("text", rows(__file__, "a_long_section_is_cut_where_it_hurts_least"))

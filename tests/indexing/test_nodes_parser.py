@@ -1,7 +1,5 @@
 """The section node parser is an ordinary LlamaIndex component; properties are passages too."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Where templates are, as the app is set to, and what they say."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Tokens, phrases and compounds: queries and index agree; which language a text is in."""
 
-from __future__ import annotations
-
 import unicodedata
 from pathlib import Path
 

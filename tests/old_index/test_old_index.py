@@ -3,8 +3,6 @@
 ``index-0.1.0.tar.gz`` holds a vault of four notes and its index by the readable model.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import sqlite3
@@ -13,10 +11,9 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from notehop import NotehopError, open_vault
-from tests.support.product import app
+from tests.support.commands import call, options, printed
 from tests.support.real_index import lend_query_model
 
 KEPT = Path(__file__).with_name("index-0.1.0.tar.gz")
@@ -55,8 +52,7 @@ def where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
     ids=" ".join,
 )
 def test_a_command_says_what_to_do(where: tuple[Path, Path], command: list[str]) -> None:
-    options = ["--vault", str(where[0]), "--index-dir", str(where[1])]
-    done = CliRunner().invoke(app, [*command, *options])
+    done = call(*command, *options(*where))
     assert done.exit_code in (0, 1), done.output
     assert "Traceback" not in done.output
     assert "unexpected" not in done.output
@@ -76,8 +72,6 @@ def test_so_does_python(where: tuple[Path, Path]) -> None:
 @pytest.mark.slow
 def test_the_command_makes_it_anew(where: tuple[Path, Path]) -> None:
     lend_query_model(*where)
-    options = ["--vault", str(where[0]), "--index-dir", str(where[1])]
-    done = CliRunner().invoke(app, ["index", "--rebuild", *options])
-    assert done.exit_code == 0, done.output
-    found = CliRunner().invoke(app, ["search", "neap tide", "--json", *options])
-    assert json.loads(found.stdout)["hits"][0]["path"] == "Tide.md"
+    printed("index", "--rebuild", *options(*where))
+    found = printed("search", "neap tide", "--json", *options(*where))
+    assert json.loads(found)["hits"][0]["path"] == "Tide.md"

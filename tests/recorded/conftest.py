@@ -1,7 +1,5 @@
 """Replies that are compared with those on record; ``make record`` writes the record anew."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

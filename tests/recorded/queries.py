@@ -1,7 +1,5 @@
 """The queries whose results are recorded: what people ask, and what the notes themselves say."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

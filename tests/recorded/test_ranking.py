@@ -1,7 +1,5 @@
 """What is found, in which order and with which scores: a change of it is a decision."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What programs read: the JSON of each command, the OpenAPI document, the tools that agents see."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -9,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from tests.app.api.fake_vault import FakeVault
 from tests.app.mcp.agent import agent
 from tests.recorded.conftest import Compare
+from tests.support.commands import call, options
 from tests.support.notes import NOTES, write_notes
 from tests.support.postgres import PostgresServer
-from tests.support.product import app, create_app, make_server
+from tests.support.product import create_app, make_server
 from tests.support.real_index import real_index
 
 SATURDAY = 1_788_000_000
@@ -96,10 +94,10 @@ def test_commands_over_a_catalog_on_a_server(
 
 
 def _commands(folder: Path, compare: Compare) -> None:
-    where = ["--vault", str(folder / "My vault"), "--index-dir", str(folder / "index"), "--json"]
+    where = [*options(folder / "My vault", folder / "index"), "--json"]
     replies = {}
     for name, command in COMMANDS.items():
-        done = CliRunner().invoke(app, [*command, *where])
+        done = call(*command, *where)
         assert done.exit_code in (0, 1), f"{name}: {done.output}"
         replies[name] = [done.exit_code, steady(json.loads(done.stdout), folder)]
     compare("commands", replies)

@@ -1,7 +1,5 @@
 """A vault that changes at random, and remembers what each of its files held when."""
 
-from __future__ import annotations
-
 import random
 import time
 from dataclasses import dataclass
@@ -39,7 +37,6 @@ class Notes:
         self.changed: set[int] = set()
         self.deleted: set[int] = set()
         self.withdrawn: set[int] = set()
-        self.last_write = 0.0
         (vault / ".obsidian").mkdir(parents=True)
         for _ in range(count):
             self.create()
@@ -51,7 +48,6 @@ class Notes:
             (self.edit, self.move, self.delete, self.create, self.move_folder), (55, 22, 12, 10, 1)
         )[0]
         what()
-        self.last_write = time.monotonic()
 
     def create(self) -> None:
         number = len(self.versions)

@@ -1,7 +1,5 @@
 """Tests that run for as long as they are told to: `make soak MINUTES=20`."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.indexing.crashes.conftest import folder, forks

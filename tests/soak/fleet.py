@@ -3,8 +3,6 @@
 Who is killed is started again, as systemd or compose would, and that is all: nobody mends anything.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import signal
@@ -19,9 +17,9 @@ from urllib.error import URLError
 
 from tests.soak.changing import Notes, code
 from tests.soak.load import Clients, get
-from tests.support.chroma_run import ChromaRun, free_port
+from tests.support.chroma_run import ChromaRun
 from tests.support.postgres import PostgresServer
-from tests.support.processes import NOTEHOP, environment
+from tests.support.processes import NOTEHOP, environment, free_port
 from tests.support.product import Catalog, IndexLayout, ServerCatalog
 from tests.support.real_index import real_index
 

@@ -1,4 +1,4 @@
-"""A server that follows its vault, twenty clients, and an editor: every reply is judged.
+"""Clients of a server whose vault an editor changes: every reply is judged.
 
 A reply may show a text of a note only if the note held that text at some moment between question
 and reply. Where the editor has been still for a second, that is what the files hold now.
@@ -12,24 +12,19 @@ import random
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
-from tests.soak.changing import WORDS, Notes, code, plain
-from tests.support.processes import notehop_serve
+from tests.soak.changing import WORDS, Notes, plain
 
 
 @dataclass(slots=True)
 class Tally:
     asked: int = 0
     shown: int = 0
-    left_out: int = 0
     refused: int = 0
-    milliseconds: list[float] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
 
 
@@ -79,7 +74,6 @@ class Clients:
                 yield f"{linked['path']}:{linked['line']}: no such link: {linked['sentence']!r}"
         with self._turn:
             self.tally.shown += len(shown)
-            self.tally.left_out += any("left out" in warning for warning in told["warnings"])
 
     def _held(self, one: dict[str, Any], since: float, until: float) -> list[str]:
         return self._notes.held(one["path"], since, until)
@@ -122,8 +116,6 @@ class Clients:
         response = connection.getresponse()
         told = json.loads(response.read())
         until = time.monotonic()
-        with self._turn:
-            self.tally.milliseconds.append((until - since) * 1000)
         if self._patient and response.status == http.client.SERVICE_UNAVAILABLE:
             self.tally.refused += 1
             return
@@ -133,92 +125,9 @@ class Clients:
         yield from self.judge(told, since, until)
 
 
-@contextmanager
-def serving(vault: Path, index_dir: Path) -> Iterator[str]:
-    """A real server of the vault, with its follower; what it says is read, and it may not end."""
-    with notehop_serve(vault, index_dir, watch=True) as (url, process):
-        assert process.stderr is not None
-        said: list[str] = []
-        threading.Thread(target=said.extend, args=(process.stderr,), daemon=True).start()
-        yield url
-        assert process.poll() is None, f"the server ended: {''.join(said)}"
-
-
 def get(url: str, route: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
     data = None if body is None else json.dumps(body).encode()
     request = Request(url + route, data, {"Content-Type": "application/json"})
     with urlopen(request, timeout=120) as response:
         told: dict[str, Any] = json.load(response)
     return told
-
-
-def caught_up(url: str, patience: float) -> dict[str, Any]:
-    """The status of the index once nothing is pending and its follower rests."""
-    end = time.monotonic() + patience
-    while True:
-        status = get(url, "/status")
-        pending, watcher = status["pending"], status["watcher"]
-        if pending and not any(pending.values()) and watcher and watcher["state"] == "following":
-            return status
-        assert time.monotonic() < end, f"not caught up: {pending}, {watcher}"
-        time.sleep(0.2)
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What happened: during the changes, after them, and how long the index took to catch up."""
-
-    during: Tally
-    after: Tally
-    seconds: float
-    catching_up: float
-
-
-def under_load(
-    folder: Path,
-    index_dir: Path,
-    *,
-    notes: int,
-    changes: int,
-    clients: int,
-    pause: float,
-    calm: float,
-    patience: float,
-    seed: int = 0,
-) -> Outcome:
-    """Change a vault while clients ask its server; then see that the index has it all.
-
-    :param pause: seconds between two changes, on average.
-    :param calm: seconds for which the clients go on after the last change has settled.
-    :param patience: seconds that the index has to catch up.
-    """
-    vault = Notes(folder, notes, seed)
-    with serving(folder, index_dir) as url:
-        caught_up(url, patience)
-        with Clients(url, vault, clients) as during:
-            began = time.monotonic()
-            for _ in range(changes):
-                vault.change()
-                time.sleep(vault.chance.uniform(0, 2 * pause))
-            seconds = time.monotonic() - began
-            time.sleep(1)
-        with Clients(url, vault, clients) as after:
-            time.sleep(calm)
-        caught_up(url, patience)
-        catching_up = time.monotonic() - vault.last_write
-        _assert_all_found(url, vault)
-    return Outcome(during.tally, after.tally, seconds, catching_up)
-
-
-def _assert_all_found(url: str, vault: Notes) -> None:
-    """Each changed note is found by the word of its last version, no deleted one by any."""
-    for number in sorted(vault.changed & vault.paths.keys()):
-        word = code(number, vault.versions[number])
-        hits = get(url, "/search", {"query": word})["hits"]
-        found = [hit["path"] for hit in hits if word in hit["text"]]
-        assert found == [vault.paths[number]], (word, vault.paths[number], hits)
-    for number in sorted(vault.deleted):
-        word = code(number, vault.versions[number])
-        told = get(url, "/search", {"query": word})
-        assert not any(word in hit["text"] for hit in told["hits"])
-        assert told["warnings"] == []

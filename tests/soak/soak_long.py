@@ -1,7 +1,5 @@
 """For as long as they are told to: edits of every kind, writers that are killed, twenty clients."""
 
-from __future__ import annotations
-
 import shutil
 import time
 from collections import Counter

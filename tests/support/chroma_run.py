@@ -1,10 +1,7 @@
 """A Chroma server in a process of its own, for the tests that are marked ``services``."""
 
-from __future__ import annotations
-
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -12,6 +9,8 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+
+from tests.support.processes import free_port
 
 PATIENCE = 60.0
 
@@ -23,12 +22,6 @@ def chroma_program() -> str:
     if found is None:
         pytest.skip("there is no chroma to start: pip install chromadb")
     return found
-
-
-def free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])
 
 
 class ChromaRun:

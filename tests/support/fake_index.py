@@ -33,12 +33,9 @@ def cosine(angle: float) -> float:
 
 
 class AngleEmbedding(BaseEmbedding):
-    """Embeds a number as the direction of so many degrees, and counts how often it is asked."""
-
-    asked: int = 0
+    """Embeds a number as the direction of so many degrees."""
 
     def _get_query_embedding(self, query: str) -> list[float]:
-        self.asked += 1
         return direction(float(query))
 
     async def _aget_query_embedding(self, query: str) -> list[float]:
@@ -79,16 +76,14 @@ class FakeIndex:
         path: str,
         *angles: float | None,
         aliases: tuple[str, ...] = (),
-        title: str | None = None,
         modified: float = 0.0,
-        rank: float = 0.1,
     ) -> FakeIndex:
         """Add a note with a chunk for each angle; None is a chunk without a vector."""
         name = path.rsplit("/", 1)[-1].removesuffix(".md")
         self.notes[path] = product.NoteRow(
-            path, title or name, product.NoteStatus.INDEXED, aliases=aliases, modified=modified
+            path, name, product.NoteStatus.INDEXED, aliases=aliases, modified=modified
         )
-        self.pagerank[path] = rank
+        self.pagerank[path] = 0.1
         for at, angle in enumerate(angles):
             id_ = f"{path}:{at}"
             text = f"{name} part {at}"
@@ -111,7 +106,6 @@ class FakeIndex:
         kind: str = "link",
         status: str = "resolved",
         fragment: str | None = None,
-        sentence: str | None = None,
     ) -> FakeIndex:
         """Add a link from a chunk of a note to one of another.
 
@@ -129,7 +123,7 @@ class FakeIndex:
             kind="property" if chunk is None else kind,
             raw_target=str(target),
             fragment=fragment,
-            sentence="" if angle is None else sentence or f"See {target}.",
+            sentence="" if angle is None else f"See {target}.",
             sentence_id=sentence_id,
             property="related" if chunk is None else None,
             status=status,
@@ -192,12 +186,11 @@ class FakeIndex:
 class Listed(BaseRetriever):
     """A retriever that answers every query with the same hits, and keeps what it was asked."""
 
-    def __init__(self, *hits: tuple[str, float | None], text: str = "") -> None:
+    def __init__(self, *hits: tuple[str, float | None]) -> None:
         super().__init__()
         self.hits = hits
-        self.text = text
         self.queries: list[str] = []
-        self.nodes = {id_: TextNode(id_=id_, text=text) for id_, _ in hits}
+        self.nodes = {id_: TextNode(id_=id_) for id_, _ in hits}
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         self.queries.append(query_bundle.query_str)

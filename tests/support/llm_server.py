@@ -1,13 +1,10 @@
 """A real HTTP server on loopback that speaks OpenAI's chat-completions protocol, by a script.
 
 Each request gets the next :class:`Turn`, the last of them again and again. What came is in
-``requests``: bodies, headers, when each piece went out, and when the client left. Times are of
-``time.monotonic``, which is one clock for all processes of a machine.
+``asked``. Times are of ``time.monotonic``, which is one clock for all processes of a machine.
 
 Touches: network (loopback).
 """
-
-from __future__ import annotations
 
 import json
 import math
@@ -17,8 +14,8 @@ import struct
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final
@@ -59,27 +56,17 @@ class Turn:
 class Seen:
     """A request as it came, and what became of it."""
 
-    method: str
-    path: str
     headers: dict[str, str]
     body: dict[str, Any]
     at: float
-    sent: list[float] = field(default_factory=list)
-    """When each text of the turn was on its way."""
-    left: float | None = None
-    """When the client closed the connection before it had all."""
+    sent: int = 0
+    """Texts of the turn that were on their way."""
     gone: threading.Event = field(default_factory=threading.Event)
     """Set when the client has left before it had all."""
-    over: threading.Event = field(default_factory=threading.Event)
-    """Set when the turn has ended, however."""
 
     @property
     def prompt(self) -> str:
-        return "\n".join(_text(message.get("content")) for message in self.body["messages"])
-
-    @property
-    def streamed(self) -> bool:
-        return bool(self.body.get("stream"))
+        return "\n".join(str(message["content"]) for message in self.body["messages"])
 
 
 Play = Turn | Callable[[Seen], Turn]
@@ -143,23 +130,24 @@ def calls_a_tool(name: str = "send_mail", **arguments: str) -> Turn:
     return Turn(({"tool_calls": [call]},), finish="tool_calls")
 
 
-class LlmServer:
+class LlmServer(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 64
+
     def __init__(self) -> None:
-        self.requests: list[Seen] = []
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.asked: list[Seen] = []
         self.connections = 0
         """How many were opened, whether anything was asked in them or not."""
-        self.models = ["scripted-1"]
         self.key: str | None = None
         """What clients must send as their key; None: anything goes."""
-        self.faults: list[BaseException] = []
         self.ended = threading.Event()
-        self._plays: list[Play] = [says("Nothing was written down.")]
+        self._plays: list[Play] = []
         self._told = threading.Condition()
-        self.http = _Server(self)
 
     @property
     def port(self) -> int:
-        return int(self.http.server_address[1])
+        return int(self.server_address[1])
 
     @property
     def url(self) -> str:
@@ -170,9 +158,11 @@ class LlmServer:
         with self._told:
             self._plays = list(plays)
 
-    @property
-    def asked(self) -> list[Seen]:
-        return [seen for seen in self.requests if seen.path.endswith("/chat/completions")]
+    def forget(self) -> None:
+        """Begin as a server that nobody has asked anything yet."""
+        self.asked.clear()
+        self.connections, self.key = 0, None
+        self.plays(says("Nothing was written down."))
 
     def request(self, number: int = 1) -> Seen:
         """The so-many-th request for a completion, waiting until it is there."""
@@ -181,68 +171,33 @@ class LlmServer:
                 raise AssertionError(f"{len(self.asked)} requests came, not {number}")
             return self.asked[number - 1]
 
-    def note(self, seen: Seen) -> None:
-        with self._told:
-            self.requests.append(seen)
-            self._told.notify_all()
-
     def turn(self, seen: Seen) -> Turn:
         with self._told:
             play = self._plays.pop(0) if len(self._plays) > 1 else self._plays[0]
         return play if isinstance(play, Turn) else play(seen)
 
-
-@contextmanager
-def llm_server(*plays: Play) -> Iterator[LlmServer]:
-    """Serve a script, until the end of the block; a fault of the server itself is raised there."""
-    server = LlmServer()
-    if plays:
-        server.plays(*plays)
-    thread = threading.Thread(target=server.http.serve_forever, args=(0.02,), name="llm-server")
-    thread.start()
-    try:
-        yield server
-    finally:
-        server.ended.set()
-        server.http.shutdown()
-        thread.join()
-        server.http.hang_up()
-        server.http.server_close()
-    if server.faults:
-        raise server.faults[0]
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = False
-    request_queue_size = 64
-
-    def __init__(self, script: LlmServer) -> None:
-        self.script = script
-        self._open: set[socket.socket] = set()
-        self._lock = threading.Lock()
-        super().__init__(("127.0.0.1", 0), _Handler)
+    def note(self, seen: Seen) -> None:
+        with self._told:
+            self.asked.append(seen)
+            self._told.notify_all()
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        with self._lock:
-            self.script.connections += 1
-            self._open.add(request)
+        self.connections += 1
         super().process_request(request, client_address)
 
-    def shutdown_request(self, request: Any) -> None:
-        with self._lock:
-            self._open.discard(request)
-        super().shutdown_request(request)
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
-    def hang_up(self) -> None:
-        with self._lock:
-            for connection in self._open:
-                with suppress(OSError):
-                    connection.shutdown(socket.SHUT_RDWR)
 
-    def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ARG002
-        fault = sys.exception()
-        if fault is not None and not isinstance(fault, ConnectionError):
-            self.script.faults.append(fault)
+@contextmanager
+def llm_server() -> Iterator[LlmServer]:
+    """Serve, until the end of the block."""
+    with LlmServer() as server:
+        threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+        yield server
+        server.ended.set()
+        server.shutdown()
 
 
 class _Left(Exception):
@@ -252,117 +207,64 @@ class _Left(Exception):
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
-    server: _Server
-
-    def do_GET(self) -> None:
-        seen = self._seen({})
-        listed = [{"id": name, "object": "model"} for name in self.server.script.models]
-        if self._allowed():
-            if self.path == "/v1/models":
-                self._whole(200, {"object": "list", "data": listed})
-            else:
-                self._whole(404, {"error": {"message": f"no such path: {self.path}"}})
-        seen.over.set()
+    server: LlmServer
 
     def do_POST(self) -> None:
-        raw = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        seen = self._seen(json.loads(raw))
+        raw = self.rfile.read(int(self.headers["Content-Length"]))
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        seen = Seen(headers, json.loads(raw), time.monotonic())
+        assert self.path == "/v1/chat/completions"
+        assert seen.body["stream"]
+        self.server.note(seen)
         try:
-            if not self._allowed():
-                return
-            if self.path != "/v1/chat/completions":
-                self._whole(404, {"error": {"message": f"no such path: {self.path}"}})
-                return
-            self._play(self.server.script.turn(seen), seen)
+            if self.server.key not in (None, headers.get("authorization", "")[len("Bearer ") :]):
+                message = {"message": "Incorrect API key provided.", "code": "invalid_api_key"}
+                self._whole(401, {"error": message}, {})
+            else:
+                self._play(self.server.turn(seen), seen)
         except (_Left, ConnectionError):
             self.close_connection = True
-            seen.left = time.monotonic()
             seen.gone.set()
-        finally:
-            seen.over.set()
 
     def log_message(self, format: str, *args: Any) -> None:
         """Say nothing."""
-
-    def _seen(self, body: dict[str, Any]) -> Seen:
-        headers = {name.lower(): value for name, value in self.headers.items()}
-        seen = Seen(self.command, self.path, headers, body, time.monotonic())
-        self.server.script.note(seen)
-        return seen
-
-    def _allowed(self) -> bool:
-        key = self.server.script.key
-        if key is None or self.headers.get("Authorization") == f"Bearer {key}":
-            return True
-        error = {"message": "Incorrect API key provided.", "code": "invalid_api_key"}
-        self._whole(401, {"error": error})
-        return False
 
     def _play(self, turn: Turn, seen: Seen) -> None:
         if turn.before is CUT:
             self._cut()
             return
         self._pause(turn.before)
-        if turn.status != 200 or turn.body is not None:
+        if turn.status != 200:
             self._whole(turn.status, turn.body, turn.headers)
-        elif seen.streamed:
-            self._stream(turn, seen)
-        else:
-            self._at_once(turn, seen)
-
-    def _stream(self, turn: Turn, seen: Seen) -> None:
+            return
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream; charset=utf-8")
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
-        self._send(_event(seen, {"role": "assistant", "content": ""}), turn.split)
+        self._send(_event({"role": "assistant", "content": ""}), turn.split)
         for step in turn.steps:
             if step is CUT:
                 self._cut()
                 return
             if isinstance(step, str):
-                seen.sent.append(time.monotonic())
-                self._send(_event(seen, {"content": step}), turn.split)
+                seen.sent += 1
+                self._send(_event({"content": step}), turn.split)
             elif isinstance(step, dict):
-                self._send(_event(seen, step), turn.split)
+                self._send(_event(step), turn.split)
             elif isinstance(step, bytes):
                 self._send(step, turn.split)
             else:
                 self._pause(step)
         if turn.finish is not None:
-            self._send(_event(seen, {}, turn.finish), turn.split)
-            if (seen.body.get("stream_options") or {}).get("include_usage"):
-                self._send(_data({**_head(seen), "choices": [], "usage": _usage(turn, seen)}), 0)
-            self._send(b"data: [DONE]\n\n", turn.split)
+            self._send(_event({}, turn.finish) + b"data: [DONE]\n\n", turn.split)
         self.wfile.write(b"0\r\n\r\n")
 
-    def _at_once(self, turn: Turn, seen: Seen) -> None:
-        message: dict[str, Any] = {"role": "assistant", "content": _said(turn)}
-        for step in turn.steps:
-            if step is CUT:
-                self._cut()
-                return
-            if isinstance(step, dict):
-                message |= step
-            elif isinstance(step, bytes):
-                # What would be an event of a stream is the whole of a reply; a comment is nothing.
-                if step.strip() and not step.startswith(b":"):
-                    self._whole(200, step.removeprefix(b"data: ").strip())
-                    return
-            elif not isinstance(step, str):
-                self._pause(step)
-        seen.sent.append(time.monotonic())
-        choice = {"index": 0, "message": message, "finish_reason": turn.finish}
-        head = _head(seen) | {"object": "chat.completion"}
-        self._whole(200, {**head, "choices": [choice], "usage": _usage(turn, seen)})
-
-    def _whole(self, status: int, body: Any, headers: Mapping[str, str] | None = None) -> None:
-        raw = body if isinstance(body, bytes) else json.dumps(body).encode()
+    def _whole(self, status: int, body: Any, headers: Mapping[str, str]) -> None:
+        raw = json.dumps(body).encode()
         self.send_response(status)
-        for name, value in (headers or {}).items():
+        told = {**headers, "Content-Type": "application/json", "Content-Length": str(len(raw))}
+        for name, value in told.items():
             self.send_header(name, value)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(raw)))
         self.end_headers()
         self.wfile.write(raw)
 
@@ -377,7 +279,7 @@ class _Handler(BaseHTTPRequestHandler):
         :raises _Left: if it is not.
         """
         until = time.monotonic() + step if isinstance(step, int | float) else FOREVER
-        while not self.server.script.ended.is_set():
+        while not self.server.ended.is_set():
             left = until - time.monotonic()
             if left <= 0 or (isinstance(step, threading.Event) and step.is_set()):
                 return
@@ -393,31 +295,9 @@ class _Handler(BaseHTTPRequestHandler):
         self.connection.close()
 
 
-def _head(seen: Seen) -> dict[str, Any]:
-    name = seen.body.get("model", "")
-    return {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": name}
-
-
-def _event(seen: Seen, delta: Mapping[str, Any], finish: str | None = None) -> bytes:
+def _event(delta: Mapping[str, Any], finish: str | None = None) -> bytes:
     choice = {"index": 0, "delta": delta, "finish_reason": finish}
-    return _data({**_head(seen), "choices": [choice]})
-
-
-def _data(value: Any) -> bytes:
-    return b"data: " + json.dumps(value, ensure_ascii=False).encode() + b"\n\n"
-
-
-def _usage(turn: Turn, seen: Seen) -> dict[str, int]:
-    """Tokens, as if each word were one."""
-    asked, said = len(seen.prompt.split()), len(_said(turn).split())
-    return {"prompt_tokens": asked, "completion_tokens": said, "total_tokens": asked + said}
-
-
-def _said(turn: Turn) -> str:
-    return "".join(step for step in turn.steps if isinstance(step, str))
-
-
-def _text(content: str | Sequence[Mapping[str, Any]] | None) -> str:
-    if content is None or isinstance(content, str):
-        return content or ""
-    return "".join(str(part.get("text", "")) for part in content)
+    said = {"id": "1", "object": "chat.completion.chunk", "created": 1, "model": "scripted-1"}
+    return (
+        b"data: " + json.dumps({**said, "choices": [choice]}, ensure_ascii=False).encode() + b"\n\n"
+    )

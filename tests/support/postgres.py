@@ -1,7 +1,5 @@
 """A PostgreSQL server of the system's packages, in a folder of its own, on a Unix socket."""
 
-from __future__ import annotations
-
 import os
 import pwd
 import random

@@ -1,9 +1,8 @@
 """The product in a process of its own."""
 
-from __future__ import annotations
-
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -22,6 +21,12 @@ PATIENCE = 60.0
 def environment(**more: str) -> dict[str, str]:
     """The environment of a child: this checkout, one thread, and more variables."""
     return {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", **more}
+
+
+def free_port() -> int:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return int(taken.getsockname()[1])
 
 
 @contextmanager

@@ -7,8 +7,6 @@ from ``notehop``, ``notehop.app`` and ``notehop.indexing`` (``open_vault``, ``in
 ``NotehopError``, ``extract_wiki_links``), and nothing else of the product.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import Any
 
@@ -44,7 +42,7 @@ _HOMES: dict[str, str] = {
     "notehop.app.api.routes": "seen",
     "notehop.app.cli.program": "app run",
     "notehop.app.cli.show_status": "show_status",
-    "notehop.app.services.ask": "FRESH PendingCount",
+    "notehop.app.services.ask": "PendingCount",
     "notehop.app.services.capture": "capture Find",
     "notehop.app.services.listing": "period_of",
     "notehop.app.services.doctor.vault": "examine conflict_copies DoctorReport",
@@ -59,7 +57,7 @@ _HOMES: dict[str, str] = {
     "notehop.app.services.vaults": "locate_all Vaults",
     "notehop.app.services.notes.related": "link_to",
     "notehop.app.services.running_server": (
-        "ask_server Announcement identity proof read_running Running"
+        "ask_server Announcement identity read_running Running"
     ),
     "notehop.app.demo": "demo_questions demo_vault",
     "notehop.app.evaluation.answer_sets": (
@@ -97,7 +95,7 @@ _HOMES: dict[str, str] = {
     "notehop.app.retrieval.connected_notes": "ConnectedNotesPostprocessor",
     "notehop.app.retrieval.second_look": "SecondLookRetriever second_query",
     "notehop.app.retrieval.filter_syntax": "Condition Kind=ConditionKind plan read ParsedQuery=Written",
-    "notehop.app.retrieval.filters": "chunks_left EVERY_NOTE notes_left unmet why_nothing",
+    "notehop.app.retrieval.filters": "chunks_left notes_left unmet why_nothing",
     "notehop.app.retrieval.freshness": "FreshnessPostprocessor",
     "notehop.app.retrieval.fusion": "WeightedFusionRetriever fuse",
     "notehop.app.retrieval.graph_retriever": "Expansion GraphEnhancedRetriever preset",
@@ -149,7 +147,7 @@ _HOMES: dict[str, str] = {
     ),
     "notehop.indexing.embed.packed": "PackedModel UnigramTokenizer",
     "notehop.indexing.embed.ray_embedding": "Address=RayAddress EmbeddingWorker RayCluster slots_of",
-    "notehop.indexing.embed.torch_embedding": ("even_width load_bulk TorchEmbedding"),
+    "notehop.indexing.embed.torch_embedding": "load_bulk TorchEmbedding",
     "notehop.indexing.enrich.prompts": "cleaned",
     "notehop.indexing.enrich.enricher": "agreement Cost enrich",
     "notehop.indexing.enrich.writer": "TextWriter",

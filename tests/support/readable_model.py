@@ -1,7 +1,5 @@
 """An embedding model a person can read: one direction a word, so that equal words mean likeness."""
 
-from __future__ import annotations
-
 import re
 import zlib
 from collections.abc import Sequence

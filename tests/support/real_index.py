@@ -1,7 +1,5 @@
 """Indexes made with the real embedding model, whose ONNX export is made once for the whole suite."""
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import importlib.metadata

@@ -1,7 +1,5 @@
 """Small indexes whose content a test can write down in a line."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A language model that says what a test wrote down, and keeps what it was asked."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

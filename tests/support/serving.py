@@ -1,7 +1,5 @@
 """A real server in a thread, and requests to it byte by byte: no client library tidies them up."""
 
-from __future__ import annotations
-
 import gc
 import json
 import socket

@@ -1,7 +1,5 @@
 """Rows of a test that stand in a file of data beside it: ``facts.yaml`` beside ``test_facts.py``."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 from typing import Any

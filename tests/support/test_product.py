@@ -1,7 +1,5 @@
 """The table of the product's insides holds what tests and tools import, and no more."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

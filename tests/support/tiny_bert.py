@@ -1,7 +1,5 @@
 """BERTs of 32 dimensions, made on the spot: random, but always the same, weights."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A server on loopback that says what a test wrote down, byte for byte, and keeps what it got."""
 
-from __future__ import annotations
-
 import json
 import ssl
 import threading

@@ -4,8 +4,6 @@ Touches: writes under the folder it is given. Files are made and not stored beca
 refuse their names, and because one of them has 20 MB.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from contextlib import suppress
@@ -52,29 +50,11 @@ TEXTS: tuple[tuple[str, Fate, str, str], ...] = (
     ("case.md", "indexed", "second of two names that differ in case", "Lower.\n"),
     ("n" * 240 + ".md", "indexed", "a name of 243 bytes", "Long name.\n"),
     ("/".join(["deep"] * 40) + "/Deep.md", "indexed", "forty folders down", "Deep.\n"),
-    ("yaml/Unclosed.md", "indexed", "front matter that never ends", "---\ntags: [a\nText after it.\n"),
-    ("yaml/Broken.md", "indexed", "invalid YAML", "---\ntags: [a, b\nkey: : :\n---\nBody of Broken.\n"),
-    ("yaml/Tab.md", "indexed", "tab as indent", "---\nkey:\n\t- value\n---\nBody of Tab.\n"),
-    ("yaml/List.md", "indexed", "a list where a mapping belongs", "---\n- a\n- b\n---\nBody of List.\n"),
-    ("yaml/Number.md", "indexed", "a number as front matter", "---\n42\n---\nBody of Number.\n"),
-    ("yaml/Date.md", "indexed", "a day that is none", "---\ncreated: 2026-13-45\n---\nBody of Date.\n"),
     (
         "yaml/Types.md",
         "excluded",
         "wrong types in known keys: what is not plainly false is private",
         "---\naliases: 7\ntags: {a: 1}\ntitle: [x]\ntype: 3.5\nprivate: maybe\n---\nTypes.\n",
-    ),
-    (
-        "yaml/Keys.md",
-        "indexed",
-        "keys that are no texts, one twice",
-        "---\n1: a\n[x]: b\nnull: c\ntags: a\ntags: b\n---\nBody of Keys.\n",
-    ),
-    (
-        "yaml/Object.md",
-        "indexed",
-        "a tag that asks to run code",
-        "---\na: !!python/name:os.abort\n---\nBody.\n",
     ),
     ("yaml/Bomb.md", "either", "YAML anchors that multiply", BOMB),
     ("private/Private.md", "excluded", "private: true", "---\nprivate: true\n---\nSecret: marzipan.\n"),
@@ -97,22 +77,7 @@ TEXTS: tuple[tuple[str, Fate, str, str], ...] = (
 BYTES: tuple[tuple[str, Fate, str, bytes], ...] = (
     ("bytes/Invalid.md", "either", "bytes that are no UTF-8", b"Caf\xe9 and \xff\xfe then [[Good]].\n"),
     ("bytes/Nul.md", "either", "NUL bytes in the text", b"before\x00after [[Good]]\n"),
-    ("bytes/Utf16.md", "either", "UTF-16 with a byte order mark", "Sixteen [[Good]]".encode("utf-16")),
-    (
-        "bytes/Bom.md",
-        "indexed",
-        "byte order mark, then front matter",
-        b"\xef\xbb\xbf---\ntags: [bom]\n---\nBom.\n",
-    ),
-    (
-        "bytes/Crlf.md",
-        "indexed",
-        "lines that end in CR LF",
-        b"---\r\ntags: [crlf]\r\n---\r\n# H\r\n[[Good]]\r\n",
-    ),
-    ("bytes/Cr.md", "indexed", "lines that end in CR alone", b"# H\rText [[Good]]\r"),
     ("bytes/Control.md", "indexed", "control and bidi characters", "\x1b[31m\u202e\u2066red\x07\n".encode()),
-    ("bytes/Surrogate.md", "either", "half of a surrogate pair", b"\xed\xa0\x80 half\n"),
     ("bytes/Binary.md", "either", "a picture called a note", bytes(range(256)) * 64),
 )  # fmt: skip
 

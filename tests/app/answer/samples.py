@@ -1,7 +1,5 @@
 """Sources, connected notes and nodes for tests, with only what a test cares about spelled out."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Any

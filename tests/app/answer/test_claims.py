@@ -1,6 +1,4 @@
-"""Claims of an answer, and the markers that they carry."""
-
-from __future__ import annotations
+"""Claims of an answer, and the markers that they carry, whole and while it is written."""
 
 import pytest
 from hypothesis import given
@@ -9,12 +7,14 @@ from hypothesis import strategies as st
 from tests.app.answer.samples import source
 from tests.support.product import (
     Draft,
+    MarkerFilter,
     Mode,
     Quote,
     check_citations,
     quoted,
     sentence_spans,
     sentences,
+    sentences_of,
 )
 from tests.support.tables import rows
 
@@ -93,3 +93,40 @@ def test_a_second_check_finds_nothing_more(text: str) -> None:
     assert set(once.mentioned) <= set(LABELS)
     assert twice.unknown == ()
     assert twice.text == once.text
+
+
+PARTS = st.sampled_from(
+    [
+        *("[1]", "[9]", "[C1]", "[C7]", "[1, 9]", "[1-3]", "[[1]]", "[^1]", "[9](u)", "[", "]"),
+        *("`", "``", "```", "~~~", " ", "  ", "\n", "\n\n", "word", "word", ".", ","),
+        *("1", "9", "C", "\\", "- ", ";", "–"),
+    ]
+)
+
+
+def fed(pieces: list[str]) -> list[str]:
+    """What comes out for each piece, and at the end."""
+    filtered = MarkerFilter(MARKERS[:2], LABELS[:1])
+    return [*(filtered.feed(piece) for piece in pieces), filtered.close()]
+
+
+def checked(text: str) -> str:
+    return check_citations(text.strip(), MARKERS[:2], LABELS[:1]).text
+
+
+@given(st.lists(PARTS, max_size=25), st.data())
+def test_together_the_pieces_are_the_checked_text(parts: list[str], data: st.DataObject) -> None:
+    text = "".join(parts)
+    cuts = sorted(data.draw(st.sets(st.integers(0, len(text)), max_size=12)))
+    pieces = [text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)]
+    assert "".join(fed(pieces)) == checked(text)
+
+
+@pytest.mark.parametrize(("pieces", "given"), rows(__file__, "only_what_may_change_is_held_back"))
+def test_only_what_may_change_is_held_back(pieces: list[str], given: list[str]) -> None:
+    assert fed(pieces) == given
+
+
+def test_a_quote_is_given_by_its_sentences() -> None:
+    text = "Quoted:\n\n“The wall is opened in April. It slipped once.” [1]\n— Note"
+    assert [one for one in sentences_of(text) if "April" in one and "slipped" in one] == []

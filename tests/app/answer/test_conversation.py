@@ -1,7 +1,5 @@
 """A follow-up becomes a question that stands alone; what is no question is not taken for one."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.support.product import KEPT, LONGEST, Turn, history, standalone

@@ -1,7 +1,5 @@
 """Facts of a sentence: numbers, dates, names; which kinds a question expects; what contradicts."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.support import product

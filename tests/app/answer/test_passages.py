@@ -1,7 +1,5 @@
 """Passages of a note, and how many of them fit in a prompt."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

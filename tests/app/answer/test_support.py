@@ -1,7 +1,5 @@
 """How much of a claim its sources say, by words and as measured on pairs that are known."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Answers from themes: read one by one, put together, cited into notes, honest where that fails."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A vault that answers without index and model, and keeps what it was asked."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -3,8 +3,6 @@
 A few are answered 200 on purpose: an attack in the text of a question is only a strange question.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What the API answers, and that every refusal is a problem detail."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

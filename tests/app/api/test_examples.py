@@ -1,7 +1,5 @@
 """The examples of docs/http.md work as they stand."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

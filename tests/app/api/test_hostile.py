@@ -1,7 +1,5 @@
 """Hostile requests are refused with the right status; nothing is written, nothing leaks."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Who may ask, how often, and what every reply carries; the hostile forms are in the table."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Iterator

@@ -1,7 +1,5 @@
 """An answer comes as it is made; who leaves, a server that stops and a late answer end the work."""
 
-from __future__ import annotations
-
 import http.client
 import json
 import threading

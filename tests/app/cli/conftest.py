@@ -1,7 +1,5 @@
 """What a command does to the log of its process is undone: here all of them share one."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator
 

@@ -1,17 +1,14 @@
 """``notehop browse``: as a person sees it, and as one JSON document; no model is loaded."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
 
+from tests.support.commands import call, options
 from tests.support.notes import built
-from tests.support.product import app
 
 NOTES = {
     "Wall.md": "The wall stands on [[Clay#Winter]], and it stands still.\n",
@@ -28,7 +25,7 @@ NOTES = {
 @pytest.fixture(scope="module")
 def where(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     place = built(tmp_path_factory.mktemp("browse"), NOTES)
-    return ["--vault", str(place.vault), "--index-dir", str(place.layout.root)]
+    return options(place.vault, place.layout.root)
 
 
 @pytest.fixture(autouse=True)
@@ -39,12 +36,8 @@ def _here(where: list[str]) -> Iterator[None]:
     os.chdir(before)
 
 
-def call(*arguments: str) -> Result:
-    return CliRunner().invoke(app, ["browse", *arguments])
-
-
 def test_the_notes_around_one(where: list[str]) -> None:
-    result = call("wall", *where)
+    result = call("browse", "wall", *where)
     assert result.stdout == (
         "Wall  Wall.md\n"
         "\n"
@@ -56,23 +49,26 @@ def test_the_notes_around_one(where: list[str]) -> None:
 
 
 def test_some_of_many(where: list[str]) -> None:
-    shown = call("clay", "--max", "1", *where).stdout
+    shown = call("browse", "clay", "--max", "1", *where).stdout
     assert shown.endswith("\n1 of 2 notes; --max 1 is the most\n")
 
 
 def test_a_name_of_several_notes(where: list[str]) -> None:
-    result = call("Log", *where)
+    result = call("browse", "Log", *where)
     assert result.stdout.startswith("Log  home/Log.md\nLog  work/Log.md\n")
     assert "Log: 2 notes: home/Log.md, work/Log.md; all are taken" in result.stderr
 
 
 def test_a_note_without_links(where: list[str]) -> None:
-    assert call("home/Log", *where).stdout == "Log  home/Log.md\n\nNothing is linked there.\n"
+    assert (
+        call("browse", "home/Log", *where).stdout
+        == "Log  home/Log.md\n\nNothing is linked there.\n"
+    )
 
 
 def test_a_path_from_the_current_folder(where: list[str]) -> None:
     os.chdir(Path(where[1]) / "work")
-    shown = json.loads(call("Log.md", "--json", *where).stdout)
+    shown = json.loads(call("browse", "Log.md", "--json", *where).stdout)
     assert [seed["path"] for seed in shown["seeds"]] == ["work/Log.md"]
 
 
@@ -85,7 +81,7 @@ def test_a_path_from_the_current_folder(where: list[str]) -> None:
     ],
 )
 def test_what_makes_no_sense(where: list[str], arguments: list[str], said: str) -> None:
-    result = call(*arguments, *where)
+    result = call("browse", *arguments, *where)
     assert result.exit_code == 2
     assert result.stdout == ""
     assert said in result.stderr

@@ -1,18 +1,11 @@
 """``notehop capture``: words or standard input become a note; what is related is named."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
 
-from tests.support.product import app
-
-
-def call(*arguments: str, piped: str | bytes | None = None) -> Result:
-    return CliRunner().invoke(app, ["capture", *arguments], input=piped)
+from tests.support.commands import call, options
 
 
 def notes(vault: Path) -> dict[str, str]:
@@ -21,11 +14,11 @@ def notes(vault: Path) -> dict[str, str]:
 
 @pytest.fixture
 def where(vault: Path, tmp_path: Path) -> list[str]:
-    return ["--vault", str(vault), "--index-dir", str(tmp_path / "ix")]
+    return options(vault, tmp_path / "ix")
 
 
 def test_words_become_a_note(vault: Path, where: list[str]) -> None:
-    result = call("The", "clay", "lies", "--tag", "site", "--title", "Clay", *where)
+    result = call("capture", "The", "clay", "lies", "--tag", "site", "--title", "Clay", *where)
     assert result.exit_code == 0, result.output
     [(name, text)] = notes(vault).items()
     assert re.fullmatch(r"\d{4}-\d\d-\d\d \d{4} Clay\.md", name)
@@ -36,7 +29,7 @@ def test_words_become_a_note(vault: Path, where: list[str]) -> None:
 
 @pytest.mark.parametrize("arguments", [[], ["-"]])
 def test_what_is_piped_in(vault: Path, where: list[str], arguments: list[str]) -> None:
-    result = call(*arguments, *where, piped="First line\r\n\n- über\n".encode())
+    result = call("capture", *arguments, *where, input="First line\r\n\n- über\n".encode())
     assert result.exit_code == 0, result.output
     [(name, text)] = notes(vault).items()
     assert name.endswith(" First line.md")
@@ -45,7 +38,7 @@ def test_what_is_piped_in(vault: Path, where: list[str], arguments: list[str]) -
 
 @pytest.mark.parametrize("piped", [b"", b" \n"])
 def test_nothing_to_keep(vault: Path, where: list[str], piped: bytes) -> None:
-    result = call(*where, piped=piped)
+    result = call("capture", *where, input=piped)
     assert result.exit_code == 2
     assert "nothing to keep" in result.stderr
     assert not (vault / "Inbox").exists()
@@ -54,7 +47,7 @@ def test_nothing_to_keep(vault: Path, where: list[str], piped: bytes) -> None:
 def test_a_folder_that_leads_elsewhere(vault: Path, where: list[str], tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (vault / "Inbox").symlink_to(tmp_path / "out")
-    result = call("Tea", *where)
+    result = call("capture", "Tea", *where)
     assert result.exit_code == 1
     assert "leads out of the vault" in result.stderr
     assert list((tmp_path / "out").iterdir()) == []

@@ -1,19 +1,14 @@
 """What the command line prints where, and how it ends."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
+from tests.support.commands import call, options
 from tests.support.product import app
 from tests.support.tables import rows
-
-
-def call(*arguments: str | Path) -> Result:
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
 def told(result: Result, code: int) -> str:
@@ -150,3 +145,31 @@ def test_a_terminal_is_never_told_what_to_do_by_a_note(tmp_path: Path) -> None:
     shown = call("links", tmp_path / "v").stdout
     assert not {"\x1b", "\x07", "\u202e"}.intersection(shown)
     assert "owned" in shown
+
+
+@pytest.mark.model
+def test_ask_shows_citations_and_then_connected_notes(indexed: tuple[Path, Path]) -> None:
+    shown = call(
+        "ask", "When is the launch of Atlas?", "-k", "1", "--order", "rank", *options(*indexed)
+    )
+    answer, citations = shown.stdout.split("\nCitations\n")
+    assert "14 June 2027" in answer
+    assert "[1]" in answer
+    cited, connected = citations.split("\nConnected notes  context, not evidence\n")
+    assert "[1] Atlas > Timeline  Atlas.md:6-7" in cited
+    assert "[C1]" in connected
+    assert "linked from source 1" in connected
+    assert shown.stderr == ""
+
+
+@pytest.mark.model
+def test_notes_that_may_have_changed(indexed: tuple[Path, Path]) -> None:
+    extra = indexed[0] / "New.md"
+    extra.write_text("A new note.\n")
+    try:
+        shown = call("search", "sourdough", *options(*indexed))
+    finally:
+        extra.unlink()
+    assert shown.stderr == (
+        "warning: 1 note may have changed since the index was made; run: notehop index\n"
+    )

@@ -1,16 +1,15 @@
 """What `notehop doctor` prints, and how it ends."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
+from tests.support import commands
 from tests.support.notes import built, place_of
-from tests.support.product import Place, app
+from tests.support.product import Place
 
 NOTES = {
     "Index.md": "[[Tide gaet]] [[Nowhere]] [[Plan]] [[Atlas#Timelnie]] [[Tide gate]]\n",
@@ -44,8 +43,8 @@ Copies that sync tools made of two versions  1  merge each into its note and del
 
 
 def call(place: Place, *arguments: str) -> Result:
-    where = ["--vault", str(place.vault), "--index-dir", str(place.layout.root)]
-    return CliRunner().invoke(app, ["doctor", *arguments, *where])
+    where = commands.options(place.vault, place.layout.root)
+    return commands.call("doctor", *arguments, *where)
 
 
 @pytest.fixture

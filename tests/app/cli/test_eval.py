@@ -1,7 +1,5 @@
 """``notehop eval``: what it refuses, prints and writes."""
 
-from __future__ import annotations
-
 import json
 import re
 from html import escape
@@ -9,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.app.cli.test_cli import call, told
+from tests.app.cli.test_cli import told
+from tests.support.commands import call, options, printed
 
 
 def test_refusals(tmp_path: Path, vault: Path) -> None:
@@ -30,7 +29,6 @@ EVIL = '<script src="https://example.org/x.js">alert(1)</script>'
 
 @pytest.mark.model
 def test_a_vault_of_ones_own(indexed: tuple[Path, Path], tmp_path: Path) -> None:
-    folder, index = indexed
     out, html = tmp_path / "new" / "found.json", tmp_path / "report.html"
     questions = tmp_path / "mine.jsonl"
     questions.write_text(
@@ -39,12 +37,9 @@ def test_a_vault_of_ones_own(indexed: tuple[Path, Path], tmp_path: Path) -> None
         )
         + "\n"
     )
-    where = ("--vault", folder, "--index-dir", index)
     alone = "retrieval.top_k=1,connected.context_chunks=1,connected.max=0"
     how = ("--compare", alone, "current", "--out", out, "--html", html, "--json")
-    result = call("eval", questions, *where, *how)
-    assert result.exit_code == 0, result.output
-    document = json.loads(result.stdout)
+    document = json.loads(printed("eval", questions, *options(*indexed), *how))
     assert document == json.loads(out.read_text())
     assert [row["setting"] for row in document["sets"][0]["rows"]] == [alone, "current"]
     page = html.read_text()

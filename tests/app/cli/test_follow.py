@@ -1,15 +1,12 @@
 """The commands that follow a vault, as processes over real files with the real model."""
 
-from __future__ import annotations
-
 import json
 import signal
 import subprocess
 import sys
-import urllib.request
 from pathlib import Path
-from typing import Any
 
+import httpx
 import psutil
 import pytest
 
@@ -20,15 +17,6 @@ from tests.support.real_index import lend_query_model
 pytestmark = [pytest.mark.model, pytest.mark.slow]
 
 LONG = 90.0
-
-
-def ask(url: str, path: str, body: dict[str, Any]) -> dict[str, Any]:
-    request = urllib.request.Request(
-        url + path, json.dumps(body).encode(), {"Content-Type": "application/json"}
-    )
-    with urllib.request.urlopen(request, timeout=30) as response:
-        found: dict[str, Any] = json.load(response)
-        return found
 
 
 def test_a_server_builds_follows_and_takes_its_follower_with_it(tmp_path: Path) -> None:
@@ -43,7 +31,8 @@ def test_a_server_builds_follows_and_takes_its_follower_with_it(tmp_path: Path) 
         (vault / "boats.md").write_text("# Boats\nThe ferry sails at nine.")
         until(lambda: _knows(layout, "boats.md", "nine"))
         until(lambda: _knows(layout, "tides.md", "surveyors"))
-        hits = ask(url, "/search", {"query": "who waits for the tide?"})["hits"]
+        found = httpx.post(f"{url}/search", json={"query": "who waits for the tide?"}, timeout=30)
+        hits = found.json()["hits"]
         assert "surveyors" in hits[0]["text"]
         assert not any("divers" in hit["text"] for hit in hits)
         state = read_watch_state(layout)

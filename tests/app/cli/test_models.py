@@ -1,14 +1,12 @@
 """``notehop models``: what is here and in use, and a fetch on the user's word."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.indexing.embed.fake_hub import COMMIT, NAME, NEEDED, Hub, running_hub
+from tests.indexing.embed.fake_hub import COMMIT, NAME, NEEDED, Hub, name_hub, running_hub
 from tests.support.product import run
 from tests.support.tables import rows
 
@@ -26,13 +24,8 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
     """The hub that the library asks, on the loopback, with a cross-encoder."""
-    from huggingface_hub import constants
-
     with running_hub() as server:
-        # Both are made of HF_ENDPOINT when the library is imported.
-        monkeypatch.setattr(constants, "ENDPOINT", server.url)
-        template = server.url + "/{repo_id}/resolve/{revision}/{filename}"
-        monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
+        name_hub(server, monkeypatch)
         shape = {"architectures": ["BertForSequenceClassification"]}
         server.files["config.json"] = json.dumps(shape).encode()
         yield server

@@ -1,7 +1,5 @@
 """``notehop plugin``: three files below .obsidian/plugins/notehop, and away again."""
 
-from __future__ import annotations
-
 import json
 import os
 from importlib.metadata import version
@@ -9,15 +7,15 @@ from pathlib import Path
 from shlex import quote
 
 import pytest
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
-from tests.support.product import app
+from tests.support import commands
 
 NAMES = ["main.js", "manifest.json", "styles.css"]
 
 
 def call(action: str, vault: Path, *more: str) -> Result:
-    return CliRunner().invoke(app, ["plugin", action, str(vault), *more])
+    return commands.call("plugin", action, vault, *more)
 
 
 @pytest.fixture

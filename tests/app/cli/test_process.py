@@ -1,7 +1,5 @@
 """Commands as processes: what they import, how they end, and what a running server does for them."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -9,17 +7,18 @@ import signal
 import subprocess
 import sys
 import threading
-import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
+import httpx
 import pytest
-from typer.testing import CliRunner
 
+from tests.support import commands
+from tests.support.commands import not_here, options
 from tests.support.processes import NOTEHOP, environment, notehop_serve
-from tests.support.product import IndexLayout, app
+from tests.support.product import IndexLayout
 from tests.support.tables import rows
 
 
@@ -62,8 +61,7 @@ def test_starting_loads_nothing_heavy() -> None:
 
 @pytest.mark.model
 def test_a_run_that_finds_nothing_changed_loads_no_model(indexed: tuple[Path, Path]) -> None:
-    folder, index = indexed
-    where = ("--vault", str(folder), "--index-dir", str(index))
+    where = options(*indexed)
     assert loaded((), "index", *where)[0] == "0 []"
     heavy = ("torch", "transformers", "chromadb", "llama_index", "onnxruntime")
     found, said = loaded(heavy, "index", *where)
@@ -79,13 +77,12 @@ def drain(terminal: IO[bytes]) -> None:
 
 @pytest.mark.model
 def test_a_terminal_is_told_at_once_that_notes_are_read(indexed: tuple[Path, Path]) -> None:
-    vault, index = indexed
-    command = [*NOTEHOP, "ask", "launch of Atlas", "--vault", vault, "--index-dir", index]
+    command = [*NOTEHOP, "ask", "launch of Atlas", *options(*indexed)]
     ours, theirs = os.openpty()
     with (
         os.fdopen(ours, "rb", buffering=0) as terminal,
         subprocess.Popen(
-            [*map(str, command)],
+            command,
             stdout=subprocess.PIPE,
             stderr=theirs,
             env=environment(TERM="xterm"),
@@ -107,14 +104,8 @@ def test_a_terminal_is_told_at_once_that_notes_are_read(indexed: tuple[Path, Pat
 @pytest.mark.model
 def test_serve_answers_and_stops_at_ctrl_c(indexed: tuple[Path, Path]) -> None:
     with notehop_serve(*indexed, watch=True) as (url, process):
-        request = urllib.request.Request(
-            f"{url}/query",
-            data=json.dumps({"query": "When is the launch of Atlas?"}).encode(),
-            headers={"content-type": "application/json"},
-        )
-        with urllib.request.urlopen(request, timeout=60) as response:
-            answer = json.load(response)
-        assert "14 June 2027" in answer["answer"]
+        asked = {"query": "When is the launch of Atlas?"}
+        assert "14 June 2027" in httpx.post(f"{url}/query", json=asked, timeout=60).text
         process.send_signal(signal.SIGINT)
         assert process.wait(30) == 0
         assert process.stderr.read() == ""
@@ -126,28 +117,20 @@ pytestmark = pytest.mark.model
 @pytest.fixture(scope="module")
 def where(indexed: tuple[Path, Path]) -> Iterator[list[str]]:
     """The options that name the small vault, for which a server runs."""
-    named = ["--vault", str(indexed[0]), "--index-dir", str(indexed[1])]
+    named = options(*indexed)
     layout = IndexLayout(indexed[1])
     with notehop_serve(*indexed) as (url, _):
         assert layout.server.is_file()
         # While it loads what it needs, it has no time for a client that waits 0.3 s.
-        body = json.dumps({"query": "launch"}).encode()
-        headers = {"content-type": "application/json"}
-        urllib.request.urlopen(
-            urllib.request.Request(f"{url}/search", data=body, headers=headers), timeout=60
-        ).close()
+        httpx.post(f"{url}/search", json={"query": "launch"}, timeout=60)
         yield named
     assert not layout.server.exists()
 
 
 def call(*arguments: str) -> tuple[int, str, str]:
-    result = CliRunner().invoke(app, arguments)
+    result = commands.call(*arguments)
     told = re.sub(r'"timings_ms": \{.*?\}', "", result.stdout, flags=re.DOTALL)
     return result.exit_code, told, result.stderr
-
-
-def not_here(*_: object) -> None:
-    raise AssertionError("the command did the work itself")
 
 
 @pytest.mark.parametrize(
@@ -166,9 +149,8 @@ def test_the_same_is_printed(
 
 def test_a_conversation_is_the_same(where: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     def talk() -> tuple[int, str]:
-        result = CliRunner().invoke(
-            app, ["chat", *where], input="When is the launch of Atlas?\n\n/new\nbread\n/quit\nx\n"
-        )
+        said = "When is the launch of Atlas?\n\n/new\nbread\n/quit\nx\n"
+        result = commands.call("chat", *where, input=said)
         return result.exit_code, result.stdout
 
     with monkeypatch.context() as patched:

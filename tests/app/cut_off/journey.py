@@ -7,8 +7,6 @@ Prints a line of JSON for each command: its name, its exit code, and what it wro
 Touches: vault-write (capture, and a note that changes), index, model, network (loopback).
 """
 
-from __future__ import annotations
-
 import json
 import signal
 import subprocess

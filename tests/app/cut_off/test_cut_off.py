@@ -6,8 +6,6 @@ sees each packet whoever sends it (onnxruntime, Chroma, tokenizers and uvloop ha
 own). What neither could see is refused by the namespace itself: there is no other machine in it.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -8,8 +8,6 @@ whose other end is this process, whoever sends it: native code is seen as Python
 Touches: network (of its namespace), ``FILE``: a line for each packet.
 """
 
-from __future__ import annotations
-
 import fcntl
 import ipaddress
 import os

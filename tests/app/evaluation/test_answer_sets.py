@@ -1,7 +1,5 @@
 """Questions to evaluate on: answer sets, golden sets, and those that a vault asks itself."""
 
-from __future__ import annotations
-
 import json
 import tarfile
 from dataclasses import replace
@@ -11,8 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.app.cli.test_cli import call, told
+from tests.app.cli.test_cli import told
 from tests.support import product, sample_index, tables
+from tests.support.commands import call, options, printed
 from tests.support.product import rows
 
 FACT: dict[str, Any] = {
@@ -31,12 +30,6 @@ def a_set(folder: Path, *rows: dict[str, Any]) -> Path:
     file = folder / "boats.jsonl"
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return file
-
-
-def printed(*arguments: object) -> str:
-    result = call(*arguments)
-    assert result.exit_code == 0, result.output
-    return result.stdout
 
 
 def hull(tmp_path: Path) -> product.AnswerQuestion:
@@ -100,11 +93,10 @@ def test_a_line_that_is_no_question(tmp_path: Path, row: dict[str, Any], said: s
 
 @pytest.mark.model
 def test_the_command(indexed: tuple[Path, Path], tmp_path: Path) -> None:
-    folder, index = indexed
     asked = {**FACT, "contains": ["14 June"], "notes": ["Atlas.md"]}
     asked["question"] = "When is the launch of Atlas?"
     file = a_set(tmp_path, asked, {**NEAR, "question": "qwrt zxpl?", "why": "gibberish"})
-    where = ("--vault", folder, "--index-dir", index)
+    where = options(*indexed)
     out = tmp_path / "found.json"
     compared = ("--compare", "retrieval.top_k=1", "current")
     shown = printed("eval", "--answers", file, *where, *compared, "--out", out)

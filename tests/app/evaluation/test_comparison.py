@@ -1,7 +1,5 @@
 """Measures of replies."""
 
-from __future__ import annotations
-
 from math import isnan, log2
 
 import numpy as np

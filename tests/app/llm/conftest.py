@@ -3,15 +3,13 @@
 Some of its notes are long, and one is hostile.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.app.llm.doors import Door, Doors
-from tests.support.llm_server import LlmServer, llm_server, says
+from tests.support.llm_server import LlmServer, llm_server
 from tests.support.notes import NOTES, write_notes
 
 REHEARSALS = "".join(
@@ -69,10 +67,7 @@ def _doors(indexed: tuple[Path, Path], _served: LlmServer) -> Iterator[Doors]:
 @pytest.fixture
 def server(_served: LlmServer) -> LlmServer:
     """The provider, with nothing said and nothing asked."""
-    _served.requests.clear()
-    _served.connections = 0
-    _served.key = None
-    _served.plays(says("Nothing was written down."))
+    _served.forget()
     return _served
 
 

@@ -1,7 +1,5 @@
 """The three doors to an answer: the server, the command line, and Python."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -12,15 +10,14 @@ from typing import Any
 from unittest import mock
 
 import httpx
-from typer.testing import CliRunner
 
+from tests.support.commands import options, printed
 from tests.support.llm_server import PATIENCE, LlmServer
 from tests.support.product import (
     DoneEvent,
     Place,
     TokenEvent,
     VaultHandle,
-    app,
     create_app,
     locate,
     open_place,
@@ -144,8 +141,5 @@ class Doors:
         return Heard(answer, answer["answer"])
 
     def command(self, *arguments: str, **given: Any) -> str:
-        where = ["--vault", str(self.vault), "--index-dir", str(self.index)]
         with mock.patch.dict(os.environ, self.environment(**given)):
-            done = CliRunner().invoke(app, [*arguments, *where])
-        assert done.exit_code == 0, done.output
-        return done.stdout
+            return printed(*arguments, *options(self.vault, self.index))

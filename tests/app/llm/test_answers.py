@@ -1,7 +1,5 @@
 """What a model writes comes through every door as it was written, less what it only invented."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.app.llm.doors import Door, Doors

@@ -1,7 +1,5 @@
 """Text of notes goes to this machine and to the hosts that the user named, and is written down."""
 
-from __future__ import annotations
-
 import json
 import socket
 from pathlib import Path

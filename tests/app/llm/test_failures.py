@@ -1,7 +1,5 @@
 """A provider that fails leaves nobody without an answer: the notes are quoted, and it says why."""
 
-from __future__ import annotations
-
 import socket
 
 import pytest

@@ -1,7 +1,5 @@
 """Text of notes and of models is data: neither breaks the frame, nor adds to what is cited."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

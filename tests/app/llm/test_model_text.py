@@ -1,7 +1,5 @@
 """What models write beside an answer, and what of a note would speak to a model in its own tokens."""
 
-from __future__ import annotations
-
 import json
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """An answer is handed on while it is written, and a model that nobody waits for is let go."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys
@@ -49,7 +47,7 @@ def test_each_piece_is_handed_on_before_the_next_is_said(server: LlmServer, door
         for number, (piece, gate) in enumerate(zip(pieces, gates, strict=True), start=1):
             name, data = next(events)
             assert (name, data["text"]) == ("token", piece)
-            assert len(server.request().sent) == number
+            assert server.request().sent == number
             gate.set()
         assert [name for name, _ in events] == ["done"]
 

@@ -1,7 +1,5 @@
 """What a citation is worth stands beside it: the words that bear it out, or that there are none."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

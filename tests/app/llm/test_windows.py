@@ -1,7 +1,5 @@
 """What goes to a model fits it, in whole sentences, sources first; what was left out is told."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

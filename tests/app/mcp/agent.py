@@ -1,7 +1,5 @@
 """An agent: the SDK's client, over either transport, to a server in a process of its own."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager

@@ -1,7 +1,5 @@
 """What an agent can do with the demo vault, over either transport, with the SDK's own client."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +7,9 @@ from pathlib import Path
 import pytest
 from mcp import MCPError, types
 
+from notehop import open_vault
 from tests.app.mcp.agent import Agent, agent, over_stdio, server
+from tests.app.mcp.test_hostile import server_of
 from tests.support.tables import rows
 
 pytestmark = pytest.mark.model
@@ -18,21 +18,27 @@ HOLLIN = "Projects/Hollin Reach/Hollin Reach.md"
 TIMELINE = "What is the timeline of Hollin Reach?"
 
 
-@pytest.fixture(scope="module", params=["stdio", "http", "http-modern"])
+@pytest.fixture(scope="module")
+def url(demo: tuple[Path, Path]) -> Iterator[str]:
+    with server(*demo) as found:
+        yield found
+
+
+@pytest.fixture(scope="module", params=["stdio", "legacy", "auto"])
 def one(request: pytest.FixtureRequest, demo: tuple[Path, Path]) -> Iterator[Agent]:
+    """Over each transport; that of HTTP in both of its modes."""
     if request.param == "stdio":
-        with agent(over_stdio(*demo)) as found:
-            yield found
-        return
-    mode = "auto" if request.param == "http-modern" else "legacy"
-    with server(*demo) as url, agent(f"{url}/mcp", mode) as found:
+        transport, mode = over_stdio(*demo), "legacy"
+    else:
+        transport, mode = f"{request.getfixturevalue('url')}/mcp", request.param
+    with agent(transport, mode) as found:
         yield found
 
 
 @pytest.fixture(scope="module")
 def local(demo: tuple[Path, Path]) -> Iterator[Agent]:
-    """Over one transport, for what no transport has a part in."""
-    with agent(over_stdio(*demo)) as found:
+    """In this process, for what no transport has a part in."""
+    with open_vault(demo[0], index_dir=demo[1]) as vault, agent(server_of(vault)) as found:
         yield found
 
 

@@ -1,7 +1,5 @@
 """No name that an agent hands over leads out of the vault, or to a note that is kept out of it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote

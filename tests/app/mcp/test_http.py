@@ -1,7 +1,5 @@
 """``/mcp`` stands behind the guards of the server, and takes noise as its transport says."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 

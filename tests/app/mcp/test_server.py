@@ -1,7 +1,5 @@
 """Tools of the MCP server, and the examples of its page."""
 
-from __future__ import annotations
-
 import json
 import logging
 import re
@@ -14,10 +12,10 @@ import anyio
 import pytest
 from mcp import Client, MCPError, types
 from mcp.server import Server
-from typer.testing import CliRunner
 
 from tests.app.api.fake_vault import FakeVault
 from tests.support import product
+from tests.support.commands import printed
 from tests.support.product import mcp_tools
 
 T = TypeVar("T")
@@ -162,6 +160,4 @@ def test_the_configurations_are_json_and_start_the_command() -> None:
     assert server["command"].endswith("/notehop")
     assert server["args"][0] == "mcp"
     assert second["mcpServers"]["notes"]["url"].endswith(product.http.PATH)
-    shown = CliRunner().invoke(product.app, ["mcp", "--help"], env={"COLUMNS": "100"})
-    assert shown.exit_code == 0
-    assert "--no-watch" in shown.output
+    assert "--no-watch" in printed("mcp", "--help", env={"COLUMNS": "100"})

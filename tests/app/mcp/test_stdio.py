@@ -1,7 +1,5 @@
 """``notehop mcp`` as a process: what it writes, how it takes noise, and how it ends."""
 
-from __future__ import annotations
-
 import json
 import signal
 import subprocess

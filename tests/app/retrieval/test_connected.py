@@ -1,7 +1,5 @@
 """The postprocessor over a readable index: whose links, which chunk, and what it says."""
 
-from __future__ import annotations
-
 import pytest
 from llama_index.core.schema import NodeWithScore, TextNode
 from pydantic import ValidationError

@@ -1,7 +1,5 @@
 """The example of docs/retrieval.md runs as it stands there, over a vault of four notes."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The fusion retriever: votes, failures, dispatch and widening, both ways to run it."""
 
-from __future__ import annotations
-
 import asyncio
 from functools import partial
 

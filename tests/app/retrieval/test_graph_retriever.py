@@ -1,7 +1,5 @@
 """Recall expansion: who joins, by which chunk, in which order, and where it ranks."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

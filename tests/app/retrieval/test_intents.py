@@ -1,12 +1,10 @@
-"""What a query is after: every rule by its example, and questions that no rule may take."""
-
-from __future__ import annotations
+"""What a query is after, the whole vault among it: each rule by its example, and what none may take."""
 
 from collections.abc import Collection
 
 import pytest
 
-from tests.support.product import RULES, Rule, about, names_of
+from tests.support.product import RULES, THEME_RULES, Rule, about, asks_for_themes, names_of
 from tests.support.product import intents_read as read
 from tests.support.tables import rows
 
@@ -51,3 +49,18 @@ def test_an_intent_that_is_named_needs_no_rule() -> None:
     assert about("Who is Priya?", "person").about == "Priya"
     assert about("Who is Priya?", "status").about == "Who is Priya?"
     assert about("Who is Priya?", "status").intent == "status"
+
+
+@pytest.mark.parametrize("rule", THEME_RULES, ids=lambda rule: rule.example)
+def test_a_rule_of_themes_takes_its_example(rule: Rule) -> None:
+    assert asks_for_themes(rule.example) == rule.about
+
+
+@pytest.mark.parametrize(("question", "about"), rows(__file__, "themes_as_people_write"))
+def test_themes_as_people_write(question: str, about: str | None) -> None:
+    assert asks_for_themes(question) == about
+
+
+@pytest.mark.parametrize("question", rows(__file__, "other_questions_are_after_no_themes"))
+def test_other_questions_are_after_no_themes(question: str) -> None:
+    assert asks_for_themes(question) is None

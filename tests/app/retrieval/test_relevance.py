@@ -1,7 +1,5 @@
 """Words that say little: common in the vault, of templates, of lists of links."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """The rerank as a stage: what is scored, what moves, and what happens when it cannot be had."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Sequence
 

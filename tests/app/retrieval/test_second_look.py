@@ -1,7 +1,5 @@
 """The second look: with what it asks, where its hits stand, and what they say."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

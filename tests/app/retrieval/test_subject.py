@@ -1,7 +1,5 @@
 """What a query is about: names that stand in it, whole or in part."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.support.fake_index import FakeIndex

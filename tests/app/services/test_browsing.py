@@ -1,7 +1,5 @@
 """What is linked around notes is listed and drawn as it stands in the vault now."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

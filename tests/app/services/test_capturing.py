@@ -1,7 +1,5 @@
 """A text is kept whatever becomes of the look-up, and what it has to do with is named, with its link."""
 
-from __future__ import annotations
-
 import logging
 import threading
 from collections.abc import Iterator

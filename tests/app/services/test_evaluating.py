@@ -1,7 +1,5 @@
 """A vault and golden sets are evaluated by the product's own search, with the real model."""
 
-from __future__ import annotations
-
 import json
 import tarfile
 from dataclasses import replace
@@ -84,7 +82,7 @@ def test_a_golden_set_brings_its_vault(
 def test_a_vault_asks_itself_and_nothing_is_written(demo: tuple[Path, Path]) -> None:
     place = product.locate(demo[0], index_dir=demo[1])
     before = state(demo[0]) | state(demo[1])
-    found = list(product.evaluate_vault(place, None, product.Plan(questions=12), product.Silent()))
+    found = list(product.evaluate_vault(place, None, product.Plan(questions=6), product.Silent()))
     assert dict((state(demo[0]) | state(demo[1])).items() ^ before.items()) == {}
     kinds = [one.name.removeprefix(f"{place.name}: ") for one in found]
     assert kinds == ["headings", "aliases", "anchors", "held-out links"]
@@ -92,7 +90,7 @@ def test_a_vault_asks_itself_and_nothing_is_written(demo: tuple[Path, Path]) -> 
     assert current["aliases"]["notes.hit@1"].value == 1
     assert current["headings"]["chunks.recall@5"].value > 0.7
     assert current["anchors"]["notes.recall@20"].value > 0.5
-    assert all(len(one.questions) <= 12 for one in found)
+    assert all(len(one.questions) <= 6 for one in found)
     assert found[2].warnings == {}
 
 

@@ -1,7 +1,5 @@
 """A follow-up is understood after what was said before it, and never brings in anything else."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path

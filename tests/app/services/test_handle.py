@@ -1,7 +1,5 @@
 """An opened vault answers with evidence, at once or in events, with the real model and a real index."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path

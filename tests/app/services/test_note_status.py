@@ -1,7 +1,5 @@
 """What is said of one note: what the index knows of it, or why it knows nothing."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

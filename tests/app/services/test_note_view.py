@@ -1,7 +1,5 @@
 """A note is read as it is now, or not at all."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The time that a question names, as days."""
 
-from __future__ import annotations
-
 from datetime import date
 
 import pytest

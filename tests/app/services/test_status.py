@@ -1,7 +1,5 @@
 """The state of an index, of the language model and of what went where; changes counted beside queries."""
 
-from __future__ import annotations
-
 import json
 import os
 import threading
@@ -11,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from tests.support import product
+from tests.support.commands import options, printed
 from tests.support.notes import built
 
 pytestmark = pytest.mark.model
@@ -131,12 +129,6 @@ def call(log: product.EgressLog, host: str, notes: tuple[str, ...], **changed: A
     return log.begin(host=host, notes=notes, **{**told, **changed})
 
 
-def shown(*arguments: str) -> str:
-    result = CliRunner().invoke(product.app, ["status", *arguments])
-    assert result.exit_code == 0, result.output
-    return result.stdout
-
-
 @pytest.fixture
 def logged(tmp_path: Path) -> tuple[Path, Path]:
     """A vault that is not indexed, and a folder with a log of four calls."""
@@ -183,37 +175,15 @@ def test_what_went_where(logged: tuple[Path, Path]) -> None:
 
 def test_a_person_is_told(logged: tuple[Path, Path]) -> None:
     vault, index = logged
-    where = ["--vault", str(vault), "--index-dir", str(index)]
-    said = shown("--egress", *where)
+    where = options(vault, index)
+    said = printed("status", "--egress", *where)
     assert "api.openai.com  3 calls, 1 failed, 3.0 kB out, 0.3 kB in" in said
     assert "127.0.0.1 (this machine)  1 call" in said
     assert "themes: not over" in said
     assert "answer: ok, try 2" in said
     assert "0.md, 1.md, 2.md, and 2 more" in said
     assert said.index("themes: not over") < said.index("answer: server")
-    assert len(json.loads(shown("--egress", "--json", *where))["calls"]) == 4
-
-
-class Clock:
-    """Stands still until it is set."""
-
-    now = 100.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-def test_a_count_is_kept_for_a_while() -> None:
-    clock, counts = Clock(), iter([3, 4])
-    count = product.PendingCount(lambda: next(counts), clock)
-    count.begin()
-    assert count.value() == 3
-    clock.now += product.FRESH - 0.1
-    count.begin()
-    assert count.value() == 3
-    clock.now += 0.2
-    count.begin()
-    assert count.value() == 4
+    assert len(json.loads(printed("status", "--egress", "--json", *where))["calls"]) == 4
 
 
 def test_a_count_under_way_is_dropped_when_the_index_moves() -> None:
@@ -226,7 +196,7 @@ def test_a_count_under_way_is_dropped_when_the_index_moves() -> None:
             return 3
         return 0
 
-    count = product.PendingCount(tally, Clock(), lambda: generation[0])
+    count = product.PendingCount(tally, state=lambda: generation[0])
     count.begin()
     [old] = [one for one in threading.enumerate() if one.name == "notehop-scan"]
     generation[0] = 2
@@ -252,12 +222,3 @@ def test_a_slow_count_holds_nobody_up() -> None:
     go.set()
     counting.join(10)
     assert count.value() == 7
-
-
-def test_a_vault_that_cannot_be_listed_is_no_failure() -> None:
-    def fail() -> int:
-        raise product.VaultError("gone")
-
-    count = product.PendingCount(fail)
-    count.begin()
-    assert count.value() is None

@@ -1,7 +1,5 @@
 """The themes of a vault, as an opened vault lists them and answers from them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Whatever a note, a snippet or an answer holds: nothing of it runs, loads or leads astray."""
 
-from __future__ import annotations
-
 import re
 from html.parser import HTMLParser
 from pathlib import Path

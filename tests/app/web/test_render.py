@@ -1,7 +1,5 @@
 """The page: its routes, and Markdown as it is shown."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Kills a writer at times that nobody chose, over a vault that goes on changing."""
 
-from __future__ import annotations
-
 import random
 import shutil
 import signal

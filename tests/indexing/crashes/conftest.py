@@ -1,7 +1,5 @@
 """Processes that may be killed."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 from collections.abc import Iterator

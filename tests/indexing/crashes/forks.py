@@ -5,8 +5,6 @@ importing the product takes seconds, a fork milliseconds. The vector store must 
 a fork: its threads would be missing in the child.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import signal

@@ -1,7 +1,5 @@
 """Ways in which a disk, a sync tool or a person harms a file or folder."""
 
-from __future__ import annotations
-
 import os
 import random
 import shutil

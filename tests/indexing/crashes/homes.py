@@ -1,7 +1,5 @@
 """A home (a vault and its index), what it is put back to, and what must hold of it after a kill."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Mapping
 from pathlib import Path

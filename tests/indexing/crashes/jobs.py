@@ -1,7 +1,5 @@
 """What is done to an index in a process of its own, which may not outlive it."""
 
-from __future__ import annotations
-
 import os
 import resource
 import signal

@@ -1,7 +1,5 @@
 """A disk that is full or cannot be written: an error that says so, the old index, nothing lost."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

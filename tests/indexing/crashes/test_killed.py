@@ -1,7 +1,5 @@
 """Writers that are killed: at random times, while others read, again and again; nothing is lost."""
 
-from __future__ import annotations
-
 import signal
 import threading
 from pathlib import Path

@@ -4,8 +4,6 @@ At once, a reader sees the old or the new generation; after the next run, the in
 built from nothing is.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -41,25 +39,9 @@ def some(names: Sequence[str]) -> list[int]:
     return list(range(2, len(names), max(1, len(names) // 9)))
 
 
-def of_the_exchange(names: Sequence[str]) -> list[int]:
-    """Those at which a rebuilt index takes the place of the old one."""
-    return [at for at, name in enumerate(names) if name.startswith(("rebuild-", "current-"))]
-
-
-def of_the_catalog(names: Sequence[str]) -> list[int]:
-    """Those at which a run locks and writes the catalog, and withdraws notes from it."""
-    return [at for at in each(names) if names[at].startswith(("catalog-", "lock-", "purge-"))]
-
-
-def of_the_exchange_there(names: Sequence[str]) -> list[int]:
-    """Those of the exchange that a server has a part in, and the one before."""
-    wanted = ("catalog-committed", "rebuild-catalog-in-force", "current-replaced")
-    return [at for at in each(names) if names[at] in wanted]
-
-
-def of_the_mirror(names: Sequence[str]) -> list[int]:
-    """Those at which the mirror in Chroma is removed and written."""
-    return [at for at in each(names) if names[at].startswith("mirror-")]
+def starting(*beginnings: str) -> Choose:
+    """The first pass of each point whose name begins so."""
+    return lambda names: [at for at in each(names) if names[at].startswith(beginnings)]
 
 
 def edited(forks: Forks, folder: Path, server: PostgresServer | None = None) -> Home:
@@ -103,27 +85,29 @@ def test_a_mirror_that_takes_in_edits(forks: Forks, folder: Path) -> None:
     forks.index(home.path, mirror=True)
     write(home.vault, {path: text for path, text in EDITS.items() if text is not None})
     (home.vault / "Secret.md").unlink()
-    kill_at_points(forks, home, of_the_mirror, batch=1_000, mirror=True)
+    kill_at_points(forks, home, starting("mirror-"), batch=1_000, mirror=True)
 
 
 @pytest.mark.services
 @pytest.mark.slow
 def test_a_run_over_edits_on_a_server(forks: Forks, folder: Path, postgres: PostgresServer) -> None:
     home = edited(forks, folder, postgres)
-    kill_at_points(forks, home, of_the_catalog, batch=1_000)
+    kill_at_points(forks, home, starting("catalog-", "lock-", "purge-"), batch=1_000)
 
 
 @pytest.mark.services
 @pytest.mark.slow
 def test_a_rebuild_on_a_server(forks: Forks, folder: Path, postgres: PostgresServer) -> None:
     home = edited(forks, folder, postgres)
-    kill_at_points(forks, home, of_the_exchange_there, rebuild=True)
+    # Those that a server has a part in, and the one before.
+    there = starting("catalog-committed", "rebuild-catalog-in-force", "current-replaced")
+    kill_at_points(forks, home, there, rebuild=True)
 
 
 @pytest.mark.slow
 def test_a_rebuild(forks: Forks, folder: Path) -> None:
     home = edited(forks, folder)
-    kill_at_points(forks, home, of_the_exchange, rebuild=True)
+    kill_at_points(forks, home, starting("rebuild-", "current-"), rebuild=True)
 
 
 def test_a_run_that_mends(forks: Forks, folder: Path) -> None:

@@ -1,7 +1,5 @@
 """Imports what jobs do, by doing it once: imported where jobs are forked, so that none imports it again."""
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 

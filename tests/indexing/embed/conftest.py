@@ -1,7 +1,5 @@
 """A tiny sentence-transformers model, made on the spot, and settings that name it."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable
 from pathlib import Path

@@ -1,13 +1,13 @@
 """A hub of models on the loopback, for whatever fetches one."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
 
 COMMIT = "c" * 40
 NAME = "someone/tiny"
@@ -105,3 +105,12 @@ def running_hub() -> Iterator[Hub]:
     server.shutdown()
     thread.join()
     server.server_close()
+
+
+def name_hub(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the library ask this hub: what it takes from HF_ENDPOINT when it is imported."""
+    from huggingface_hub import constants
+
+    monkeypatch.setattr(constants, "ENDPOINT", hub.url)
+    template = hub.url + "/{repo_id}/resolve/{revision}/{filename}"
+    monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)

@@ -1,10 +1,7 @@
 """The bulk door: order, length, prompts, precision and progress of passages through torch."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
-from threading import Barrier, get_ident
 
 import numpy as np
 import pytest
@@ -43,25 +40,6 @@ def test_passes_side_by_side_give_the_same_vectors(tiny: Tiny) -> None:
     assert np.allclose(two.embed(texts, seen.append), one.embed(texts), atol=1e-6)
     assert seen == sorted(seen)
     assert seen[-1] == len(texts)
-
-
-def test_passes_side_by_side_use_every_thread(tiny: Tiny) -> None:
-    import torch
-
-    before = torch.get_num_threads()
-    bulk = load_bulk(tiny(batch_size=1, threads=7))
-    torch.set_num_threads(before)
-    used: dict[int, int] = {}
-    together = Barrier(4)
-
-    def note(*_: object) -> None:
-        if get_ident() not in used:
-            used[get_ident()] = torch.get_num_threads()
-            together.wait(30)
-
-    bulk.model[0].register_forward_pre_hook(note)
-    bulk.embed(["plan"] * 40)
-    assert sorted(used.values()) == [1, 2, 2, 2]
 
 
 def test_prompts_stand_before_queries_and_passages(make_model: MakeModel) -> None:
@@ -128,11 +106,3 @@ def test_the_bundled_model_in_the_best_precision_agrees_with_float32() -> None:
     assert (rows * alone).sum(axis=1).min() >= 0.9995
     ask = exact.vectors(["when do we launch?", "how do I bake?"], "query")
     assert (ask @ rows.T).argmax(axis=1).tolist() == [0, 2]
-
-
-def test_widths_are_few_and_little_wider() -> None:
-    from tests.support.product import even_width
-
-    widths = [even_width(size) for size in range(513)]
-    assert all(size <= width <= size * 17 / 16 for size, width in enumerate(widths))
-    assert len(set(widths)) == 33 + 4 * 16

@@ -1,7 +1,5 @@
 """A model's own files say how long its vectors are, and what names it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The model of the extra `multilingual`: its two doors agree, and it reads many languages."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The ONNX door gives torch's vectors without torch, or says why it cannot."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import resource

@@ -1,7 +1,5 @@
 """The graph: what a link resolves to, the rank of notes, and their communities."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

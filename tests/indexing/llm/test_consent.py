@@ -1,7 +1,5 @@
 """What leaves the machine: to whom, by whose consent, with which certificate, and what is logged."""
 
-from __future__ import annotations
-
 import datetime
 import ipaddress
 import logging

@@ -1,7 +1,5 @@
 """Each provider as its settings make it: what it sends, hands on, and says is missing."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

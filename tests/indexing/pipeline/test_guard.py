@@ -1,7 +1,5 @@
 """A vault that is not there is not taken for one whose notes were deleted; what a disk may do to it."""
 
-from __future__ import annotations
-
 import errno
 import os
 import time

@@ -1,7 +1,5 @@
 """What a run reads, embeds and writes, and what it leaves alone."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from pathlib import Path

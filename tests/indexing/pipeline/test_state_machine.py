@@ -4,8 +4,6 @@ Catalog, graph, PageRank, lexical ranks, vectors: see ``machine/contents.py`` fo
 ``machine/rules.py`` for the edits, and ``tests/soak/soak_long.py`` for hours of it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

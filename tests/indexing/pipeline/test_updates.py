@@ -1,7 +1,5 @@
 """Updates of some paths, the language of a vault, and notes that mean harm."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The catalog: what a commit writes is what every later reading gives."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The mirror in Chroma: what other LlamaIndex programs find in it, and what becomes of a bad one."""
 
-from __future__ import annotations
-
 import sqlite3
 import sys
 from contextlib import closing

@@ -1,7 +1,5 @@
 """Where an index lives, that nothing else is removed with it, and that one process writes it."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

@@ -1,7 +1,5 @@
 """The lexical index: its ranking against the formula, and exactness while chunks come and go."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The catalog on a server: one writer on all machines, nothing twice, nothing half, clear words."""
 
-from __future__ import annotations
-
 import random
 import signal
 import string
@@ -14,8 +12,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from tests.support.chroma_run import free_port
 from tests.support.postgres import PASSWORD, PostgresServer
+from tests.support.processes import free_port
 from tests.support.product import (
     Batch,
     Catalog,

@@ -1,7 +1,5 @@
 """Vectors are exact, in one order, and the same after saving; readers name another model's index."""
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 

@@ -1,12 +1,8 @@
 """Vectors on a Chroma server: what searches find while it is filled, behind, down, killed, or empty."""
 
-from __future__ import annotations
-
 import json
 import random
 import shutil
-import subprocess
-import sys
 import threading
 import zlib
 from collections.abc import Iterator, Sequence
@@ -182,42 +178,6 @@ def test_it_finds_what_memory_finds_and_holds_no_vector(bench: Bench) -> None:
                     other.chunk_vectors.similarities(query, ids),
                     equal_nan=True,
                 )
-
-
-# In a process of its own: Chroma's client leaves its sockets open.
-STOCK = """
-import json, sys
-import chromadb
-from llama_index.core import VectorStoreIndex
-from llama_index.core.embeddings import MockEmbedding
-from llama_index.core.schema import QueryBundle
-from llama_index.vector_stores.chroma import ChromaVectorStore
-
-port, name, query = json.load(sys.stdin)
-settings = chromadb.Settings(anonymized_telemetry=False)
-collection = chromadb.HttpClient(port=port, settings=settings).get_collection(
-    name, embedding_function=None
-)
-store = ChromaVectorStore(chroma_collection=collection)
-index = VectorStoreIndex.from_vector_store(store, embed_model=MockEmbedding(len(query)))
-[first, *_] = index.as_retriever(similarity_top_k=3).retrieve(QueryBundle("", embedding=query))
-print(json.dumps([first.text, first.metadata["path"]]))
-"""
-
-
-def test_a_stock_llamaindex_program_reads_it(bench: Bench, chroma: ChromaRun) -> None:
-    bench.index()
-    with bench.catalog() as catalog:
-        name = collection_name(stamp_of(catalog.meta()))
-    asked = [chroma.port, name, bench.model.embed([SECRET])[0].tolist()]
-    told = subprocess.run(
-        [sys.executable, "-c", STOCK],
-        input=json.dumps(asked),
-        capture_output=True,
-        check=True,
-        text=True,
-    )
-    assert json.loads(told.stdout) == [SECRET, "Secret.md"]
 
 
 def test_what_the_server_lacks_is_found_and_what_is_gone_is_not(bench: Bench) -> None:

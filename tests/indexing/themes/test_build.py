@@ -1,7 +1,5 @@
 """Themes come of the links, last while notes change, and hold nothing of what is not indexed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

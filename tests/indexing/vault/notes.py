@@ -1,7 +1,5 @@
 """Short ways to parse a text and to say what was found, for the tests of this folder."""
 
-from __future__ import annotations
-
 from tests.support.product import CommentLinks, Note, parse_note, plain_text
 
 

@@ -1,7 +1,5 @@
 """Front matter: what is one, what is read from it, what it means, and what a name says."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

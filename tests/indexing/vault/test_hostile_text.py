@@ -1,7 +1,5 @@
 """Bytes and texts that no note should be, and what holds for every note, whatever is in it."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Links of a note: their places, their sentences, and the public list of their targets."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

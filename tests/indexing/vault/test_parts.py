@@ -1,7 +1,5 @@
 """What a note is made of: headings and sections, blocks, tags, plain text, sentences."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Which files of a vault are found, which are kept out, and how one is opened."""
 
-from __future__ import annotations
-
 import errno
 import os
 import re

@@ -1,7 +1,5 @@
 """What the system reports of a real folder."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A follower over a real folder, with a model a person can read."""
 
-from __future__ import annotations
-
 import errno
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Filters as they are written, and what they leave."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date

@@ -1,7 +1,5 @@
 """What is wrong with an index is found, and the command that the doctor names repairs it."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sqlite3

@@ -1,7 +1,5 @@
 """What the doctor says of links, names and notes, read from the files alone."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Everything that an index says of its vault, as values that can be compared."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A vault under edits, the index that follows it with its readers, and one built from nothing."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil

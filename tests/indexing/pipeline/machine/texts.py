@@ -1,7 +1,5 @@
 """What notes of the machine say: strategies for texts, and small edits of one."""
 
-from __future__ import annotations
-
 import re
 from unicodedata import normalize
 
