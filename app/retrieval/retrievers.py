@@ -205,7 +205,7 @@ def newest_notes(
     notes = narrowed.notes
     found: list[ChunkId] = []
     templates: list[ChunkId] = []
-    for path in filter(notes, view.labels.newest_first()):
+    for path in filter(notes, view.labels.newest_first(notes.only)):
         ids = allowed_among(view.chunk_ids_of(path), narrowed.allowed)[:1]
         if any(chunk.text.strip() for chunk in view.chunks(ids).values()):
             (templates if is_template(path) else found).extend(ids)

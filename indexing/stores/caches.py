@@ -189,4 +189,4 @@ class QueryCache:
         self.filters: BoundedCache[tuple[Any, ...], frozenset[str]] = BoundedCache(16)
         # Of a generation whose vectors a server holds; the last are those that the server lacks.
         self.vectors: BoundedCache[ChunkId, Matrix] = BoundedCache(10_000)
-        self.newer: BoundedCache[int, list[ChunkId] | None] = BoundedCache(2)
+        self.newer: BoundedCache[int, VectorIndex | None] = BoundedCache(2)

@@ -1,4 +1,4 @@
-"""The database that holds a catalog: a file of SQLite, or one on a server (``served/postgres.py``)."""
+"""The database that holds a catalog: a file of SQLite. One on a server: ``served/postgres_database.py``."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from sqlalchemy import (
     inspect,
 )
 from sqlalchemy.engine import Connection
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, DisconnectionError, SQLAlchemyError
 from sqlalchemy.ext.compiler import compiles
-from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
+from sqlalchemy.pool import QueuePool
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 
@@ -31,6 +31,7 @@ from notehop.config import errors
 from notehop.indexing.stores.layout import CatalogAddress
 
 Result = TypeVar("Result")
+Made = TypeVar("Made", bound=sqlite3.Connection)
 
 REBUILD = "run: notehop index --rebuild"
 
@@ -141,19 +142,19 @@ class Database:
             raise errors.IndexMissing(f"{path}: no index yet; run: notehop index")
         self.path = path
         self.label = str(path)
-        self._file: tuple[int, int] | None = None
+        self._file: tuple[int, ...] = ()
 
         def connect() -> sqlite3.Connection:
             if create:
                 # For its owner alone; the journal gets the rights of the file.
                 with suppress(OSError):
                     path.touch(0o600, exist_ok=False)
-            if self._file is None:
+            if not self._file:
                 # Before it is opened: one that is replaced meanwhile is looked at again.
-                self._file = _file_id(path)
+                self._file = _marks(path)[:2]
             if read_only:
                 return _reading(path)
-            connection = _connected(path, "?mode=rwc")
+            connection = _connected(path, "?mode=rwc", sqlite3.Connection)
             # FULL: a generation number once seen must not come back with other content, and
             # vectors are deleted on the word of a commit. What leaves the index leaves its file: a
             # deleted row is overwritten.
@@ -167,7 +168,7 @@ class Database:
             "sqlite+pysqlite://", creator=connect, poolclass=QueuePool, pool_size=8, max_overflow=-1
         )
         event.listen(self._engine, "begin", _begin)
-        event.listen(self._engine, "checkin", _used_once)
+        event.listen(self._engine, "checkout", _refuse_older)
 
     def close(self) -> None:
         """Close every connection; the last process to do so folds the journal back."""
@@ -257,7 +258,7 @@ class Database:
     @property
     def replaced(self) -> bool:
         """Whether other tables stand there than were opened."""
-        return _file_id(self.path) != self._file
+        return _marks(self.path)[:2] != self._file
 
     @property
     def size(self) -> int:
@@ -274,6 +275,9 @@ class Database:
     @staticmethod
     def failure(exc: Exception, label: str, *, writing: bool) -> errors.IndexFailure:
         """What an exception of the database or its driver is for us."""
+        if isinstance(exc, SQLAlchemyError) and not isinstance(exc, DBAPIError):
+            # Of a connection that is closed, or of a value: it may quote the texts of a statement.
+            return errors.IndexFailure(f"{label}: the database failed ({type(exc).__name__})")
         # Rows that are read as the driver gives them raise its own errors, and of a text only that it
         # is no UTF-8. SQLite quotes a text that it cannot decode, whole: that of a note is for no log.
         cause = exc.orig if isinstance(exc, DBAPIError) else exc
@@ -303,12 +307,13 @@ class Database:
 
 
 class _ImmutableConnection(sqlite3.Connection):
-    """A connection that takes the file for one that nobody writes."""
+    """A connection that takes the file at a path for one that nobody writes, as it was ``seen``."""
+
+    path: Path
+    seen: tuple[int, ...]
 
 
-def _connected(
-    path: Path, mode: str, kind: type[sqlite3.Connection] = sqlite3.Connection
-) -> sqlite3.Connection:
+def _connected(path: Path, mode: str, kind: type[Made]) -> Made:
     # isolation_level None: Python would start transactions only before writes, and a reader
     # needs one to see a single generation.
     return sqlite3.connect(
@@ -325,22 +330,35 @@ def _reading(path: Path) -> sqlite3.Connection:
     # Reading in WAL mode writes to the -shm file, which is made with the first question. Where that
     # cannot be, the disk is full or the folder read-only, the file alone says everything if nothing
     # waits in the journal.
-    connection = _connected(path, "?mode=ro")
+    connection = _connected(path, "?mode=ro", sqlite3.Connection)
     try:
         connection.execute("SELECT count(*) FROM sqlite_master").fetchall()
     except sqlite3.Error as exc:
         connection.close()
         if _primary(exc) not in _REFUSED or _has_journal(path):
             raise
-        connection = _connected(path, "?mode=ro&immutable=1", _ImmutableConnection)
+        seen = _marks(path)
+        connection = unwritten = _connected(path, "?mode=ro&immutable=1", _ImmutableConnection)
+        unwritten.path, unwritten.seen = path, seen
     connection.execute("PRAGMA query_only=ON")
     return connection
 
 
-def _used_once(connection: Any, entry: ConnectionPoolEntry) -> None:
-    """Let the next query find out whether there is room again and somebody writes."""
-    if isinstance(connection, _ImmutableConnection):
-        entry.invalidate(soft=True)
+def _refuse_older(connection: Any, *_: object) -> None:
+    """Have the pool open the file anew where somebody wrote it, or does."""
+    if isinstance(connection, _ImmutableConnection) and (
+        connection.seen != _marks(connection.path) or _has_journal(connection.path)
+    ):
+        raise DisconnectionError
+
+
+def _marks(path: Path) -> tuple[int, ...]:
+    """What tells a file from another one, and from what it was before somebody wrote it."""
+    try:
+        found = path.stat()
+    except OSError:
+        return ()
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def _begin(connection: Connection) -> None:
@@ -359,11 +377,3 @@ def _primary(cause: Any) -> int | None:
     """The primary result code of an error of SQLite; None for another's."""
     code: int | None = getattr(cause, "sqlite_errorcode", None)
     return None if code is None else code & 0xFF
-
-
-def _file_id(path: Path) -> tuple[int, int] | None:
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino

@@ -192,8 +192,15 @@ class NoteLabels:
         query = select(_ROW.name).where(_ROW.name.startswith(_PROPERTY)).distinct()
         return sorted(self._view.answer(query, lambda row: row[0].removeprefix(_PROPERTY)))
 
-    def newest_first(self) -> Iterator[str]:
-        """The notes, newest first, ties by path; 10,000 take some 15 ms."""
+    def newest_first(self, only: Paths | None = None) -> Iterator[str]:
+        """The notes, newest first, ties by path; 10,000 take some 15 ms.
+
+        :param only: where these are few, no others are given.
+        """
+        if only is not None and len(only) <= _PAGE:
+            dates = self._view.dates(only)
+            yield from sorted(sorted(dates), key=dates.__getitem__, reverse=True)
+            return
         newest = select(_ROW.path).where(_ROW.name == DATE).order_by(_ROW.value.desc(), _ROW.path)
         seen, count = 0, _PAGE
         while True:

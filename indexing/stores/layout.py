@@ -21,7 +21,7 @@ from urllib.parse import parse_qs, urlsplit
 from pydantic import TypeAdapter
 
 from notehop.config import Settings
-from notehop.config.errors import IndexFailure, IndexUnwritable, UsageError
+from notehop.config.errors import IndexDamaged, IndexFailure, IndexUnwritable, UsageError
 from notehop.indexing import faults
 
 Read = TypeVar("Read")
@@ -62,7 +62,10 @@ CatalogAddress = Path | ServerCatalog  # where a catalog is: a file of SQLite, o
 
 
 _MADE_ANEW = re.compile("index-[0-9a-f]{8}")
-"""Names of the folders in which rebuilds make an index."""
+"""Names of the folders in which rebuilds make an index. They have no marker of their own."""
+
+_FORMER = ("next", "replaced")
+"""Names of such folders, with a marker, that a former version used."""
 
 
 class _Place:
@@ -118,20 +121,46 @@ class IndexLayout:
 
     @property
     def home(self) -> Path:
-        """The folder that holds the index in force, or the one that is being made; IndexFailure if
-        the file that names it cannot be read."""
+        """The folder that holds the index in force, or the one that is being made.
+
+        Where the file that names it is lost or says nothing, and no index lies in the folder itself,
+        it is the only whole one that a rebuild made.
+
+        :raises IndexFailure: if that file cannot be read.
+        :raises IndexDamaged: if it is lost, and several are whole.
+        """
         if self.made_in is not None:
             return self.root / self.made_in
+        if (name := self._named()) is not None:
+            return self.root / name
+        if self.database is not None or (self.root / "catalog.sqlite").exists():
+            return self.root
+        # The catalog's state is written last.
+        whole = sorted(
+            file.parent
+            for file in self.root.glob("index-*/catalog.json")
+            if _MADE_ANEW.fullmatch(file.parent.name) and (file.parent / "catalog.sqlite").exists()
+        )
+        if len(whole) > 1:
+            names = " or ".join(path.name for path in whole)
+            raise IndexDamaged(
+                f"{self.current}: does not say which index is in force; write {names} there (the one "
+                "that was written last, if in doubt), or delete those folders and run: notehop index"
+            )
+        return whole[0] if whole else self.root
+
+    def _named(self) -> str | None:
+        """The name of the folder that is said to hold the index in force; None for no such name."""
         try:
             name = self.current.read_text("utf-8", "replace").strip()
         except (FileNotFoundError, NotADirectoryError):
-            return self.root
+            return None
         except OSError as exc:
             raise IndexFailure(
                 f"{self.current}: cannot be read ({exc.strerror or exc}); mend the permissions of "
                 "the folder"
             ) from exc
-        return self.root / name if _MADE_ANEW.fullmatch(name) else self.root
+        return name if _MADE_ANEW.fullmatch(name) else None
 
     @property
     def catalog(self) -> CatalogAddress:
@@ -158,14 +187,28 @@ class IndexLayout:
         return IndexLayout(self.root, database, f"index-{uuid.uuid4().hex[:8]}")
 
     def left_over(self) -> list[Path]:
-        """The folders of indexes that a rebuild replaced, or did not finish."""
+        """What is there of indexes that a rebuild replaced, or did not finish: their folders, and files
+        and folders of a first one."""
         home = self.home
-        return [
+        if home != self.root:
+            first = IndexLayout(self.root, self.database, "").contents
+        elif self.database is None and not self.catalog_file.exists():
+            # Which of them was in force is not known.
+            return []
+        else:
+            first = ()
+        # An index of another vault may lie in this folder: it has a marker, and a name of its own.
+        folders = [
             path
             for path in self.root.iterdir()
             if path != home
-            and (_MADE_ANEW.fullmatch(path.name) or (path / self.marker.name).is_file())
+            and (
+                path.name in _FORMER
+                if (path / self.marker.name).is_file()
+                else _MADE_ANEW.fullmatch(path.name)
+            )
         ]
+        return [*folders, *(path for path in first if path.exists())]
 
     def put_in_force(self, made: IndexLayout) -> None:
         """Let a whole, closed index, made :meth:`beside` this one, take its place.
@@ -187,20 +230,25 @@ class IndexLayout:
         self.remove_left_over()
 
     def remove_left_over(self) -> None:
-        """Remove indexes that are not in force: replaced, or never whole. The caller holds the lock.
+        """Remove indexes that are not in force: replaced, or never whole. What the system does not let
+        go, as a file that is open, the next call removes. The caller holds the lock.
 
+        :raises IndexDamaged: as :attr:`home`.
         :raises IndexUnwritable: if the disk refuses.
         """
         try:
-            paths = self.left_over()
-            if self.home != self.root:
-                paths += IndexLayout(self.root, self.database, "").contents
-            for path in paths:
-                if path.is_dir():
-                    shutil.rmtree(path)
+            for path in self.left_over():
+                if path.is_dir() and not path.is_symlink():
+                    shutil.rmtree(path, ignore_errors=True)
                 else:
-                    path.unlink(missing_ok=True)
+                    with suppress(OSError):
+                        path.unlink()
                 faults.point("rebuild-former-removed")
+            home = self.home
+            if not home.is_dir():
+                self.current.unlink()
+            elif home != self.root and self._named() is None:
+                replace_file(self.current, f"{home.name}\n")
         except OSError as exc:
             raise unwritable(self.root, exc) from exc
         if self.database is not None:

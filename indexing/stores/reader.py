@@ -33,7 +33,7 @@ from notehop.indexing.stores.catalog import (
 )
 from notehop.indexing.stores.database import damaged
 from notehop.indexing.stores.labels import NoteLabels
-from notehop.indexing.stores.layout import IndexLayout
+from notehop.indexing.stores.layout import CatalogAddress, IndexLayout
 from notehop.indexing.stores.lexical import DEFAULT_RANKING, LexicalIndex, Ranking
 from notehop.indexing.stores.link_graph import Ranks
 from notehop.indexing.stores.lock import WriterLock
@@ -266,7 +266,7 @@ class Reader:
         self._limits = limits
         self._turn = threading.Lock()
         self._ranks = Ranks()
-        self._catalog, self._generation = self._opened()
+        self._address, self._catalog, self._generation = self._opened()
         self._since = time.monotonic()
         self._listener: CommitListener | None = None
 
@@ -282,7 +282,7 @@ class Reader:
             with self._turn:
                 if self._is_replaced():
                     old = self._catalog
-                    self._catalog, self._generation = self._opened()
+                    self._address, self._catalog, self._generation = self._opened()
                     old.close()
                 catalog, known = self._catalog, self._generation
             # Outside: of those that wait for a server that is away, none waits for another.
@@ -364,10 +364,10 @@ class Reader:
         # A reader for measuring shows less.
         return Snapshot(generation, view, self._ranks, self._server)
 
-    def _opened(self) -> tuple[Catalog, Generation]:
+    def _opened(self) -> tuple[CatalogAddress, Catalog, Generation]:
         if not self._read_only:
             self.layout.close_to_others()
-        self._address = self.layout.catalog
+        address = self.layout.catalog
         catalog = Catalog.of(self.layout)
         if not self._read_only:
             catalog.snapshot_ended = self._forget_withdrawn
@@ -383,7 +383,7 @@ class Reader:
                 and state.generation > (generation := catalog.generation)
             ):
                 raise _went_back(catalog.label, generation)
-            return catalog, held
+            return address, catalog, held
         except BaseException:
             catalog.close()
             raise

@@ -90,9 +90,11 @@ def test_filters_alone_list_the_newest_notes_without_a_model(
     monkeypatch.setattr("notehop.app.services.engine.load_query", load)
     with open_vault(demo[0], index_dir=demo[1]) as vault:
         found = vault.search("tag:daily before:2026-10-01", top_k=3)
+        most = vault.search("-tag:fish -path:*.canvas", top_k=2)
         answer = vault.ask("", filters={"tag": "fish"})
         assert not vault.ready
     assert [hit.title for hit in found.hits] == ["2026-09-30", "2026-09-29", "2026-09-28"]
+    assert [hit.title for hit in most.hits] == ["2026-10-09", "2026-10-08"]
     assert [hit.score for hit in found.hits] == sorted(hit.score for hit in found.hits)[::-1]
     assert found.connected_notes == []
     assert (answer.mode, answer.citations) == ("none", [])

@@ -28,7 +28,12 @@ from notehop.indexing.stores.served.chroma_server import (
     ServerCollection,
     ServerFailed,
 )
-from notehop.indexing.stores.served.chroma_vectors import ENOUGH, ServedState, collection_name
+from notehop.indexing.stores.served.chroma_vectors import (
+    ENOUGH,
+    LEAST_RECALL,
+    ServedState,
+    collection_name,
+)
 
 GRAPH: dict[str, str | int | float | bool] = {
     "space": "cosine",
@@ -43,6 +48,12 @@ GRAPH: dict[str, str | int | float | bool] = {
 
 NEAREST = 100  # the hits that recall is measured of: as many as the semantic ranking gives a fusion
 _AT_ONCE = 300  # rows of a request: some 2 MB, and what hosted servers take
+_NOTES_AT_ONCE = 200  # notes that are looked up on the server together
+_MANY_NOTES = (
+    2_000  # changed notes from which all ids are listed: filters of Chroma look at every row
+)
+_PROBES = 32  # passages that are searched for by their own vectors, to see that they can be found
+_ITSELF = 0.999  # cosine of a passage to what a search by its own vector finds first
 _QUESTIONS = 64  # vectors whose nearest passages recall is measured of
 _REMEASURED = 256  # one of so many passages written anew, and recall is measured again
 
@@ -123,23 +134,27 @@ class _ServedMirror:
             found = server.create(self.name, GRAPH, state.metadata())
             faults.point("collection-made")
         wanted = {one for ids in self.view.chunk_ids().values() for one in ids}
-        whole = state.generation == state.toward == now
-        if whole and server.count(found) == len(wanted):
-            _, matrix = self.view.vectors("chunks", sorted(wanted)[:1])
-            least = ENOUGH * min(NEAREST, len(matrix) and len(wanted))
-            if least and len(server.nearest(found, matrix, NEAREST)[0]) < least:
-                raise ServerFailed(f"{server.origin}: the Chroma server does not find its passages")
+        count = server.count(found)
+        if state.generation == state.toward == now and count == len(wanted):
+            self._probe(found, state, wanted)
             return True
+        lost = not state.generation or count != state.chunks
         if state.generation:
             state = replace(state, toward=now)
             found = server.annotate(found, state.metadata())
-        there = set(server.ids(found))
+        # A first fill that was cut off holds rows of the generation that it began with, or later ones.
+        changed = self.view.changed_paths(state.generation or state.toward)
+        new = {key.id for key in self.view.chunk_keys(changed)}
+        if lost or len(changed) > _MANY_NOTES:
+            there = set(server.ids(found))
+            new |= wanted - there
+        else:
+            there = {
+                one for some in slices(changed, _NOTES_AT_ONCE) for one in server.ids(found, some)
+            }
         # First what is to be seen by nobody any more.
         for some in slices(sorted(there - wanted), _AT_ONCE):
             server.delete(found, some)
-        # A first fill that was cut off holds rows of the generation that it began with, or later ones.
-        changed = self.view.changed_paths(state.generation or state.toward)
-        new = (wanted - there) | {key.id for key in self.view.chunk_keys(changed)}
         self.progress.stage("Copying to the Chroma server", len(new), "passages")
         for some in slices(sorted(new), _AT_ONCE):
             if self.interrupted():
@@ -152,12 +167,36 @@ class _ServedMirror:
                 f"{server.origin}: the Chroma server holds {count:,} of {len(wanted):,} passages that "
                 "were written; see what it logs"
             )
+        if state.generation:
+            # One that was just filled is as good as it gets: how good, its recall says.
+            self._probe(found, state, wanted)
         recall = state.recall
         if recall is None or len(new) * _REMEASURED >= len(wanted):
             recall = self._recall(found)
         server.annotate(found, ServedState(now, now, len(wanted), recall).metadata())
         faults.point("collection-whole")
         return True
+
+    def _probe(self, collection: ServerCollection, state: ServedState, ids: set[str]) -> None:
+        """ServerFailed if too few passages are found by their own vectors."""
+        drawn = sorted(ids)[:: max(1, -(-len(ids) // _PROBES))]
+        probes, matrix = self.view.vectors("chunks", drawn)
+        if not probes:
+            return
+        named = self.server.nearest(collection, matrix, 1)
+        first = dict(zip(*self.view.vectors("chunks", chain(*named)), strict=True))
+        # By likeness: of equal passages any may come first; and one without direction is like none.
+        found = sum(
+            not probe.any() or any(first[one] @ probe > _ITSELF for one in some if one in first)
+            for probe, some in zip(matrix, named, strict=True)
+        )
+        # Passages that are much alike hide each other from a graph.
+        least = ENOUGH if (state.recall or 0.0) >= LEAST_RECALL else 0.5
+        if found < least * len(probes):
+            raise ServerFailed(
+                f"{self.server.origin}: a search on the Chroma server finds {found} of {len(probes)} "
+                "passages; see what it logs"
+            )
 
     def _recall(self, collection: ServerCollection) -> float | None:
         """The share of the nearest passages that the server names, as searches ask; None for none."""

@@ -136,11 +136,14 @@ class ChromaServer:
     def count(self, collection: ServerCollection) -> int:
         return self._ask(int, "GET", f"{collection.path}/count")
 
-    def ids(self, collection: ServerCollection) -> list[str]:
-        """The ids of all its rows."""
+    def ids(
+        self, collection: ServerCollection, documents: Sequence[str] | None = None
+    ) -> list[str]:
+        """The ids of its rows: all, or those whose ``document_id`` is one of these."""
         found: list[str] = []
+        where = {} if documents is None else {"where": {"document_id": {"$in": list(documents)}}}
         while True:
-            asked = {"include": [], "limit": _PAGE, "offset": len(found)}
+            asked = {"include": [], "limit": _PAGE, "offset": len(found), **where}
             page = self._ask(list[str], "POST", f"{collection.path}/get", asked, key="ids")
             found += page
             if len(page) < _PAGE:

@@ -31,8 +31,8 @@ look at every row."""
 
 _MOST_CANDIDATES = 2_500  # candidates above which comparing everything is no slower
 
-_MOST_NEWER = 5_000
-"""Passages that the server lacks up to which they are compared beside its candidates."""
+_MOST_NEWER = 20_000
+"""Passages that the server lacks up to which they are held in memory: 30 MB."""
 
 LEAST_RECALL = 0.95
 """Recall below which candidates are not asked for: a graph finds little of passages that are all much
@@ -154,7 +154,7 @@ class ServedVectors:
     def _candidates(
         self, vector: Matrix, k: int, among: Collection[str] | None
     ) -> list[ChunkId] | None:
-        """What the server names, and what it lacks; None where that is not enough;
+        """What the server names, and the nearest of what it lacks; None where that is not enough;
         VectorServerError if that is the server's fault."""
         allowed = self._paths if among is None else among
         spread = len(self._paths) / len(allowed)
@@ -189,15 +189,19 @@ class ServedVectors:
         if among is not None and len(found) < k:
             # Nearer ones may stand behind those that filters took away.
             return None
-        return list(dict.fromkeys([*found, *(one for one in newer if one in allowed)]))
+        return list(dict.fromkeys([*found, *(one for one, _ in newer.top(vector, k, among))]))
 
-    def _newer(self, generation: int) -> list[ChunkId] | None:
-        """The passages that a server of a generation lacks; None if they are too many."""
+    def _newer(self, generation: int) -> VectorIndex | None:
+        """The vectors that a server of a generation lacks; None if they are too many."""
 
-        def read(_: object) -> dict[int, list[ChunkId] | None]:
+        def read(_: object) -> dict[int, VectorIndex | None]:
             changed = self._view.changed_paths(generation) if generation else ()
             ids = [key.id for key in self._view.chunk_keys(changed)]
-            return {generation: ids if generation and len(ids) <= _MOST_NEWER else None}
+            if not generation or len(ids) > _MOST_NEWER:
+                return {generation: None}
+            found, matrix = self._view.vectors("chunks", ids)
+            empty = VectorIndex.empty(self.dimensions)
+            return {generation: empty.with_ids(found, found, matrix) if found else empty}
 
         return self._cache.newer.get([generation], read)[generation]
 

@@ -198,7 +198,8 @@ class PostgresDatabase(Database):
 
 
 def put_in_force(server: ServerCatalog) -> None:
-    """Let the catalog that a rebuild has made be the one in force; nothing if there is none."""
+    """Let the catalog that a rebuild has made be the one in force; nothing if there is none. This
+    process holds the writer lock."""
     table = _table(server)
 
     def work(connection: Connection) -> None:
@@ -211,7 +212,8 @@ def put_in_force(server: ServerCatalog) -> None:
 
 
 def remove_replaced(server: ServerCatalog) -> None:
-    """Remove the catalogs that are not in force, but for those that somebody reads."""
+    """Remove the catalogs that are not in force, but for those that somebody reads. This process holds
+    the writer lock."""
     table = _table(server)
 
     def work(connection: Connection) -> None:
@@ -238,7 +240,8 @@ def remove_replaced(server: ServerCatalog) -> None:
 def _in_session(
     server: ServerCatalog, work: Callable[[Connection], Result], engine: Engine | None = None
 ) -> Result:
-    """Do work in a transaction of the session that holds the writer lock, else of the engine."""
+    """Do work in a transaction of the session that holds the writer lock, else of the engine; where
+    there is none, this process has to hold the lock."""
 
     def attempt() -> Result:
         source = _held.get((server.url, server.schema)) or engine

@@ -4,6 +4,7 @@ Until then queries answer right, or give an error that names the command. Never 
 """
 
 import hashlib
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -170,6 +171,47 @@ def test_a_journal_that_is_garbage(forks: Forks, whole: Whole) -> None:
         assert not differing(found, forks.content(whole.home.path, "anew"))
     finally:
         whole.home.restore()
+
+
+@pytest.mark.parametrize("text", [None, "", "index-\0\n"])
+def test_without_the_line_that_names_it_the_index_of_a_rebuild_is_found(
+    forks: Forks, whole: Whole, text: str | None
+) -> None:
+    layout = whole.home.layout
+    forks.index(whole.home.path, rebuild=True)
+    home, line = layout.home, layout.current.read_text()
+    harm.gone(layout.current) if text is None else layout.current.write_text(text)
+    assert forks.read(whole.home.path)["chunks"] == whole.seen["chunks"]
+    done = forks.index(whole.home.path).told
+    assert (done["error"], done["asked"], layout.home) == (None, [], home)
+    assert layout.current.read_text() == line
+
+
+def test_of_two_that_may_be_in_force_none_is_removed(forks: Forks, whole: Whole) -> None:
+    layout = whole.home.layout
+    forks.index(whole.home.path, rebuild=True)
+    other = layout.root / "index-00000000"
+    shutil.copytree(layout.home, other)
+    layout.current.unlink()
+    for told in (forks.read(whole.home.path), forks.index(whole.home.path).told):
+        assert "does not say which index is in force" in told["error"]
+        assert told["error"].endswith("run: notehop index")
+    layout.current.write_text(other.name)
+    check_queries(forks, whole)
+    assert forks.index(whole.home.path).told["error"] is None
+    assert (layout.home, layout.left_over()) == (other, [])
+
+
+@pytest.mark.parametrize("rebuild", [False, True])
+def test_a_folder_in_force_that_is_gone_is_made_anew(
+    forks: Forks, whole: Whole, *, rebuild: bool
+) -> None:
+    layout = whole.home.layout
+    forks.index(whole.home.path, rebuild=True)
+    shutil.rmtree(layout.home)
+    assert forks.read(whole.home.path)["error"].endswith("run: notehop index")
+    assert forks.index(whole.home.path, rebuild=rebuild).told["error"] is None
+    assert forks.read(whole.home.path)["chunks"] == whole.seen["chunks"]
 
 
 def test_a_catalog_that_went_back_is_said_to_have(forks: Forks, whole: Whole) -> None:

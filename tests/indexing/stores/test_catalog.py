@@ -11,6 +11,8 @@ from tests.support.product import (
     METADATA,
     Batch,
     Catalog,
+    IndexDamaged,
+    IndexFailure,
     NoteRecord,
     NoteRow,
     NoteStatus,
@@ -53,6 +55,14 @@ def test_a_chunk_keeps_its_generation_until_its_tokens_change(filled: Catalog) -
     assert [key.generation for key in filled.chunk_keys(["Plan.md"])] == [3, 2]
     assert [key.id for key in filled.chunk_keys() if key.generation > 2] == [retagged.id]
     assert dict(filled.chunk_tokens([retagged.id, "none"])) == {retagged.id: tokens}
+
+
+def test_a_snapshot_that_was_closed_is_no_damage(filled: Catalog) -> None:
+    view = filled.snapshot()
+    view.close()
+    with pytest.raises(IndexFailure, match="the database failed") as caught:
+        view.meta()
+    assert not isinstance(caught.value, IndexDamaged)
 
 
 def test_a_question_for_some_rows_reads_no_others(filled: Catalog) -> None:

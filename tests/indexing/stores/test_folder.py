@@ -132,3 +132,29 @@ def test_a_folder_of_something_else_is_not_used(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="not of an index"):
         layout.create(tmp_path / "vault")
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def test_what_a_rebuild_leaves_is_removed_and_nothing_else(
+    layout: IndexLayout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An index of another vault may lie in the folder, and a file may be open somewhere."""
+    layout.create(Path("vault"))
+    layout.catalog_file.touch()
+    work = IndexLayout(layout.root / "work")
+    work.create(Path("other"))
+    layout.beside().home.symlink_to(layout.root.parent)
+    cut_off = layout.beside().home
+    cut_off.mkdir()
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOTEMPTY, "Directory not empty")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("os.rmdir", refuse)
+        layout.remove_left_over()
+    assert layout.left_over() == [cut_off]
+    layout.current.write_text(cut_off.name)
+    assert layout.left_over() == [layout.root / "catalog.sqlite"]
+    layout.remove_left_over()
+    assert layout.left_over() == []
+    assert work.marker.is_file()

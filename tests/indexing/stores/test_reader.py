@@ -9,13 +9,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.product import (
+    Batch,
+    Catalog,
     IndexDamaged,
+    IndexMismatch,
     Ranking,
     Reader,
     VectorIndex,
     write_vectors,
 )
-from tests.support.sample_index import DIMENSIONS, SampleIndex, matrix_of, record, vector_of
+from tests.support.sample_index import (
+    DIMENSIONS,
+    FINGERPRINT,
+    SampleIndex,
+    matrix_of,
+    record,
+    vector_of,
+)
 
 IDS = ["a", "b", "c", "d", "e"]
 QUERY = vector_of("query")
@@ -144,3 +154,18 @@ def test_the_ranking_acts_when_a_query_is_answered(tmp_path: Path) -> None:
     with Reader(index.layout, ranking=by_title) as reader, reader.snapshot() as snapshot:
         assert snapshot.lexical_top(["alpha"], 9) == []
         assert len(snapshot.lexical_top(["Plan"], 9)) == 1
+
+
+def test_an_index_made_anew_with_other_settings_is_refused_time_after_time(tmp_path: Path) -> None:
+    index = SampleIndex(tmp_path / "index")
+    index.write(record("Plan.md", "alpha beta"))
+    with Reader(index.layout, {"model": FINGERPRINT["model"]}) as reader:
+        made = index.layout.beside()
+        made.home.mkdir()
+        with Catalog.open(made.catalog, create=True) as catalog:
+            catalog.commit(Batch(meta={"fingerprint": {**FINGERPRINT, "model": "another"}}))
+        # What is left of the former one stays, as after a kill.
+        index.layout.current.write_text(made.home.name)
+        for _ in range(2):
+            with pytest.raises(IndexMismatch):
+                reader.snapshot()

@@ -112,6 +112,15 @@ def begin_rebuild(place: Place) -> None:
     place.layout.beside().home.mkdir()
 
 
+def keep_former(place: Place) -> None:
+    home = place.layout.beside().home
+    home.mkdir()
+    for path in filter(Path.exists, place.layout.contents):
+        path.rename(home / path.name)
+    (place.layout.root / "vectors").mkdir()
+    place.layout.current.write_text(home.name)
+
+
 HARMS: dict[str, tuple[Callable[[Place], None], str, str, str, bool]] = {
     "no vectors": (remove("vectors"), "vectors", "cannot be read", INDEX, True),
     "vectors cut short": (cut("vectors/chunks.vectors"), "vectors", "cannot be read", INDEX, True),
@@ -131,6 +140,7 @@ HARMS: dict[str, tuple[Callable[[Place], None], str, str, str, bool]] = {
     "door rotten": (rot("model/export.json"), "model", "the model for queries", INDEX, True),
     "mark of a run": (touch("purge"), "purge", "a run was cut off", INDEX, False),
     "half a rebuild": (begin_rebuild, "rebuild", "a rebuild was cut off", INDEX, False),
+    "half a removal": (keep_former, "rebuild", "a rebuild was cut off", INDEX, False),
     "half a run": (
         sql("UPDATE meta SET value='true' WHERE key='under_way'"),
         "catalog", "the last run was cut off", INDEX, True),
