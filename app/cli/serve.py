@@ -29,7 +29,7 @@ def _few_arenas() -> None:
         import ctypes
 
         with suppress(AttributeError, OSError):  # another C library
-            ctypes.CDLL(None).mallopt(-8, 2)  # M_ARENA_MAX
+            ctypes.CDLL(None).mallopt(-8, 1)  # M_ARENA_MAX
 
 
 def _without_scipy() -> None:
