@@ -121,7 +121,10 @@ def test_links_that_are_held_out_bring_nothing(place: product.Place) -> None:
             assert view.pagerank["Plan.md"] < rank
 
 
-def test_links_taken_out_are_suggested_again(place: product.Place, tmp_path: Path) -> None:
+def test_links_taken_out_are_suggested_again(
+    place: product.Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(CACHE))
     before = state(place.vault) | state(place.layout.root)
     found = product.evaluate_suggestions(place, tmp_path / "work", product.Silent(), share=0.9)
     assert (found.notes, found.pairs) == (4, 2)
