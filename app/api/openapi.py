@@ -80,12 +80,11 @@ THEMES = {
 BROWSES = {
     "around": _example("The notes that link to one, and those it links to", seeds=["Hollin Reach"]),
     "far": _example(
-        "Two links forward, the newest first, with the passages that they lead to",
+        "Two links forward, the newest first",
         seeds=["Hollin Reach", "People/Gwen Aldous.md"],
         depth=2,
         direction="forward",
         rank="recency",
-        results="chunks",
         max=10,
     ),
 }

@@ -161,7 +161,6 @@ def browse(
     rank: Literal["pagerank", "recency", "edges"] = option(
         "pagerank", "--rank", "By PageRank, by last change, or by number of links."
     ),
-    chunks: bool = option(False, "--chunks", "The passages that the links lead to or stand in."),
     most: int = option(20, "--max", "Notes at most.", min=1, max=100),
 ) -> None:
     """List the notes that are linked with a note, best first."""
@@ -175,7 +174,6 @@ def browse(
         "depth": depth,
         "direction": direction,
         "rank": rank,
-        "results": "chunks" if chunks else "notes",
         "max": most,
         "filters": filters.given(),
     }

@@ -12,7 +12,7 @@ from notehop.app.cli.output import headline, show, show_line, title_of, warn, wr
 from notehop.app.cli.show_answer import snippet
 from notehop.indexing.graph.resolve import ResolvedLink, Status
 from notehop.indexing.report import Report, report_lines, warning_lines
-from notehop.indexing.shown import counted, location, on_one_line, shown_time
+from notehop.indexing.shown import counted, on_one_line, shown_time
 
 _ARROWS = {"forward": "→", "backward": "←", "both": "↔"}
 
@@ -21,16 +21,13 @@ def show_browse(found: models.BrowseResult, asked: models.BrowseQuery) -> None:
     """Print the notes around the seeds, best first."""
     for seed in found.seeds:
         show_line((seed.title, "bold cyan"), "  ", (seed.path, "dim"))
-    whole = asked.results == "notes"
     for note in found.notes:
-        place = note.path if whole else location(note.path, note.lines, note.heading)
         told = [counted(note.edges, "link")]
         if note.depth > 1:
             told.append(f"{note.depth} links away")
         if asked.rank == "recency":
             told.append(f"changed {shown_time(note.modified)}")
-        title = title_of(note.title, note.heading)
-        headline(f"{_ARROWS[note.way]} {title}", f"{place}  ({', '.join(told)})")
+        headline(f"{_ARROWS[note.way]} {note.title}", f"{note.path}  ({', '.join(told)})")
         if note.text.strip():
             show((snippet(note.text), "dim"), written_by(note.written_by), indent=4)
         link = note.links[0]
@@ -39,7 +36,7 @@ def show_browse(found: models.BrowseResult, asked: models.BrowseQuery) -> None:
     if not found.notes:
         show("\nNothing is linked there." if not found.total else "\nNothing is left.")
     elif found.total > len(found.notes):
-        more = counted(found.total, "note" if whole else "passage")
+        more = counted(found.total, "note")
         show((f"\n{len(found.notes)} of {more}; --max {asked.max} is the most", "dim"))
 
 

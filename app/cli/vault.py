@@ -193,22 +193,17 @@ def capture(
 
 def status(
     options: Common,
-    note: str | None = argument(None, "[NOTE]", "A note of the vault."),
     egress: bool = option(False, "--egress", "What went to which host for language models."),
 ) -> None:
-    """Say what the index holds and whether it is up to date, or what it knows of a note."""
+    """Say what the index holds and whether it is up to date."""
     from notehop.app.cli.show_status import show_egress, show_status
-    from notehop.app.services.status import egress_report, index_status, note_status
+    from notehop.app.services.status import egress_report, index_status
 
-    if egress and note is not None:
-        raise UsageError("--egress is of the whole index: leave the note out")
     place = options.place()
     if egress:
         options.print(egress_report(place), show_egress)
     else:
-        options.print(
-            index_status(place) if note is None else note_status(place, note), show_status
-        )
+        options.print(index_status(place), show_status)
 
 
 def doctor(
