@@ -12,7 +12,7 @@ from notehop.app.cli.output import headline, show, show_line, title_of, warn, wr
 from notehop.app.cli.show_answer import snippet
 from notehop.indexing.graph.resolve import ResolvedLink, Status
 from notehop.indexing.report import Report, report_lines, warning_lines
-from notehop.indexing.shown import counted, on_one_line, shown_time
+from notehop.indexing.shown import counted, shown_time
 
 _ARROWS = {"forward": "→", "backward": "←", "both": "↔"}
 
@@ -134,66 +134,13 @@ def show_links(found: Sequence[ResolvedLink]) -> None:
     show(f"{counted(len(found), 'link')}{f': {told}' if told else ''}")
 
 
-_ORIGINS = {
-    "bundled": "comes with notehop",
-    "extra": "extra `multilingual`",
-    "hub": "hub cache",
-    "folder": "folder",
-    "missing": "not on this machine",
-}
-_KINDS = {"embedding": "embedding", "reranker": "cross-encoder", "unknown": "of unknown kind"}
-
-_SEVERAL = 6  # languages that are named; of more the number is told
-
-
-def show_models(held: models.ModelList) -> None:
-    """Print the models, those in use first."""
-    for number, model in enumerate(held.models):
-        if number:
-            show("")
-        used = f"  in use: {', '.join(model.used_by)}" if model.used_by else ""
-        show_line((model.name, "bold"), (used, "green"))
-        show_line((_described(model), "dim"), indent=2)
-        if model.folder is not None:
-            show_line((model.folder, "dim"), indent=2)
-    if held.others:
-        others = counted(held.others, "model") + " of other kinds, or not whole, in " + held.cache
-        show("\n", (on_one_line(others), "dim"))
-    if held.exports_bytes:
-        size = f"{held.exports_bytes / 1e6:,.1f} MB"
-        told = f"exported for queries, shared by all indexes: {size} in {held.exports}"
-        show("\n", (on_one_line(told), "dim"))
-    warn([model.problem for model in held.models if model.problem])
-
-
-def show_pulled(pulled: models.PulledModel, *, dry_run: bool) -> None:
+def show_pulled(pulled: models.PulledModel) -> None:
     """Print what became of a fetch, and how to use the model."""
-    if dry_run and pulled.folder is None:
-        for name in pulled.files:
-            show_line(name, indent=2)
-        return
     done = "fetched" if pulled.fetched else "here already"
-    show_line((pulled.name, "bold"), f" {done}: {pulled.folder or ''}")
-    if pulled.setting is None:
-        show("It is neither an embedding model nor a cross-encoder that notehop knows.")
-        return
-    then = ", then run: notehop index --rebuild" if pulled.kind == "embedding" else ""
-    show_line(f'To use it, set {pulled.setting} = "{pulled.name}"{then}')
-
-
-def _described(model: models.HeldModel) -> str:
-    told = [_KINDS[model.kind], _ORIGINS[model.origin]]
-    if model.bytes is not None:
-        told.append(f"{model.bytes / 1e6:,.1f} MB")
-    if model.dimensions is not None:
-        told.append(f"{model.dimensions} dimensions")
-    if model.languages == ["mul"]:
-        told.append("many languages")
-    elif len(model.languages) > _SEVERAL:
-        told.append(counted(len(model.languages), "language"))
-    elif model.languages:
-        told.append(" ".join(model.languages))
-    return ", ".join(told)
+    show_line((pulled.name, "bold"), f" {done}: {pulled.folder}")
+    show(
+        "To use it, name it in rerank.model; or in embedding.model, then run: notehop index --rebuild"
+    )
 
 
 def show_captured(found: models.Captured) -> None:

@@ -224,43 +224,17 @@ def doctor(
 
 def models(
     options: Common,
-    action: Literal["pull"] | None = argument(
-        None, "[pull]", "Fetch a model from its hub.", show_default=False
-    ),
-    name: str | None = argument(None, "[NAME]", "Its name there: org/model.", show_default=False),
-    dry_run: bool = option(
-        False, "--dry-run", "Only say what would be fetched, from where, how large."
-    ),
+    action: Literal["pull"] = argument(..., "pull", "Fetch a model."),  # noqa: ARG001
+    name: str = argument(..., "NAME", "Its name there: org/model."),
 ) -> None:
-    """List the models on this machine and which are in use, or fetch one from its hub."""
-    if action is None:
-        if dry_run:
-            raise UsageError("--dry-run is for: notehop models pull NAME")
-        from notehop.app.cli.show_lists import show_models
-        from notehop.app.services.models import held_models
-        from notehop.app.services.open_vault import NoVault
-        from notehop.config import load_settings
-
-        try:
-            settings = options.place().settings
-        except NoVault:
-            settings = load_settings(config_file=options.config)
-        options.print(held_models(settings), show_models)
-        return
-    if name is None:
-        raise UsageError("name the model to fetch, as its hub does: notehop models pull org/model")
+    """Fetch an embedding model or a cross-encoder from its hub."""
     from notehop.app.cli.output import err
     from notehop.app.cli.show_lists import show_pulled
     from notehop.app.services.models import pull_model
     from notehop.indexing.report import terminal_progress
 
-    pulled = pull_model(
-        name,
-        terminal_progress(),
-        say=lambda text: err().print(text, soft_wrap=True),
-        dry_run=dry_run,
-    )
-    options.print(pulled, partial(show_pulled, dry_run=dry_run))
+    pulled = pull_model(name, terminal_progress(), lambda text: err().print(text, soft_wrap=True))
+    options.print(pulled, show_pulled)
 
 
 def plugin(

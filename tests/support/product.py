@@ -138,7 +138,7 @@ _HOMES: dict[str, str] = {
         "model_identity native_dimensions describe_model MIN_COSINE PROBES"
     ),
     "notehop.indexing.embed.models": (
-        "ask_hub=ask BUNDLED_NAME cached_folder cached_models fetch_model=fetch INSTALLED "
+        "ask_hub=ask BUNDLED_NAME cached_folder fetch_model=fetch INSTALLED "
         "installed_file MULTILINGUAL_NAME"
     ),
     "notehop.indexing.embed.onnx_embedding": "load_query QueryEmbedder",
