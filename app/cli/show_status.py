@@ -128,9 +128,7 @@ def _index_rows(told: models.IndexStatus) -> Iterator[tuple[str, str | None]]:
     yield "vault", told.vault
     yield "index", told.index_dir
     yield "catalog", None if told.catalog.startswith(told.index_dir) else told.catalog
-    largest = sorted(told.sizes.items(), key=lambda item: (-item[1], item[0]))
-    sizes = ", ".join(f"{name} {shown_size(count)}" for name, count in largest if count)
-    yield "size", f"{shown_size(told.bytes)}: {sizes}"
+    yield "size", shown_size(told.bytes)
     if (asked := told.vector_server) is not None:
         parts = [f"at {asked.url}, collection {asked.collection}"]
         if asked.generation is not None:

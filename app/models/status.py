@@ -238,8 +238,7 @@ class IndexStatus(Strict):
 
     ``catalog`` is the file, or the database on a server, that holds its rows. ``updated`` is when
     its newest generation was written, in seconds since the epoch, ``age`` the seconds since.
-    ``bytes`` is its size on disk, ``sizes`` that of each part (``catalog``,
-    ``vectors``, ``chroma``, ``lexical``, ``model``, ``other``). ``problem`` says why the settings
+    ``bytes`` is its size on disk. ``problem`` says why the settings
     in force cannot use it; None if they can. ``passed_over`` are files that are no part of the
     vault, or could not be looked at. ``pending`` is None when the vault cannot be looked at.
     ``chroma_generation`` is that of the copy in Chroma, which no search reads; None for no copy.
@@ -262,7 +261,6 @@ class IndexStatus(Strict):
     updated: float
     age: float
     bytes: int
-    sizes: dict[str, int]
     notes: dict[str, int]
     chunks: int
     links: dict[str, int]

@@ -148,10 +148,6 @@ def pending_changes(place: Place, catalog: Catalog) -> Changes:
     return changes_since(catalog, scan(place.vault, settings), settings.max_note_bytes)
 
 
-PARTS = ("catalog", "vectors", "chroma", "lexical", "model", "other")
-"""The parts of an index folder by which its size is told."""
-
-
 def index_status(place: Place) -> models.IndexStatus:
     """Describe the index of a vault.
 
@@ -172,9 +168,10 @@ def index_status(place: Place) -> models.IndexStatus:
         except (errors.IndexMismatch, errors.ModelError) as exc:
             problem = str(exc)
         updated = float(view.meta().get("written", 0.0))
-        sizes, mirror = _sizes(layout), read_mirror(layout)
+        mirror = read_mirror(layout)
+        size = _size(layout.root)
         if layout.database is not None:
-            sizes["catalog"] = catalog.database.size
+            size += catalog.database.size
         pending = shared = None
         # What the index holds can be said without the vault.
         with suppress(errors.NotehopError):
@@ -192,8 +189,7 @@ def index_status(place: Place) -> models.IndexStatus:
             "generation": view.generation,
             "updated": updated,
             "age": max(0.0, round(time.time() - updated, 3)),
-            "bytes": sum(sizes.values()),
-            "sizes": sizes,
+            "bytes": size,
             "notes": dict(counts.notes),
             "chunks": counts.chunks,
             "links": dict(counts.links),
@@ -238,6 +234,17 @@ def opened(place: Place) -> Iterator[tuple[Catalog, CatalogSnapshot]]:
         yield catalog, view
 
 
+def _size(root: Path) -> int:
+    """The bytes of the files in a folder."""
+    size = 0
+    for folder, _, names in os.walk(root):
+        for name in names:
+            # A writer may just have taken it away.
+            with suppress(OSError):
+                size += Path(folder, name).stat().st_size
+    return size
+
+
 def _under_way(layout: IndexLayout) -> str:
     """Who makes the index that is not there, or why the last run did not."""
     if (writer := read_holder(layout)) is not None:
@@ -246,17 +253,3 @@ def _under_way(layout: IndexLayout) -> str:
     if last is not None and last.error is not None:
         return f" (the run of {shown_time(last.ended)} failed: {last.error})"
     return ""
-
-
-def _sizes(layout: IndexLayout) -> dict[str, int]:
-    part_of = dict.fromkeys(layout.catalog_files, "catalog")
-    part_of |= {getattr(layout, name): name for name in PARTS[1:-1]}
-    sizes = dict.fromkeys(PARTS, 0)
-    for folder, _, names in os.walk(layout.root):
-        for name in names:
-            path = Path(folder, name)
-            part = next((part_of[one] for one in (path, *path.parents) if one in part_of), "other")
-            # A writer may just have taken it away.
-            with suppress(OSError):
-                sizes[part] += path.stat().st_size
-    return sizes

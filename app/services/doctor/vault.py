@@ -81,7 +81,7 @@ class DoctorReport(Strict):
     broken: bool = False
 
 
-NEAR_FOR = 2_000
+NEAR_FOR = 500
 """Names that lead nowhere for which near misses are looked for: 3 s among 100,000 names."""
 
 

@@ -19,7 +19,6 @@ STATUS = product.IndexStatus(
     updated=1_700_000_000.0,
     age=60.0,
     bytes=3,
-    sizes={"catalog": 3},
     notes={"indexed": 1},
     chunks=1,
     links={},
