@@ -70,8 +70,7 @@ SEARCHES = {
 THEMES = {
     "all": _example("All themes, the largest first"),
     "some": _example(
-        "Those that have to do with something, within a folder",
-        query="tide gates",
+        "Within a folder",
         filters={"path": "Projects"},
         max=3,
     ),

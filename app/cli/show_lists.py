@@ -56,8 +56,7 @@ def show_themes(found: models.ThemesResult) -> None:
     if not found.themes:
         show("No theme is left." if found.filters else "The links make no themes.")
     for theme in found.themes:
-        told = "" if theme.found is None else f", {theme.found} of them found"
-        headline(theme.name, f"{counted(theme.count, 'note')}{told}")
+        headline(theme.name, counted(theme.count, "note"))
         if theme.words:
             show_line((", ".join(theme.words), "cyan"), indent=4)
         if theme.summary:
@@ -67,10 +66,9 @@ def show_themes(found: models.ThemesResult) -> None:
     if found.total > len(found.themes):
         more = counted(found.total - len(found.themes), "more theme")
         rest.append(f"{more}; --max {found.total} shows all")
-    searched = any(theme.found is not None for theme in found.themes)
-    if found.small and not searched:
+    if found.small:
         rest.append(f"{counted(found.small, 'note')} in groups too small to be themes")
-    if found.unlinked and not searched:
+    if found.unlinked:
         rest.append(f"{counted(found.unlinked, 'note')} that no link connects with another")
     if rest:
         show((f"\n{'; '.join(rest)}", "dim"))

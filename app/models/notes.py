@@ -235,21 +235,14 @@ class Suggestions(Strict):
 
 
 class ThemesQuery(Parameters):
-    """Which themes to list.
+    """Which themes to list: at most ``max``; the setting in force where not given."""
 
-    ``query`` says what about; without it all themes are listed, the largest first. It may hold
-    filters itself, as that of a search, unless ``literal``. ``max``: the setting in force where not
-    given.
-    """
-
-    query: str = ""
     filters: Filters = Field(default_factory=Filters)
-    literal: bool = False
     max: int | None = Field(default=None, ge=1, le=50)
 
 
 class ThemeNote(NotePlace):
-    """A note at the centre of a theme, or one of those that say most about a query.
+    """A note at the centre of a theme.
 
     ``text`` is its summary, ``written_by`` the language model that wrote that; None for the note's
     own words.
@@ -265,8 +258,8 @@ class ThemeView(Strict):
 
     ``id`` stays when notes join and leave. ``words`` tell it from the rest of the vault.
     ``summary`` is what its first note says, unless ``written_by`` names the language model that
-    wrote it. ``count`` is the number of its notes, of those that the filters leave; ``found`` how
-    many of them have to do with the query, None without one. ``notes`` are the first few.
+    wrote it. ``count`` is the number of its notes, of those that the filters leave; ``notes`` are the
+    first few.
     """
 
     id: str
@@ -275,12 +268,11 @@ class ThemeView(Strict):
     summary: str
     written_by: str | None = None
     count: int
-    found: int | None = None
     notes: list[ThemeNote]
 
 
 class ThemesResult(Strict):
-    """The themes: largest first, or those that have most to do with the query.
+    """The themes, the largest first.
 
     ``total`` counts the themes that there are beyond ``max``; ``small`` the notes in groups that
     are too small to be themes; ``unlinked`` those that no link connects with another note.

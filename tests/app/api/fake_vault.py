@@ -88,9 +88,7 @@ class FakeVault:
         self._take(query)
         return product.SearchResult(hits=[], connected_notes=[], generation=self.generation)
 
-    def themes(self, query: product.ThemesQuery) -> product.ThemesResult:
-        if query.query:
-            self._take(query)
+    def themes(self, _: product.ThemesQuery) -> product.ThemesResult:
         return product.ThemesResult(
             themes=[], total=0, small=0, unlinked=0, generation=self.generation
         )
