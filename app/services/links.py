@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from notehop.app.services.notes.find_note import find_note
 from notehop.app.services.open_vault import Place
@@ -16,9 +14,6 @@ from notehop.indexing.graph.resolve import Outline, ResolvedLink, outline_of_not
 from notehop.indexing.vault.model import Note
 from notehop.indexing.vault.parse import read_note
 from notehop.indexing.vault.walk import FileEntry
-
-if TYPE_CHECKING:
-    import networkx as nx
 
 
 class Survey:
@@ -102,35 +97,3 @@ def list_links(
         return found.links, (*found.passed_over, *found.failed)
     path = find_note(found.files, place.vault, note)
     return found.links_of(path), [one for one in found.failed if one[0] == path]
-
-
-def link_graph(place: Place) -> tuple[nx.MultiDiGraph, Sequence[tuple[str, str]]]:
-    """The graph of a vault's links as its files are now, and what could not be read.
-
-    A node is a note's path with its ``title``; an edge a link between two notes, under its place
-    among those of its note, with ``kind``, ``line``, ``sentence``, ``status`` and, where it has
-    them, ``via`` and ``fragment``.
-
-    :raises VaultError: if the vault cannot be listed.
-    """
-    import networkx as nx
-
-    found = Survey(place)
-    graph = nx.MultiDiGraph()
-    graph.add_nodes_from((path, {"title": note.title}) for path, note in found.notes.items())
-    places: Counter[str] = Counter()
-    for one in found.links:
-        number = places[one.source]
-        places[one.source] += 1
-        if one.resolution.path in found.notes:
-            told = {
-                "kind": one.link.kind.value,
-                "line": one.link.line,
-                "sentence": one.link.sentence,
-                "status": one.resolution.status.value,
-                "via": one.resolution.via and one.resolution.via.value,
-                "fragment": one.link.fragment,
-            }
-            known = {key: value for key, value in told.items() if value is not None}
-            graph.add_edge(one.source, one.resolution.path, number, **known)
-    return graph, found.failed
