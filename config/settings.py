@@ -299,14 +299,6 @@ class ThemesSettings(Section):
     sources: int = constant(4, vault=True, ge=1, le=20)
     """Passages of each theme that an answer may cite, from its notes that say most."""
 
-    summaries: Literal["extract", "llm"] = setting("extract")
-    """Summaries of themes: `extract`, what their central notes say; or `llm`, written by the model
-    of [llm], to whose host summaries or beginnings of those notes are sent."""
-
-    max_calls: int = setting(20, ge=0)
-    """Summaries that one `notehop index` has written by the model, the largest themes first; the
-    rest is left to the next."""
-
 
 class ConversationSettings(Section):
     """How much of what was said is remembered for follow-up questions, in memory alone."""

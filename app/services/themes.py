@@ -21,7 +21,7 @@ from notehop.app.services.notes.current_notes import CurrentNotes
 from notehop.config.errors import SwitchedOff
 from notehop.indexing.stores.model import NoteRow
 from notehop.indexing.templates import read_templates
-from notehop.indexing.themes.build import Theme, Themes, Written, make_themes, read_themes
+from notehop.indexing.themes import Theme, Themes, make_themes, read_themes
 from notehop.indexing.vault.dates import day_in_name
 
 OFF = (
@@ -95,8 +95,8 @@ class VaultThemes:
         """What finds the sources of a question: of themes if it is one for them.
 
         The metadata of a source about themes tells its theme: ``theme`` holds ``id``, ``name``,
-        ``count``, ``words``, ``summary`` (one that a model wrote, else empty) and ``about``. What the
-        query asks, without its filters, stands in its trace.
+        ``count``, ``words`` and ``about``. What the query asks, without its filters, stands in its
+        trace.
 
         :param asked: whether it is; None leaves it to its words.
         """
@@ -242,22 +242,20 @@ def _score(hit: NodeWithScore, signal: str) -> float | None:
     return None if score is None else float(score)
 
 
-def _told(
-    theme: Theme, notes: Iterable[str], rows: Mapping[str, NoteRow]
-) -> tuple[str, list[str], Written | None]:
-    """The name, the words and the summary of a theme, as far as its notes stand in the vault.
+def _told(theme: Theme, notes: Iterable[str], rows: Mapping[str, NoteRow]) -> tuple[str, list[str]]:
+    """The name and the words of a theme, as far as its notes stand in the vault.
 
-    Where the note that gave the name is gone, it is the title of the next. Words and summaries may be
-    those of a note that left since.
+    Where the note that gave the name is gone, it is the title of the next. Words may be those of a
+    note that left since.
     """
     name = theme.name
     if theme.named_after not in rows:
         name = next((rows[path].title for path in notes if path in rows), "")
     if len(rows) != len(theme.notes):
-        return name, [], None
+        return name, []
     said = theme.name.casefold().split()
     words = [word for word in theme.words if word.casefold() not in said]
-    return name, words[:WORDS], theme.summary
+    return name, words[:WORDS]
 
 
 def _view(
@@ -271,10 +269,10 @@ def _view(
     notes = [path for path in notes if path in rows]
     if not notes:
         return None
-    name, words, written = _told(theme, notes, rows)
+    name, words = _told(theme, notes, rows)
     named = {path: rows[path] for path in notes[:NOTES]}
     said = now.in_a_line(named)
-    summary = written or said[notes[0]]
+    summary = said[notes[0]]
     return models.ThemeView(
         id=theme.id,
         name=name,
@@ -300,13 +298,12 @@ def _nodes(
 ) -> Iterator[NodeWithScore]:
     """The first passages of a theme, one a note."""
     rows = now.notes_at(theme.notes)
-    name, words, written = _told(theme, notes, rows)
+    name, words = _told(theme, notes, rows)
     told = {
         "id": theme.id,
         "name": name,
         "count": len(rows),
         "words": words,
-        "summary": written.text if written else "",
         "about": about,
     }
     given = 0

@@ -38,7 +38,6 @@ from notehop.indexing.stores.chroma import (
 from notehop.indexing.stores.layout import IndexLayout, unwritable
 from notehop.indexing.stores.lock import WriterLock
 from notehop.indexing.stores.model import LIMITS, Limits, NoteStatus
-from notehop.indexing.themes.update import sum_themes_up
 from notehop.indexing.tokens import NAMES
 
 if TYPE_CHECKING:
@@ -105,8 +104,7 @@ class Indexer:
                 warnings = (
                     f"{exc}. Searches compare every vector until it is brought up, by the next run",
                 )
-        themes = sum_themes_up(self.layout, self.vault, self.settings, self._command)
-        return replace(report, warnings=(*report.warnings, *warnings, *themes))
+        return replace(report, warnings=(*report.warnings, *warnings))
 
     def update(
         self,

@@ -26,7 +26,7 @@ from notehop.indexing.stores.catalog import Catalog, check_fingerprint
 from notehop.indexing.stores.chroma import remove_mirror
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.model import Batch, Limits, NoteStatus
-from notehop.indexing.themes.update import update_themes
+from notehop.indexing.themes import update_themes
 from notehop.indexing.vault.parse import Read, read_note
 from notehop.indexing.vault.walk import FileEntry
 
@@ -146,7 +146,7 @@ class IndexRun:
 
     def _update_themes(self) -> None:
         themes, former = self.settings.themes, self.indexer.layout.themes
-        update_themes(self.layout, self.catalog, self.vault, themes, former=former)
+        update_themes(self.layout, self.catalog, self.vault, themes, former)
 
     def so_far(self) -> Update:
         """What was done until now; a run that fails has kept that."""

@@ -6,16 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.app.answer.test_themes import Told
 from tests.support.notes import built, index
 from tests.support.product import (
     QueryError,
-    TextWriter,
     VaultHandle,
     locate,
     open_place,
     run,
-    sum_themes_up,
 )
 
 NOTES = {
@@ -76,21 +73,6 @@ def test_switched_off_they_are_not_there(tmp_path: Path) -> None:
             vault.themes()
         with pytest.raises(QueryError, match=r"themes\.enabled"):
             vault.ask("What is this?", themes=True)
-
-
-def test_a_summary_that_a_model_wrote_says_so(tmp_path: Path) -> None:
-    place = built(tmp_path, NOTES, themes__enabled=True, themes__summaries="llm")
-    llm = Told(lambda prompt: "Boats." if "# Dinghy" in prompt else "Birds.")
-    writer = TextWriter(llm, model="scripted", host="there.example")
-    sum_themes_up(place.layout, place.vault, place.settings, "a test", lambda *_: writer)
-    with open_place(place) as vault:
-        boats, birds = vault.themes().themes
-        assert (boats.summary, boats.written_by) == ("Boats.", "scripted")
-        assert (birds.summary, birds.written_by) == ("Birds.", "scripted")
-        # It may say what a note said that is gone.
-        (place.vault / "Mast.md").unlink()
-        boats = next(one for one in vault.themes().themes if one.name == "Dinghy")
-        assert (boats.summary, boats.written_by) == ("A boat of planks.", None)
 
 
 def test_a_note_that_is_private_since_takes_its_words_along(small: VaultHandle) -> None:

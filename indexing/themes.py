@@ -1,5 +1,5 @@
 """The themes of a generation: communities of its graph of links, with names that last, and their file
-beside the index (``themes.json``)."""
+beside the index (``themes.json``), which is kept up where themes are wanted."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from itertools import count
 from math import log
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from notehop.config.errors import IndexDamaged
 from notehop.config.settings import ThemesSettings
 from notehop.indexing.graph.communities import (
     EdgeWeights,
@@ -26,19 +27,16 @@ from notehop.indexing.graph.communities import (
     match_communities,
 )
 from notehop.indexing.graph.pagerank import pagerank
-from notehop.indexing.stores.catalog import CatalogSnapshot
-from notehop.indexing.stores.layout import replace_file, unwritable
+from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot
+from notehop.indexing.stores.layout import IndexLayout, replace_file, unwritable
 from notehop.indexing.stores.lexical import LexicalIndex
+from notehop.indexing.templates import read_templates
 from notehop.indexing.tokens import Tokenizer
 from notehop.indexing.tokens.languages import FUNCTION_WORDS
 from notehop.indexing.tokens.words import split_words
 from notehop.indexing.vault.dates import day_in_name
 
 HUBS = 5  # notes at the centre of a theme, of which one names it
-SUMMED_UP = 12
-"""Most central notes that a language model sums a theme up from: what it is about, at a cost that a
-large theme does not raise, and that a change at its edge does not cause again."""
-
 MOST = 8  # words of a theme: more do not fit a line, and say little
 _SPARE = 4  # tokens looked at for each word: of some no word can be shown
 _SHORTEST = 3
@@ -47,15 +45,6 @@ _SHORTEST = 3
 _FIELDS = ("h1", "h2", "h3", "content")
 """What a passage says. Titles and tags stand with each passage of a note, and would count as often
 as it has passages."""
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    """A summary that a language model wrote; ``digest`` names what it was made from."""
-
-    text: str
-    model: str
-    digest: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +61,6 @@ class Theme:
     named_after: str
     words: tuple[str, ...]
     notes: tuple[str, ...]
-    summary: Written | None = None
 
 
 @dataclass(frozen=True)
@@ -96,7 +84,7 @@ class Themes:
         return {path: theme for theme in self.themes for path in theme.notes}
 
 
-_FORMAT = 1
+_FORMAT = 2
 
 _THEMES = TypeAdapter(Themes)
 
@@ -134,6 +122,38 @@ def _checksum(plain: Any) -> int:
     return zlib.crc32(json.dumps(plain, sort_keys=True).encode())
 
 
+def update_themes(
+    layout: IndexLayout, catalog: Catalog, vault: Path, settings: ThemesSettings, former: Path
+) -> None:
+    """Bring the themes up to the newest generation, or take them away if they are not wanted.
+
+    :param former: the themes of the index that this one will take the place of.
+    :raises IndexUnwritable: if the disk refuses; what was there stays.
+    """
+    if not settings.enabled:
+        write_themes(layout.themes, None)
+        return
+    found = read_themes(layout.themes)
+    with catalog.snapshot() as view:
+        if view.fingerprint is None:
+            return
+        lexicon = cache(lambda: _lexicon(layout, view))
+        is_template = read_templates(vault).holds
+        themes = make_themes(view, is_template, lexicon, settings, found or read_themes(former))
+    if themes != found:
+        write_themes(layout.themes, themes)
+
+
+def _lexicon(layout: IndexLayout, view: CatalogSnapshot) -> tuple[Tokenizer, LexicalIndex]:
+    try:
+        index, _, stamp = LexicalIndex.load(layout.lexical)
+    except IndexDamaged:
+        stamp = ""
+    if stamp != view.stamp:
+        index = LexicalIndex.build(view.chunk_tokens())
+    return Tokenizer(str((view.fingerprint or {}).get("language") or "en")), index
+
+
 Lexicon = Callable[[], tuple[Tokenizer, LexicalIndex]]
 """Gives the words of the vault: how they are read, and how many passages hold each."""
 
@@ -152,15 +172,15 @@ def make_themes(
 ) -> Themes:
     """The themes of a generation.
 
-    With those of an earlier generation of the same catalog, the partition begins with what it was,
-    and only communities whose notes changed are described anew.
+    With those of an earlier generation of the same catalog, only communities whose notes changed are
+    described anew.
 
     :param is_template: tells of a path whether it is left out: a template links what its notes
         will have in common, and is about none of it.
     :param lexicon: asked for only where a theme is described.
     :param last: what was made before. Of those of a later generation, of another index of the
         vault, or made with other settings, nothing is taken over but the names of themes that are
-        the same, and what was written about notes that say the same.
+        the same.
     """
     name = made_with(settings)
     before = None
@@ -171,19 +191,14 @@ def make_themes(
     notes = [path for path in view.indexed_paths() if not is_template(path)]
     links = count_links(notes, view.leading_links())
     weights = edge_weights(notes, links)
-    if before is None:
-        changed = set(notes)
-        groups = louvain(weights, settings.resolution)
-    else:
+    groups = louvain(weights, settings.resolution)
+    changed = set(notes)
+    if before is not None:
         changed = set(view.changed_paths(before.generation, relinked=True))
-        known_groups = (*(one.notes for one in before.themes), *before.small)
-        homes = {path: min(group) for group in known_groups for path in group}
-        groups = louvain(weights, settings.resolution, homes)
     known = {one.id: one for one in last.themes} if last is not None else {}
     # A theme that shrinks below the least size is none any more; its id stays its own.
     large = [group for group in groups if len(group) >= settings.min_notes]
     same = match_communities(large, {id_: one.notes for id_, one in known.items()})
-    content = content_hashes(view)
     leaving: dict[str, list[tuple[str, str]]] = {}
     for pair, number in links.items():
         leaving.setdefault(pair[0], []).extend([pair] * number)
@@ -196,17 +211,15 @@ def make_themes(
         ranks = pagerank(group, (pair for path in group for pair in leaving.get(path, ())))
         central = tuple(sorted(group, key=lambda path: (-round(ranks[path], 9), path)))
         after = _named_after(central, weights, was)
-        summary = was.summary if was is not None else None
-        if summary is not None and summary.digest != source_digest(central, content):
-            summary = None
         if was is None:
             # It follows from the note, so that an index made anew has the same.
-            first, taken = _hash(after)[:8], {*known, *(one.id for one in themes)}
+            digest = hashlib.sha256(after.encode("utf-8", "surrogateescape")).hexdigest()
+            first, taken = digest[:8], {*known, *(one.id for one in themes)}
             numbered = (first if number == 1 else f"{first}-{number}" for number in count(1))
             id_ = next(one for one in numbered if one not in taken)
         else:
             id_ = was.id
-        themes.append(Theme(id_, "", after, _words(view, central, *lexicon()), central, summary))
+        themes.append(Theme(id_, "", after, _words(view, central, *lexicon()), central))
     return Themes(
         generation=view.generation,
         stamp=view.stamp,
@@ -244,24 +257,6 @@ def _named_after(central: Sequence[str], weights: EdgeWeights, was: Theme | None
     if was is not None and was.named_after in lasting[:HUBS]:
         return was.named_after
     return lasting[0]
-
-
-def content_hashes(view: CatalogSnapshot) -> dict[str, str]:
-    return {path: stamp.content_hash for path, stamp in view.stamps().items()}
-
-
-def source_digest(notes: Sequence[str], content: Mapping[str, str]) -> str:
-    """Names what a summary of a theme is made from: its most central notes and their content.
-
-    :param notes: the most central first.
-    :param content: note -> hash of its content; a note that is none any more may be missing.
-    """
-    sources = sorted(notes[:SUMMED_UP])
-    return _hash("\n".join(f"{path}\0{content.get(path, '')}" for path in sources))
-
-
-def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def _words(

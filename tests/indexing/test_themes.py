@@ -1,26 +1,18 @@
 """Themes come of the links, last while notes change, and hold nothing of what is not indexed."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from llama_index.core.llms import LLM
 
 from tests.support.notes import Bench
 from tests.support.product import (
-    SENDING,
-    ProviderError,
     Settings,
-    TextWriter,
     Theme,
     Themes,
-    WriterLock,
     read_themes,
-    sum_themes_up,
     themes_made_with,
     update_themes,
 )
-from tests.support.scripted_llm import ScriptedLLM
 
 BIRDS = {
     "birds/Geese.md": "Geese eat grass on the marsh in winter. See [[Redshank]] and [[Mud]].",
@@ -69,21 +61,10 @@ def by_name(bench: Bench) -> dict[str, Theme]:
     return {one.name: one for one in themes(bench).themes}
 
 
-def keep(bench: Bench, load: Callable[[], LLM | None] | None = None) -> list[str]:
+def keep(bench: Bench) -> None:
     with bench.catalog() as catalog:
-        update_themes(bench.layout, catalog, bench.vault, bench.settings.themes)
-    if load is None:
-        return []
-
-    def writer(*_: object) -> TextWriter | None:
-        llm = load()
-        return None if llm is None else TextWriter(llm, model="scripted", host="there.example")
-
-    return sum_themes_up(bench.layout, bench.vault, bench.settings, "a test", writer)
-
-
-def locked(bench: Bench) -> WriterLock:
-    return WriterLock(bench.layout, "a test")
+        former = bench.layout.themes
+        update_themes(bench.layout, catalog, bench.vault, bench.settings.themes, former)
 
 
 def follow(bench: Bench, *paths: str) -> None:
@@ -118,12 +99,6 @@ def test_a_note_goes_over_to_where_its_links_lead_now(bench: Bench) -> None:
     assert "birds/Nests.md" not in after["Geese"].notes
     assert {name: one.id for name, one in after.items()} == {
         name: one.id for name, one in before.items()
-    }
-    # What is worked out one change at a time is here what comes of nothing.
-    bench.layout.themes.unlink()
-    keep(bench)
-    assert {one.name: set(one.notes) for one in themes(bench).themes} == {
-        name: set(one.notes) for name, one in after.items()
     }
 
 
@@ -171,114 +146,3 @@ def test_what_is_harmed_or_of_other_settings_is_made_anew(bench: Bench) -> None:
     bench.index()
     assert len(themes(bench).themes) == 3
     assert themes(bench).made_with == themes_made_with(bench.settings.themes)
-
-
-def test_a_model_sums_up_the_largest_first(bench: Bench) -> None:
-    bench.settings = with_themes(bench.settings, summaries="llm", max_calls=1)
-    bench.index()
-    llm = ScriptedLLM(says=" Birds of\nthe marsh. ")
-    assert keep(bench, lambda: llm) == ["1 theme left to the next run: themes.max_calls is 1"]
-    assert len(llm.asked) == 1
-    assert "# Geese\nGeese eat grass" in llm.asked[0]
-    summary = by_name(bench)["Geese"].summary
-    assert summary is not None
-    assert (summary.text, summary.model) == ("Birds of the marsh.", "scripted")
-    # The next run goes on where this one was, then there is nothing left to ask.
-    assert keep(bench, lambda: llm) == []
-    assert keep(bench, lambda: llm) == []
-    assert len(llm.asked) == 2
-    assert "planks" in llm.asked[1]
-
-
-def test_a_summary_holds_for_what_it_was_made_from(bench: Bench) -> None:
-    bench.settings = with_themes(bench.settings, summaries="llm")
-    bench.index()
-    llm = ScriptedLLM(says="What they say.")
-    keep(bench, lambda: llm)
-    bench.write("birds/Mud.md", BIRDS["birds/Mud.md"] + " It smells.")
-    follow(bench, "birds/Mud.md")
-    keep(bench)
-    assert by_name(bench)["Geese"].summary is None
-    assert by_name(bench)["Dinghy"].summary is not None
-    keep(bench, lambda: llm)
-    assert len(llm.asked) == 3
-
-
-def test_a_model_that_fails_is_asked_once(bench: Bench) -> None:
-    bench.settings = with_themes(bench.settings, summaries="llm")
-    bench.index()
-    llm = ScriptedLLM(fails="no route to host")
-    (told,) = keep(bench, lambda: llm)
-    assert (
-        told
-        == "2 themes not summed up by the language model: the model scripted failed (no route to host)"
-    )
-    assert len(llm.asked) == 1
-
-    def none() -> LLM | None:
-        raise ProviderError("llm.model is empty; name one", kind="model")
-
-    assert "llm.model is empty" in keep(bench, none)[0]
-    assert "no language model" in keep(bench, lambda: None)[0]
-
-
-def test_a_theme_that_the_model_has_no_words_for_stops_no_other(bench: Bench) -> None:
-    bench.settings = with_themes(bench.settings, summaries="llm")
-    bench.index()
-
-    def tell(prompt: str) -> str:
-        if "planks" in prompt:
-            return "About boats."
-        call = SENDING.get()
-        assert call is not None
-        call.notice("The answer was held back.")
-        return ""
-
-    assert keep(bench, lambda: ScriptedLLM(tell=tell)) == [
-        "The answer was held back.",
-        "1 theme not summed up by the language model: it answered without words",
-    ]
-    birds, boats = by_name(bench)["Geese"].summary, by_name(bench)["Dinghy"].summary
-    assert birds is None
-    assert boats is not None
-    assert boats.text == "About boats."
-
-
-def test_a_note_made_private_a_moment_ago_is_not_sent(bench: Bench) -> None:
-    bench.settings = with_themes(bench.settings, summaries="llm")
-    bench.index()
-    bench.write("birds/Mud.md", "---\nprivate: true\n---\n" + BIRDS["birds/Mud.md"])
-    llm = ScriptedLLM(says="What they say.")
-    keep(bench, lambda: llm)
-    assert len(llm.asked) == 1
-    assert "planks" in llm.asked[0]
-
-
-def test_a_note_made_private_meanwhile_leaves_no_summary(bench: Bench) -> None:
-    bench.settings = with_themes(bench.settings, summaries="llm", max_calls=1)
-    bench.index()
-
-    def withdraw(_: str) -> str:
-        bench.write("birds/Mud.md", "---\nprivate: true\n---\n" + BIRDS["birds/Mud.md"])
-        follow(bench, "birds/Mud.md")
-        return "What they say."
-
-    keep(bench, lambda: ScriptedLLM(tell=withdraw))
-    assert all(one.summary is None for one in themes(bench).themes)
-
-
-def test_nobody_waits_for_the_model(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    bench.settings = with_themes(bench.settings, summaries="llm", max_calls=1)
-
-    def write(_: str) -> str:
-        with locked(bench):
-            return "Birds."
-
-    llm = ScriptedLLM(tell=write)
-    monkeypatch.setattr("notehop.indexing.llm.providers.load_llm", lambda *_, **__: llm)
-    report = bench.index()
-    assert report.warnings == ("1 theme left to the next run: themes.max_calls is 1",)
-    assert len(llm.asked) == 1
-    summary = by_name(bench)["Geese"].summary
-    assert summary is not None
-    assert summary.text == "Birds."
