@@ -22,7 +22,7 @@ _DOES: Mapping[str, str] = {
 }
 
 _DID = ("added", "changed", "moved", "deleted")
-_TEXTS = {"summary": "summary", "header": "header of a passage", "extract": "extract"}
+_TEXTS = {"summary": "summary", "header": "header of a passage"}
 
 
 def show_egress(told: models.EgressReport) -> None:

@@ -26,9 +26,7 @@ from notehop.config.errors import IndexMissing, NotehopError, ProviderError
 from notehop.config.settings import EnrichSettings
 from notehop.indexing import faults
 from notehop.indexing.changes import is_unchanged
-from notehop.indexing.enrich import extract
 from notehop.indexing.enrich.prompts import (
-    KEPT_CHARS,
     OUTPUT_TOKENS,
     VERSION,
     Passage,
@@ -41,13 +39,12 @@ from notehop.indexing.enrich.prompts import (
 )
 from notehop.indexing.enrich.store import LOST, EnrichmentStore, Kind, Text, delete_orphans
 from notehop.indexing.enrich.writer import TextWriter, load_writer
-from notehop.indexing.pipeline.models import TooMuchToEmbed
 from notehop.indexing.report import EnrichReport, numbered
 from notehop.indexing.shown import counted, printable
 from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot
 from notehop.indexing.stores.catalog_read import slices
+from notehop.indexing.stores.lock import lock_failure
 from notehop.indexing.stores.model import NoteRow, NoteStatus
-from notehop.indexing.tokens import RULES, Tokenizer
 
 if TYPE_CHECKING:
     from notehop.indexing.pipeline import Indexer
@@ -76,12 +73,7 @@ SPENT = (
     "the next run goes on: notehop index"
 )
 
-SPENT_NOW = (
-    "the requests of this hour (enrich.watch_calls) are used up; it goes on by itself, "
-    "or at once with: notehop index"
-)
-
-_HOUR, _DAY = 3_600.0, 86_400.0
+_DAY = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,21 +149,13 @@ def within_budget(cost: Cost) -> str | None:
 LoadWriter = Callable[[Settings, Path], TextWriter | None]
 
 
-def enrich(
-    indexer: Indexer,
-    agree: Agree,
-    *,
-    load: LoadWriter = load_writer,
-    cancelled: Callable[[], bool] = lambda: False,
-    paced: bool = False,
-) -> EnrichReport | None:
+def enrich(indexer: Indexer, agree: Agree, load: LoadWriter = load_writer) -> EnrichReport | None:
     """Have written what the settings ask for and the index lacks; None if that is nothing.
 
     It never fails: what went wrong is in the report.
 
     :param agree: told the cost before anything is sent.
     :param load: gives the language model.
-    :param paced: it goes on all the time: no more than ``enrich.watch_calls`` requests an hour.
     """
     layout, settings = indexer.layout, indexer.settings.enrich
     wanted = settings.summaries != "off" or settings.headers != "off"
@@ -185,17 +169,14 @@ def enrich(
             raise IndexMissing("there is no index")
         try:
             lock.acquire()
-        except (Timeout, OSError, NotImplementedError):
+        except Timeout:
             done.stopped = "another process has texts written now"
             return done if wanted else None
+        except (OSError, NotImplementedError) as exc:
+            raise lock_failure(layout.root, exc) from exc
         with EnrichmentStore.open(layout.enrichment) as store:
             if wanted:
-                calls = settings.max_calls
-                if paced:
-                    left = settings.watch_calls - store.made_since(time.time() - _HOUR)
-                    calls = min(calls, max(0, left))
-                spent = SPENT_NOW if paced else SPENT
-                _Enricher(indexer, store, done, agree, load, cancelled, calls, spent).run()
+                _Enricher(indexer, store, done, agree, load).run()
             else:
                 store.retire_all()
             store.sweep(time.time() - settings.keep_days * _DAY)
@@ -217,9 +198,6 @@ class _Enricher:
     done: EnrichReport
     agree: Agree
     load: LoadWriter
-    cancelled: Callable[[], bool]
-    most_calls: int
-    spent: str
 
     def run(self) -> None:
         """Do it; what goes wrong with the model is in the report. Raises NotehopError if the index or
@@ -233,12 +211,9 @@ class _Enricher:
         self._reindex()
         model = model_identity(settings) if provider else None
         with Catalog.open(layout.catalog, read_only=True) as catalog:
-            language = str((catalog.meta().get("fingerprint") or {}).get("language") or "en")
             with catalog.snapshot() as view:
-                items, extracts = plan(self.store, settings.enrich, model, language, view)
+                items = [] if model is None else plan(self.store, settings.enrich, model, view)
                 planned = view.generation
-            if extracts:
-                done.written["extract"] = extracts
             if items:
                 self._write(catalog, items)
             if catalog.generation != planned:
@@ -253,7 +228,7 @@ class _Enricher:
     def _write(self, catalog: Catalog, items: Sequence[Item]) -> None:
         """Have the items written, as far as the owner agrees and the budget goes."""
         settings, done = self.indexer.settings, self.done
-        most = settings.enrich.max_tokens
+        most_calls, most = settings.enrich.max_calls, settings.enrich.max_tokens
         try:
             writer = self.load(settings, self.indexer.layout.root)
         except NotehopError as exc:
@@ -264,7 +239,7 @@ class _Enricher:
         with closing(writer):
             sizes = [writer.size(item.request) for item in items]
             spent = list(accumulate(size + OUTPUT_TOKENS for size in sizes))
-            within = min(self.most_calls, bisect_right(spent, most))
+            within = min(most_calls, bisect_right(spent, most))
             summaries = sum(item.request.kind == "summary" for item in items)
             cost = Cost(
                 summaries=summaries,
@@ -281,11 +256,8 @@ class _Enricher:
             self.indexer.progress.stage("Writing about notes", within, "texts")
             in_a_row = 0
             for item, size in zip(items, sizes, strict=True):
-                if self.cancelled():
-                    done.stopped = "stopped"
-                elif done.calls >= self.most_calls or done.tokens + size + OUTPUT_TOKENS > most:
-                    done.stopped = self.spent
-                if done.stopped is not None:
+                if done.calls >= most_calls or done.tokens + size + OUTPUT_TOKENS > most:
+                    done.stopped = SPENT
                     return
                 self.indexer.progress.advance(1)
                 place = self.indexer.vault, settings.vault, catalog
@@ -294,9 +266,7 @@ class _Enricher:
                 kind = item.request.kind
                 done.calls += 1
                 try:
-                    text, tokens, notices = writer.write(
-                        item.request, [item.path], KEPT_CHARS, self.cancelled
-                    )
+                    text, tokens, notices = writer.write(item.request, item.path)
                     for notice in notices:
                         done.warn(notice)
                     if not text:
@@ -325,7 +295,7 @@ class _Enricher:
         for part in slices(owed, REDO_NOTES):
             try:
                 self.done.generation = self.indexer.update(part, again=True).generation
-            except (NotehopError, TooMuchToEmbed) as exc:
+            except NotehopError as exc:
                 self.done.warn(f"headers are written and not in the index yet: {exc}")
                 return
             faults.point("enrich-redone")
@@ -345,22 +315,18 @@ class Item:
 def plan(
     store: EnrichmentStore,
     settings: EnrichSettings,
-    model: Mapping[str, Any] | None,
-    language: str,
+    model: Mapping[str, Any],
     catalog: CatalogSnapshot,
-) -> tuple[list[Item], int]:
-    """Find what is missing and worth asking for, and make the extracts that are missing.
+) -> list[Item]:
+    """Find what is missing and worth asking for: notes changed last first.
 
     The store is told what every note needs; notes that are known to have all are passed over.
 
-    :param model: what tells the language model apart; None where there is none.
-    :param language: of the index.
-    :returns: what a model is to write, notes changed last first; how many extracts were made.
+    :param model: what tells the language model apart.
     """
-    tokenizer = Tokenizer(language)
     # What decides all that is written about a note: its passages follow from its content.
-    asked = [settings.summaries, settings.headers, model]
-    wanted = _hash([*asked, VERSION, extract.RULES, language, catalog.stamp])
+    asked = [settings.summaries, settings.headers, model, VERSION, catalog.stamp]
+    wanted = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:32]
     shapes = {
         path: f"{wanted} {stamp.content_hash}"
         for path, stamp in catalog.stamps().items()
@@ -373,64 +339,40 @@ def plan(
     # What two notes would have said alike is asked once.
     items: dict[str, Item] = {}
     changed: dict[str, float] = {}
-    made = 0
     for part in slices(due, _NOTES):
         rows = catalog.notes_at(part)
         requests: list[Item] = []
-        extracts: dict[str, tuple[str, list[str]]] = {}
         needed: dict[str, dict[str, Kind]] = {}
         for note in rows.values():
             changed[note.path] = note.modified
             chunks = [one for one in catalog.chunks_of(note.path) if one.kind == "text"]
-            passages = [Passage(chunk.heading_path, chunk.text) for chunk in chunks]
-            summed = settings.summaries != "off" and own_summary(note.front_matter) is None
-            own = [] if model is None else _items(note, passages, summed, settings, model)
+            own = _items(
+                note, [Passage(one.heading_path, one.text) for one in chunks], settings, model
+            )
             requests += own
             needed[note.path] = {item.key: item.request.kind for item in own}
-            if summed:
-                texts = [chunk.text for chunk in chunks]
-                words = f"tokens {RULES}, {language}"
-                key = _hash([extract.RULES, words, note.title, texts])
-                extracts[key] = note.title, texts
-                needed[note.path][key] = "extract"
         store.set_requirements(needed, {path: row.content_hash for path, row in rows.items()})
         there = store.texts(key for keys in needed.values() for key in keys)
-        new = [
-            Text(key, "extract", extract.extract(title, texts, tokenizer), extract.RULES)
-            for key, (title, texts) in extracts.items()
-            if key not in there
-        ]
-        store.put(new)
-        made += len(new)
         lacking = [item for item in requests if item.key not in there]
         for item in lacking:
             if item.key not in vain:
                 items.setdefault(item.key, item)
         done = rows.keys() - {item.path for item in lacking}
         store.mark_checked({path: shapes[path] for path in done})
-    ordered = sorted(
+    return sorted(
         items.values(),
         key=lambda item: (-changed[item.path], item.path, item.request.kind != "summary"),
     )
-    return ordered, made
 
 
 def _items(
-    note: NoteRow,
-    passages: Sequence[Passage],
-    summed: bool,
-    settings: EnrichSettings,
-    model: Mapping[str, Any],
+    note: NoteRow, passages: Sequence[Passage], settings: EnrichSettings, model: Mapping[str, Any]
 ) -> list[Item]:
-    """All that a model is to write about a note; ``summed``: whether a summary of it is wanted."""
+    """All that a model is to write about a note."""
     requests: list[Request] = []
     long = sum(len(passage.text.strip()) for passage in passages) > _SHORT
-    if summed and long and settings.summaries == "llm":
+    if settings.summaries == "llm" and long and own_summary(note.front_matter) is None:
         requests.append(summary_request(note.title, passages))
     if settings.headers == "llm":
         requests += header_requests(note.title, passages)
     return [Item(note.path, note.content_hash, one.key(model), one) for one in requests]
-
-
-def _hash(payload: Any) -> str:
-    return hashlib.sha256(json.dumps(payload, sort_keys=True).encode()).hexdigest()[:32]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from notehop.config import Settings
 from notehop.config.errors import NotehopError, ProviderError
-from notehop.indexing.enrich.prompts import Request, cleaned
+from notehop.indexing.enrich.prompts import KEPT_CHARS, Request, cleaned
 from notehop.indexing.llm.text import count_tokens
 
 if TYPE_CHECKING:
@@ -37,17 +36,10 @@ class TextWriter:
         """The tokens that a request sends."""
         return count_tokens(request.system) + count_tokens(request.prompt) + _FRAME_TOKENS
 
-    def write(
-        self,
-        request: Request,
-        paths: Iterable[str],
-        most: int,
-        cancelled: Callable[[], bool] | None = None,
-    ) -> tuple[str, int, list[str]]:
+    def write(self, request: Request, path: str) -> tuple[str, int, list[str]]:
         """Ask once.
 
-        :param paths: of the notes whose text is sent.
-        :param most: characters of the text.
+        :param path: of the note whose text is sent.
         :returns: the text, empty if the model answers without words; the tokens that it cost; and
             notices for the owner of the notes.
         :raises NotehopError: if the model fails.
@@ -57,15 +49,11 @@ class TextWriter:
         from notehop.indexing.llm.egress import sending
 
         messages = [
-            ChatMessage(role=role, content=content)
-            for role, content in (
-                (MessageRole.SYSTEM, request.system),
-                (MessageRole.USER, request.prompt),
-            )
-            if content
+            ChatMessage(role=MessageRole.SYSTEM, content=request.system),
+            ChatMessage(role=MessageRole.USER, content=request.prompt),
         ]
         try:
-            with sending(paths, purpose=request.kind, cancelled=cancelled) as sent:
+            with sending([path], purpose=request.kind) as sent:
                 reply = self.llm.chat(messages).message.content or ""
         except NotehopError:
             raise
@@ -73,8 +61,7 @@ class TextWriter:
             # A library says it in its own way; nothing a model does may end the run.
             said = " ".join(str(exc).split())[:300] or type(exc).__name__
             raise ProviderError(f"the model {self.model} failed ({said})") from exc
-        text = cleaned(reply, most)
-        return text, self.size(request) + count_tokens(reply), sent.notices
+        return cleaned(reply, KEPT_CHARS), self.size(request) + count_tokens(reply), sent.notices
 
 
 def load_writer(settings: Settings, log_dir: Path) -> TextWriter | None:

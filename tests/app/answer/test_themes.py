@@ -102,7 +102,7 @@ def test_each_theme_is_read_then_all_are_put_together() -> None:
     assert (answer["mode"], answer["warnings"]) == ("llm", [])
     assert answer["text"] == "Mud is full of worms [1]. The dinghy needs planks [3]."
     assert markers(answer) == ["[1]", "[3]"]
-    mud, boats, last = llm.asked
+    mud, _, last = llm.asked
     assert "Grey mud" in mud
     assert "dinghy" not in mud
     assert "Mud (7 notes):\n- Mud is full of worms [1]." in last
