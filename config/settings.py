@@ -280,7 +280,7 @@ class ThemesSettings(Section):
 
     enabled: bool = setting(False, vault=True)
     """Whether the notes are grouped into themes by their links, for questions about the whole vault
-    (docs/themes.md). `notehop index` finds them then."""
+    (docs/themes.md)."""
 
     resolution: float = setting(1.0, vault=True, gt=0, le=100)
     """Above 1 for more and smaller themes, below 1 for fewer and larger ones."""

@@ -1,42 +1,30 @@
-"""The themes of a generation: communities of its graph of links, with names that last, and their file
-beside the index (``themes.json``), which is kept up where themes are wanted."""
+"""The themes of a generation: communities of its graph of links, named after their notes. Pure."""
 
 from __future__ import annotations
 
 import hashlib
-import json
-import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property, lru_cache
-from itertools import count
+from functools import cached_property, lru_cache
 from math import log
-from pathlib import Path
-from typing import Any
 
-from pydantic import TypeAdapter
-
-from notehop.config.errors import IndexDamaged
 from notehop.config.settings import ThemesSettings
 from notehop.indexing.graph.communities import (
     EdgeWeights,
     count_links,
     edge_weights,
     louvain,
-    match_communities,
 )
 from notehop.indexing.graph.pagerank import pagerank
-from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot
-from notehop.indexing.stores.layout import IndexLayout, replace_file, unwritable
+from notehop.indexing.stores.catalog import CatalogSnapshot
 from notehop.indexing.stores.lexical import LexicalIndex
-from notehop.indexing.templates import read_templates
 from notehop.indexing.tokens import Tokenizer
 from notehop.indexing.tokens.languages import FUNCTION_WORDS
 from notehop.indexing.tokens.words import split_words
 from notehop.indexing.vault.dates import day_in_name
 
-HUBS = 5  # notes at the centre of a theme, of which one names it
+CENTRAL = 20  # notes of a theme in which the spelling of its words is looked for
 MOST = 8  # words of a theme: more do not fit a line, and say little
 _SPARE = 4  # tokens looked at for each word: of some no word can be shown
 _SHORTEST = 3
@@ -51,7 +39,7 @@ as it has passages."""
 class Theme:
     """A community of notes that is large enough to be told of.
 
-    ``id`` stays when notes join and leave. ``named_after`` is the note whose title is its ``name``.
+    ``named_after`` is the note whose title is its ``name``; its ``id`` follows from the path of that.
     ``words`` are those that tell it from the rest of the vault, the most telling first. ``notes``
     are its paths, the most central first.
     """
@@ -67,16 +55,15 @@ class Theme:
 class Themes:
     """The themes of one generation of an index, the largest first, then by id.
 
-    ``small`` are the communities with too few notes to be themes, ``unlinked`` the notes that no
-    link connects with another one. ``made_with`` names the settings.
+    ``small`` counts the notes of communities with too few to be themes, ``unlinked`` those that no
+    link connects with another one.
     """
 
     generation: int
     stamp: str
-    made_with: str
-    themes: tuple[Theme, ...] = ()
-    small: tuple[tuple[str, ...], ...] = ()
-    unlinked: tuple[str, ...] = ()
+    themes: tuple[Theme, ...]
+    small: int
+    unlinked: int
 
     @cached_property
     def of_note(self) -> Mapping[str, Theme]:
@@ -84,149 +71,54 @@ class Themes:
         return {path: theme for theme in self.themes for path in theme.notes}
 
 
-_FORMAT = 2
-
-_THEMES = TypeAdapter(Themes)
-
-
-def read_themes(path: Path) -> Themes | None:
-    """The themes in a file; None if there are none, or if a byte is not what was written.
-
-    They may be of another index (``stamp``), or made with other settings (``made_with``).
-    """
-    try:
-        file = json.loads(path.read_bytes())
-        if file["format"] != _FORMAT or file["crc"] != _checksum(file["themes"]):
-            return None
-        return _THEMES.validate_python(file["themes"])
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return None
-
-
-def write_themes(path: Path, themes: Themes | None) -> None:
-    """Replace the file, or take it away: it may hold words of notes that left since. Raises
-    IndexUnwritable if the disk refuses; what was there stays."""
-    try:
-        if themes is None:
-            path.unlink(missing_ok=True)
-            path.with_suffix(".new").unlink(missing_ok=True)
-            return
-        plain = _THEMES.dump_python(themes, mode="json")
-        file = {"format": _FORMAT, "crc": _checksum(plain), "themes": plain}
-        replace_file(path, json.dumps(file, indent=0))
-    except OSError as exc:
-        raise unwritable(path.parent, exc) from exc
-
-
-def _checksum(plain: Any) -> int:
-    return zlib.crc32(json.dumps(plain, sort_keys=True).encode())
-
-
-def update_themes(
-    layout: IndexLayout, catalog: Catalog, vault: Path, settings: ThemesSettings, former: Path
-) -> None:
-    """Bring the themes up to the newest generation, or take them away if they are not wanted.
-
-    :param former: the themes of the index that this one will take the place of.
-    :raises IndexUnwritable: if the disk refuses; what was there stays.
-    """
-    if not settings.enabled:
-        write_themes(layout.themes, None)
-        return
-    found = read_themes(layout.themes)
-    with catalog.snapshot() as view:
-        if view.fingerprint is None:
-            return
-        lexicon = cache(lambda: _lexicon(layout, view))
-        is_template = read_templates(vault).holds
-        themes = make_themes(view, is_template, lexicon, settings, found or read_themes(former))
-    if themes != found:
-        write_themes(layout.themes, themes)
-
-
-def _lexicon(layout: IndexLayout, view: CatalogSnapshot) -> tuple[Tokenizer, LexicalIndex]:
-    try:
-        index, _, stamp = LexicalIndex.load(layout.lexical)
-    except IndexDamaged:
-        stamp = ""
-    if stamp != view.stamp:
-        index = LexicalIndex.build(view.chunk_tokens())
-    return Tokenizer(str((view.fingerprint or {}).get("language") or "en")), index
-
-
-Lexicon = Callable[[], tuple[Tokenizer, LexicalIndex]]
-"""Gives the words of the vault: how they are read, and how many passages hold each."""
-
-
-def made_with(settings: ThemesSettings) -> str:
-    """Names what the partition depends on."""
-    return f"communities 1, resolution {settings.resolution:g}, from {settings.min_notes} notes"
-
-
 def make_themes(
     view: CatalogSnapshot,
     is_template: Callable[[str], bool],
-    lexicon: Lexicon,
+    tokenizer: Tokenizer,
+    index: LexicalIndex,
     settings: ThemesSettings,
     last: Themes | None = None,
 ) -> Themes:
     """The themes of a generation.
 
-    With those of an earlier generation of the same catalog, only communities whose notes changed are
-    described anew.
-
     :param is_template: tells of a path whether it is left out: a template links what its notes
         will have in common, and is about none of it.
-    :param lexicon: asked for only where a theme is described.
-    :param last: what was made before. Of those of a later generation, of another index of the
-        vault, or made with other settings, nothing is taken over but the names of themes that are
-        the same.
+    :param index: how many passages hold each word, read by the tokenizer.
+    :param last: what was made before with these settings: of an earlier generation of the same
+        catalog, only communities whose notes changed are described anew.
     """
-    name = made_with(settings)
-    before = None
-    if last is not None and (last.stamp, last.made_with) == (view.stamp, name):
+    changed: set[str] | None = None
+    if last is not None and last.stamp == view.stamp:
         if last.generation == view.generation:
             return last
-        before = last if last.generation < view.generation else None
+        if last.generation < view.generation:
+            changed = set(view.changed_paths(last.generation, relinked=True))
     notes = [path for path in view.indexed_paths() if not is_template(path)]
     links = count_links(notes, view.leading_links())
     weights = edge_weights(notes, links)
     groups = louvain(weights, settings.resolution)
-    changed = set(notes)
-    if before is not None:
-        changed = set(view.changed_paths(before.generation, relinked=True))
-    known = {one.id: one for one in last.themes} if last is not None else {}
-    # A theme that shrinks below the least size is none any more; its id stays its own.
-    large = [group for group in groups if len(group) >= settings.min_notes]
-    same = match_communities(large, {id_: one.notes for id_, one in known.items()})
+    known = {frozenset(one.notes): one for one in last.themes} if last is not None else {}
     leaving: dict[str, list[tuple[str, str]]] = {}
     for pair, number in links.items():
         leaving.setdefault(pair[0], []).extend([pair] * number)
     themes: list[Theme] = []
-    for at, group in enumerate(large):
-        was = known[same[at]] if at in same else None
-        if was is not None and group == set(was.notes) and changed.isdisjoint(group):
-            themes.append(was)
+    for group in groups:
+        if len(group) < settings.min_notes:
+            continue
+        if group in known and changed is not None and changed.isdisjoint(group):
+            themes.append(known[group])
             continue
         ranks = pagerank(group, (pair for path in group for pair in leaving.get(path, ())))
         central = tuple(sorted(group, key=lambda path: (-round(ranks[path], 9), path)))
-        after = _named_after(central, weights, was)
-        if was is None:
-            # It follows from the note, so that an index made anew has the same.
-            digest = hashlib.sha256(after.encode("utf-8", "surrogateescape")).hexdigest()
-            first, taken = digest[:8], {*known, *(one.id for one in themes)}
-            numbered = (first if number == 1 else f"{first}-{number}" for number in count(1))
-            id_ = next(one for one in numbered if one not in taken)
-        else:
-            id_ = was.id
-        themes.append(Theme(id_, "", after, _words(view, central, *lexicon()), central))
+        after = _named_after(central, weights)
+        id_ = hashlib.sha256(after.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+        themes.append(Theme(id_, "", after, _words(view, central, tokenizer, index), central))
     return Themes(
         generation=view.generation,
         stamp=view.stamp,
-        made_with=name,
         themes=tuple(sorted(_named(view, themes), key=lambda one: (-len(one.notes), one.id))),
-        small=tuple(tuple(sorted(group)) for group in groups if len(group) < settings.min_notes),
-        unlinked=tuple(path for path, near in weights.items() if not near),
+        small=sum(len(group) for group in groups if len(group) < settings.min_notes),
+        unlinked=sum(not near for near in weights.values()),
     )
 
 
@@ -246,17 +138,12 @@ def _named(view: CatalogSnapshot, themes: Sequence[Theme]) -> Iterator[Theme]:
         yield replace(one, name=title)
 
 
-def _named_after(central: Sequence[str], weights: EdgeWeights, was: Theme | None) -> str:
-    """The note that names a theme: that which most of its notes are linked with, either way; of two
-    the more central. One that it was named after stays while it is among the first. A note of a day
-    names none if there is another."""
+def _named_after(central: Sequence[str], weights: EdgeWeights) -> str:
+    """The note that most of a theme's notes are linked with, either way; of two the more central. A
+    note of a day names none if there is another."""
     among = frozenset(central)
-    near = {path: sum(other in among for other in weights[path]) for path in central}
-    lasting = [path for path in central if day_in_name(path) is None] or list(central)
-    lasting.sort(key=lambda path: -near[path])
-    if was is not None and was.named_after in lasting[:HUBS]:
-        return was.named_after
-    return lasting[0]
+    lasting = [path for path in central if day_in_name(path) is None] or central
+    return max(lasting, key=lambda path: sum(other in among for other in weights[path]))
 
 
 def _words(
@@ -292,7 +179,7 @@ def _words(
             scores[token] = share * gain
     telling = sorted(scores, key=lambda token: (-scores[token], token))[: MOST * _SPARE]
     spelt: dict[str, Counter[str]] = {token: Counter() for token in telling}
-    for path in notes[: 4 * HUBS]:
+    for path in notes[:CENTRAL]:
         for chunk in view.chunks_of(path):
             for surface in split_words(chunk.text):
                 found = tokenizer(surface)

@@ -21,12 +21,10 @@ from notehop.app.services.notes.current_notes import CurrentNotes
 from notehop.config.errors import SwitchedOff
 from notehop.indexing.stores.model import NoteRow
 from notehop.indexing.templates import read_templates
-from notehop.indexing.themes import Theme, Themes, make_themes, read_themes
+from notehop.indexing.themes import Theme, Themes, make_themes
 from notehop.indexing.vault.dates import day_in_name
 
-OFF = (
-    "themes are switched off; set themes.enabled to true (docs/themes.md), then run: notehop index"
-)
+OFF = "themes are switched off; set themes.enabled to true (docs/themes.md)"
 
 
 DEPTH = 60  # notes that are looked for: a theme that has none among so many is not about the query
@@ -84,8 +82,8 @@ class VaultThemes:
         return models.ThemesResult(
             themes=views,
             total=len(chosen) if len(views) == most else len(views),
-            small=sum(map(len, themes.small)),
-            unlinked=len(themes.unlinked),
+            small=themes.small,
+            unlinked=themes.unlinked,
             warnings=list(dict.fromkeys(warnings)),
             filters=traced.trace.filters,
             generation=now.generation,
@@ -149,18 +147,13 @@ class VaultThemes:
             raise SwitchedOff(OFF)
         place = self._engine.place
         with self._turn:
-            # The file as a run wrote it, or what was made of it since; of another index it tells nothing.
-            known = max(
-                (one for one in (read_themes(place.layout.themes), self._made) if one),
-                key=lambda one: (one.stamp == now.catalog.stamp, one.generation),
-                default=None,
-            )
             self._made = make_themes(
                 now.catalog,
                 read_templates(place.vault).holds,
-                lambda: (self._engine.tokenizer, now.lexical),
+                self._engine.tokenizer,
+                now.lexical,
                 self._settings.themes,
-                known,
+                self._made,
             )
             return self._made
 

@@ -10,7 +10,7 @@ leads. Why, and what else was tried: docs/decisions/ranking.md.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from math import log1p
 
 EdgeWeights = Mapping[str, Mapping[str, float]]
@@ -53,9 +53,6 @@ def edge_weights(notes: Iterable[str], counts: Mapping[tuple[str, str], int]) ->
 
 SEED = 0  # of the order in which Louvain looks at notes: any, but always the same
 
-ALIKE = 0.25
-"""Share of the notes of two communities that both must hold for one to go by the other's name."""
-
 
 def louvain(weights: EdgeWeights, resolution: float = 1.0) -> list[frozenset[str]]:
     """The communities of a graph; the largest first, then by their first path.
@@ -86,29 +83,3 @@ def louvain(weights: EdgeWeights, resolution: float = 1.0) -> list[frozenset[str
     parts = (part for one in found for part in nx.connected_components(graph.subgraph(one)))
     groups = (frozenset(paths[at] for at in part) for part in parts)
     return sorted(groups, key=lambda group: (-len(group), min(group)))
-
-
-def match_communities(
-    groups: Sequence[frozenset[str]], before: Mapping[str, Collection[str]]
-) -> dict[int, str]:
-    """Which group is which of those before: place in ``groups`` -> name, for those that are one.
-
-    The pair that holds most notes in common comes first; no name is given twice.
-
-    :param before: name -> its notes, of which some may be gone.
-    """
-    membership = {path: name for name, notes in sorted(before.items()) for path in notes}
-    pairs = Counter(
-        (at, membership[path])
-        for at, group in enumerate(groups)
-        for path in group
-        if path in membership
-    )
-    found: dict[int, str] = {}
-    taken: set[str] = set()
-    for (at, name), both in sorted(pairs.items(), key=lambda item: (-item[1], item[0])):
-        either = len(groups[at]) + len(before[name]) - both
-        if at not in found and name not in taken and both >= ALIKE * either:
-            found[at] = name
-            taken.add(name)
-    return found

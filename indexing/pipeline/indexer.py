@@ -155,6 +155,9 @@ class Indexer:
             with WriterLock(self.layout, self._command, patience=_PATIENCE):
                 try:
                     self.layout.remove_left_over()
+                    with suppress(OSError):
+                        # Earlier versions kept themes in a file, with words of notes.
+                        self.layout.themes.unlink(missing_ok=True)
                     yield fingerprint
                 except BaseException:
                     self._state = None

@@ -6,12 +6,13 @@ import pytest
 
 from tests.support.notes import Bench
 from tests.support.product import (
+    LexicalIndex,
     Settings,
     Theme,
     Themes,
-    read_themes,
-    themes_made_with,
-    update_themes,
+    Tokenizer,
+    make_themes,
+    read_templates,
 )
 
 BIRDS = {
@@ -52,25 +53,14 @@ def with_themes(settings: Settings, **more: object) -> Settings:
 
 
 def themes(bench: Bench) -> Themes:
-    found = read_themes(bench.layout.themes)
-    assert found is not None
-    return found
+    with bench.catalog() as catalog, catalog.snapshot() as view:
+        index = LexicalIndex.build(view.chunk_tokens())
+        is_template = read_templates(bench.vault).holds
+        return make_themes(view, is_template, Tokenizer("en"), index, bench.settings.themes)
 
 
 def by_name(bench: Bench) -> dict[str, Theme]:
     return {one.name: one for one in themes(bench).themes}
-
-
-def keep(bench: Bench) -> None:
-    with bench.catalog() as catalog:
-        former = bench.layout.themes
-        update_themes(bench.layout, catalog, bench.vault, bench.settings.themes, former)
-
-
-def follow(bench: Bench, *paths: str) -> None:
-    """Index some paths as while following; themes are left to a later run."""
-    indexer = bench.indexer()
-    indexer.update(paths)
 
 
 def test_what_belongs_together_is_a_theme(bench: Bench) -> None:
@@ -82,10 +72,9 @@ def test_what_belongs_together_is_a_theme(bench: Bench) -> None:
     assert birds.notes[0] == birds.named_after == "birds/Geese.md"
     assert "marsh" in birds.words
     assert "varnish" in boats.words
-    assert found.small == (("Other.md", "Pair.md"),)
-    assert found.unlinked == ("Lonely.md",)
+    assert (found.small, found.unlinked) == (2, 1)
     assert found.generation == bench.catalog().generation
-    said = bench.layout.themes.read_text()
+    said = repr(found)
     assert not [word for word in ("Secret", "secret", "Templates") if word in said]
 
 
@@ -102,47 +91,8 @@ def test_a_note_goes_over_to_where_its_links_lead_now(bench: Bench) -> None:
     }
 
 
-def test_the_name_stays_while_its_note_is_at_the_centre(bench: Bench) -> None:
+def test_what_an_earlier_version_wrote_of_them_is_removed(bench: Bench) -> None:
     bench.index()
-    for n in range(4):
-        bench.write(f"birds/More {n}.md", "Of [[Redshank]] on the marsh.")
+    bench.layout.themes.write_text("Geese, Dinghy")
     bench.index()
-    birds = by_name(bench)["Geese"]
-    file = bench.layout.themes.read_bytes()
-    bench.layout.themes.unlink()
-    keep(bench)
-    # From nothing it would be another one, with which more of its notes are linked now.
-    assert set(by_name(bench)["Redshank"].notes) == set(birds.notes)
-    bench.layout.themes.write_bytes(file)
-    (bench.vault / "birds/Geese.md").unlink()
-    bench.index()
-    (after,) = (one for one in themes(bench).themes if "birds/Mud.md" in one.notes)
-    assert (after.id, after.name) == (birds.id, "Redshank")
-
-
-def test_a_note_that_becomes_private_leaves_the_file_at_once(bench: Bench) -> None:
-    bench.write("birds/Geese.md", BIRDS["birds/Geese.md"] + " Zugunruhe and zugunruhe.")
-    bench.write("birds/Mud.md", BIRDS["birds/Mud.md"] + " Zugunruhe too.")
-    bench.index()
-    assert "zugunruhe" in [word.casefold() for word in by_name(bench)["Geese"].words]
-    for path in ("birds/Geese.md", "birds/Mud.md"):
-        bench.write(path, "---\nprivate: true\n---\nZugunruhe.")
-    follow(bench, "birds/Geese.md", "birds/Mud.md")
-    said = bench.layout.themes.read_text().lower()
-    assert "zugunruhe" not in said
-    assert "birds/geese" not in said
-    assert '"name": "geese"' not in said
-
-
-def test_what_is_harmed_or_of_other_settings_is_made_anew(bench: Bench) -> None:
-    bench.index()
-    whole = bench.layout.themes.read_text()
-    for harm in (whole[:-40], whole.replace("Geese", "Goose"), "", "{}", "[1]", "nonsense"):
-        bench.layout.themes.write_text(harm)
-        assert read_themes(bench.layout.themes) is None
-        bench.index()
-        assert bench.layout.themes.read_text() == whole
-    bench.settings = with_themes(bench.settings, min_notes=2)
-    bench.index()
-    assert len(themes(bench).themes) == 3
-    assert themes(bench).made_with == themes_made_with(bench.settings.themes)
+    assert not bench.layout.themes.exists()

@@ -155,7 +155,7 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.enrich.writer": "TextWriter",
     "notehop.indexing.enrich.store": "EnrichmentStore read_summaries Summary",
     "notehop.indexing.graph": "pagerank",
-    "notehop.indexing.graph.communities": "louvain match_communities EdgeWeights edge_weights",
+    "notehop.indexing.graph.communities": "louvain EdgeWeights edge_weights",
     "notehop.indexing.graph.files": "VaultFiles is_note",
     "notehop.indexing.graph.pagerank": "pagerank=graph_pagerank",
     "notehop.indexing.graph.resolve": (
@@ -204,7 +204,7 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.stores.schema": "METADATA",
     "notehop.indexing.stores.vector_index": "VectorIndex write_vectors",
     "notehop.indexing.templates": "line_keys read_templates Templates",
-    "notehop.indexing.themes": "made_with=themes_made_with read_themes Theme Themes update_themes",
+    "notehop.indexing.themes": "make_themes Theme Themes",
     "notehop.indexing.tokens": "FIELDS LANGUAGES",
     "notehop.indexing.tokens.vocabulary": "MOST=COMPOUNDS_MOST PART Vocabulary WITHIN",
     "notehop.indexing.tokens.words": "fold joined_words words_in_order MAX_LENGTH",

@@ -150,13 +150,6 @@ def test_every_linked_note_is_in_one_that_is_connected(counts: dict[tuple[str, s
     assert all(nx.is_connected(linked.subgraph(group)) for group in groups)
 
 
-def test_names_go_to_those_that_hold_most_of_the_same_notes() -> None:
-    before = {"one": "abcdef", "two": "ghij", "three": "xyz"}
-    groups = [frozenset("abcd"), frozenset("ghijef"), frozenset("pqr"), frozenset("x")]
-    # Of "x", two of three notes are gone: a third in common is enough to go by the name.
-    assert product.match_communities(groups, before) == {0: "one", 1: "two", 3: "three"}
-
-
 PATHS = "abcde"
 
 ends = st.sampled_from([*PATHS, "no note"])
