@@ -123,10 +123,7 @@ def make_themes(
 
 
 def _named(view: CatalogSnapshot, themes: Sequence[Theme]) -> Iterator[Theme]:
-    """The themes with the titles of the notes that they are named after.
-
-    Of two notes of one title each is told apart by its folder.
-    """
+    """The themes with the titles of their notes, of two equal ones each with its folder."""
     rows = view.notes_at([one.named_after for one in themes])
     titles = {path: row.title for path, row in rows.items()}
     twice = Counter(titles.values())
@@ -139,8 +136,7 @@ def _named(view: CatalogSnapshot, themes: Sequence[Theme]) -> Iterator[Theme]:
 
 
 def _named_after(central: Sequence[str], weights: EdgeWeights) -> str:
-    """The note that most of a theme's notes are linked with, either way; of two the more central. A
-    note of a day names none if there is another."""
+    """The note that most of a theme's notes are linked with, of a day only if there is no other."""
     among = frozenset(central)
     lasting = [path for path in central if day_in_name(path) is None] or central
     return max(lasting, key=lambda path: sum(other in among for other in weights[path]))

@@ -12,6 +12,7 @@ import json
 import sys
 import time
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -146,7 +147,7 @@ def within_budget(cost: Cost) -> str | None:
     )
 
 
-LoadWriter = Callable[[Settings, Path], TextWriter | None]
+LoadWriter = Callable[[Settings, Path], TextWriter]
 
 
 def enrich(indexer: Indexer, agree: Agree, load: LoadWriter = load_writer) -> EnrichReport | None:
@@ -167,24 +168,20 @@ def enrich(indexer: Indexer, agree: Agree, load: LoadWriter = load_writer) -> En
         if not layout.marker.is_file():
             # The index was deleted: a file of ours would keep another from being made there.
             raise IndexMissing("there is no index")
-        try:
-            lock.acquire()
-        except Timeout:
-            done.stopped = "another process has texts written now"
-            return done if wanted else None
-        except (OSError, NotImplementedError) as exc:
-            raise lock_failure(layout.root, exc) from exc
-        with EnrichmentStore.open(layout.enrichment) as store:
+        with lock, EnrichmentStore.open(layout.enrichment) as store:
             if wanted:
                 _Enricher(indexer, store, done, agree, load).run()
             else:
                 store.retire_all()
             store.sweep(time.time() - settings.keep_days * _DAY)
             store.checkpoint()
-    except (NotehopError, OSError) as exc:
+    except Timeout:
+        done.stopped = "another process has texts written now"
+    except NotehopError as exc:
         done.stopped = str(exc)
+    except (OSError, NotImplementedError) as exc:
+        done.stopped = str(lock_failure(layout.root, exc))
     finally:
-        lock.release()
         indexer.progress.close()
     return done if wanted else None
 
@@ -205,17 +202,20 @@ class _Enricher:
         layout, settings, done = self.indexer.layout, self.indexer.settings, self.done
         if self.store.made_anew:
             done.warn(f"{layout.enrichment}: {LOST}")
-        provider = settings.llm.provider != "none"
-        if not provider and "llm" in (settings.enrich.summaries, settings.enrich.headers):
-            done.warn("enrich asks for a language model and llm.provider names none")
         self._reindex()
-        model = model_identity(settings) if provider else None
         with Catalog.open(layout.catalog, read_only=True) as catalog:
+            items: list[Item] = []
             with catalog.snapshot() as view:
-                items = [] if model is None else plan(self.store, settings.enrich, model, view)
                 planned = view.generation
+                if settings.llm.provider == "none":
+                    done.warn("enrich asks for a language model and llm.provider names none")
+                else:
+                    items = plan(self.store, settings.enrich, model_identity(settings), view)
             if items:
-                self._write(catalog, items)
+                try:
+                    self._write(catalog, items)
+                except NotehopError as exc:
+                    done.stopped = str(exc)
             if catalog.generation != planned:
                 # A run that took notes out meanwhile did not see what was planned for them.
                 done.warnings += delete_orphans(layout.enrichment, catalog, catalog.stamps())
@@ -226,24 +226,18 @@ class _Enricher:
         self.store.set_meta("last", {"at": time.time(), "stopped": done.stopped})
 
     def _write(self, catalog: Catalog, items: Sequence[Item]) -> None:
-        """Have the items written, as far as the owner agrees and the budget goes."""
+        """Have the items written; raises NotehopError, saying why not all of them were."""
         settings, done = self.indexer.settings, self.done
         most_calls, most = settings.enrich.max_calls, settings.enrich.max_tokens
-        try:
-            writer = self.load(settings, self.indexer.layout.root)
-        except NotehopError as exc:
-            done.stopped = str(exc)
-            return
-        if writer is None:
-            return
+        writer = self.load(settings, self.indexer.layout.root)
         with closing(writer):
             sizes = [writer.size(item.request) for item in items]
             spent = list(accumulate(size + OUTPUT_TOKENS for size in sizes))
             within = min(most_calls, bisect_right(spent, most))
-            summaries = sum(item.request.kind == "summary" for item in items)
+            kinds = Counter(item.request.kind for item in items)
             cost = Cost(
-                summaries=summaries,
-                headers=len(items) - summaries,
+                summaries=kinds["summary"],
+                headers=kinds["header"],
                 tokens_in=sum(sizes),
                 tokens_out=OUTPUT_TOKENS * len(items),
                 model=writer.model,
@@ -251,14 +245,12 @@ class _Enricher:
                 within=within,
             )
             if (against := self.agree(cost)) is not None:
-                done.stopped = against
-                return
+                raise NotehopError(against)
             self.indexer.progress.stage("Writing about notes", within, "texts")
             in_a_row = 0
             for item, size in zip(items, sizes, strict=True):
                 if done.calls >= most_calls or done.tokens + size + OUTPUT_TOKENS > most:
-                    done.stopped = SPENT
-                    return
+                    raise NotehopError(SPENT)
                 self.indexer.progress.advance(1)
                 place = self.indexer.vault, settings.vault, catalog
                 if not is_unchanged(*place, item.path, item.content_hash):
@@ -273,13 +265,11 @@ class _Enricher:
                         raise ProviderError(f"the model {writer.model} answered without words")
                 except ProviderError as exc:
                     if exc.kind in _HOPELESS:
-                        done.stopped = str(exc)
-                        return
+                        raise
                     self.store.fail(item.key, item.path, kind, str(exc))
                     in_a_row += 1
                     if in_a_row >= _IN_A_ROW.get(exc.kind, _WORDLESS):
-                        done.stopped = f"{in_a_row} requests in a row failed: {exc}"
-                        return
+                        raise NotehopError(f"{in_a_row} requests in a row failed: {exc}") from exc
                     continue
                 in_a_row = 0
                 done.tokens += tokens

@@ -64,19 +64,19 @@ class TextWriter:
         return cleaned(reply, KEPT_CHARS), self.size(request) + count_tokens(reply), sent.notices
 
 
-def load_writer(settings: Settings, log_dir: Path) -> TextWriter | None:
-    """The model that the settings name; None if they name none.
+def load_writer(settings: Settings, log_dir: Path) -> TextWriter:
+    """The model that the settings name.
 
     :param log_dir: of the log of what leaves the machine.
     :raises ProviderError: if it cannot be asked: no extra, key, name or file.
     """
     # Not above: most runs write nothing, and language models take a second to import.
     from notehop.indexing.llm.egress import names_this_machine
-    from notehop.indexing.llm.providers import address, host_of, load_llm
+    from notehop.indexing.llm.provider_llm import ProviderLLM
+    from notehop.indexing.llm.providers import address, host_of
 
-    llm = load_llm(settings, log_dir=log_dir)
-    if llm is None:
-        return None
+    llm = ProviderLLM(settings, log_dir)
+    llm.connect()
     host = host_of(address(settings.llm))
     if not host or names_this_machine(host):
         host = "this machine"

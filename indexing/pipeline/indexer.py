@@ -192,8 +192,7 @@ class Indexer:
         return True, warnings if warning is None else (*warnings, warning)
 
     def _bring_up(self, fingerprint: dict[str, Any], request: Request) -> Update:
-        """Run, and once more from nothing where the notes are mostly in another language by now:
-        their words are cut by it."""
+        """Run, and once more from nothing where the notes are mostly in another language by now."""
         done, language = self._run(self.layout, fingerprint, request)
         if language is None:
             return done

@@ -141,10 +141,7 @@ class Follower:
             self._events = None
 
     def _load_settings(self, *, quietly: bool = False) -> None:
-        """Go on with the settings as they are now; wrong ones change nothing.
-
-        :param quietly: whether they have changed is not known, and nobody waits for them.
-        """
+        """Go on with the settings as they are now, changed or (``quietly``) perhaps not."""
         try:
             found = self._reload()
         except NotehopError as exc:

@@ -51,12 +51,7 @@ class Following:
 
 
 def _small_changes() -> LoadEmbedder:
-    """What loads the exported model once, and again when it was made anew; a model that has no such
-    export is loaded with torch, and kept.
-
-    It raises TooMuchToEmbed if nothing was exported yet; and its ``embed``, for more than a small
-    change.
-    """
+    """What loads the exported model, and raises TooMuchToEmbed: if there is none, or for much text."""
     kept: dict[object, Embedder] = {}
 
     def refuse(_: EmbeddingSettings) -> Embedder:
