@@ -28,10 +28,12 @@ from notehop.config.settings import EnrichSettings
 from notehop.indexing import faults
 from notehop.indexing.changes import is_unchanged
 from notehop.indexing.enrich.prompts import (
+    KEPT_CHARS,
     OUTPUT_TOKENS,
     VERSION,
     Passage,
     Request,
+    cleaned,
     header_identity,
     header_requests,
     model_identity,
@@ -39,7 +41,9 @@ from notehop.indexing.enrich.prompts import (
     summary_request,
 )
 from notehop.indexing.enrich.store import LOST, EnrichmentStore, Kind, Text, delete_orphans
-from notehop.indexing.enrich.writer import TextWriter, load_writer
+from notehop.indexing.llm.egress import names_this_machine, sending
+from notehop.indexing.llm.providers import address, host_of
+from notehop.indexing.llm.text import count_tokens
 from notehop.indexing.report import EnrichReport, numbered
 from notehop.indexing.shown import counted, printable
 from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot
@@ -48,6 +52,9 @@ from notehop.indexing.stores.lock import lock_failure
 from notehop.indexing.stores.model import NoteRow, NoteStatus
 
 if TYPE_CHECKING:
+    from llama_index.core.base.llms.types import ChatMessage
+
+    from notehop.indexing.llm.provider_llm import ProviderLLM
     from notehop.indexing.pipeline import Indexer
 
 
@@ -75,6 +82,7 @@ SPENT = (
 )
 
 _DAY = 86_400.0
+_FRAME_TOKENS = 12  # tokens that a chat takes around two messages
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,10 +155,19 @@ def within_budget(cost: Cost) -> str | None:
     )
 
 
-LoadWriter = Callable[[Settings, Path], TextWriter]
+def connected(settings: Settings, log_dir: Path) -> ProviderLLM:
+    """The model that the settings name. Raises ProviderError if it cannot be asked."""
+    # Not above: most runs write nothing, and language models take a second to import.
+    from notehop.indexing.llm.provider_llm import ProviderLLM
+
+    llm = ProviderLLM(settings, log_dir)
+    llm.connect()
+    return llm
 
 
-def enrich(indexer: Indexer, agree: Agree, load: LoadWriter = load_writer) -> EnrichReport | None:
+def enrich(
+    indexer: Indexer, agree: Agree, load: Callable[[Settings, Path], ProviderLLM] = connected
+) -> EnrichReport | None:
     """Have written what the settings ask for and the index lacks; None if that is nothing.
 
     It never fails: what went wrong is in the report.
@@ -194,7 +211,7 @@ class _Enricher:
     store: EnrichmentStore
     done: EnrichReport
     agree: Agree
-    load: LoadWriter
+    load: Callable[[Settings, Path], ProviderLLM]
 
     def run(self) -> None:
         """Do it; what goes wrong with the model is in the report. Raises NotehopError if the index or
@@ -229,9 +246,11 @@ class _Enricher:
         """Have the items written; raises NotehopError, saying why not all of them were."""
         settings, done = self.indexer.settings, self.done
         most_calls, most = settings.enrich.max_calls, settings.enrich.max_tokens
-        writer = self.load(settings, self.indexer.layout.root)
-        with closing(writer):
-            sizes = [writer.size(item.request) for item in items]
+        host, model = host_of(address(settings.llm)), Path(settings.llm.model).name
+        if not host or names_this_machine(host):
+            host = "this machine"
+        with closing(self.load(settings, self.indexer.layout.root)) as llm:
+            sizes = [_size(item.request) for item in items]
             spent = list(accumulate(size + OUTPUT_TOKENS for size in sizes))
             within = min(most_calls, bisect_right(spent, most))
             kinds = Counter(item.request.kind for item in items)
@@ -240,8 +259,8 @@ class _Enricher:
                 headers=kinds["header"],
                 tokens_in=sum(sizes),
                 tokens_out=OUTPUT_TOKENS * len(items),
-                model=writer.model,
-                host=writer.host,
+                model=model,
+                host=host,
                 within=within,
             )
             if (against := self.agree(cost)) is not None:
@@ -258,11 +277,13 @@ class _Enricher:
                 kind = item.request.kind
                 done.calls += 1
                 try:
-                    text, tokens, notices = writer.write(item.request, item.path)
-                    for notice in notices:
+                    with sending([item.path], purpose=kind) as sent:
+                        reply = llm.chat(_messages(item.request)).message.content or ""
+                    for notice in sent.notices:
                         done.warn(notice)
+                    text = cleaned(reply, KEPT_CHARS)
                     if not text:
-                        raise ProviderError(f"the model {writer.model} answered without words")
+                        raise ProviderError(f"the model {model} answered without words")
                 except ProviderError as exc:
                     if exc.kind in _HOPELESS:
                         raise
@@ -272,8 +293,9 @@ class _Enricher:
                         raise NotehopError(f"{in_a_row} requests in a row failed: {exc}") from exc
                     continue
                 in_a_row = 0
+                tokens = size + count_tokens(reply)
                 done.tokens += tokens
-                if self.store.put([Text(item.key, kind, text, writer.model, tokens)]):
+                if self.store.put([Text(item.key, kind, text, model, tokens)]):
                     done.written[kind] = done.written.get(kind, 0) + 1
 
     def _reindex(self) -> None:
@@ -290,6 +312,20 @@ class _Enricher:
                 return
             faults.point("enrich-redone")
             self.store.mark_reindexed(part)
+
+
+def _size(request: Request) -> int:
+    """The tokens that a request sends."""
+    return count_tokens(request.system) + count_tokens(request.prompt) + _FRAME_TOKENS
+
+
+def _messages(request: Request) -> list[ChatMessage]:
+    from llama_index.core.base.llms.types import ChatMessage, MessageRole
+
+    return [
+        ChatMessage(role=MessageRole.SYSTEM, content=request.system),
+        ChatMessage(role=MessageRole.USER, content=request.prompt),
+    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,6 @@ from tests.support.product import (
     ProviderError,
     Settings,
     Summary,
-    TextWriter,
     agreement,
     enrich,
     faults,
@@ -45,14 +44,14 @@ class EnrichBench(Bench):
         llm = {"llm.provider": "openai-compatible", "llm.model": "telling"}
         self.settings = self.settings.with_overrides({**llm, **given})
 
-    def writer(self, _settings: Settings, _folder: Path) -> TextWriter:
-        return TextWriter(self.llm, model="telling", host="there.example")
+    def load(self, _settings: Settings, _folder: Path) -> ScriptedLLM:
+        return self.llm
 
     def agree(self, cost: Cost) -> None:
         self.costs.append(cost)
 
     def enrich(self, agree: Callable[[Cost], str | None] | None = None) -> EnrichReport:
-        done = enrich(self.indexer(), agree or self.agree, self.writer)
+        done = enrich(self.indexer(), agree or self.agree, self.load)
         assert done is not None
         return done
 
@@ -146,7 +145,7 @@ def test_switched_off_it_is_as_if_it_had_never_been_on(bench: EnrichBench) -> No
     bench.ask(headers="off", summaries="off")
     bench.index()
     assert bench.content() == never
-    assert enrich(bench.indexer(), bench.agree, bench.writer) is None
+    assert enrich(bench.indexer(), bench.agree, bench.load) is None
     assert bench.summaries() == {}
     # And on again: nothing is paid twice.
     asked = len(bench.llm.asked)
