@@ -152,12 +152,9 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.embed.torch_embedding": "load_bulk TorchEmbedding",
     "notehop.indexing.enrich.prompts": "cleaned",
     "notehop.indexing.enrich.enricher": "agreement Cost enrich",
-    "notehop.indexing.enrich.writer": "TextWriter",
     "notehop.indexing.enrich.store": "EnrichmentStore read_summaries Summary",
     "notehop.indexing.graph": "pagerank",
-    "notehop.indexing.graph.communities": (
-        "singleton grouped louvain match_communities move_notes EdgeWeights edge_weights"
-    ),
+    "notehop.indexing.graph.communities": "louvain EdgeWeights edge_weights",
     "notehop.indexing.graph.files": "VaultFiles is_note",
     "notehop.indexing.graph.pagerank": "pagerank=graph_pagerank",
     "notehop.indexing.graph.resolve": (
@@ -206,8 +203,7 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.stores.schema": "METADATA",
     "notehop.indexing.stores.vector_index": "VectorIndex write_vectors",
     "notehop.indexing.templates": "line_keys read_templates Templates",
-    "notehop.indexing.themes.update": "update_themes sum_themes_up",
-    "notehop.indexing.themes.build": "made_with=themes_made_with read_themes Theme Themes",
+    "notehop.indexing.themes": "make_themes Theme Themes",
     "notehop.indexing.tokens": "FIELDS LANGUAGES",
     "notehop.indexing.tokens.vocabulary": "MOST=COMPOUNDS_MOST PART Vocabulary WITHIN",
     "notehop.indexing.tokens.words": "fold joined_words words_in_order MAX_LENGTH",
