@@ -179,15 +179,6 @@ def test_what_is_linked_by_its_path_is_not_linked_again() -> None:
     assert product.linked_at_random(notes, 3)["A.md"] == notes["A.md"]
 
 
-def test_only_sentences_of_the_text_get_them() -> None:
-    atlas = product.linked_at_random(NOTES, 20)["Atlas.md"]
-    assert atlas.startswith("---\naliases: [A. B.]\n---\n# Atlas. A map\nIt began in [[Plan]]")
-    assert atlas.endswith("?\n")
-    plan = product.linked_at_random(NOTES, 20)["Plan.md"]
-    assert "```\nCode. More code.\n```\n\n| a. | b. |\n" in plan
-    assert plan.startswith("One sentence without an end (see [[")
-
-
 def test_a_set_with_more_links_is_a_copy(tmp_path: Path) -> None:
     vault = tmp_path / "set" / "vault"
     vault.mkdir(parents=True)
@@ -226,36 +217,6 @@ def made(
     return {one.name: one for one in sets}
 
 
-def test_a_heading_asks_for_its_section() -> None:
-    found = made([note("a.md", "Tide tables", "Gate repair costs")])["headings"]
-    (question,) = found.questions
-    (target,) = question.gold
-    spans = {"Tide tables": (10, 19), "Gate repair costs": (20, 100)}
-    assert question.text in spans
-    assert target == product.Target("a.md", question.text, spans[question.text])
-    assert found.measure == "chunks.ndcg@10"
-
-
-@pytest.mark.parametrize(
-    "notes",
-    [
-        pytest.param([note("a.md", "Open points"), note("b.md", "Open Points")], id="said twice"),
-        pytest.param([note("a.md", "Notes")], id="one word"),
-        pytest.param([note("a.md", "Tide gate"), note("Tide gate.md")], id="name of a note"),
-        pytest.param([note("a.md", "tide gate", aliases=("Tide Gate",))], id="alias"),
-        pytest.param([note("a.md", "See [[b]] and more")], id="holds a link"),
-    ],
-)
-def test_headings_that_name_no_section_are_not_asked(notes: list[product.NoteRow]) -> None:
-    assert "headings" not in made(notes)
-
-
-def test_an_alias_asks_for_its_note_if_no_other_goes_by_it() -> None:
-    notes = [note("a.md", aliases=("Ann", "A")), note("b.md", aliases=("Bob",)), note("Bob.md")]
-    (question,) = made(notes)["aliases"].questions
-    assert (question.text, question.gold) == ("Ann", (product.Target("a.md"),))
-
-
 def test_an_anchor_is_the_sentence_without_the_link() -> None:
     links = [link("a.md", "Old mill.md", f"{SENTENCE} Old mill and old Mill again.")]
     found = made([note("a.md"), note("Old mill.md")], links)["anchors"]
@@ -263,22 +224,6 @@ def test_an_anchor_is_the_sentence_without_the_link() -> None:
     assert question.text == f"{SENTENCE} and again."
     assert question.gold == (product.Target("Old mill.md"),)
     assert question.without == "a.md"
-
-
-@pytest.mark.parametrize(
-    "one",
-    [
-        pytest.param(link("a.md", None, f"{SENTENCE} Nowhere"), id="unresolved"),
-        pytest.param(link("a.md", "a.md", f"{SENTENCE} a"), id="own note"),
-        pytest.param(link("a.md", "b.md", "See b"), id="says too little"),
-        pytest.param(link("a.md", "bridge.md", SENTENCE), id="text not in the sentence"),
-        pytest.param(link("a.md", "b.md", f"{SENTENCE} b", kind="embed"), id="embed"),
-        pytest.param(link("a.md", "b.md", f"{SENTENCE} b", status="ambiguous"), id="ambiguous"),
-        pytest.param(link("a.md", "b.md", f"{SENTENCE} b", target_chunk_id=None), id="no text"),
-    ],
-)
-def test_links_that_make_no_question(one: product.LinkRow) -> None:
-    assert made([note("a.md")], [one]) == {}
 
 
 def many(count: int) -> tuple[list[product.NoteRow], list[product.LinkRow]]:
