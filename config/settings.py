@@ -391,9 +391,6 @@ class ServerSettings(Section):
     """Minutes without a question after which models and index leave memory, of an MCP server, too;
     the next question loads them again. 0: never."""
 
-    metrics: bool = setting(False)
-    """Whether `/metrics` tells numbers in the text format of Prometheus."""
-
 
 class Settings(Section):
     """All settings, frozen; made by :func:`config.load_settings`, which knows the layers."""

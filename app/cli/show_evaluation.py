@@ -103,9 +103,9 @@ def show_answers(found: AnswersEvaluated) -> None:
                 head = [f"{title}, %", "", *(name.replace(" of ", "/") for name in names)]
                 _show_table(head, lines)
     for asked in found.each:
-        values = " ".join(name for name in (*HELD[:4], REFUSED) if asked.get(name))
+        held = " ".join(name for name in (*HELD[:4], REFUSED) if asked.get(name))
         title = f"{asked['kind']} {asked['why'] or ''} {asked['id']}: {asked['question']}"
-        show_line(title, (f"  {values}", "dim"))
+        show_line(title, (f"  {held}", "dim"))
         show_line(str(asked["answer"]), indent=2)
     show(f"{found.name}: {found.conclusion}")
 
