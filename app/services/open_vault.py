@@ -132,7 +132,6 @@ def vector_server(place: Place) -> ChromaServer | None:
     """
     if place.settings.vectors.engine != "chroma":
         return None
-    from notehop.indexing.stores.served.chroma_server import ChromaServer
+    from notehop.indexing.stores.served.chroma_server import SEARCH_S, ChromaServer
 
-    seconds = place.settings.chroma.timeout_s
-    return ChromaServer(place.settings, place.layout.root, seconds)
+    return ChromaServer(place.settings, place.layout.root, SEARCH_S)

@@ -138,9 +138,12 @@ Lexicon = Callable[[], tuple[Tokenizer, LexicalIndex]]
 """Gives the words of the vault: how they are read, and how many passages hold each."""
 
 
+MIN_NOTES = 3  # that make a theme; a smaller group of linked notes is none
+
+
 def made_with(settings: ThemesSettings) -> str:
     """Names what the partition depends on."""
-    return f"communities 1, resolution {settings.resolution:g}, from {settings.min_notes} notes"
+    return f"communities 1, resolution {settings.resolution:g}, from {MIN_NOTES} notes"
 
 
 def make_themes(
@@ -181,7 +184,7 @@ def make_themes(
         groups = louvain(weights, settings.resolution, homes)
     known = {one.id: one for one in last.themes} if last is not None else {}
     # A theme that shrinks below the least size is none any more; its id stays its own.
-    large = [group for group in groups if len(group) >= settings.min_notes]
+    large = [group for group in groups if len(group) >= MIN_NOTES]
     same = match_communities(large, {id_: one.notes for id_, one in known.items()})
     content = content_hashes(view)
     leaving: dict[str, list[tuple[str, str]]] = {}
@@ -212,7 +215,7 @@ def make_themes(
         stamp=view.stamp,
         made_with=name,
         themes=tuple(sorted(_named(view, themes), key=lambda one: (-len(one.notes), one.id))),
-        small=tuple(tuple(sorted(group)) for group in groups if len(group) < settings.min_notes),
+        small=tuple(tuple(sorted(group)) for group in groups if len(group) < MIN_NOTES),
         unlinked=tuple(path for path, near in weights.items() if not near),
     )
 
