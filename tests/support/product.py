@@ -71,7 +71,7 @@ _HOMES: dict[str, str] = {
     "notehop.app.mcp": "http tools=mcp_tools",
     "notehop.app.mcp.tools": "TOOLS",
     "notehop.app.mcp.http": "HttpTransport",
-    "notehop.app.mcp.server": "A_PAGE LISTED make_server",
+    "notehop.app.mcp.server": "make_server",
     "notehop.app.mcp.text": "answer_text search_text",
     "notehop.app.models": "StreamEvent",
     "notehop.app.models.notes": (
