@@ -158,8 +158,7 @@ class QueryChain:
         if self.given:
             self.around.max_connected, self.around.order = 0, "rank"
         places = self.around.places
-        self.fresh.places = places
-        self.fresh.told = places if wanted.fill else self.around.top_k
+        self.fresh.places = places if wanted.fill else self.around.top_k
         self.fresh.each_note = wanted.results == "notes"
         # Places that no connected note takes go to the next hits only where that is wanted.
         self.fresh.top_n = SPARE * places if wanted.fill else places
@@ -342,7 +341,6 @@ def connected(
         max_connected=otherwise.max if asked.max is None else asked.max,
         order=asked.order or otherwise.order,
         direction=asked.direction or otherwise.direction,
-        scope=otherwise.scope,
         gate=otherwise.gate,
         rrf_k=otherwise.rrf_k,
         fill=wanted.fill,

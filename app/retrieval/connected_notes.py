@@ -16,7 +16,6 @@ from notehop.app.retrieval.freshness import FreshnessPostprocessor
 from notehop.app.retrieval.linked_notes import (
     Direction,
     LinkedNote,
-    Scope,
     linked_candidates,
     ranks_of,
 )
@@ -49,9 +48,8 @@ def by_context(candidates: Sequence[LinkedNote], k: int) -> list[LinkedNote]:
     """Return the candidates by reciprocal rank fusion, best first, with their scores.
 
     Three rankings vote: the rank of the hit, which its links share; the similarity of the sentence
-    that holds the link; the similarity of the note, which stands there once however many links lead
-    to it. A candidate without a similarity stands last in that ranking and gets no vote of it. The
-    first two count as far as the link is :attr:`LinkedNote.telling`.
+    that holds the link; that of the note, which stands there once however many links lead to it. What
+    has no similarity has no vote. The first two count as far as the link is :attr:`LinkedNote.telling`.
 
     :param candidates: by hit, then as their links stand, which is how ties break.
     :param k: rank offset, in ranks. 10 instead of the 60 of large rankings: there are tens of
@@ -81,25 +79,20 @@ def share_places(
     gate: float,
     fill: bool,
 ) -> tuple[list[int], list[LinkedNote], int]:
-    """Share the places of the context between sources and connected notes.
+    """Share the places of the context between sources and ``most`` connected notes.
 
     The first ``top_k`` hits are sources. Each place after them goes to the first connected note
     whose evidence is at least ``gate`` times the similarity of the hit that would stand there; what
     cannot be compared (the hit or its vector is missing) is no bar. Places left over go to the next
-    hits whose note is not there as a connected one.
+    hits whose note is not there as a connected one, if they are to be filled.
 
     :param hits: note and cosine to the query of each, as far as they are known.
-    :param candidates: best first, none of them among the first ``top_k`` hits; of each note the
-        first counts that can be shown.
+    :param candidates: best first; of each note the first counts that can be shown.
     :param link_now: a candidate's link as it stands now; None for one that cannot be shown.
-    :param places: how many there are in all; with fewer than ``top_k`` the sources fill them.
-    :param most: how many connected notes at most.
-    :param gate: 0 or less switches the comparison off.
-    :param fill: False leaves places that no connected note took empty.
-    :returns: the sources by their positions in ``hits``; the connected notes; how many candidates
-        no place was given to for lack of evidence.
+    :returns: the sources by their positions in ``hits``; the connected notes; how many notes no place
+        was given to for lack of evidence.
     """
-    sources = list(range(min(top_k, places, len(hits))))
+    sources = list(range(min(top_k, len(hits))))
     waiting = list(candidates)
     taken: list[LinkedNote] = []
     for place in range(top_k, places):
@@ -134,7 +127,7 @@ _SOURCE = re.compile(r"\A(links to|embedded in|linked from) source \d+, ")
 
 
 def reason(candidate: LinkedNote, near_title: str) -> str:
-    """In words, which source the note hangs on (``near_title``), by which link, and how near it is."""
+    """In words, which source (``near_title``) the note hangs on, by which link, and how near it is."""
     link, where = candidate.link, f"line {candidate.link.line}"
     if link.kind == LinkKind.PROPERTY:
         where = f'property "{on_one_line(link.property or "")}"'
@@ -180,7 +173,6 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
     max_connected: int = Field(default=3, ge=0, description="Connected notes at most.")
     order: Order = Field(default="context", description="How connected notes are ranked.")
     direction: Direction = Field(default="forward", description="Which links are followed.")
-    scope: Scope = Field(default="note", description="Whose links: the chunk's or the note's.")
     gate: float = Field(
         default=1.0,
         ge=0,
@@ -236,7 +228,7 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
             return found
 
     def _vector(self, query: QueryBundle | None, view: Snapshot, trace: Trace) -> Vector | None:
-        """Return the query's vector; None, with a warning, if there is no way to get it."""
+        """The query's vector; None, with a warning, if there is no way to get it."""
         rows = view.chunk_vectors
         if query is not None and (known := known_vector(query, rows)) is not None:
             return known
@@ -271,7 +263,6 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
             places[: self.top_k] if self.max_connected else (),
             vector,
             direction=self.direction,
-            scope=self.scope,
             besides=besides,
             gate=self.gate if gated else 0.0,
         )
@@ -326,11 +317,14 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
 
 def _record(one: LinkedNote, order: Order, near_title: str, title: str) -> dict[str, Any]:
     """What the metadata of a connected note tell of its link; ``near_title`` is of its source."""
-
-    def rounded(value: float | None) -> float | None:
-        return None if value is None else round(value, 4)
-
     link = one.link
+    numbers = {
+        "sentence_similarity": one.sentence_similarity,
+        "target_similarity": one.target_similarity,
+        "repeats": one.repeats,
+        "score": one.score,
+        "bar": one.bar,
+    }
     return {
         "role": "connected",
         "linked_from": {
@@ -345,11 +339,7 @@ def _record(one: LinkedNote, order: Order, near_title: str, title: str) -> dict[
             "direction": "forward" if one.forward else "backward",
             "kind": link.kind,
             "hit_rank": one.hit_rank,
-            "sentence_similarity": rounded(one.sentence_similarity),
-            "target_similarity": rounded(one.target_similarity),
-            "repeats": one.repeats,
-            "score": rounded(one.score),
-            "bar": rounded(one.bar),
+            **{name: None if value is None else round(value, 4) for name, value in numbers.items()},
         },
     }
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import logging
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import Literal
 
 from llama_index.core.bridge.pydantic import BaseModel, Field
@@ -47,16 +46,12 @@ RRF_K = 10
 """Rank offset of the ranking of neighbours: there are tens of them, as of connected notes."""
 
 VOTE = 0.25
-"""Weight of that ranking among the signals. So little moves no first hit, and brings more of the
-notes sought into the first ten on every set we have; with 0.5 first hits are lost
-(docs/decisions/ranking.md)."""
+"""Weight of that ranking among the signals: with 0.5 first hits are lost (docs/decisions/ranking.md)."""
 
 
 class Expansion(BaseModel, frozen=True):
-    """How far and how wide to look around the best notes.
-
-    ``notes`` is how many neighbours join at most (0 switches expansion off), ``depth`` how many
-    links away they may be (1 or 2), ``seeds`` around how many of the best notes to look.
+    """How many neighbours join at most (0: none), how many links away they may be, and around how many
+    of the best notes.
 
     :raises ValueError: if a number is out of range.
     """
@@ -66,14 +61,12 @@ class Expansion(BaseModel, frozen=True):
     seeds: int = Field(default=5, ge=1)
 
 
-PRESETS: Mapping[str, Expansion] = MappingProxyType(
-    {
-        "off": Expansion(notes=0),
-        "conservative": Expansion(notes=10),
-        "balanced": Expansion(notes=15),
-        "aggressive": Expansion(notes=20, depth=2),
-    }
-)
+PRESETS = {
+    "off": Expansion(notes=0),
+    "conservative": Expansion(notes=10),
+    "balanced": Expansion(notes=15),
+    "aggressive": Expansion(notes=20, depth=2),
+}
 
 
 def preset(name: str) -> Expansion:
@@ -90,9 +83,8 @@ def preset(name: str) -> Expansion:
 class Neighbour:
     """A note near the best ones: its best link, and the chunk it joins by.
 
-    ``edges`` counts the links that led to it; ``hit_rank`` is that of the best note it hangs on,
-    from 1, and ``depth`` how many links away that is, 1 or 2. ``weight`` is PageRank x ln(1 + edges)
-    x recency, less at depth 2. ``score`` is what its four rankings come to.
+    ``hit_rank`` is that of the best note it hangs on, ``depth`` how many links away that is. ``edges``
+    counts the links that led to it; ``weight`` is PageRank x ln(1 + edges) x recency, less at depth 2.
     """
 
     linked: LinkedNote
@@ -103,6 +95,7 @@ class Neighbour:
     weight: float
     score: float = 0.0
 
+    @property
     def record(self) -> dict[str, object]:
         """What a hit's metadata tell of how it came to be one."""
         return {
@@ -122,11 +115,8 @@ def neighbours_of(
     expansion: Expansion,
     now: float,
 ) -> list[Neighbour]:
-    """Return the notes around the seeds, best first, ties as their links stand.
-
-    A link to a heading or block brings the chunk it names, a link without one the target's chunk
-    that is nearest to the query, a backlink the chunk that holds it. Of several links to a note the
-    first whose sentence is nearest counts.
+    """Return the notes around the seeds, best first, ties as their links stand. Of several links to a
+    note the first whose sentence is nearest counts.
 
     :param seeds: the best notes, each by its best chunk.
     :param query: the query's vector; None leaves likeness out.
@@ -137,7 +127,7 @@ def neighbours_of(
     roots = {seed.path: rank for rank, seed in enumerate(seeds, start=1)}
     for depth in range(1, expansion.depth + 1):
         links: dict[str, list[LinkedNote]] = {}
-        for one in linked_candidates(view, ring, query, direction="both", scope="note")[0]:
+        for one in linked_candidates(view, ring, query, direction="both")[0]:
             if one.path not in roots and one.path not in found:
                 links.setdefault(one.path, []).append(one)
         notes = view.notes_at(links)
@@ -176,12 +166,8 @@ def _chunk(view: Snapshot, candidate: LinkedNote, query: Vector | None) -> Chunk
 
 
 def _ranked(neighbours: Sequence[Neighbour]) -> list[Neighbour]:
-    """Return the neighbours with their scores, best first; ties as they come.
-
-    Four rankings are fused by reciprocal rank: the rank of the hit, the likeness of the sentence,
-    the likeness of the note, and the weight. PageRank and its kin alone bring what everything links
-    to; what the link was about brings what was asked for. A neighbour two links away gets half.
-    """
+    """Return the neighbours with their scores, best first; ties as they come. Four rankings are fused by
+    reciprocal rank: PageRank and its kin alone bring what everything links to."""
     rankings = (
         [one.hit_rank for one in neighbours],
         ranks_of(one.linked.sentence_similarity for one in neighbours),
@@ -207,8 +193,7 @@ class GraphEnhancedRetriever(ThreadedRetriever):
     Around a :class:`WeightedFusionRetriever` the neighbours are scored by its signals like all
     candidates, and their own ranking has a vote of ``weight``: they stand where the votes put them.
     Around any other retriever they stand below its hits. Hits that only a link brought carry
-    ``metadata["expanded_from"]``; the query's trace counts seeds, neighbours, those that were
-    candidates already, and those added.
+    ``metadata["expanded_from"]``.
     """
 
     def __init__(
@@ -262,7 +247,7 @@ class GraphEnhancedRetriever(ThreadedRetriever):
             query.expand = before
         if asked:
             return [
-                NodeWithScore(node=noted(hit.node, **{EXPANDED: link.record()}), score=hit.score)
+                NodeWithScore(node=noted(hit.node, **{EXPANDED: link.record}), score=hit.score)
                 if (link := new.get(hit.node.node_id))
                 else hit
                 for hit in hits
@@ -283,7 +268,7 @@ class GraphEnhancedRetriever(ThreadedRetriever):
         more: list[NodeWithScore] = []
         for rank, one in enumerate(added, start=1):
             signals = {EXPANSION: {"rank": rank, "score": one.score, "weight": None}}
-            node = light_node(one.chunk_id, signals=signals, **{EXPANDED: one.record()})
+            node = light_node(one.chunk_id, signals=signals, **{EXPANDED: one.record})
             score = below(lowest, rank, len(added))
             more.append(NodeWithScore(node=node, score=score))
         return hits + (fill(more, view) if self._with_text else more)

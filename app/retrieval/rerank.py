@@ -26,16 +26,10 @@ if TYPE_CHECKING:
     from notehop.config.ranking_settings import RerankSettings
 
 
-MAX_TOKENS = 512  # of a pair that are read, where the model has no smaller window
-
-
 class CrossEncoderScorer:
-    """A cross-encoder behind LlamaIndex's ``SentenceTransformerRerank``. Threads may share it; ``name``
-    is that of the model in the settings.
-
-    One query at a time has its pairs scored, which holds ``turn`` for that: two would only slow each
-    other down. A model that did not load is not tried again: every query would wait for it.
-    """
+    """A cross-encoder behind LlamaIndex's ``SentenceTransformerRerank``, which threads may share: one
+    query at a time holds ``turn`` and has its pairs scored, for two would only slow each other down. A
+    model that did not load is not tried again: every query would wait for it."""
 
     def __init__(self, settings: RerankSettings) -> None:
         self.name = settings.model
@@ -63,11 +57,7 @@ class CrossEncoderScorer:
                     self._model = SentenceTransformerRerank(
                         model=str(folder),
                         device=None if self._device == "auto" else self._device,
-                        cross_encoder_kwargs={
-                            "max_length": _window(folder),
-                            "local_files_only": True,
-                            "trust_remote_code": False,
-                        },
+                        cross_encoder_kwargs={"local_files_only": True, "trust_remote_code": False},
                     )
                 # The first pass is slower than the others; and it shows what the model gives.
                 self.scores("warm", ["A passage.", "Another one."])
@@ -97,18 +87,6 @@ class CrossEncoderScorer:
         if not all(math.isfinite(score) for score in scores):
             raise ModelError(f"rerank.model: {self.name} gave scores that are no numbers")
         return scores
-
-
-def _window(folder: Path) -> int:
-    """The positions of the model, 512 at most: longer pairs would fail, or take long."""
-    from transformers import AutoConfig
-
-    config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
-    most = getattr(config, "max_position_embeddings", None)
-    if not isinstance(most, int) or most < 1:
-        return MAX_TOKENS
-    # RoBERTa counts positions from behind its padding token, and has two for that.
-    return min(MAX_TOKENS, most - 2 if "roberta" in config.model_type else most)
 
 
 _shared: WeakValueDictionary[tuple[str, str], CrossEncoderScorer] = WeakValueDictionary()
@@ -145,13 +123,10 @@ def reranker_folder(name: str) -> Path:
 
 
 STAGE = "rerank"  # the name of this stage in a query's trace, and of its record in a hit's metadata
-
-LOADING = "rerank model"
-"""The stage in which the model is loaded, once; it does not count against the budget."""
+LOADING = "rerank model"  # the stage in which the model is loaded, once, outside the budget
 
 AT_ONCE = 4
-"""Pairs of a pass. The clock is looked at between two passes, so that a query is late by one at
-most; more pairs at once are hardly faster on a processor."""
+"""Pairs of a pass, between which the clock is looked at; more are hardly faster on a processor."""
 
 
 class RerankPostprocessor(VaultPostprocessor):
@@ -159,10 +134,9 @@ class RerankPostprocessor(VaultPostprocessor):
 
     Hits beyond ``candidates`` keep their order below them. What the query names exactly (the
     dispatched notes) stays first, and so do hits that signals decided on (``decided_by``). A hit that
-    was scored has ``metadata["rerank"]``: ``score``, and ``rank_before`` and ``score_before`` of
-    the order that it came in. If the time is over before all candidates are scored, or the model
-    cannot be used, the hits stay as they came and the query's trace holds a warning: half a rerank
-    would depend on the machine's mood.
+    was scored has ``metadata["rerank"]``: ``score``, ``rank_before`` and ``score_before``. If the time
+    is over before all are scored, or the model cannot be used, the hits stay as they came and the
+    query's trace holds a warning.
     """
 
     view: Any = Field(exclude=True, description="A ViewSource: the index.")
@@ -178,8 +152,7 @@ class RerankPostprocessor(VaultPostprocessor):
     ) -> list[NodeWithScore]:
         if query_bundle is None:
             raise ValueError("a rerank needs the query; hand it in as query_bundle")
-        query = query_bundle
-        trace = trace_of(query)
+        query, trace = query_bundle, trace_of(query_bundle)
         # The text of each under its title and headings; a chunk that is not there has none.
         texts: dict[str, str] = {}
         for hit in fill(nodes[: self.candidates], view_for(query, self.view)):
@@ -203,13 +176,11 @@ class RerankPostprocessor(VaultPostprocessor):
     def _scored(
         self, query: str, texts: Mapping[str, str], trace: Trace
     ) -> dict[str, float] | None:
-        """Return the score of each candidate by id; None, with a warning, if the time ran out."""
-        started = self.clock()
-        ids = list(texts)
+        """The score of each candidate by id; None, with a warning, if the time ran out."""
+        ids, ends = list(texts), self.clock() + self.budget_ms / 1000
         scores: dict[str, float] = {}
         if self.scorer.turn.acquire(timeout=self.budget_ms / 1000):
             try:
-                ends = started + self.budget_ms / 1000
                 while len(scores) < len(ids) and self.clock() < ends:
                     some = ids[len(scores) : len(scores) + AT_ONCE]
                     found = self.scorer.scores(query, [texts[one] for one in some])
