@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.bridge.pydantic import Field
-from llama_index.core.schema import NodeWithScore, QueryBundle
+from llama_index.core.schema import NodeWithScore
 
 from notehop.app.retrieval.filters import among
 from notehop.app.retrieval.freshness import FreshnessPostprocessor
@@ -22,7 +22,6 @@ from notehop.app.retrieval.linked_notes import (
 from notehop.app.retrieval.nodes import (
     NONE_KNOWN,
     HitPlace,
-    VaultPostprocessor,
     Vector,
     below,
     fill,
@@ -32,7 +31,7 @@ from notehop.app.retrieval.nodes import (
     places_of,
 )
 from notehop.app.retrieval.retrievers import known_vector, query_vector
-from notehop.app.retrieval.trace import Trace, trace_of, view_for
+from notehop.app.retrieval.trace import Nodes, Trace, TracedQuery, VaultPostprocessor
 from notehop.config.errors import UsageError
 from notehop.indexing.shown import on_one_line
 from notehop.indexing.stores.model import LinkRow
@@ -150,9 +149,6 @@ def renumbered(reason: str, number: int | None) -> str:
     return _SOURCE.sub(rf"\g<1> {source}", reason)
 
 
-STAGE = "connected"  # the name of this stage in a query's trace
-
-
 class ConnectedNotesPostprocessor(VaultPostprocessor):
     """Turns ranked hits into a context: the sources, then the notes one link away from them.
 
@@ -164,7 +160,8 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
     The hits may be of any retriever (see :func:`notehop.app.retrieval.nodes.places_of`).
     """
 
-    view: Any = Field(exclude=True, description="A ViewSource: the index.")
+    stage = "connected"
+
     embed_model: BaseEmbedding | None = Field(
         default=None, exclude=True, description="Embeds queries that come without their vector."
     )
@@ -204,46 +201,42 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
         """Places of the context in all."""
         return max(self.context_chunks, self.top_k + self.max_connected)
 
-    def _postprocess_nodes(
-        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
-    ) -> list[NodeWithScore]:
-        trace = trace_of(query_bundle)
-        with trace.timed(STAGE):
-            view = view_for(query_bundle, self.view)
-            hits = [
-                (hit, place)
-                for hit, place in zip(nodes, places_of(view, nodes), strict=True)
-                if place is not None or not is_light(hit.node)
-            ]
-            if len(hits) < len(nodes):
-                trace.count(STAGE, stale_hits=len(nodes) - len(hits))
-            if hits and not any(place for _, place in hits) and self.max_connected:
-                trace.warn(NONE_KNOWN.format(count=len(hits)))
-            vector = self._vector(query_bundle, view, trace) if hits else None
-            if self.fresh is None:
-                return self._context(view, hits, vector, trace)
-            now = self.fresh.held(view, query_bundle)
-            found = self._context(now, hits, vector, trace)
-            now.tell(trace, self.fresh.remedy)
-            return found
+    def process(self, hits: Nodes, query: TracedQuery, view: Snapshot) -> Nodes:
+        trace = query.trace
+        placed = [
+            (hit, place)
+            for hit, place in zip(hits, places_of(view, hits), strict=True)
+            if place is not None or not is_light(hit.node)
+        ]
+        if len(placed) < len(hits):
+            trace.count(self.stage, stale_hits=len(hits) - len(placed))
+        if placed and not any(place for _, place in placed) and self.max_connected:
+            trace.warn(NONE_KNOWN.format(count=len(placed)))
+        vector = self._vector(query, view) if placed else None
+        if self.fresh is None:
+            return self._context(view, placed, vector, trace)
+        now = self.fresh.held(view, query)
+        found = self._context(now, placed, vector, trace)
+        now.tell(trace, self.fresh.remedy)
+        return found
 
-    def _vector(self, query: QueryBundle | None, view: Snapshot, trace: Trace) -> Vector | None:
+    def _vector(self, query: TracedQuery, view: Snapshot) -> Vector | None:
         """The query's vector; None, with a warning, if there is no way to get it."""
         rows = view.chunk_vectors
-        if query is not None and (known := known_vector(query, rows)) is not None:
+        if (known := known_vector(query, rows)) is not None:
             return known
         if self.order == "rank":
             # This order compares nothing, and the model may be slow to load.
             return None
         why = "the query came without its vector, and the postprocessor has no embed_model"
-        if query is not None and self.embed_model is not None:
+        if self.embed_model is not None and query.query_str:
             try:
                 return query_vector(query, self.embed_model, rows)
             except UsageError:
                 raise
             except Exception as exc:  # noqa: BLE001 - any broken model; said, never swallowed
                 why = f"the query could not be embedded ({type(exc).__name__}: {exc})"
-        trace.warn(f"connected notes are in order rank: {why}")
+        query.trace.warn(f"connected notes are in order rank: {why}")
         return None
 
     def _context(
@@ -252,7 +245,7 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
         hits: Sequence[tuple[NodeWithScore, HitPlace | None]],
         vector: Vector | None,
         trace: Trace,
-    ) -> list[NodeWithScore]:
+    ) -> Nodes:
         places = [place for _, place in hits]
         compared = self.order == "context" and vector is not None
         # Only the places that a connected note may take are compared with the query.
@@ -280,14 +273,14 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
             fill=self.fill,
         )
         trace.count(
-            STAGE,
+            self.stage,
             links=len(candidates) + sum(passed.values()),
             notes=len({candidate.path for candidate in candidates}),
             below_gate=below_gate,
             taken=len(taken),
             **passed,
         )
-        shown: list[NodeWithScore] = []
+        shown: Nodes = []
         for hit, place in (hits[at] for at in sources):
             # A hit of another index gets the role of a source, and the path of its note.
             if not is_light(hit.node) and "role" not in hit.node.metadata:

@@ -14,17 +14,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from llama_index.core.bridge.pydantic import Field
-from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle
+from llama_index.core.schema import MetadataMode, NodeWithScore
 
 from notehop.app.retrieval.nodes import (
     HitPlace,
-    VaultPostprocessor,
     is_light,
     noted,
     places_of,
     to_node,
 )
-from notehop.app.retrieval.trace import Trace, TracedQuery, trace_of, view_for
+from notehop.app.retrieval.trace import Nodes, Trace, TracedQuery, VaultPostprocessor
 from notehop.indexing.graph.files import is_pdf
 from notehop.indexing.nodes.chunker import Headings, stripped_span
 from notehop.indexing.shown import counted, on_one_line
@@ -305,9 +304,6 @@ class CurrentView(_Forwarding):
             return _GONE
 
 
-STAGE = "current"  # the name of this stage in a query's trace
-
-
 class FreshnessPostprocessor(VaultPostprocessor):
     """Drops the hits whose text does not stand in the vault's files any more, and says so.
 
@@ -317,7 +313,8 @@ class FreshnessPostprocessor(VaultPostprocessor):
     and hand it to :class:`ConnectedNotesPostprocessor` as ``fresh``.
     """
 
-    view: Any = Field(exclude=True, description="A ViewSource: the index.")
+    stage = "current"
+
     vault: Path = Field(description="The folder of the notes.")
     max_note_bytes: int = Field(default=2_000_000, ge=1, description="Larger files are no notes.")
     comment_links: CommentLinks = Field(default="inline", description="As the index was made.")
@@ -337,46 +334,41 @@ class FreshnessPostprocessor(VaultPostprocessor):
     )
     each_note: bool = Field(default=False, description="Keep the first hit of each note only.")
 
-    def held(self, view: Snapshot, query: QueryBundle | None = None) -> CurrentView:
+    def held(self, view: Snapshot, query: TracedQuery | None = None) -> CurrentView:
         """Return a view as far as it stands in the files now: one for all stages of a query."""
-        known = query.current if isinstance(query, TracedQuery) else None
+        known = query and query.current
         if known is not None and known.indexed is view:
             return known
         now = CurrentView(view, self.vault, self.max_note_bytes, self.comment_links)
-        if isinstance(query, TracedQuery):
+        if query is not None:
             query.current = now
         return now
 
-    def _postprocess_nodes(
-        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
-    ) -> list[NodeWithScore]:
-        trace = trace_of(query_bundle)
-        with trace.timed(STAGE):
-            view = view_for(query_bundle, self.view)
-            now = self.held(view, query_bundle)
-            places = places_of(view, nodes)
-            rows = view.notes_at(place.path for place in places if place is not None)
-            found: list[NodeWithScore] = []
-            notes: set[str] = set()
-            dropped = 0
-            for hit, place in zip(nodes, places, strict=True):
-                if len(found) == self.top_n:
-                    break
-                if self.each_note and (place is None or place.path in notes):
-                    continue
-                kept: NodeWithScore | None = hit
-                if place is not None:
-                    shown = place.chunk_id != hit.node.node_id or len(found) < self.places
-                    look = now.look(rows[place.path], read=shown)
-                    kept = self._now(hit, place, look, now, shown)
-                if kept is None:
-                    dropped += 1
-                else:
-                    found.append(kept)
-                    notes.add("" if place is None else place.path)
-            now.tell(trace, self.remedy)
-            if dropped:
-                trace.count(STAGE, left_out=dropped)
+    def process(self, hits: Nodes, query: TracedQuery, view: Snapshot) -> Nodes:
+        now = self.held(view, query)
+        places = places_of(view, hits)
+        rows = view.notes_at(place.path for place in places if place is not None)
+        found: Nodes = []
+        notes: set[str] = set()
+        dropped = 0
+        for hit, place in zip(hits, places, strict=True):
+            if len(found) == self.top_n:
+                break
+            if self.each_note and (place is None or place.path in notes):
+                continue
+            kept: NodeWithScore | None = hit
+            if place is not None:
+                shown = place.chunk_id != hit.node.node_id or len(found) < self.places
+                look = now.look(rows[place.path], read=shown)
+                kept = self._now(hit, place, look, now, shown)
+            if kept is None:
+                dropped += 1
+            else:
+                found.append(kept)
+                notes.add("" if place is None else place.path)
+        now.tell(query.trace, self.remedy)
+        if dropped:
+            query.trace.count(self.stage, left_out=dropped)
         return found
 
     def _now(

@@ -27,7 +27,6 @@ from notehop.app.retrieval.nodes import (
     NONE_KNOWN,
     HitPlace,
     Hits,
-    ThreadedRetriever,
     Vector,
     below,
     fill,
@@ -36,7 +35,7 @@ from notehop.app.retrieval.nodes import (
     places_of,
 )
 from notehop.app.retrieval.retrievers import known_vector
-from notehop.app.retrieval.trace import ViewSource, trace_of, traced, view_for
+from notehop.app.retrieval.trace import ThreadedRetriever, ViewSource, trace_of, traced, view_for
 from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.stores.reader import Snapshot
 

@@ -15,12 +15,13 @@ from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
 from notehop.app.retrieval.fusion import DISPATCH
 from notehop.app.retrieval.intents import DECIDED_BY
-from notehop.app.retrieval.nodes import VaultPostprocessor, below, fill, noted
-from notehop.app.retrieval.trace import Trace, trace_of, view_for
+from notehop.app.retrieval.nodes import below, fill, noted
+from notehop.app.retrieval.trace import Nodes, Trace, TracedQuery, VaultPostprocessor
 from notehop.config.errors import ModelError
 from notehop.config.small_files import is_folder
 from notehop.indexing.embed.models import folder_on_disk, quiet_loading
 from notehop.indexing.nodes.chunker import embedded_prefix
+from notehop.indexing.stores.reader import Snapshot
 
 if TYPE_CHECKING:
     from notehop.config.ranking_settings import RerankSettings
@@ -122,9 +123,6 @@ def reranker_folder(name: str) -> Path:
     return found
 
 
-STAGE = "rerank"  # the name of this stage in a query's trace, and of its record in a hit's metadata
-LOADING = "rerank model"  # the stage in which the model is loaded, once, outside the budget
-
 AT_ONCE = 4
 """Pairs of a pass, between which the clock is looked at; more are hardly faster on a processor."""
 
@@ -139,7 +137,9 @@ class RerankPostprocessor(VaultPostprocessor):
     query's trace holds a warning.
     """
 
-    view: Any = Field(exclude=True, description="A ViewSource: the index.")
+    stage = "rerank"
+    needs_query = True
+
     scorer: Any = Field(exclude=True, description="A CrossEncoderScorer, or what has its methods.")
     candidates: int = Field(default=20, ge=1, description="Hits that are scored.")
     budget_ms: float = Field(default=1500.0, gt=0, description="Time for scoring them.")
@@ -147,31 +147,25 @@ class RerankPostprocessor(VaultPostprocessor):
         default=time.perf_counter, exclude=True, description="Seconds, for the budget."
     )
 
-    def _postprocess_nodes(
-        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
-    ) -> list[NodeWithScore]:
-        if query_bundle is None:
-            raise ValueError("a rerank needs the query; hand it in as query_bundle")
-        query, trace = query_bundle, trace_of(query_bundle)
+    def process(self, hits: Nodes, query: TracedQuery, view: Snapshot) -> Nodes:
         # The text of each under its title and headings; a chunk that is not there has none.
         texts: dict[str, str] = {}
-        for hit in fill(nodes[: self.candidates], view_for(query, self.view)):
+        for hit in fill(hits[: self.candidates], view):
             about, text = hit.node.metadata, hit.node.get_content()
             title, headings = str(about.get("title", "")), tuple(about.get("heading_path") or ())
             texts[hit.node.node_id] = (
                 f"{embedded_prefix(title, headings)}\n{text}" if title else text
             )
         if len(texts) < 2 or not query.query_str.strip():
-            return nodes
+            return hits
         try:
-            with trace.timed(LOADING):
-                self.scorer.load()
-            with trace.timed(STAGE):
-                scores = self._scored(query.query_str, texts, trace)
+            # Loading, which happens once, is outside the budget.
+            self.scorer.load()
+            scores = self._scored(query.query_str, texts, query.trace)
         except ModelError as exc:
-            trace.warn(f"not reranked, the fused order stands: {exc}")
-            return nodes
-        return nodes if scores is None else _ordered(nodes, scores)
+            query.trace.warn(f"not reranked, the fused order stands: {exc}")
+            return hits
+        return hits if scores is None else _ordered(hits, scores)
 
     def _scored(
         self, query: str, texts: Mapping[str, str], trace: Trace
@@ -187,7 +181,7 @@ class RerankPostprocessor(VaultPostprocessor):
                     scores.update(zip(some, found, strict=True))
             finally:
                 self.scorer.turn.release()
-        trace.count(STAGE, candidates=len(ids), scored=len(scores))
+        trace.count(self.stage, candidates=len(ids), scored=len(scores))
         if len(scores) == len(ids):
             return scores
         trace.warn(
@@ -212,7 +206,7 @@ def _ordered(nodes: Sequence[NodeWithScore], scores: Mapping[str, float]) -> lis
         if score is not None:
             # The node may be shared: it is copied with the record.
             record = {"score": score, "rank_before": rank, "score_before": hit.score}
-            node = noted(node, **{STAGE: record})
+            node = noted(node, rerank=record)
         into = first if decided else rest if score is None else scored
         into.append(NodeWithScore(node=node, score=best if decided else score))
     scored.sort(key=lambda hit: -(hit.score or 0.0))

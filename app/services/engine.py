@@ -30,10 +30,10 @@ from notehop.app.retrieval.chain import Parts, QueryChain, Wanted, freshness
 from notehop.app.retrieval.filter_syntax import checked
 from notehop.app.retrieval.filters import narrow
 from notehop.app.retrieval.linked_notes import words_of
-from notehop.app.retrieval.nodes import ThreadedRetriever, noted
+from notehop.app.retrieval.nodes import noted
 from notehop.app.retrieval.relevance import corrected, idf, question_words
 from notehop.app.retrieval.rerank import CrossEncoderScorer, shared_scorer
-from notehop.app.retrieval.trace import TracedQuery, traced
+from notehop.app.retrieval.trace import ThreadedRetriever, TracedQuery, traced
 from notehop.app.services.index_process import remedy
 from notehop.app.services.listing import ListQuestion, list_question
 from notehop.app.services.notes.current_notes import CurrentNotes

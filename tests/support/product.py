@@ -88,7 +88,7 @@ _HOMES: dict[str, str] = {
         "Answer ConnectedNote LinkedFrom SearchResult Source ConnectedEvent DoneEvent "
         "ErrorEvent SourcesEvent TokenEvent"
     ),
-    "notehop.app.models.status": "IndexStatus Kept PendingChanges WriterNow",
+    "notehop.app.models.status": "IndexStatus Kept PendingChanges Holder",
     "notehop.app.problems": "error_of exit_code problem",
     "notehop.app.retrieval.relevance": "coverage idf question_words",
     "notehop.app.retrieval.templates": "asks_for_templates held_back is_skeleton SKELETON",
