@@ -68,43 +68,25 @@ PRESETS = {
 }
 
 
-def preset(name: str) -> Expansion:
-    """Return the expansion of that name.
-
-    :raises ValueError: if there is none; the message lists those there are.
-    """
-    if name not in PRESETS:
-        raise ValueError(f"no expansion {name!r}; choose: {', '.join(PRESETS)}")
-    return PRESETS[name]
-
-
 @dataclass(frozen=True, slots=True)
-class Neighbour:
+class Neighbour(LinkedNote):
     """A note near the best ones: its best link, and the chunk it joins by.
 
     ``hit_rank`` is that of the best note it hangs on, ``depth`` how many links away that is. ``edges``
     counts the links that led to it; ``weight`` is PageRank x ln(1 + edges) x recency, less at depth 2.
     """
 
-    linked: LinkedNote
-    chunk_id: ChunkId
-    hit_rank: int
-    depth: int
-    edges: int
-    weight: float
-    score: float = 0.0
+    depth: int = 1
+    edges: int = 1
+    weight: float = 0.0
+    votes: float = 0.0
 
     @property
     def record(self) -> dict[str, object]:
         """What a hit's metadata tell of how it came to be one."""
-        return {
-            "path": self.linked.link.path,
-            "line": self.linked.link.line,
-            "way": "forward" if self.linked.forward else "backward",
-            "depth": self.depth,
-            "edges": self.edges,
-            "weight": self.weight,
-        }
+        way = "forward" if self.forward else "backward"
+        where = {"path": self.link.path, "line": self.link.line, "way": way}
+        return {**where, "depth": self.depth, "edges": self.edges, "weight": self.weight}
 
 
 def neighbours_of(
@@ -139,18 +121,22 @@ def neighbours_of(
             best = max(several, key=lambda one: one.sentence_similarity or 0.0)
             joined.append(
                 Neighbour(
-                    linked=best,
-                    chunk_id=_chunk(view, best, query),
-                    hit_rank=min(roots[one] for one in near),
+                    path,
+                    _chunk(view, best, query),
+                    best.link,
+                    min(roots[one] for one in near),
+                    best.forward,
+                    best.sentence_similarity,
+                    best.target_similarity,
                     depth=depth,
                     edges=len(several),
                     weight=weight * DECAY ** (depth - 1),
                 )
             )
-        found |= {one.linked.path: one for one in joined}
+        found |= {one.path: one for one in joined}
         walked = _ranked(joined)[: expansion.notes]
-        roots |= {one.linked.path: one.hit_rank for one in walked}
-        ring = [HitPlace(one.linked.path, one.chunk_id) for one in walked]
+        roots |= {one.path: one.hit_rank for one in walked}
+        ring = [HitPlace(one.path, one.chunk_id) for one in walked]
     return _ranked(list(found.values()))
 
 
@@ -165,19 +151,19 @@ def _chunk(view: Snapshot, candidate: LinkedNote, query: Vector | None) -> Chunk
 
 
 def _ranked(neighbours: Sequence[Neighbour]) -> list[Neighbour]:
-    """Return the neighbours with their scores, best first; ties as they come. Four rankings are fused by
+    """Return the neighbours with their votes, best first; ties as they come. Four rankings are fused by
     reciprocal rank: PageRank and its kin alone bring what everything links to."""
     rankings = (
         [one.hit_rank for one in neighbours],
-        ranks_of(one.linked.sentence_similarity for one in neighbours),
-        ranks_of(one.linked.target_similarity for one in neighbours),
+        ranks_of(one.sentence_similarity for one in neighbours),
+        ranks_of(one.target_similarity for one in neighbours),
         ranks_of(one.weight for one in neighbours),
     )
     scored: list[Neighbour] = []
     for one, *ranks in zip(neighbours, *rankings, strict=True):
         votes = math.fsum(1.0 / (RRF_K + rank) for rank in ranks if rank is not None)
-        scored.append(replace(one, score=votes * DECAY ** (one.depth - 1)))
-    return sorted(scored, key=lambda one: -one.score)
+        scored.append(replace(one, votes=votes * DECAY ** (one.depth - 1)))
+    return sorted(scored, key=lambda one: -one.votes)
 
 
 EXPANDED = "expanded_from"  # what the metadata of a hit hold that no signal found by itself
@@ -237,7 +223,7 @@ class GraphEnhancedRetriever(ThreadedRetriever):
             asked, known = True, set(candidates)
             joining = self._joining(query, candidates)
             new.update((one.chunk_id, one) for one in joining if one.chunk_id not in known)
-            return [(one.chunk_id, one.score) for one in joining]
+            return [(one.chunk_id, one.votes) for one in joining]
 
         before, query.expand = query.expand, (find, self._weight)
         try:
@@ -262,11 +248,11 @@ class GraphEnhancedRetriever(ThreadedRetriever):
             for hit, place in zip(hits, places, strict=True)
             if place is not None and place.chunk_id != hit.node.node_id
         }
-        added = [one for one in new.values() if one.linked.path not in foreign]
+        added = [one for one in new.values() if one.path not in foreign]
         lowest = min((hit.score or 0.0 for hit in hits), default=0.0)
         more: list[NodeWithScore] = []
         for rank, one in enumerate(added, start=1):
-            signals = {EXPANSION: {"rank": rank, "score": one.score, "weight": None}}
+            signals = {EXPANSION: {"rank": rank, "score": one.votes, "weight": None}}
             node = light_node(one.chunk_id, signals=signals, **{EXPANDED: one.record})
             score = below(lowest, rank, len(added))
             more.append(NodeWithScore(node=node, score=score))

@@ -349,7 +349,7 @@ class Engine:
         """
         place, trace = self.place, query.trace
         settings = place.settings
-        text = checked(query.query_str, settings.retrieval.max_query_chars, wanted.filters)
+        text = checked(query.query_str, settings.retrieval.max_query_chars, wanted.asked.filters)
         tokenizer = self.tokenizer
         with self.reader.snapshot() as view:
             with self._loading:
@@ -364,9 +364,8 @@ class Engine:
             stands = CurrentNotes(view, place).any_of
             asked: ListQuestion | None = None
             with trace.timed(FILTERS):
-                narrowed = narrow(
-                    text, wanted.filters, view, tokenizer, stands, literal=wanted.literal
-                )
+                filters, literal = wanted.asked.filters, wanted.asked.literal
+                narrowed = narrow(text, filters, view, tokenizer, stands, literal=literal)
                 if wanted.listing:
                     asked = list_question(narrowed, view, tokenizer, stands, trace, place.vault)
             text = narrowed.text

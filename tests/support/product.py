@@ -98,7 +98,7 @@ _HOMES: dict[str, str] = {
     "notehop.app.retrieval.filters": "chunks_left notes_left unmet why_nothing",
     "notehop.app.retrieval.freshness": "FreshnessPostprocessor",
     "notehop.app.retrieval.fusion": "WeightedFusionRetriever fuse",
-    "notehop.app.retrieval.graph_retriever": "Expansion GraphEnhancedRetriever preset",
+    "notehop.app.retrieval.graph_retriever": "Expansion GraphEnhancedRetriever PRESETS",
     "notehop.app.retrieval.intents": (
         "asks_for_themes Rule RULES THEME_RULES about names_of read=intents_read"
     ),
