@@ -83,7 +83,7 @@ _HOMES: dict[str, str] = {
         "Answer ConnectedNote LinkedFrom SearchResult Source ConnectedEvent DoneEvent "
         "ErrorEvent SourcesEvent TokenEvent"
     ),
-    "notehop.app.models.status": "IndexStatus Kept PendingChanges WriterNow",
+    "notehop.app.models.status": "IndexStatus Kept PendingChanges Holder",
     "notehop.app.problems": "error_of exit_code problem",
     "notehop.app.retrieval.relevance": "coverage idf question_words",
     "notehop.app.retrieval.templates": "asks_for_templates held_back is_skeleton SKELETON",
@@ -93,7 +93,7 @@ _HOMES: dict[str, str] = {
     "notehop.app.retrieval.filters": "chunks_left notes_left unmet why_nothing",
     "notehop.app.retrieval.freshness": "FreshnessPostprocessor",
     "notehop.app.retrieval.fusion": "WeightedFusionRetriever fuse",
-    "notehop.app.retrieval.graph_retriever": "Expansion GraphEnhancedRetriever preset",
+    "notehop.app.retrieval.graph_retriever": "Expansion GraphEnhancedRetriever PRESETS",
     "notehop.app.retrieval.intents": (
         "asks_for_themes Rule RULES THEME_RULES about names_of read=intents_read"
     ),
