@@ -42,7 +42,6 @@ from notehop.config.errors import ModelError, UsageError
 from notehop.indexing.embed.models import languages_read, reads
 from notehop.indexing.embed.onnx_embedding import QueryEmbedder, load_query
 from notehop.indexing.llm.provider_llm import ProviderLLM
-from notehop.indexing.llm.providers import load_llm
 from notehop.indexing.stores.catalog import Catalog
 from notehop.indexing.stores.reader import Reader, Snapshot
 from notehop.indexing.tokens import Tokenizer, detect_language
@@ -127,7 +126,11 @@ class Engine:
         self._reader: Reader | None = opened()
         self._generation = self._reader.generation
         try:
-            self.llm = llm or load_llm(place.settings, log_dir=place.log_dir, lazily=True)
+            if llm is None and place.settings.llm.provider != "none":
+                from notehop.indexing.llm.provider_llm import ProviderLLM
+
+                llm = ProviderLLM(place.settings, place.log_dir)
+            self.llm = llm
         except BaseException:
             self._reader.close()
             raise

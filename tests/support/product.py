@@ -160,7 +160,8 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.llm.egress": (
         "EgressLog FORMER Hosts is_loopback=consent_is_loopback NAME Resolve SENDING sending UNWANTED"
     ),
-    "notehop.indexing.llm.providers": "load_llm ProviderConfig DEFAULT_CONTEXT_WINDOW",
+    "notehop.indexing.llm.provider_llm": "ProviderLLM",
+    "notehop.indexing.llm.providers": "ProviderConfig DEFAULT_CONTEXT_WINDOW",
     "notehop.indexing.llm.text": "count_tokens",
     "notehop.indexing.llm.transport": "ProviderTransport",
     "notehop.indexing.nodes.chunker": "chunk_id ChunkDraft embedded_text split_note",
