@@ -209,7 +209,7 @@ class ServerNow(Strict):
 class EnrichedTexts(Strict):
     """Texts of one kind that notes should have: how many there are, how many are not."""
 
-    kind: Literal["extract", "summary", "header"]
+    kind: Literal["summary", "header"]
     have: int
     lack: int
 
@@ -218,7 +218,7 @@ class NotWritten(Strict):
     """A text that the language model did not write, and why."""
 
     path: str
-    kind: Literal["extract", "summary", "header"]
+    kind: Literal["summary", "header"]
     reason: str
     tries: int
 

@@ -39,7 +39,6 @@ class CrossEncoderScorer:
 
     def __init__(self, settings: RerankSettings) -> None:
         self.name = settings.model
-        self._device = settings.device
         self._loading = threading.Lock()
         self.turn = threading.Lock()
         self._model: Any = None
@@ -62,7 +61,6 @@ class CrossEncoderScorer:
 
                     self._model = SentenceTransformerRerank(
                         model=str(folder),
-                        device=None if self._device == "auto" else self._device,
                         cross_encoder_kwargs={
                             "max_length": _window(folder),
                             "local_files_only": True,
@@ -111,14 +109,14 @@ def _window(folder: Path) -> int:
     return min(MAX_TOKENS, most - 2 if "roberta" in config.model_type else most)
 
 
-_shared: WeakValueDictionary[tuple[str, str], CrossEncoderScorer] = WeakValueDictionary()
+_shared: WeakValueDictionary[str, CrossEncoderScorer] = WeakValueDictionary()
 _asking = threading.Lock()
 
 
 def shared_scorer(settings: RerankSettings) -> CrossEncoderScorer:
     """The scorer that all vaults of this process share whose settings name the same model."""
     with _asking:
-        return _shared.setdefault((settings.model, settings.device), CrossEncoderScorer(settings))
+        return _shared.setdefault(settings.model, CrossEncoderScorer(settings))
 
 
 def reranker_name(name: str) -> str:

@@ -322,10 +322,9 @@ class Engine:
         )
 
     def _synthesizer(self, reading: Reading, llm: LLM | None) -> VaultSynthesizer:
-        settings, name = self.place.settings, self.place.name
-        checker = Checker(reading, name, within_ms=settings.answer.check_ms)
-        sentences = settings.answer.max_sentences
-        quoting = ExtractiveSynthesizer(name, reading, max_sentences=sentences, checker=checker)
+        name = self.place.name
+        checker = Checker(reading, name)
+        quoting = ExtractiveSynthesizer(name, reading, checker=checker)
 
         def writer(
             fallback: VaultSynthesizer, prompt: BasePromptTemplate = ANSWER_PROMPT
@@ -335,7 +334,7 @@ class Engine:
             return LlmSynthesizer(name, llm, fallback, checker=checker, prompt=prompt)
 
         written = writer(quoting)
-        if not settings.themes.enabled:
+        if not self.place.settings.themes.enabled:
             return written
         themes = ThemeQuotes(name, reading, checker=checker)
         return ThemeSynthesizer(
@@ -349,7 +348,7 @@ class Engine:
         """
         place, trace = self.place, query.trace
         settings = place.settings
-        text = checked(query.query_str, settings.retrieval.max_query_chars, wanted.filters)
+        text = checked(query.query_str, wanted.filters)
         tokenizer = self.tokenizer
         with self.reader.snapshot() as view:
             with self._loading:

@@ -118,10 +118,7 @@ class VaultEvents:
     def _watch(
         self, folders: frozenset[str], new: frozenset[str], *, polling: bool, each: bool
     ) -> None:
-        """Report changes until other folders have to be watched, or the system is asked again.
-
-        :param new: of the folders, those that were not watched by the watch before.
-        """
+        """Report changes until other folders are to be watched; ``new`` were not by the watch before."""
         began = False
         changes = watch(
             *(self._vault / folder for folder in sorted(folders)),

@@ -69,7 +69,7 @@ def three(tmp_path_factory: pytest.TempPathFactory) -> Three:
 @pytest.fixture(scope="module")
 def url(three: Three) -> Iterator[str]:
     tokens = {"NOTEHOP_SERVER__TOKEN": MAIN, "NOTEHOP_TOKEN_WORK": OWN}
-    given = {**three.variables, **tokens, "NOTEHOP_SERVER__METRICS": "true"}
+    given = {**three.variables, **tokens}
     with notehop_serve_all(*three.given, "--no-watch", **given) as (found, _):
         until(lambda: ask(found, "/health/ready").status_code == 200)
         until(lambda: ask(found, "/vaults/work/health/ready").status_code == 200)
@@ -140,8 +140,6 @@ OPENED = {
     "/vaults/work/status": (True, True, False),
     "/vaults/work/vaults": (True, True, False),
     "/vaults": (True, True, False),
-    "/vaults/work/metrics": (True, False, False),
-    "/metrics": (True, False, False),
     "/openapi.json": (True, False, False),
     "/vaults/work/openapi.json": (True, True, False),
     "/vaults/work/": (True, True, True),
@@ -165,22 +163,11 @@ def test_a_token_of_one_vault_is_told_of_that_alone(url: str) -> None:
     assert ask(url, "/vaults/work/mcp", begin, token=OWN).status_code == 400, "let in: no session"
 
 
-def test_numbers_are_of_each_vault(url: str) -> None:
-    ask(url, "/vaults/work/search", {"query": "ferry"})
-    lines = ask(url, "/metrics").text.splitlines()
-    assert 'notehop_ready{vault="work"} 1.0' in lines
-    assert 'notehop_ready{vault="Bare"} 0.0' in lines
-    assert 'notehop_generation{vault="Home"} 1.0' in lines
-    start = 'notehop_requests_total{method="POST",route="/search",status="200",vault="work"}'
-    assert any(line.startswith(start) for line in lines)
-
-
 def test_commands_find_the_server_of_their_vault(
     url: str, three: Three, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in three.variables.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setenv("NOTEHOP_SERVER__METRICS", "true")
     monkeypatch.setattr("notehop.app.services.open_vault.open_place", not_here)
     for vault, note in ((three.home, "Tide.md"), (three.work, "Ferry.md")):
         given = ["search", "tide ferry budget", "--json", "--vault", str(vault), "--debug"]
@@ -218,11 +205,6 @@ def test_an_agent_names_a_vault(both: Vaults) -> None:
         refused = one.refusal("read_note", note="Budget")
         assert "Budget" in refused
         assert "one of Home, work" in one.refusal("ask", question="why?", vault="Other")
-        listed = [str(found.uri) for found in one.do(one.client.list_resources).resources]
-        assert "note://Ferry.md?vault=work" in listed
-        assert "note://Tide.md" in listed
-        read = one.do(one.client.read_resource, "note://Ferry.md?vault=work")
-        assert "twice a day" in read.contents[0].text  # type: ignore[union-attr]
 
 
 def test_an_agent_starts_a_process_for_several(three: Three) -> None:

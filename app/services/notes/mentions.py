@@ -42,6 +42,9 @@ UNSPACED = re.compile(
 _NO_NAMES = frozenset(("tags", "tag", "aliases", "alias", "title", "type", "cssclasses", "summary"))
 """Properties whose values name no notes."""
 
+DAY = re.compile(r"\d{4}-\d{2}-\d{2}|\d{4}-?W\d{2}|\d{4}-\d{2}")
+"""What a note of a day, week or month is called; as a value of a property it is a date, no name."""
+
 _WORD = re.compile(r"\w+(?:['’.&+-]\w+)*[+#]*")
 _PARAGRAPH = re.compile(r"\n[ \t]*\n|\n(?=[ \t]*(?:[-*+>|#]|\d{1,9}[.)])[ \t]?)")
 _HEADING = re.compile(r"[ \t]*#{1,6}[ \t]+")
@@ -72,8 +75,10 @@ def mentions_of(
             break
         del by_note[path]
         if file is not None and file.note is not None:
+            said = [*_in_properties(file.note, property_values(file.note), names)]
             own = [*unlinked(file.note, pattern)]
-            count += len(own)
+            count += len(said) + len(own)
+            found += said[: LISTED - len(found)]
             found += mentions(file.note, own[: LISTED - len(found)], tokenizer.language)
     linked = {link.chunk_id for link in view.links_to([note.path])}
     return found, count + sum(len({*ids} - linked) for ids in by_note.values())
@@ -122,13 +127,17 @@ def first_naming(
         for one in unlinked(note, pattern_of(names))
         if lines.at(one.start()) not in headings and is_called(one[0], names)
     )
+    return next(chain(mentions(note, places, language), _in_properties(note, values, names)), None)
+
+
+def _in_properties(
+    note: Note, values: Mapping[str, tuple[int, str]], names: Iterable[str]
+) -> Iterator[Mention]:
+    """The values of properties that are one of these names."""
     called = {name.casefold() for name in names}
-    in_properties = (
-        Mention(path=note.path, title=note.title, line=line, name=said, sentence=sentence)
-        for said, (line, sentence) in values.items()
-        if said.casefold() in called
-    )
-    return next(chain(mentions(note, places, language), in_properties), None)
+    for said, (line, sentence) in values.items():
+        if said.casefold() in called:
+            yield Mention(path=note.path, title=note.title, line=line, name=said, sentence=sentence)
 
 
 def is_called(said: str, names: Iterable[str]) -> bool:
@@ -146,7 +155,7 @@ def property_values(note: Note) -> dict[str, tuple[int, str]]:
         if str(key).casefold() in _NO_NAMES:
             continue
         for one in value if isinstance(value, list) else [value]:
-            if isinstance(one, str) and one.strip() and "[[" not in one:
+            if isinstance(one, str) and one.strip() and "[[" not in one and not DAY.fullmatch(one):
                 said = " ".join(one.split())
                 at = next((n for n, line in enumerate(lines, 1) if said in line), 1)
                 found.setdefault(said, (at, f"{key}: {said}"))

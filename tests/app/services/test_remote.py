@@ -182,12 +182,12 @@ def test_a_setting_that_can_change_a_reply_is_another_server(place: Place) -> No
         return identity(locate(place.vault, index_dir=place.layout.root, overrides=dotted))
 
     assert of() == identity(place)
-    assert of(server__port=1) == of(watch__settle_ms=99) == of(vault__path="/x") == of()
+    assert of(server__port=1) == of(watch__polling=True) == of(vault__path="/x") == of()
     others = [
         of(connected__max=1),
         of(retrieval__top_k=9),
         of(lexical__b=0.5),
-        of(answer__max_sentences=2),
+        of(connected__max=2),
         of(vault__exclude=["x"]),
         of(embedding__query_prompt="q"),
     ]
