@@ -152,7 +152,7 @@ def test_around_an_index_of_ones_own(
     with caplog.at_level(logging.WARNING):
         hits = engine.query(QUESTION).source_nodes
         graph = product.GraphEnhancedRetriever(
-            mine, vault.view, expansion=product.preset("aggressive")
+            mine, vault.view, expansion=product.PRESETS["aggressive"]
         )
         reached = [hit.node.metadata.get("expanded_from") for hit in graph.retrieve("mill")]
     if how == "no chunk of it":

@@ -169,5 +169,5 @@ def test_hits_stand_in_the_order_of_the_cross_encoder(
     assert [hit.id for hit in found.hits] != fused
     scores = [hit.score for hit in found.hits]
     assert scores == sorted(scores, reverse=True)
-    assert {"rerank", "rerank model"} <= set(found.timings_ms)
+    assert "rerank" in found.timings_ms
     assert found.warnings == []
