@@ -58,7 +58,7 @@ def _index(part_of: str | None, vault: Path, settings: Settings, layout: IndexLa
     if part_of is None:
         report = index(*where, command="python -m notehop.indexing")
     else:
-        # The process that this one does a part for has written about the notes what is missing.
+        # No model is asked for a server that follows: that is left to notehop index.
         report = Indexer(*where, command=part_of).run()
     sys.stdout.writelines(f"{line}\n" for line in report_lines(report))
     sys.stderr.writelines(f"warning: {line}\n" for line in warning_lines(report))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path

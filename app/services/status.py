@@ -36,7 +36,7 @@ def enrichment_now(place: Place) -> models.EnrichmentNow | None:
         return None
     found: dict[str, Any] = {"texts": [], "failed": [], "stopped": None, "at": None}
     try:
-        with EnrichmentStore.reading(place.layout.enrichment) as store:
+        with EnrichmentStore(place.layout.enrichment, read_only=True) as store:
             last = store.meta().get("last", {})
             found |= {key: last.get(key) for key in ("stopped", "at")}
             found["failed"] = store.failures()

@@ -94,11 +94,11 @@ class VaultThemes:
         """
 
         def run(query: TracedQuery, wanted: Wanted) -> list[NodeWithScore]:
-            intent = wanted.intent or self._settings.retrieval.intent
+            intent = wanted.asked.intent or self._settings.retrieval.intent
             by_words = asked is None and self._settings.themes.enabled and intent == "auto"
             if asked or by_words:
                 with self._engine.current() as now:
-                    written = parsed(now, query.query_str, literal=wanted.literal)
+                    written = parsed(now, query.query_str, literal=wanted.asked.literal)
                     about = asks_for_themes(written.text)
                     if about is None and asked:
                         about = written.text.strip()
@@ -122,7 +122,8 @@ class VaultThemes:
         themes = self._themes(now)
         conditions = " ".join(map(str, written.conditions))
         inner = TracedQuery(f"{about} {conditions}".strip(), trace=trace)
-        chosen, left = self._chosen(now, themes, inner, about, wanted.filters, wanted.literal)
+        asked = wanted.asked
+        chosen, left = self._chosen(now, themes, inner, about, asked.filters, asked.literal)
         trace.text = written.text.strip() or ALL
         trace.count("index", generation=now.generation, chunks=now.chunk_count)
         trace.count(THEMES, themes=len(chosen), all=len(themes.themes))

@@ -18,7 +18,7 @@ from typing import Any, Literal, NamedTuple, Self
 
 from sqlalchemy.engine import Connection
 
-from notehop.config.errors import IndexDamaged, IndexFailure, IndexMissing
+from notehop.config.errors import IndexDamaged, IndexFailure
 from notehop.indexing import faults
 from notehop.indexing.stores.catalog_read import CatalogReads, FileStamp
 from notehop.indexing.stores.database import Database
@@ -119,14 +119,6 @@ class EnrichmentStore:
             store = cls(path, read_only=False)
             store.made_anew = True
             return store
-
-    @classmethod
-    def reading(cls, path: Path) -> Self:
-        """Open the store for reading. Raises IndexMissing if there is none, or none that can be read."""
-        try:
-            return cls(path, read_only=True)
-        except IndexFailure as exc:
-            raise IndexMissing(f"{path}: nothing can be read: {exc}") from exc
 
     def close(self) -> None:
         self._database.close()
@@ -346,7 +338,7 @@ def read_summaries(path: Path, notes: Iterable[NoteRow]) -> dict[str, Summary]:
     hashes = {note.path: note.content_hash for note in notes if note.status is NoteStatus.INDEXED}
     try:
         if hashes:
-            with EnrichmentStore.reading(path) as store:
+            with EnrichmentStore(path, read_only=True) as store:
                 return store.summaries(hashes)
     except IndexFailure:
         pass

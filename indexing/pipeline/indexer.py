@@ -155,9 +155,10 @@ class Indexer:
             with WriterLock(self.layout, self._command, patience=_PATIENCE):
                 try:
                     self.layout.remove_left_over()
-                    with suppress(OSError):
-                        # Earlier versions kept themes in a file, with words of notes.
-                        self.layout.themes.unlink(missing_ok=True)
+                    # Earlier versions kept themes in a file, with words of notes.
+                    for left in (self.layout.themes, self.layout.themes.with_suffix(".new")):
+                        with suppress(OSError):
+                            left.unlink(missing_ok=True)
                     yield fingerprint
                 except BaseException:
                     self._state = None

@@ -141,12 +141,9 @@ class VaultEvents:
                     with self._lock:
                         if not polling:
                             self.unreported = None
-                        # What changed since the watch before is not known.
+                        # What changed since the watch before, or before a late one, is not known.
                         self._paths |= new
-                        if self._started and not self._begun:
-                            # It came late, and what changed meanwhile is in nobody's list.
-                            self._paths.add(EVERYTHING)
-                        self._lost |= self._started and self._begun
+                        self._lost |= self._started
                         self._begun = True
                         self._lock.notify_all()
                 relative = {(kind, self._relative(path)) for kind, path in found}

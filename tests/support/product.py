@@ -83,7 +83,7 @@ _HOMES: dict[str, str] = {
         "Answer ConnectedNote LinkedFrom SearchResult Source ConnectedEvent DoneEvent "
         "ErrorEvent SourcesEvent TokenEvent"
     ),
-    "notehop.app.models.status": "IndexStatus Kept PendingChanges WriterNow",
+    "notehop.app.models.status": "IndexStatus Kept PendingChanges Holder",
     "notehop.app.problems": "error_of exit_code problem",
     "notehop.app.retrieval.relevance": "coverage idf question_words",
     "notehop.app.retrieval.templates": "asks_for_templates held_back is_skeleton SKELETON",
@@ -93,7 +93,7 @@ _HOMES: dict[str, str] = {
     "notehop.app.retrieval.filters": "chunks_left notes_left unmet why_nothing",
     "notehop.app.retrieval.freshness": "FreshnessPostprocessor",
     "notehop.app.retrieval.fusion": "WeightedFusionRetriever fuse",
-    "notehop.app.retrieval.graph_retriever": "Expansion GraphEnhancedRetriever preset",
+    "notehop.app.retrieval.graph_retriever": "Expansion GraphEnhancedRetriever PRESETS",
     "notehop.app.retrieval.intents": (
         "asks_for_themes Rule RULES THEME_RULES about names_of read=intents_read"
     ),
@@ -160,7 +160,8 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.llm.egress": (
         "EgressLog FORMER Hosts is_loopback=consent_is_loopback NAME Resolve SENDING sending UNWANTED"
     ),
-    "notehop.indexing.llm.providers": "load_llm ProviderConfig DEFAULT_CONTEXT_WINDOW",
+    "notehop.indexing.llm.provider_llm": "ProviderLLM",
+    "notehop.indexing.llm.providers": "ProviderConfig DEFAULT_CONTEXT_WINDOW",
     "notehop.indexing.llm.text": "count_tokens",
     "notehop.indexing.llm.transport": "ProviderTransport",
     "notehop.indexing.nodes.chunker": "chunk_id ChunkDraft embedded_text split_note",

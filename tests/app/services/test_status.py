@@ -90,14 +90,6 @@ def test_settings_that_no_longer_fit_are_the_state(
     assert told.problem in shown
 
 
-def test_a_run_that_wrote_nothing_makes_an_index_no_younger(tmp_path: Path) -> None:
-    place = built(tmp_path, {"A.md": "Text.\n"})
-    with product.Catalog.open(place.layout.catalog) as catalog:
-        catalog.commit(product.Batch(meta={"written": 1.6e9}))
-    place.layout.catalog.touch()
-    assert product.index_status(place).updated == 1.6e9
-
-
 def settings(provider: str, **more: Any) -> product.Settings:
     keys = {"model": "m", **more}
     named = {key if "." in key else f"llm.{key}": value for key, value in keys.items()}
