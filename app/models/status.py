@@ -87,47 +87,20 @@ class EgressReport(Strict):
     calls: list[EgressCall]
 
 
-class HeldModel(Strict):
-    """A model that notehop can use, or one that the settings name and that is not here. ``languages`` are
-    ISO 639 codes as its authors give them, ``mul`` for many; ``used_by`` the settings that name it."""
-
-    name: str
-    kind: Literal["embedding", "reranker", "unknown"]
-    origin: Literal["bundled", "extra", "hub", "folder", "missing"]
-    folder: str | None = None
-    bytes: int | None = None
-    dimensions: int | None = None
-    languages: list[str] = Field(default_factory=list)
-    used_by: list[str] = Field(default_factory=list)
-    problem: str | None = None
-
-
-class ModelList(Strict):
-    """The models on this machine, those in use first, then by name. ``others`` counts those in the hub's
-    cache that are of no use here, or not whole; ``exports`` is the folder of what was exported for
-    queries, which all indexes share."""
-
-    models: list[HeldModel]
-    cache: str
-    others: int = 0
-    exports: str = ""
-    exports_bytes: int = 0
-
-
 class PulledModel(Strict):
-    """A model that was fetched from its hub, or would be: ``fetched`` is False for a dry run, and where
-    all of it was here already."""
+    """A model of a hub that is in its cache now.
+
+    ``fetched`` is False where all of it was here already. ``bytes`` is the size of its files together.
+    """
 
     name: str
-    kind: Literal["embedding", "reranker", "unknown"]
     hub: str
     commit: str
     bytes: int
     files: list[str]
     licence: str | None = None
-    folder: str | None = None
+    folder: str
     fetched: bool
-    setting: str | None = None
 
 
 class Health(Strict):
@@ -226,15 +199,19 @@ class EnrichmentNow(Strict):
 class IndexStatus(Strict):
     """What an index holds; what there is none of is None.
 
-    ``catalog`` is the file, or the database on a server, that holds its rows. ``updated`` is when its
-    newest generation was written, in seconds since the epoch, ``age`` the seconds since. ``bytes`` is
-    its size on disk, ``sizes`` that of each part. ``problem`` says why the settings in force cannot use
-    it. ``passed_over`` are files that are no part of the vault, or could not be looked at. ``pending``
-    is None when the vault cannot be looked at. ``chroma_generation`` is that of the copy in Chroma,
-    which no search reads. ``made_with`` is the fingerprint: model, prompts, chunker and tokenizer.
-    ``settings`` are those in force, ``settings_file`` the user's own file, which need not exist.
-    ``egress`` are the hosts that got something, this machine last. ``shared_model`` is the folder of
-    the model for queries that all indexes share.
+    ``catalog`` is the file, or the database on a server, that holds its rows. ``updated`` is when
+    its newest generation was written, in seconds since the epoch, ``age`` the seconds since.
+    ``bytes`` is its size on disk. ``problem`` says why the settings
+    in force cannot use it; None if they can. ``passed_over`` are files that are no part of the
+    vault, or could not be looked at. ``pending`` is None when the vault cannot be looked at.
+    ``chroma_generation`` is that of the copy in Chroma, which no search reads; None for no copy.
+    ``vector_server`` is None where each process holds the vectors itself.
+    ``last_run``, ``watcher``, ``writer`` and ``server`` are None where there is none. ``made_with``
+    is the fingerprint: model, prompts, chunker and tokenizer. ``settings`` are those in force,
+    ``settings_file`` the user's own file, which need not exist. ``llm`` is the language model of
+    the settings, None for none; ``egress`` the hosts that got something, this machine's last.
+    ``enrichment`` is None where the settings ask for none. ``shared_model`` is the folder of the
+    model for queries that all indexes share; None where there is none.
     """
 
     vault: str
@@ -247,7 +224,6 @@ class IndexStatus(Strict):
     updated: float
     age: float
     bytes: int
-    sizes: dict[str, int]
     notes: dict[str, int]
     chunks: int
     links: dict[str, int]
@@ -292,50 +268,3 @@ class VaultList(Strict):
     """The vaults of a server that may be asked with the token that was shown, the default first."""
 
     vaults: list[VaultNow]
-
-
-class StatusChunk(Strict):
-    """A chunk of a note as the index cut it."""
-
-    id: str
-    heading: str
-    lines: tuple[int, int]
-
-
-class StatusLink(Strict):
-    """A link that leads out of a note, or to it."""
-
-    source: str
-    line: int
-    raw: str
-    kind: str
-    status: str
-    target: str | None
-
-
-class NextRun(Strict):
-    """What the next index run does with a note: ``forget`` one whose file is gone, ``leave_out`` or
-    ``fail`` to read it for a reason."""
-
-    does: Literal["read", "leave_out", "fail", "forget"]
-    reason: str | None = None
-
-
-class NoteStatusReport(Strict):
-    """What the index knows of one note; times are in seconds since the epoch. Of one that is ``absent``,
-    ``reason`` says why. ``next_run`` is None when the next run has nothing to do with it."""
-
-    path: str
-    title: str
-    status: Literal["indexed", "skipped", "failed", "absent"]
-    reason: str | None
-    next_run: NextRun | None = None
-    aliases: list[str] = Field(default_factory=list)
-    tags: list[str] = Field(default_factory=list)
-    page_type: str | None = None
-    created: float | None = None
-    modified: float | None = None
-    warnings: list[str] = Field(default_factory=list)
-    chunks: list[StatusChunk] = Field(default_factory=list)
-    links: list[StatusLink] = Field(default_factory=list)
-    backlinks: list[StatusLink] = Field(default_factory=list)

@@ -336,7 +336,7 @@ class FreshnessPostprocessor(VaultPostprocessor):
 
     def held(self, view: Snapshot, query: TracedQuery | None = None) -> CurrentView:
         """Return a view as far as it stands in the files now: one for all stages of a query."""
-        known = query and query.current
+        known = None if query is None else query.current
         if known is not None and known.indexed is view:
             return known
         now = CurrentView(view, self.vault, self.max_note_bytes, self.comment_links)
