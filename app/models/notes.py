@@ -122,11 +122,11 @@ class BrowsedLink(Strict):
 class BrowsedNote(NotePlace):
     """A note near the seeds.
 
-    ``way`` is how it is linked with what is nearer: ``forward`` for a link to it, ``backward`` for
-    one from it, ``both``. ``edges`` counts those links, ``links`` holds the first few. ``score`` is
-    of the rank that was asked for: PageRank, time of the last change in seconds since the epoch, or
-    number of links. ``text`` is a summary; ``written_by`` names the language
-    model that wrote it; None for the words of the note.
+    ``way`` is how it is linked with what is nearer: ``forward`` for a link to it, ``backward`` for one
+    from it. ``edges`` counts those links, ``links`` holds the first few. ``score`` is of the rank that
+    was asked for: PageRank, time of the last change in seconds since the epoch, or number of links.
+    ``text`` is a summary; ``written_by`` the language model that wrote it, None for the words of the
+    note.
     """
 
     lines: tuple[int, int]
@@ -230,11 +230,8 @@ class ThemesQuery(Parameters):
 
 
 class ThemeNote(NotePlace):
-    """A note at the centre of a theme.
-
-    ``text`` is its summary, ``written_by`` the language model that wrote that; None for the note's
-    own words.
-    """
+    """A note at the centre of a theme, with its summary and the language model that wrote it; None for
+    the note's own words."""
 
     text: str
     written_by: str | None = None

@@ -88,10 +88,7 @@ class EgressReport(Strict):
 
 
 class PulledModel(Strict):
-    """A model of a hub that is in its cache now.
-
-    ``fetched`` is False where all of it was here already. ``bytes`` is the size of its files together.
-    """
+    """A model of a hub that is in its cache now: ``fetched`` is False where all of it was here already."""
 
     name: str
     hub: str
@@ -172,7 +169,7 @@ class ServerNow(Strict):
 class EnrichedTexts(Strict):
     """Texts of one kind that notes should have: how many there are, how many are not."""
 
-    kind: Literal["extract", "summary", "header"]
+    kind: Literal["summary", "header"]
     have: int
     lack: int
 
@@ -181,7 +178,7 @@ class NotWritten(Strict):
     """A text that the language model did not write, and why."""
 
     path: str
-    kind: Literal["extract", "summary", "header"]
+    kind: Literal["summary", "header"]
     reason: str
     tries: int
 
@@ -199,19 +196,15 @@ class EnrichmentNow(Strict):
 class IndexStatus(Strict):
     """What an index holds; what there is none of is None.
 
-    ``catalog`` is the file, or the database on a server, that holds its rows. ``updated`` is when
-    its newest generation was written, in seconds since the epoch, ``age`` the seconds since.
-    ``bytes`` is its size on disk. ``problem`` says why the settings
-    in force cannot use it; None if they can. ``passed_over`` are files that are no part of the
-    vault, or could not be looked at. ``pending`` is None when the vault cannot be looked at.
-    ``chroma_generation`` is that of the copy in Chroma, which no search reads; None for no copy.
-    ``vector_server`` is None where each process holds the vectors itself.
-    ``last_run``, ``watcher``, ``writer`` and ``server`` are None where there is none. ``made_with``
-    is the fingerprint: model, prompts, chunker and tokenizer. ``settings`` are those in force,
-    ``settings_file`` the user's own file, which need not exist. ``llm`` is the language model of
-    the settings, None for none; ``egress`` the hosts that got something, this machine's last.
-    ``enrichment`` is None where the settings ask for none. ``shared_model`` is the folder of the
-    model for queries that all indexes share; None where there is none.
+    ``catalog`` is the file, or the database on a server, that holds its rows. ``updated`` is when its
+    newest generation was written, in seconds since the epoch, ``age`` the seconds since. ``bytes`` is
+    its size on disk. ``problem`` says why the settings in force cannot use
+    it. ``passed_over`` are files that are no part of the vault, or could not be looked at. ``pending``
+    is None when the vault cannot be looked at. ``chroma_generation`` is that of the copy in Chroma,
+    which no search reads. ``made_with`` is the fingerprint: model, prompts, chunker and tokenizer.
+    ``settings`` are those in force, ``settings_file`` the user's own file, which need not exist.
+    ``egress`` are the hosts that got something, this machine last. ``shared_model`` is the folder of
+    the model for queries that all indexes share.
     """
 
     vault: str

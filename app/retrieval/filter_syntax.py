@@ -209,32 +209,31 @@ def _conditions(fields: FilterFields, *, negated: bool) -> Iterator[Condition]:
     yield from (Condition("phrase", one, negated=negated) for one in phrases)
 
 
-def check(query: BaseQuery, longest: int) -> None:
+MAX_QUERY_CHARS = 10_000  # of a query; a longer one is refused, not cut
+
+
+def check(query: BaseQuery) -> None:
     """Refuse a query that no index could answer, before one is opened.
 
-    :param longest: characters that it may have.
     :raises QueryError: as :func:`checked`, or if a date is none.
     """
-    text = checked(query.query, longest, query.filters)
+    text = checked(query.query, query.filters)
     plan(text, query.filters, lambda _: False, date.today(), literal=query.literal)
 
 
-def checked(text: str, longest: int, filters: Filters | None = None) -> str:
+def checked(text: str, filters: Filters | None = None) -> str:
     """Return the text of a query without white space around it, as text that can be encoded.
 
     A half of a surrogate pair, from a broken escape or from bytes that are no text, becomes ``?``.
 
-    :param longest: characters it may have.
     :param filters: those given beside it; a query that has any needs no text.
-    :raises QueryError: if it is empty or longer.
+    :raises QueryError: if it is empty, or longer than :data:`MAX_QUERY_CHARS`.
     """
     if not text.strip() and (filters is None or not any(of_fields(filters))):
         raise QueryError(EMPTY)
-    if len(text) > longest:
-        raise QueryError(
-            f"the query has {len(text):,} characters, and {longest:,} is the most; shorten it "
-            "(or raise retrieval.max_query_chars)"
-        )
+    if len(text) > MAX_QUERY_CHARS:
+        most = f"{MAX_QUERY_CHARS:,} is the most"
+        raise QueryError(f"the query has {len(text):,} characters, and {most}; shorten it")
     return text.strip().encode("utf-8", "replace").decode()
 
 

@@ -34,7 +34,6 @@ class CrossEncoderScorer:
 
     def __init__(self, settings: RerankSettings) -> None:
         self.name = settings.model
-        self._device = settings.device
         self._loading = threading.Lock()
         self.turn = threading.Lock()
         self._model: Any = None
@@ -57,7 +56,6 @@ class CrossEncoderScorer:
 
                     self._model = SentenceTransformerRerank(
                         model=str(folder),
-                        device=None if self._device == "auto" else self._device,
                         cross_encoder_kwargs={"local_files_only": True, "trust_remote_code": False},
                     )
                 # The first pass is slower than the others; and it shows what the model gives.
@@ -90,14 +88,14 @@ class CrossEncoderScorer:
         return scores
 
 
-_shared: WeakValueDictionary[tuple[str, str], CrossEncoderScorer] = WeakValueDictionary()
+_shared: WeakValueDictionary[str, CrossEncoderScorer] = WeakValueDictionary()
 _asking = threading.Lock()
 
 
 def shared_scorer(settings: RerankSettings) -> CrossEncoderScorer:
     """The scorer that all vaults of this process share whose settings name the same model."""
     with _asking:
-        return _shared.setdefault((settings.model, settings.device), CrossEncoderScorer(settings))
+        return _shared.setdefault(settings.model, CrossEncoderScorer(settings))
 
 
 def reranker_name(name: str) -> str:

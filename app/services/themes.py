@@ -21,12 +21,10 @@ from notehop.app.services.notes.current_notes import CurrentNotes
 from notehop.config.errors import SwitchedOff
 from notehop.indexing.stores.model import NoteRow
 from notehop.indexing.templates import read_templates
-from notehop.indexing.themes.build import Theme, Themes, Written, make_themes, read_themes
+from notehop.indexing.themes import Theme, Themes, make_themes
 from notehop.indexing.vault.dates import day_in_name
 
-OFF = (
-    "themes are switched off; set themes.enabled to true (docs/themes.md), then run: notehop index"
-)
+OFF = "themes are switched off; set themes.enabled to true (docs/themes.md)"
 
 
 DEPTH = 60  # notes that are looked for: a theme that has none among so many is not about the query
@@ -55,6 +53,10 @@ Chosen = tuple[Theme, Mapping[str, NodeWithScore | None]]
 was looked for."""
 
 
+MOST = 8  # themes that are listed, and that an answer is made of
+SOURCES = 4  # passages of each theme that an answer may cite, from its notes that say most
+
+
 class VaultThemes:
     """Threads share it. Nothing is read before themes are asked for."""
 
@@ -66,7 +68,7 @@ class VaultThemes:
 
     def listed(self, now: CurrentNotes, query: models.ThemesQuery) -> models.ThemesResult:
         """List the themes, the largest first."""
-        most = query.max or self._settings.themes.max
+        most = query.max or MOST
         traced, themes = TracedQuery(""), self._themes(now)
         chosen, _ = self._chosen(now, themes, traced, "", query.filters, literal=True)
         there = (_view(now, theme, notes) for theme, notes in chosen)
@@ -74,8 +76,8 @@ class VaultThemes:
         return models.ThemesResult(
             themes=views,
             total=len(chosen) if len(views) == most else len(views),
-            small=sum(map(len, themes.small)),
-            unlinked=len(themes.unlinked),
+            small=themes.small,
+            unlinked=themes.unlinked,
             warnings=list(dict.fromkeys([*traced.trace.warnings, *now.reply_warnings()])),
             filters=traced.trace.filters,
             generation=now.generation,
@@ -85,8 +87,8 @@ class VaultThemes:
         """What finds the sources of a question: of themes if it is one for them.
 
         The metadata of a source about themes tells its theme: ``theme`` holds ``id``, ``name``,
-        ``count``, ``words``, ``summary`` (one that a model wrote, else empty) and ``about``. What the
-        query asks, without its filters, stands in its trace.
+        ``count``, ``words`` and ``about``. What the query asks, without its filters, stands in its
+        trace.
 
         :param asked: whether it is; None leaves it to its words.
         """
@@ -116,7 +118,7 @@ class VaultThemes:
         about: str,
     ) -> list[NodeWithScore]:
         """The passages that an answer may cite; ``about`` is a subject, empty for all themes."""
-        settings, trace = self._settings.themes, query.trace
+        trace = query.trace
         themes = self._themes(now)
         conditions = " ".join(map(str, written.conditions))
         inner = TracedQuery(f"{about} {conditions}".strip(), trace=trace)
@@ -125,11 +127,7 @@ class VaultThemes:
         trace.text = written.text.strip() or ALL
         trace.count("index", generation=now.generation, chunks=now.chunk_count)
         trace.count(THEMES, themes=len(chosen), all=len(themes.themes))
-        nodes = [
-            node
-            for one in chosen[: settings.max]
-            for node in _nodes(now, *one, about, settings.sources, left)
-        ]
+        nodes = [node for one in chosen[:MOST] for node in _nodes(now, *one, about, SOURCES, left)]
         for warning in now.reply_warnings():
             trace.warn(warning)
         return nodes
@@ -140,18 +138,13 @@ class VaultThemes:
             raise SwitchedOff(OFF)
         place = self._engine.place
         with self._turn:
-            # The file as a run wrote it, or what was made of it since; of another index it tells nothing.
-            known = max(
-                (one for one in (read_themes(place.layout.themes), self._made) if one),
-                key=lambda one: (one.stamp == now.catalog.stamp, one.generation),
-                default=None,
-            )
             self._made = make_themes(
                 now.catalog,
                 read_templates(place.vault).holds,
-                lambda: (self._engine.tokenizer, now.lexical),
+                self._engine.tokenizer,
+                now.lexical,
                 self._settings.themes,
-                known,
+                self._made,
             )
             return self._made
 
@@ -233,22 +226,20 @@ def _score(hit: NodeWithScore, signal: str) -> float | None:
     return None if score is None else float(score)
 
 
-def _told(
-    theme: Theme, notes: Iterable[str], rows: Mapping[str, NoteRow]
-) -> tuple[str, list[str], Written | None]:
-    """The name, the words and the summary of a theme, as far as its notes stand in the vault.
+def _told(theme: Theme, notes: Iterable[str], rows: Mapping[str, NoteRow]) -> tuple[str, list[str]]:
+    """The name and the words of a theme, as far as its notes stand in the vault.
 
-    Where the note that gave the name is gone, it is the title of the next. Words and summaries may be
-    those of a note that left since.
+    Where the note that gave the name is gone, it is the title of the next. Words may be those of a
+    note that left since.
     """
     name = theme.name
     if theme.named_after not in rows:
         name = next((rows[path].title for path in notes if path in rows), "")
     if len(rows) != len(theme.notes):
-        return name, [], None
+        return name, []
     said = theme.name.casefold().split()
     words = [word for word in theme.words if word.casefold() not in said]
-    return name, words[:WORDS], theme.summary
+    return name, words[:WORDS]
 
 
 def _view(now: CurrentNotes, theme: Theme, notes: Iterable[str]) -> models.ThemeView | None:
@@ -257,10 +248,10 @@ def _view(now: CurrentNotes, theme: Theme, notes: Iterable[str]) -> models.Theme
     notes = [path for path in notes if path in rows]
     if not notes:
         return None
-    name, words, written = _told(theme, notes, rows)
+    name, words = _told(theme, notes, rows)
     named = {path: rows[path] for path in notes[:NOTES]}
     said = now.in_a_line(named)
-    summary = written or said[notes[0]]
+    summary = said[notes[0]]
     return models.ThemeView(
         id=theme.id,
         name=name,
@@ -285,13 +276,12 @@ def _nodes(
 ) -> Iterator[NodeWithScore]:
     """The first passages of a theme, one a note."""
     rows = now.notes_at(theme.notes)
-    name, words, written = _told(theme, notes, rows)
+    name, words = _told(theme, notes, rows)
     told = {
         "id": theme.id,
         "name": name,
         "count": len(rows),
         "words": words,
-        "summary": written.text if written else "",
         "about": about,
     }
     given = 0

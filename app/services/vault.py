@@ -89,7 +89,7 @@ class VaultHandle:
             # Weakly: it must not keep alive what rested.
             state=lambda: (weakref.ref(engine.reader.catalog), engine.generation),
         )
-        self._conversations = Conversations(place.settings.conversation)
+        self._conversations = Conversations()
 
     @property
     def generation(self) -> int:
@@ -448,7 +448,7 @@ class VaultHandle:
 
     def _begin(self, asked: models.BaseQuery) -> TracedQuery:
         self._engine.check_open()
-        text = checked(asked.query, self.settings.retrieval.max_query_chars, asked.filters)
+        text = checked(asked.query, asked.filters)
         self._pending.begin()
         return TracedQuery(text)
 
