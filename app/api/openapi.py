@@ -70,8 +70,7 @@ SEARCHES = {
 THEMES = {
     "all": _example("All themes, the largest first"),
     "some": _example(
-        "Those that have to do with something, within a folder",
-        query="tide gates",
+        "Within a folder",
         filters={"path": "Projects"},
         max=3,
     ),
@@ -80,12 +79,11 @@ THEMES = {
 BROWSES = {
     "around": _example("The notes that link to one, and those it links to", seeds=["Hollin Reach"]),
     "far": _example(
-        "Two links forward, the newest first, with the passages that they lead to",
+        "Two links forward, the newest first",
         seeds=["Hollin Reach", "People/Gwen Aldous.md"],
         depth=2,
         direction="forward",
         rank="recency",
-        results="chunks",
         max=10,
     ),
 }
