@@ -24,6 +24,7 @@ from notehop.indexing.tokens.languages import FUNCTION_WORDS
 from notehop.indexing.tokens.words import split_words
 from notehop.indexing.vault.dates import day_in_name
 
+MIN_NOTES = 3  # that make a theme; a smaller group of linked notes is none
 CENTRAL = 20  # notes of a theme in which the spelling of its words is looked for
 MOST = 8  # words of a theme: more do not fit a line, and say little
 _SPARE = 4  # tokens looked at for each word: of some no word can be shown
@@ -103,7 +104,7 @@ def make_themes(
         leaving.setdefault(pair[0], []).extend([pair] * number)
     themes: list[Theme] = []
     for group in groups:
-        if len(group) < settings.min_notes:
+        if len(group) < MIN_NOTES:
             continue
         if group in known and changed is not None and changed.isdisjoint(group):
             themes.append(known[group])
@@ -117,7 +118,7 @@ def make_themes(
         generation=view.generation,
         stamp=view.stamp,
         themes=tuple(sorted(_named(view, themes), key=lambda one: (-len(one.notes), one.id))),
-        small=sum(len(group) for group in groups if len(group) < settings.min_notes),
+        small=sum(len(group) for group in groups if len(group) < MIN_NOTES),
         unlinked=sum(not near for near in weights.values()),
     )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import gc
 import logging
 import threading
@@ -16,7 +15,6 @@ from fastapi import APIRouter, FastAPI
 
 from notehop.app.api import errors, middleware, openapi
 from notehop.app.api.guard import Guard
-from notehop.app.api.metrics import Metrics
 from notehop.app.api.openapi import EVERYWHERE
 from notehop.app.api.routes import Prove, routes
 from notehop.app.api.workers import Workers
@@ -54,21 +52,17 @@ def create_app(
     workers = workers or Workers(settings)
     if not isinstance(vaults, Vaults):
         vaults = Vaults.of(vaults)
-    metrics = Metrics(vaults, workers) if settings.metrics else None
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         # Requests are taken meanwhile: the first one waits for what it needs, and no longer.
         threading.Thread(target=warm, args=(vaults,), name="notehop-warm", daemon=True).start()
-        looking = metrics and asyncio.create_task(metrics.watch_loop())
         try:
             with ExitStack() as watched:
                 for vault in vaults.values():
                     watched.enter_context(vault.resting(settings.idle_minutes))
                 yield
         finally:
-            if looking:
-                looking.cancel()
             workers.close()
             vaults.close()
 
@@ -90,10 +84,10 @@ def create_app(
     if not tokens and vault_tokens:
         raise ValueError("tokens of vaults open nothing where no token is asked for")
     guard = Guard(settings, tokens, vault_tokens, vaults.default)
-    middleware.install(app, settings, guard, vaults, metrics.request if metrics else None)
+    middleware.install(app, settings, guard, vaults)
     errors.install(app)
     openapi.install(app, needs_token=bool(tokens))
-    for router in (routes(vaults, workers, app.version, prove or {}, metrics), *routers):
+    for router in (routes(vaults, workers, app.version, prove or {}), *routers):
         app.include_router(router)
     return app
 

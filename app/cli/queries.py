@@ -62,7 +62,7 @@ def ask(
     if not live:
         _reply(options, place, query, lambda vault: vault.ask(query), show_answer)
         return
-    _check(place, query)
+    _check(query)
     with _TerminalChat(place) as talk:
         answer, written = talk.ask(query)
     _print(options, place, answer, partial(show_answer, written=written))
@@ -294,7 +294,7 @@ def _reply(
         if found is None:
             from notehop.app.services.open_vault import open_place
 
-            _check(place, query)
+            _check(query)
             with open_place(place) as vault:
                 if shows_progress:
                     done()
@@ -302,14 +302,14 @@ def _reply(
     _print(options, place, found, show)
 
 
-def _check(place: Place, query: models.Parameters) -> None:
+def _check(query: models.Parameters) -> None:
     """Refuse here what no index could answer, before one is opened; a server does it by itself."""
     from notehop.app.models import BaseQuery
 
     if isinstance(query, BaseQuery):
         from notehop.app.retrieval.filter_syntax import check
 
-        check(query, place.settings.retrieval.max_query_chars)
+        check(query)
 
 
 def _print(options: Common, place: Place, reply: ReplyT, show: Callable[[ReplyT], None]) -> None:

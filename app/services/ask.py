@@ -24,14 +24,13 @@ from notehop.app.answer.conversation import (
 )
 from notehop.app.answer.query_engine import NotehopQueryEngine
 from notehop.app.problems import agent_text, problem, unforeseen
-from notehop.app.retrieval.filter_syntax import ParsedQuery, read
+from notehop.app.retrieval.filter_syntax import MAX_QUERY_CHARS, ParsedQuery, read
 from notehop.app.retrieval.relevance import question_words
 from notehop.app.retrieval.subject import SMALL, Subject
 from notehop.app.retrieval.trace import TracedQuery
 from notehop.app.services.engine import Engine, VaultRetriever
 from notehop.app.services.notes.current_notes import CurrentNotes
 from notehop.config.errors import NotehopError
-from notehop.config.settings import ConversationSettings
 from notehop.indexing.llm.egress import sending
 from notehop.indexing.llm.text import count_tokens
 from notehop.indexing.stores.labels import property_label
@@ -117,14 +116,19 @@ class PendingCount:
             running.set_result(value)
 
 
+CONVERSATIONS = 100  # that are remembered at once; the one that was left first is forgotten first
+TURNS = 10  # questions of each, with their answers, that are remembered
+KEEP_S = 3_600  # seconds after its last question when a conversation is forgotten
+FOLLOW_UP_TOKENS = 2_000  # of what was said before, that a language model is sent with a follow-up
+
+
 class Conversations:
     """The last turns of the conversations that were used last, by id. Threads may share it.
 
     An id that is not known, or no more, begins a conversation.
     """
 
-    def __init__(self, settings: ConversationSettings) -> None:
-        self._settings = settings
+    def __init__(self) -> None:
         # Those that were used last come last: when, how many turns there were, the last of them.
         self._talks: dict[str, tuple[float, int, tuple[Turn, ...]]] = {}
         self._busy = threading.Lock()
@@ -140,15 +144,15 @@ class Conversations:
         with self._busy:
             self._forget()
             _, count, turns = self._talks.pop(name, (0.0, 0, ()))
-            kept = (*turns, turn)[-self._settings.turns :]
+            kept = (*turns, turn)[-TURNS:]
             self._talks[name] = time.monotonic(), count + 1, kept
-            for oldest in [*self._talks][: -self._settings.max]:
+            for oldest in [*self._talks][:-CONVERSATIONS]:
                 del self._talks[oldest]
             return count + 1
 
     def _forget(self) -> None:
         """Forget those that nobody went on with."""
-        oldest = time.monotonic() - self._settings.keep_minutes * 60
+        oldest = time.monotonic() - KEEP_S
         self._talks = {name: talk for name, talk in self._talks.items() if talk[0] >= oldest}
 
 
@@ -289,7 +293,7 @@ class QuestionRun:
                     question = found.text
         # The filters come first: a quote that the model left open would take one in.
         rewritten = " ".join([*map(str, written.conditions), question])
-        if len(rewritten) > self.engine.place.settings.retrieval.max_query_chars:
+        if len(rewritten) > MAX_QUERY_CHARS:
             self.query.trace.warn(f"{AS_IT_STANDS}: {TOO_LONG}")
             return
         self.turn = self.turn.model_copy(update={"question": question, "subject": self.carried})
@@ -309,8 +313,7 @@ class QuestionRun:
                 shown.append(turn)
             if llm is None:
                 return self._about(text, shown[-1].subject, view)
-            settings = place.settings
-            said = history(shown, settings.conversation.max_tokens, count_tokens)
+            said = history(shown, FOLLOW_UP_TOKENS, count_tokens)
             notes = dict.fromkeys(path for turn in shown[-len(said) // 2 :] for path in turn.paths)
             self.before = tuple(notes)
             with sending(notes, purpose="condense", cancelled=self.cancelled) as sent:

@@ -53,6 +53,10 @@ Chosen = tuple[Theme, Mapping[str, NodeWithScore | None]]
 was looked for."""
 
 
+MOST = 8  # themes that are listed, and that an answer is made of
+SOURCES = 4  # passages of each theme that an answer may cite, from its notes that say most
+
+
 class VaultThemes:
     """Threads share it. Nothing is read before themes are asked for."""
 
@@ -64,7 +68,7 @@ class VaultThemes:
 
     def listed(self, now: CurrentNotes, query: models.ThemesQuery) -> models.ThemesResult:
         """List the themes, the largest first."""
-        most = query.max or self._settings.themes.max
+        most = query.max or MOST
         traced, themes = TracedQuery(""), self._themes(now)
         chosen, _ = self._chosen(now, themes, traced, "", query.filters, literal=True)
         there = (_view(now, theme, notes) for theme, notes in chosen)
@@ -90,11 +94,11 @@ class VaultThemes:
         """
 
         def run(query: TracedQuery, wanted: Wanted) -> list[NodeWithScore]:
-            intent = wanted.intent or self._settings.retrieval.intent
+            intent = wanted.asked.intent or self._settings.retrieval.intent
             by_words = asked is None and self._settings.themes.enabled and intent == "auto"
             if asked or by_words:
                 with self._engine.current() as now:
-                    written = parsed(now, query.query_str, literal=wanted.literal)
+                    written = parsed(now, query.query_str, literal=wanted.asked.literal)
                     about = asks_for_themes(written.text)
                     if about is None and asked:
                         about = written.text.strip()
@@ -114,19 +118,16 @@ class VaultThemes:
         about: str,
     ) -> list[NodeWithScore]:
         """The passages that an answer may cite; ``about`` is a subject, empty for all themes."""
-        settings, trace = self._settings.themes, query.trace
+        trace = query.trace
         themes = self._themes(now)
         conditions = " ".join(map(str, written.conditions))
         inner = TracedQuery(f"{about} {conditions}".strip(), trace=trace)
-        chosen, left = self._chosen(now, themes, inner, about, wanted.filters, wanted.literal)
+        asked = wanted.asked
+        chosen, left = self._chosen(now, themes, inner, about, asked.filters, asked.literal)
         trace.text = written.text.strip() or ALL
         trace.count("index", generation=now.generation, chunks=now.chunk_count)
         trace.count(THEMES, themes=len(chosen), all=len(themes.themes))
-        nodes = [
-            node
-            for one in chosen[: settings.max]
-            for node in _nodes(now, *one, about, settings.sources, left)
-        ]
+        nodes = [node for one in chosen[:MOST] for node in _nodes(now, *one, about, SOURCES, left)]
         for warning in now.reply_warnings():
             trace.warn(warning)
         return nodes

@@ -31,6 +31,7 @@ from notehop.indexing.llm.egress import (
     check_wanted,
 )
 from notehop.indexing.llm.errors import (
+    CONNECT_S,
     CONNECTION_ERRORS,
     OVERDUE,
     RetryableError,
@@ -155,8 +156,7 @@ class ProviderTransport(httpx.BaseTransport):
         """Try once. Raises ProviderError if there is no answer, its RetryableError if a try may help."""
         assert isinstance(request.stream, httpx.SyncByteStream)
         url, wait = request.url, self.config.llm.timeout_s
-        connect = self.config.llm.connect_timeout_s
-        times = {"connect": connect, "read": wait, "write": wait, "pool": wait}
+        times = {"connect": CONNECT_S, "read": wait, "write": wait, "pool": wait}
         asked = httpcore.Request(
             request.method,
             httpcore.URL(

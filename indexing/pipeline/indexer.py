@@ -223,8 +223,7 @@ class Indexer:
             check_vault(meta, self.vault, self.layout.root)
             found = scan(self.vault, self.settings.vault).files
             left = sum(file.kind == "note" for file in found)
-            share = self.settings.vault.max_delete_share
-            refuse_deletions(self.vault, indexed, indexed - left, share)
+            refuse_deletions(self.vault, indexed, indexed - left)
         self._state = None
         made = self.layout.beside()
         try:

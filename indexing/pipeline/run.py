@@ -176,7 +176,7 @@ class IndexRun:
         if not request.allow_mass_delete:
             record = None if request.again else read_run_record(self.indexer.layout)
             lately = lost_lately(record, time.time())
-            check_deletions(self.vault, changes, state.stamps, self.settings.vault, lately)
+            check_deletions(self.vault, changes, state.stamps, lately)
         # What is as it was is not written again: a run without changes writes nothing.
         news = [file for file in changes.retry if self._is_news(file)]
         read = sorted([*changes.read, *news], key=lambda file: file.path)

@@ -361,17 +361,17 @@ def test_a_yes_beforehand_goes_as_far_as_the_budget() -> None:
     assert "covers 2 of them; the next run goes on" in told.getvalue()
 
 
-POINTS = (
-    "enrich-put",
-    "enrich-inside-put",
-    "enrich-redone",
-    "catalog-inside-commit",
-    "enrich-forgot",
+@pytest.mark.parametrize(
+    ("point", "times"),
+    [
+        ("enrich-put", 2),
+        ("enrich-inside-put", 1),
+        ("enrich-redone", 2),
+        ("catalog-inside-commit", 1),
+        ("catalog-inside-commit", 2),
+        ("enrich-forgot", 1),
+    ],
 )
-
-
-@pytest.mark.parametrize("times", [1, 2])
-@pytest.mark.parametrize("point", POINTS)
 def test_killed_anywhere_it_ends_as_a_fresh_index_would(
     bench: EnrichBench, tmp_path: Path, killed_at: Callable[..., None], point: str, times: int
 ) -> None:

@@ -48,7 +48,7 @@ _HOMES: dict[str, str] = {
     "notehop.app.services.doctor.vault": "examine DoctorReport",
     "notehop.app.services.doctor.index": "check_index IndexCheck",
     "notehop.app.services.status": "egress_report language_model_now index_status",
-    "notehop.app.evaluation.run": "evaluate_sets evaluate_vault MeasuredVault",
+    "notehop.app.evaluation.run": "evaluate_sets evaluate_vault",
     "notehop.app.evaluation.variants": "EvaluationPlan=Plan",
     "notehop.app.services.notes.browse": "laid_out",
     "notehop.app.services.vault": "VaultHandle",
@@ -64,19 +64,14 @@ _HOMES: dict[str, str] = {
         "AnswerQuestion conclusion measured read_answer_set rows"
     ),
     "notehop.app.evaluation.metrics": (
-        "answer_values Answered ANSWERS context_values holds mean RANKED "
-        "ranked=ranked_targets ranking_values"
+        "answer_values Answered ANSWERS context_values holds mean RANKED ranking_values"
     ),
-    "notehop.app.evaluation.questions": (
-        "golden_sets GoldenSet KnownQuestion=Question own_questions QuestionSet read_questions Target"
-    ),
-    "notehop.app.evaluation.links": (
-        "evaluate_suggestions linked_at_random reader_without with_unrelated_links"
-    ),
+    "notehop.app.evaluation.questions": "golden_sets KnownQuestion=Question read_questions",
+    "notehop.app.evaluation.links": "evaluate_suggestions",
     "notehop.app.mcp": "http tools=mcp_tools",
     "notehop.app.mcp.tools": "TOOLS",
     "notehop.app.mcp.http": "HttpTransport",
-    "notehop.app.mcp.server": "A_PAGE LISTED make_server",
+    "notehop.app.mcp.server": "make_server",
     "notehop.app.mcp.text": "answer_text search_text",
     "notehop.app.models": "StreamEvent",
     "notehop.app.models.notes": (
@@ -88,7 +83,7 @@ _HOMES: dict[str, str] = {
         "Answer ConnectedNote LinkedFrom SearchResult Source ConnectedEvent DoneEvent "
         "ErrorEvent SourcesEvent TokenEvent"
     ),
-    "notehop.app.models.status": "IndexStatus Kept PendingChanges WriterNow",
+    "notehop.app.models.status": "IndexStatus Kept PendingChanges Holder",
     "notehop.app.problems": "error_of exit_code problem",
     "notehop.app.retrieval.relevance": "coverage idf question_words",
     "notehop.app.retrieval.templates": "asks_for_templates held_back is_skeleton SKELETON",
@@ -98,7 +93,7 @@ _HOMES: dict[str, str] = {
     "notehop.app.retrieval.filters": "chunks_left notes_left unmet why_nothing",
     "notehop.app.retrieval.freshness": "FreshnessPostprocessor",
     "notehop.app.retrieval.fusion": "WeightedFusionRetriever fuse",
-    "notehop.app.retrieval.graph_retriever": "Expansion GraphEnhancedRetriever preset",
+    "notehop.app.retrieval.graph_retriever": "Expansion GraphEnhancedRetriever PRESETS",
     "notehop.app.retrieval.intents": (
         "asks_for_themes Rule RULES THEME_RULES about names_of read=intents_read"
     ),
