@@ -198,7 +198,7 @@ class RerankSettings(Section):
 
     model: str = setting("", vault=True)
     """A cross-encoder that reads the best passages together with the query and orders them anew:
-    the hub name of a model on this machine (`notehop models`), or a folder (not in a vault's file);
+    the hub name of a model on this machine, or a folder (not in a vault's file);
     empty: none."""
 
     candidates: int = setting(20, vault=True, ge=2, le=200)

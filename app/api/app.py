@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import logging
 import threading
+import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager
 from importlib.metadata import version
@@ -17,9 +18,9 @@ from notehop.app.api.guard import Guard
 from notehop.app.api.openapi import EVERYWHERE
 from notehop.app.api.routes import Prove, routes
 from notehop.app.api.workers import Workers
-from notehop.app.services.vaults import Vaults
+from notehop.app.services.vaults import LOOK, Vaults
 from notehop.config import load_settings
-from notehop.config.errors import NotehopError
+from notehop.config.errors import BeingIndexed, NotehopError
 from notehop.config.settings import ServerSettings
 
 if TYPE_CHECKING:
@@ -92,14 +93,21 @@ def create_app(
 
 
 def warm(vaults: Vaults) -> None:
-    """Load all that queries need; what cannot be is logged."""
-    for name, vault in vaults.items():
-        try:
-            vault.open().warm()
-        except NotehopError as exc:
-            # The server stays up: every query says the same, and the reason may pass.
-            level = logging.ERROR if vault.progress is None else logging.INFO
-            _log.log(level, "%s%s", f"{name}: " if len(vaults) > 1 else "", exc)
-    # What is loaded by now stays: a look through it, once in a hundred queries, took 0.15 s.
-    gc.collect()
-    gc.freeze()
+    """Load all that queries need, of a first index once it is made; what cannot be is logged."""
+    waiting = dict(vaults)
+    while waiting:
+        for name, vault in [*waiting.items()]:
+            try:
+                vault.open().warm()
+            except BeingIndexed:
+                if not vault.closed:
+                    continue
+            except NotehopError as exc:
+                # The server stays up: every query says the same, and the reason may pass.
+                _log.error("%s%s", f"{name}: " if len(vaults) > 1 else "", exc)
+            del waiting[name]
+        # What is loaded by now stays: a look through it, once in a hundred queries, took 0.15 s.
+        gc.collect()
+        gc.freeze()
+        if waiting:
+            time.sleep(LOOK)

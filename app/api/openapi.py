@@ -18,7 +18,7 @@ from notehop.app.api.guard import OPEN
 from notehop.app.models import StreamEvent
 
 
-def _examples(**values: dict[str, Any]) -> dict[str, Any]:
+def _examples(**values: Any) -> dict[str, Any]:
     """Request bodies by name; a name's words are what a person is told of it."""
     return {
         name: {"summary": name.replace("_", " ").capitalize(), "value": value}
@@ -47,14 +47,14 @@ QUERIES = _examples(
 SEARCHES = _examples(
     one_hit_a_note={"query": "atlas timeline", "results": "notes", "explain": True}, **_FILTERED
 )
-THEMES = _examples(those_of_a_query={"query": "tide gates", "filters": {"path": "Projects"}})
+THEMES = _examples(within_a_folder={"filters": {"path": "Projects"}, "max": 3})
 BROWSES = _examples(
     two_links_forward={
         "seeds": ["Hollin Reach", "People/Gwen Aldous.md"],
         "depth": 2,
         "direction": "forward",
         "rank": "recency",
-        "results": "chunks",
+        "max": 10,
     }
 )
 CAPTURES = _examples(

@@ -142,7 +142,7 @@ def routes(
             yield ServerSentEvent(event=event.event, data=event)
 
     post("/search", "search", Search, models.SearchResult, "List the passages or notes that match")
-    told = "List the themes of the vault, or those that have to do with a query"
+    told = "List the themes of the vault"
     switched_off = BODY_REFUSED | problems(409)
     post("/themes", "themes", Themed, models.ThemesResult, told, responses=switched_off)
     missing = problems(404, 422, 503)

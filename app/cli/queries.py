@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from notehop.app.cli.options import (
     LITERAL,
@@ -161,7 +161,6 @@ def browse(
     rank: Literal["pagerank", "recency", "edges"] = option(
         "pagerank", "--rank", "By PageRank, by last change, or by number of links."
     ),
-    chunks: bool = option(False, "--chunks", "The passages that the links lead to or stand in."),
     most: int = option(20, "--max", "Notes at most.", min=1, max=100),
 ) -> None:
     """List the notes that are linked with a note, best first."""
@@ -175,7 +174,6 @@ def browse(
         "depth": depth,
         "direction": direction,
         "rank": rank,
-        "results": "chunks" if chunks else "notes",
         "max": most,
         "filters": filters.given(),
     }
@@ -213,9 +211,8 @@ def themes(
     filters: FilterOptions,
     options: Common,
     question: list[str] | None = argument(
-        None, "QUESTION", "A question about the whole vault, or what to find the themes of."
+        None, "QUESTION", "A question about the whole vault; without one the themes are listed."
     ),
-    listed: bool = option(False, "--list", "List the themes of QUESTION, and answer nothing."),
     most: int | None = option(None, "--max", "Themes that are listed at most.", min=1, max=50),
     literal: bool = LITERAL,
 ) -> None:
@@ -225,13 +222,12 @@ def themes(
     from notehop.app.models import Query, ThemesQuery, as_query
 
     place = options.place()
-    text = words(question or [])
-    fields: dict[str, Any] = {"filters": filters.given(), "literal": literal}
-    if text and not listed:
-        query = as_query(Query, text, {"themes": True, **fields})
+    if text := words(question or []):
+        fields = {"themes": True, "filters": filters.given(), "literal": literal}
+        query = as_query(Query, text, fields)
         _reply(options, place, query, lambda vault: vault.ask(query), show_answer)
         return
-    wanted = as_query(ThemesQuery, {"query": text, "max": most, **fields})
+    wanted = as_query(ThemesQuery, {"max": most, "filters": filters.given()})
     _reply(options, place, wanted, lambda vault: vault.themes(wanted), show_themes)
 
 

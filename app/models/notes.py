@@ -9,7 +9,6 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import BeforeValidator, Field, StringConstraints, model_validator
 
 from notehop.app.models.query import Filters, Parameters, Strict, at_most, listed
-from notehop.app.models.status import StatusLink
 
 
 class NotePlace(Strict):
@@ -28,9 +27,15 @@ class OutlineEntry(Strict):
     line: int
 
 
-class NoteLink(StatusLink):
+class NoteLink(Strict):
     """A link from or to a note, with the sentence that holds it."""
 
+    source: str
+    line: int
+    raw: str
+    kind: str
+    status: str
+    target: str | None
     sentence: str
     fragment: str | None = None
 
@@ -84,8 +89,7 @@ MOST_SEEDS = 20  # notes that one browse starts from
 class BrowseQuery(Parameters):
     """Notes to start from, and which of those around them to list.
 
-    A seed is a path, a title or an alias. ``results``: the notes themselves, or for each link the
-    chunk that it leads to (or, backward, the chunk that holds it).
+    A seed is a path, a title or an alias.
     """
 
     guessed: ClassVar = {"notes": "seeds", "note": "seeds", "limit": "max"}
@@ -96,7 +100,6 @@ class BrowseQuery(Parameters):
     depth: int = Field(default=1, ge=1, le=2)
     direction: Literal["forward", "backward", "both"] = "both"
     rank: Literal["pagerank", "recency", "edges"] = "pagerank"
-    results: Literal["notes", "chunks"] = "notes"
     max: int = Field(default=20, ge=1, le=100)
     filters: Filters = Field(default_factory=Filters)
 
@@ -129,11 +132,10 @@ class BrowsedNote(NotePlace):
     ``way`` is how it is linked with what is nearer: ``forward`` for a link to it, ``backward`` for
     one from it, ``both``. ``edges`` counts those links, ``links`` holds the first few. ``score`` is
     of the rank that was asked for: PageRank, time of the last change in seconds since the epoch, or
-    number of links. ``text`` is a summary, or the chunk where chunks are asked for. ``written_by``
-    names the language model that wrote the summary; None for the words of the note.
+    number of links. ``text`` is a summary; ``written_by`` names the language
+    model that wrote it; None for the words of the note.
     """
 
-    heading: str
     lines: tuple[int, int]
     text: str
     depth: int
@@ -233,21 +235,14 @@ class Suggestions(Strict):
 
 
 class ThemesQuery(Parameters):
-    """Which themes to list.
+    """Which themes to list: at most ``max``; the setting in force where not given."""
 
-    ``query`` says what about; without it all themes are listed, the largest first. It may hold
-    filters itself, as that of a search, unless ``literal``. ``max``: the setting in force where not
-    given.
-    """
-
-    query: str = ""
     filters: Filters = Field(default_factory=Filters)
-    literal: bool = False
     max: int | None = Field(default=None, ge=1, le=50)
 
 
 class ThemeNote(NotePlace):
-    """A note at the centre of a theme, or one of those that say most about a query.
+    """A note at the centre of a theme.
 
     ``text`` is its summary, ``written_by`` the language model that wrote that; None for the note's
     own words.
@@ -263,8 +258,8 @@ class ThemeView(Strict):
 
     ``id`` stays when notes join and leave. ``words`` tell it from the rest of the vault.
     ``summary`` is what its first note says, unless ``written_by`` names the language model that
-    wrote it. ``count`` is the number of its notes, of those that the filters leave; ``found`` how
-    many of them have to do with the query, None without one. ``notes`` are the first few.
+    wrote it. ``count`` is the number of its notes, of those that the filters leave; ``notes`` are the
+    first few.
     """
 
     id: str
@@ -273,12 +268,11 @@ class ThemeView(Strict):
     summary: str
     written_by: str | None = None
     count: int
-    found: int | None = None
     notes: list[ThemeNote]
 
 
 class ThemesResult(Strict):
-    """The themes: largest first, or those that have most to do with the query.
+    """The themes, the largest first.
 
     ``total`` counts the themes that there are beyond ``max``; ``small`` the notes in groups that
     are too small to be themes; ``unlinked`` those that no link connects with another note.

@@ -94,55 +94,20 @@ class EgressReport(Strict):
     calls: list[EgressCall]
 
 
-class HeldModel(Strict):
-    """A model that notehop can use, or one that the settings name and that is not here.
-
-    ``languages`` are ISO 639 codes as its authors give them, ``mul`` for many. ``used_by`` are the
-    settings that name it; ``problem`` says why it cannot be used, and what to do.
-    """
-
-    name: str
-    kind: Literal["embedding", "reranker", "unknown"]
-    origin: Literal["bundled", "extra", "hub", "folder", "missing"]
-    folder: str | None = None
-    bytes: int | None = None
-    dimensions: int | None = None
-    languages: list[str] = Field(default_factory=list)
-    used_by: list[str] = Field(default_factory=list)
-    problem: str | None = None
-
-
-class ModelList(Strict):
-    """The models on this machine: those in use first, then by name.
-
-    ``others`` counts models in the hub's cache that are of no use here, or not whole. ``exports`` is
-    the folder of what was exported for queries, which all indexes share, ``exports_bytes`` its size.
-    """
-
-    models: list[HeldModel]
-    cache: str
-    others: int = 0
-    exports: str = ""
-    exports_bytes: int = 0
-
-
 class PulledModel(Strict):
-    """A model that was fetched from its hub, or would be.
+    """A model of a hub that is in its cache now.
 
-    ``fetched`` is False for a dry run, and where all of it was here already. ``bytes`` is the size
-    of its files together.
+    ``fetched`` is False where all of it was here already. ``bytes`` is the size of its files together.
     """
 
     name: str
-    kind: Literal["embedding", "reranker", "unknown"]
     hub: str
     commit: str
     bytes: int
     files: list[str]
     licence: str | None = None
-    folder: str | None = None
+    folder: str
     fetched: bool
-    setting: str | None = None
 
 
 class Health(Strict):
@@ -273,8 +238,7 @@ class IndexStatus(Strict):
 
     ``catalog`` is the file, or the database on a server, that holds its rows. ``updated`` is when
     its newest generation was written, in seconds since the epoch, ``age`` the seconds since.
-    ``bytes`` is its size on disk, ``sizes`` that of each part (``catalog``,
-    ``vectors``, ``chroma``, ``lexical``, ``model``, ``other``). ``problem`` says why the settings
+    ``bytes`` is its size on disk. ``problem`` says why the settings
     in force cannot use it; None if they can. ``passed_over`` are files that are no part of the
     vault, or could not be looked at. ``pending`` is None when the vault cannot be looked at.
     ``chroma_generation`` is that of the copy in Chroma, which no search reads; None for no copy.
@@ -297,7 +261,6 @@ class IndexStatus(Strict):
     updated: float
     age: float
     bytes: int
-    sizes: dict[str, int]
     notes: dict[str, int]
     chunks: int
     links: dict[str, int]
@@ -343,58 +306,3 @@ class VaultList(Strict):
     """The vaults of a server that may be asked with the token that was shown, the default first."""
 
     vaults: list[VaultNow]
-
-
-class StatusChunk(Strict):
-    """A chunk of a note as the index cut it."""
-
-    id: str
-    heading: str
-    lines: tuple[int, int]
-
-
-class StatusLink(Strict):
-    """A link that leads out of a note, or to it."""
-
-    source: str
-    line: int
-    raw: str
-    kind: str
-    status: str
-    target: str | None
-
-
-class NextRun(Strict):
-    """What the next index run does with a note.
-
-    ``read``: index it; ``leave_out`` and ``fail``: not, for the reason; ``forget``: take it out of
-    the index, for its file is gone.
-    """
-
-    does: Literal["read", "leave_out", "fail", "forget"]
-    reason: str | None = None
-
-
-class NoteStatusReport(Strict):
-    """What the index knows of one note, or why it knows nothing. Times are in seconds since the
-    epoch.
-
-    ``status``: ``indexed``, ``skipped`` or ``failed`` as the index has it, with the ``reason``; or
-    ``absent``: the index does not know the note. Then ``reason`` says why, and all that only the
-    index could tell is empty. ``next_run`` is None when the next run has nothing to do with it.
-    """
-
-    path: str
-    title: str
-    status: Literal["indexed", "skipped", "failed", "absent"]
-    reason: str | None
-    next_run: NextRun | None = None
-    aliases: list[str] = Field(default_factory=list)
-    tags: list[str] = Field(default_factory=list)
-    page_type: str | None = None
-    created: float | None = None
-    modified: float | None = None
-    warnings: list[str] = Field(default_factory=list)
-    chunks: list[StatusChunk] = Field(default_factory=list)
-    links: list[StatusLink] = Field(default_factory=list)
-    backlinks: list[StatusLink] = Field(default_factory=list)

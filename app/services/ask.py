@@ -6,8 +6,10 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, wait
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from notehop.app import models
@@ -69,16 +71,15 @@ class PendingCount:
     def __init__(
         self,
         count: Callable[[], int],
-        clock: Callable[[], float] = time.monotonic,
         state: Callable[[], object] = lambda: None,
         wait: float = WAIT,
     ) -> None:
-        self._count, self._clock, self._state, self._wait = count, clock, state, wait
+        self._count, self._state, self._wait = count, state, wait
         self._turn = threading.Lock()
         self._counted: object = None
-        self._running: threading.Thread | None = None
-        self._value: int | None = None
-        self._at: float | None = None
+        self._last: Future[int | None] | None = None
+        self._running: Future[int | None] | None = None
+        self._ended = 0.0
 
     def begin(self) -> None:
         """Begin to count, unless the last count is fresh or one is under way."""
@@ -86,22 +87,24 @@ class PendingCount:
         with self._turn:
             if state != self._counted:
                 # A count that is still under way is of the old state: it ends unheard.
-                self._counted, self._value, self._at, self._running = state, None, None, None
-            fresh = self._at is not None and self._clock() - self._at < FRESH
-            if not fresh and self._running is None:
-                self._running = threading.Thread(target=self._run, name="notehop-scan", daemon=True)
-                self._running.start()
+                self._counted, self._last, self._running = state, None, None
+            running = self._running
+            if running is None or (running.done() and time.monotonic() - self._ended >= FRESH):
+                self._last, self._running = running, Future()
+                run = partial(self._run, self._running)
+                threading.Thread(target=run, name="notehop-scan", daemon=True).start()
 
     def value(self) -> int | None:
         """The last count of the index as it is now; None if the first is not ready in time, or it failed."""
         self.begin()
         with self._turn:
-            running, wait = self._running, self._wait if self._at is None else BRIEFLY
-        if running is not None:
-            running.join(wait)
-        return self._value
+            running, last = self._running, self._last
+        assert running is not None
+        wait([running], self._wait if last is None else BRIEFLY)
+        newest = running if running.done() else last
+        return None if newest is None else newest.result()
 
-    def _run(self) -> None:
+    def _run(self, running: Future[int | None]) -> None:
         value: int | None = None
         try:
             value = self._count()
@@ -109,9 +112,8 @@ class PendingCount:
             # An answer does not fail because the vault could not be looked at: it says None.
             _log.debug("the changes are not counted: %s", exc)
         finally:
-            with self._turn:
-                if self._running is threading.current_thread():
-                    self._value, self._at, self._running = value, self._clock(), None
+            self._ended = time.monotonic()
+            running.set_result(value)
 
 
 CONVERSATIONS = 100  # that are remembered at once; the one that was left first is forgotten first

@@ -1,4 +1,4 @@
-"""Lists the themes of a vault or those of a query, and finds the sources of an answer about them."""
+"""Lists the themes of a vault, and finds the sources of an answer about them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from llama_index.core.schema import NodeWithScore
 
 from notehop.app import models
 from notehop.app.retrieval.chain import Wanted
-from notehop.app.retrieval.filter_syntax import ParsedQuery, checked, of_fields
+from notehop.app.retrieval.filter_syntax import ParsedQuery, of_fields
 from notehop.app.retrieval.filters import among, narrow
 from notehop.app.retrieval.intents import asks_for_themes
 from notehop.app.retrieval.nodes import noted, to_node
@@ -49,8 +49,6 @@ SPARE = 2  # notes looked at for each that is named: one that changed since may 
 ALL = "What are the main themes of these notes?"
 """What is asked where a query for themes has nothing but filters."""
 
-BY_MEANING = "no note holds a word of the query; these are the nearest by meaning alone"
-
 
 Chosen = tuple[Theme, Mapping[str, NodeWithScore | None]]
 """A theme with its notes that count, the first first; each with the best passage of it, where a query
@@ -71,25 +69,18 @@ class VaultThemes:
         self._made: Themes | None = None
 
     def listed(self, now: CurrentNotes, query: models.ThemesQuery) -> models.ThemesResult:
-        """List the themes, or those that have to do with a query."""
+        """List the themes, the largest first."""
         most = query.max or MOST
-        text = checked(query.query, query.filters) if query.query.strip() else ""
-        traced = TracedQuery(text)
-        themes = self._themes(now)
-        about = parsed(now, text, literal=query.literal).text.strip()
-        chosen, _ = self._chosen(now, themes, traced, about, query.filters, query.literal)
-        there = (_view(now, *one, asked=bool(about)) for one in chosen)
+        traced, themes = TracedQuery(""), self._themes(now)
+        chosen, _ = self._chosen(now, themes, traced, "", query.filters, literal=True)
+        there = (_view(now, theme, notes) for theme, notes in chosen)
         views = list(islice((shown for shown in there if shown is not None), most))
-        warnings = [*traced.trace.warnings, *now.reply_warnings()]
-        hits = [hit for _, notes in chosen for hit in notes.values() if hit is not None]
-        if hits and all(_score(hit, "lexical") is None for hit in hits):
-            warnings.append(BY_MEANING)
         return models.ThemesResult(
             themes=views,
             total=len(chosen) if len(views) == most else len(views),
             small=sum(map(len, themes.small)),
             unlinked=len(themes.unlinked),
-            warnings=list(dict.fromkeys(warnings)),
+            warnings=list(dict.fromkeys([*traced.trace.warnings, *now.reply_warnings()])),
             filters=traced.trace.filters,
             generation=now.generation,
         )
@@ -259,13 +250,8 @@ def _told(
     return name, words[:WORDS], theme.summary
 
 
-def _view(
-    now: CurrentNotes, theme: Theme, notes: Iterable[str], *, asked: bool
-) -> models.ThemeView | None:
-    """A theme as far as its notes stand in the vault; None if none of them does.
-
-    :param asked: whether they are those that have to do with a query.
-    """
+def _view(now: CurrentNotes, theme: Theme, notes: Iterable[str]) -> models.ThemeView | None:
+    """A theme as far as its notes stand in the vault; None if none of them does."""
     rows = now.notes_at(theme.notes)
     notes = [path for path in notes if path in rows]
     if not notes:
@@ -280,8 +266,7 @@ def _view(
         words=words,
         summary=summary.text,
         written_by=summary.model,
-        count=len(rows) if asked else len(notes),
-        found=len(notes) if asked else None,
+        count=len(notes),
         notes=[
             models.ThemeNote(**now.place_of(row), text=said[path].text, written_by=said[path].model)
             for path, row in named.items()

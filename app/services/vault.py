@@ -168,14 +168,15 @@ class VaultHandle:
         asked = as_query(models.BrowseQuery, query)
         return self._of_now(lambda now: browse(now, self._engine.tokenizer, asked))
 
-    def themes(self, query: str | models.ThemesQuery = "", **options: Any) -> models.ThemesResult:
-        """List the themes of the vault, or those that have to do with a query.
+    def themes(
+        self, query: models.ThemesQuery | None = None, **options: Any
+    ) -> models.ThemesResult:
+        """List the themes of the vault, the largest first.
 
-        :param options: fields of :class:`notehop.app.models.ThemesQuery`: ``filters``, ``literal``,
-            ``max``.
+        :param options: fields of :class:`notehop.app.models.ThemesQuery`: ``filters`` and ``max``.
         :raises QueryError: if themes are switched off, or an option is wrong.
         """
-        asked = as_query(models.ThemesQuery, query, options)
+        asked = as_query(models.ThemesQuery, query or {}, options)
         return self._of_now(lambda now: self._themes.listed(now, asked))
 
     def suggest(

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import FrameType
 
@@ -99,10 +100,11 @@ def follow(what: Following, stop: threading.Event, *, stand_by: bool = False) ->
         try:
             lock.acquire()
             with _enriching(what) as notify:
+                told = partial(lock.write_state, "indexing")
                 Follower(
                     first,
                     lock,
-                    lambda: run_program([*bulk, "--part-of", what.command], stop),
+                    partial(run_program, [*bulk, "--part-of", what.command], stop, told),
                     notify,
                     lambda: what.indexer(model),
                 ).run(stop)

@@ -45,9 +45,9 @@ _HOMES: dict[str, str] = {
     "notehop.app.services.ask": "PendingCount",
     "notehop.app.services.capture": "capture Find",
     "notehop.app.services.listing": "period_of",
-    "notehop.app.services.doctor.vault": "examine conflict_copies DoctorReport",
+    "notehop.app.services.doctor.vault": "examine DoctorReport",
     "notehop.app.services.doctor.index": "check_index IndexCheck",
-    "notehop.app.services.status": ("egress_report language_model_now index_status note_status"),
+    "notehop.app.services.status": "egress_report language_model_now index_status",
     "notehop.app.evaluation.run": "evaluate_sets evaluate_vault",
     "notehop.app.evaluation.variants": "EvaluationPlan=Plan",
     "notehop.app.services.notes.browse": "laid_out",
@@ -67,7 +67,7 @@ _HOMES: dict[str, str] = {
         "answer_values Answered ANSWERS context_values holds mean RANKED ranking_values"
     ),
     "notehop.app.evaluation.questions": "golden_sets KnownQuestion=Question read_questions",
-    "notehop.app.evaluation.links": "evaluate_suggestions",
+    "notehop.app.evaluation.suggestions": "evaluate_suggestions",
     "notehop.app.mcp": "http tools=mcp_tools",
     "notehop.app.mcp.tools": "TOOLS",
     "notehop.app.mcp.http": "HttpTransport",
@@ -133,7 +133,7 @@ _HOMES: dict[str, str] = {
         "model_identity native_dimensions describe_model MIN_COSINE PROBES"
     ),
     "notehop.indexing.embed.models": (
-        "ask_hub=ask BUNDLED_NAME cached_folder cached_models fetch_model=fetch INSTALLED "
+        "ask_hub=ask BUNDLED_NAME cached_folder fetch_model=fetch INSTALLED "
         "installed_file MULTILINGUAL_NAME"
     ),
     "notehop.indexing.embed.onnx_embedding": "load_query QueryEmbedder",

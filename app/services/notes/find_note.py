@@ -12,7 +12,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby, islice
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -251,9 +251,8 @@ def near_names(
     Digits are no slips: ``2024-05-01`` is not near to ``2024-05-02``. Of the names of one path that
     are spelled alike, the first is taken.
     """
-    import numpy as np
     from rapidfuzz.distance import OSA
-    from rapidfuzz.process import cdist
+    from rapidfuzz.process import extract
 
     def spelling(name: str) -> str:
         return _MARKS.sub(" ", fold(name)).strip()
@@ -262,23 +261,17 @@ def near_names(
     for name in names:
         by_key.setdefault(spelling(name.name), {}).setdefault(name.path, name)
     keys = sorted(by_key, key=len)
-    said = {one: spelling(one) for one in asked}
-    found: dict[str, list[tuple[int, str]]] = {}
-    for length, group in groupby(sorted({*said.values()} - {""}, key=len), len):
-        some, slip = list(group), bisect_right(_SLACK, length)
-        start = bisect_left(keys, max(1, length - slip), key=len)
-        choices = keys[start : bisect_right(keys, length + slip, key=len)]
-        table = cdist(some, choices, scorer=OSA.distance, score_cutoff=slip, dtype=np.uint8)
-        for row, column in np.argwhere(table <= slip).tolist():
-            key, choice = some[row], choices[column]
-            if _DIGITS.findall(key) == _DIGITS.findall(choice):
-                found.setdefault(key, []).append((int(table[row, column]), choice))
 
     def near(key: str) -> tuple[Near, ...]:
+        slips = bisect_right(_SLACK, len(key))
+        start = bisect_left(keys, max(1, len(key) - slips), key=len)
+        alike = keys[start : bisect_right(keys, len(key) + slips, key=len)] if key else []
+        close = extract(key, alike, scorer=OSA.distance, score_cutoff=slips, limit=None)
         by_path: dict[str, Near] = {}
-        for distance, choice in sorted(found.get(key, ())):
-            for path, one in sorted(by_key[choice].items()):
-                by_path.setdefault(path, replace(one, distance=distance))
+        for distance, choice in sorted((int(count), choice) for choice, count, _ in close):
+            if _DIGITS.findall(key) == _DIGITS.findall(choice):
+                for path, one in sorted(by_key[choice].items()):
+                    by_path.setdefault(path, replace(one, distance=distance))
         return tuple(islice(by_path.values(), most))
 
-    return {one: near(key) for one, key in said.items()}
+    return {one: near(spelling(one)) for one in asked}

@@ -19,7 +19,6 @@ STATUS = product.IndexStatus(
     updated=1_700_000_000.0,
     age=60.0,
     bytes=3,
-    sizes={"catalog": 3},
     notes={"indexed": 1},
     chunks=1,
     links={},
@@ -89,9 +88,7 @@ class FakeVault:
         self._take(query)
         return product.SearchResult(hits=[], connected_notes=[], generation=self.generation)
 
-    def themes(self, query: product.ThemesQuery) -> product.ThemesResult:
-        if query.query:
-            self._take(query)
+    def themes(self, _: product.ThemesQuery) -> product.ThemesResult:
         return product.ThemesResult(
             themes=[], total=0, small=0, unlinked=0, generation=self.generation
         )

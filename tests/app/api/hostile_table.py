@@ -133,7 +133,6 @@ def _bodies() -> Iterator[Case]:
         yield Case(f"asked-{name}", request("POST", "/query", body=_json({"query": text})), 200)
     half = b'{"query": "half a sign \\ud800"}'
     yield Case("asked-half-a-sign", request("POST", "/query", body=half), 200)
-    yield Case("themes-half-a-sign", request("POST", "/themes", body=half), 409)
 
 
 def _kinds() -> Iterator[Case]:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support import product
+from tests.support.notes import built
 from tests.support.real_index import CACHE
 
 pytestmark = pytest.mark.model
@@ -88,6 +89,24 @@ def test_links_taken_out_are_suggested_again(place: product.Place, tmp_path: Pat
     assert [*(tmp_path / "work").iterdir()] == []
     with pytest.raises(product.UsageError, match="too few links"):
         product.evaluate_suggestions(place, tmp_path, product.Silent(), share=0.1)
+
+
+def test_links_that_are_properties_are_taken_out_of_them(tmp_path: Path) -> None:
+    """Templates, from which no link is suggested, count for nothing."""
+    matter = '---\ndate: 2026-10-01\ncategories:\n  - "[[{}]]"\n---\n'
+    notes = {
+        "Jazz.md": "Music that is improvised.\n",
+        "Recipes.md": "What we cook at home.\n",
+        "2026-10-01.md": "Rain.\n",
+        "Blue Train.md": matter.format("Jazz"),
+        "Goulash.md": matter.format("Recipes"),
+        "Templates/Album.md": matter.format("Jazz"),
+        ".obsidian/templates.json": '{"folder": "Templates"}',
+    }
+    place = built(tmp_path, notes)
+    found = product.evaluate_suggestions(place, tmp_path / "work", product.Silent(), share=1)
+    assert (found.notes, found.pairs) == (5, 2)
+    assert found.recall["named"].value == found.precision["named"].value == 1
 
 
 @pytest.mark.parametrize(

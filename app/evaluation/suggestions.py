@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,6 +21,7 @@ from notehop.indexing.report import Progress
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.model import LinkRow
 from notehop.indexing.stores.reader import Reader
+from notehop.indexing.templates import read_templates
 from notehop.indexing.vault.parse import read_note
 
 SHARE = 0.2  # of all linked pairs of notes, those whose links are taken out
@@ -53,7 +55,8 @@ def evaluate_suggestions(
     :raises IndexFailure: if there is no index.
     """
     with Reader(place.layout) as reader, reader.snapshot() as view:
-        paths = [path for path in view.paths() if is_note(path)]
+        templates = read_templates(place.vault)  # no link is suggested to or from one
+        paths = [path for path in view.paths() if is_note(path) and not templates.holds(path)]
         links = view.links_from(paths)
     # Pairs of linked notes, those aside of which one embeds the other.
     linked: dict[Pair, bool] = {}
@@ -98,10 +101,15 @@ def _copy_without(
         if note is None:
             continue
         text = note.text
+        lines = [0, *(end.end() for end in re.finditer("\n", text))]
         for at, written in reversed([*enumerate(note.links)]):
             if at in ordinals.get(file.path, ()):
+                start, end = written.start, written.end
+                if written.property is not None:  # of these only the line is known
+                    start = text.find(written.raw, lines[written.line - 1])
+                    end = start + len(written.raw)
                 words = (written.display or written.target.rpartition("/")[2]) if named else ""
-                text = text[: written.start] + words + text[written.end :]
+                text = text[:start] + words + text[end:]
         (vault / file.path).write_text(text, encoding="utf-8")
     return replace(place, vault=vault, layout=IndexLayout(folder / "index"))
 
