@@ -8,6 +8,8 @@ DEMO_INDEX := build/demo-index
 EVAL_DATA ?= ../shared/data
 export PYTHONUTF8 := 1
 export WITHOUT_BROWSER
+# What the tests and their processes compile, they compile once.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: build/package setup demo wheel install-check browser test test-all record mutants check bench soak eval eval-answers docs clean
 

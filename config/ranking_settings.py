@@ -223,9 +223,6 @@ class ConnectedSettings(Section):
     direction: Literal["forward", "backward", "both"] = setting("forward", vault=True)
     """Which links are followed: `forward`, `backward` or `both`."""
 
-    scope: Literal["note", "chunk"] = constant("note", vault=True)
-    """Links of the whole `note` of a hit, or only those in the `chunk` that was hit."""
-
     gate: float = constant(1.0, vault=True, ge=0)
     """A connected note needs this share of the similarity of the source it displaces; 0: no gate.
     From 0.9 to 1.05 it makes no difference, above good links are lost

@@ -181,10 +181,9 @@ class EmbeddingSettings(Section):
 class EnrichSettings(Section):
     """What is written about notes when they are indexed, and what that may cost."""
 
-    summaries: Literal["off", "extract", "llm"] = setting("off")
-    """Summaries of notes, for the snippets of captured and linked notes: `off`; `extract`, the
-    sentences that stand best for each note; or `llm`, written by the model of [llm], to whose host
-    the notes are sent (docs/language-models.md)."""
+    summaries: Literal["off", "llm"] = setting("off")
+    """Summaries of notes, for the snippets of captured and linked notes: `llm`, written by the model
+    of [llm], to whose host the notes are sent (docs/language-models.md); `off`, how each begins."""
 
     headers: Literal["off", "llm"] = setting("off")
     """`llm`: the model writes a sentence or two that place each passage in its note, which are
@@ -197,10 +196,6 @@ class EnrichSettings(Section):
     max_tokens: int = setting(1_000_000, ge=0)
     """Tokens that one run may cost, sent and received together, as far as they can be counted. 0:
     none."""
-
-    watch_calls: int = setting(60, ge=0)
-    """Requests an hour while the vault is followed (`index --watch`, `serve`); 0: a model is asked
-    by `notehop index` alone."""
 
     keep_days: float = constant(30, ge=0, le=36_500)
     """Days that a text is kept which no note needs any more: an edit that is undone costs nothing
@@ -256,18 +251,10 @@ class ThemesSettings(Section):
 
     enabled: bool = setting(False, vault=True)
     """Whether the notes are grouped into themes by their links, for questions about the whole vault
-    (docs/themes.md). `notehop index` finds them then."""
+    (docs/themes.md)."""
 
     resolution: float = constant(1.0, vault=True, gt=0, le=100)
     """Above 1 for more and smaller themes, below 1 for fewer and larger ones."""
-
-    summaries: Literal["extract", "llm"] = setting("extract")
-    """Summaries of themes: `extract`, what their central notes say; or `llm`, written by the model
-    of [llm], to whose host summaries or beginnings of those notes are sent."""
-
-    max_calls: int = setting(20, ge=0)
-    """Summaries that one `notehop index` has written by the model, the largest themes first; the
-    rest is left to the next."""
 
 
 class PrivacySettings(Section):

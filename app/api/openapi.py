@@ -26,7 +26,7 @@ def _examples(**values: Any) -> dict[str, Any]:
     }
 
 
-_FILTERED = {
+_FILTERED: dict[str, dict[str, Any]] = {
     "filters_in_the_text": {"query": 'path:Daily after:2026-10-01 "second casting"'},
     "filters_as_fields": {
         "query": "atlas timeline",

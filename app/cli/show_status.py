@@ -15,7 +15,7 @@ NAMED, SHOWN, LISTED = 3, 20, 10
 RUN = "run: notehop index"
 
 _DID = ("added", "changed", "moved", "deleted")
-_TEXTS = {"summary": "summary", "header": "header of a passage", "extract": "extract"}
+_TEXTS = {"summary": "summary", "header": "header of a passage"}
 
 
 def show_egress(told: models.EgressReport) -> None:

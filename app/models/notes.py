@@ -1,6 +1,4 @@
-"""What a reply says of notes and the links between them: one read, those around it, a picture, themes,
-a captured one.
-"""
+"""Notes and the links between them: one read, those around it, a picture, themes, a captured one."""
 
 from __future__ import annotations
 
@@ -51,13 +49,11 @@ class Mention(Strict):
 
 
 class NoteView(NotePlace):
-    """A note of the index, as its file reads now.
+    """A note of the index, as its file reads now; times are in seconds since the epoch.
 
-    ``text`` is the whole file or, where ``section`` names a heading, that section; ``lines`` are
-    those of ``text``. ``changed`` tells that the file is newer than the index: its links are those
-    of the index then. ``unlinked_mentions`` holds the first of them, ``mention_count`` all.
-    ``summary`` is the owner's or one of the index, ``summary_by`` the language model that wrote it,
-    None for the words of the note. Times are in seconds since the epoch.
+    ``text`` is the whole file or, where ``section`` names a heading, that section; ``lines`` are its
+    own. ``changed``: the file is newer than the index, whose links these are. ``mention_count`` counts
+    all mentions. ``summary_by`` is the language model that wrote the summary, None for the note's words.
     """
 
     aliases: list[str]
@@ -114,10 +110,7 @@ class BrowsedSeed(Strict):
 
 
 class BrowsedLink(Strict):
-    """A link on the way to a note: where it stands and what its sentence says.
-
-    ``source`` holds the link, ``target`` is where it leads, at ``fragment`` where it names one.
-    """
+    """A link on the way to a note: the note that holds it, where it leads, and its sentence."""
 
     source: str
     target: str
@@ -129,11 +122,11 @@ class BrowsedLink(Strict):
 class BrowsedNote(NotePlace):
     """A note near the seeds.
 
-    ``way`` is how it is linked with what is nearer: ``forward`` for a link to it, ``backward`` for
-    one from it, ``both``. ``edges`` counts those links, ``links`` holds the first few. ``score`` is
-    of the rank that was asked for: PageRank, time of the last change in seconds since the epoch, or
-    number of links. ``text`` is a summary; ``written_by`` names the language
-    model that wrote it; None for the words of the note.
+    ``way`` is how it is linked with what is nearer: ``forward`` for a link to it, ``backward`` for one
+    from it. ``edges`` counts those links, ``links`` holds the first few. ``score`` is of the rank that
+    was asked for: PageRank, time of the last change in seconds since the epoch, or number of links.
+    ``text`` is a summary; ``written_by`` the language model that wrote it, None for the words of the
+    note.
     """
 
     lines: tuple[int, int]
@@ -160,11 +153,8 @@ class BrowseResult(Strict):
 
 
 class GraphNode(NotePlace):
-    """A note in a picture of the graph; ``x`` and ``y`` lie between -1 and 1.
-
-    ``degree`` counts its links both ways in the whole vault, ``seed`` tells whether it was asked
-    for.
-    """
+    """A note in a picture of the graph; ``x`` and ``y`` lie between -1 and 1, ``degree`` counts its links
+    both ways in the whole vault, ``seed`` tells whether it was asked for."""
 
     x: float
     y: float
@@ -183,10 +173,8 @@ class GraphEdge(Strict):
 
 
 class GraphView(Strict):
-    """Notes and the links between them; ``total`` counts the notes that are near, shown or not.
-
-    ``themes`` tells whether the vault has themes to be listed (docs/themes.md).
-    """
+    """Notes and the links between them; ``total`` counts the notes that are near, shown or not,
+    ``themes`` tells whether the vault has themes to be listed."""
 
     nodes: list[GraphNode]
     edges: list[GraphEdge]
@@ -208,9 +196,9 @@ class SuggestQuery(Parameters):
 class Suggestion(Strict):
     """A link that the vault may lack: ``link`` is what to insert at ``line`` of the note ``source``.
 
-    ``kind``: ``mention``, the source says the name of ``target``; ``alike``, they speak of the same;
-    ``dangling``, several ``notes`` link to ``target``, which no note is called. ``text`` is the
-    sentence that shows it. ``score``, 0 to 1, is how likely it is wanted.
+    ``mention``: the source says the name of ``target``; ``alike``: they speak of the same;
+    ``dangling``: several ``notes`` link to ``target``, which no note is called. ``text`` is the
+    sentence that shows it; ``score``, 0 to 1, how likely it is wanted.
     """
 
     kind: Literal["alike", "mention", "dangling"]
@@ -242,11 +230,8 @@ class ThemesQuery(Parameters):
 
 
 class ThemeNote(NotePlace):
-    """A note at the centre of a theme.
-
-    ``text`` is its summary, ``written_by`` the language model that wrote that; None for the note's
-    own words.
-    """
+    """A note at the centre of a theme, with its summary and the language model that wrote it; None for
+    the note's own words."""
 
     text: str
     written_by: str | None = None
@@ -298,9 +283,8 @@ class PropertyUse(Strict):
 class VaultOverview(Strict):
     """What the notes of a vault can be filtered by, with the number of notes of each, most first.
 
-    Tags and keys stand as filters compare them, without case; types and values as most notes write
-    them. A tag and a folder count what is nested in them too; properties of values in values are
-    named ``outer.inner``. ``first`` and ``last`` are days (2026-10-07); None without notes.
+    Tags and keys stand without case, types and values as most notes write them. A tag and a folder
+    count what is nested in them too. ``first`` and ``last`` are days (2026-10-07); None without notes.
     """
 
     name: str
@@ -318,10 +302,8 @@ class VaultOverview(Strict):
 
 MOST_TAGS = 50  # tags of one note
 
-
 SAYS_SOMETHING = r"[^\u0000-@\[-^`{-\u00bf\u2000-\u206f\u2e00-\u2e7f\u3000\ufeff]"
 """A sign that makes a text a tag, for programs that read the schema; more is taken."""
-
 
 SOMETHING = r"[^\s\x00-\x1f\x7f-\x9f]"  # A sign that a file can hold and that is no blank
 
@@ -347,11 +329,8 @@ class CaptureQuery(Parameters):
 
 
 class Connection(NotePlace):
-    """A note that a captured one has to do with.
-
-    ``score`` is rounded to four places; ``link`` is what to paste to link to it. ``written_by``
-    names the language model that wrote the ``snippet``; None for the words of the note.
-    """
+    """A note that a captured one has to do with, and the ``link`` to paste. ``written_by`` names the
+    language model that wrote the ``snippet``; None for the words of the note."""
 
     heading: str
     snippet: str

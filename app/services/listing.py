@@ -90,8 +90,11 @@ class ListQuestion:
     def wanted(self, wanted: Wanted) -> Wanted:
         """What is wanted, with what is to be listed."""
         if not self.tasks:
-            return replace(wanted, top_k=wanted.top_k or LISTED_MOST)
-        return replace(wanted, top_k=min(len(self.tasks), LISTED_MOST), passages=self.tasks)
+            most = wanted.asked.top_k or LISTED_MOST
+        else:
+            most = min(len(self.tasks), LISTED_MOST)
+        asked = wanted.asked.model_copy(update={"top_k": most})
+        return replace(wanted, asked=asked, passages=self.tasks)
 
     def told(self, found: Sequence[NodeWithScore], wanted: Wanted) -> list[NodeWithScore]:
         """What was listed, with what it has in common and how much of it there is."""
@@ -106,7 +109,7 @@ class ListQuestion:
             }
         else:
             left = self.narrowed.notes.only or frozenset[str]()
-            whole = len(found) != wanted.top_k
+            whole = len(found) != wanted.asked.top_k
             count = len(found) if whole else len(left - self.narrowed.notes.without)
             match = f"{count:,} {'note matches' if count == 1 else 'notes match'}"
             more = f"; the newest {len(found)}" if count > len(found) else ""

@@ -22,10 +22,8 @@ from notehop.indexing.fingerprint import expected_fingerprint
 from notehop.indexing.llm.egress import EgressLog, Hosts, names_this_machine, refusal
 from notehop.indexing.llm.providers import address, host_of, provider_of
 from notehop.indexing.run_record import read_run_record
-from notehop.indexing.shown import shown_time
 from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot, check_fingerprint, check_vault
 from notehop.indexing.stores.chroma import read_mirror
-from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.lock import read_holder
 from notehop.indexing.stores.model import NoteStatus
 from notehop.indexing.watch.state import read_watch_state
@@ -38,7 +36,7 @@ def enrichment_now(place: Place) -> models.EnrichmentNow | None:
         return None
     found: dict[str, Any] = {"texts": [], "failed": [], "stopped": None, "at": None}
     try:
-        with EnrichmentStore.reading(place.layout.enrichment) as store:
+        with EnrichmentStore(place.layout.enrichment, read_only=True) as store:
             last = store.meta().get("last", {})
             found |= {key: last.get(key) for key in ("stopped", "at")}
             found["failed"] = store.failures()
@@ -151,7 +149,7 @@ def pending_changes(place: Place, catalog: Catalog) -> Changes:
 def index_status(place: Place) -> models.IndexStatus:
     """Describe the index of a vault.
 
-    :raises IndexMissing: if there is none yet, naming the command that makes it, or who does.
+    :raises IndexMissing: if there is none yet, naming the command that makes it.
     :raises IndexMismatch: if another version of notehop made it.
     :raises IndexDamaged: if it cannot be read.
     """
@@ -219,16 +217,11 @@ def opened(place: Place) -> Iterator[tuple[Catalog, CatalogSnapshot]]:
 
     :raises IndexFailure: as :func:`index_status`.
     """
-    try:
-        catalog = Catalog.of(place.layout)
-    except errors.IndexMissing as exc:
-        raise errors.IndexMissing(f"{exc}{_under_way(place.layout)}") from exc
-    with catalog, catalog.snapshot() as view:
+    with Catalog.of(place.layout) as catalog, catalog.snapshot() as view:
         if view.fingerprint is None:
             # Its first run ended before anything was kept.
             raise errors.IndexMissing(
                 f"{place.layout.root}: nothing is indexed yet; run: notehop index"
-                f"{_under_way(place.layout)}"
             )
         check_vault(view.meta(), place.vault, place.layout.root)
         yield catalog, view
@@ -243,13 +236,3 @@ def _size(root: Path) -> int:
             with suppress(OSError):
                 size += Path(folder, name).stat().st_size
     return size
-
-
-def _under_way(layout: IndexLayout) -> str:
-    """Who makes the index that is not there, or why the last run did not."""
-    if (writer := read_holder(layout)) is not None:
-        return f" (process {writer.pid} does so now: {writer.command})"
-    last = read_run_record(layout)
-    if last is not None and last.error is not None:
-        return f" (the run of {shown_time(last.ended)} failed: {last.error})"
-    return ""

@@ -21,12 +21,10 @@ from notehop.app.services.notes.current_notes import CurrentNotes
 from notehop.config.errors import SwitchedOff
 from notehop.indexing.stores.model import NoteRow
 from notehop.indexing.templates import read_templates
-from notehop.indexing.themes.build import Theme, Themes, Written, make_themes, read_themes
+from notehop.indexing.themes import Theme, Themes, make_themes
 from notehop.indexing.vault.dates import day_in_name
 
-OFF = (
-    "themes are switched off; set themes.enabled to true (docs/themes.md), then run: notehop index"
-)
+OFF = "themes are switched off; set themes.enabled to true (docs/themes.md)"
 
 
 DEPTH = 60  # notes that are looked for: a theme that has none among so many is not about the query
@@ -78,8 +76,8 @@ class VaultThemes:
         return models.ThemesResult(
             themes=views,
             total=len(chosen) if len(views) == most else len(views),
-            small=sum(map(len, themes.small)),
-            unlinked=len(themes.unlinked),
+            small=themes.small,
+            unlinked=themes.unlinked,
             warnings=list(dict.fromkeys([*traced.trace.warnings, *now.reply_warnings()])),
             filters=traced.trace.filters,
             generation=now.generation,
@@ -89,18 +87,18 @@ class VaultThemes:
         """What finds the sources of a question: of themes if it is one for them.
 
         The metadata of a source about themes tells its theme: ``theme`` holds ``id``, ``name``,
-        ``count``, ``words``, ``summary`` (one that a model wrote, else empty) and ``about``. What the
-        query asks, without its filters, stands in its trace.
+        ``count``, ``words`` and ``about``. What the query asks, without its filters, stands in its
+        trace.
 
         :param asked: whether it is; None leaves it to its words.
         """
 
         def run(query: TracedQuery, wanted: Wanted) -> list[NodeWithScore]:
-            intent = wanted.intent or self._settings.retrieval.intent
+            intent = wanted.asked.intent or self._settings.retrieval.intent
             by_words = asked is None and self._settings.themes.enabled and intent == "auto"
             if asked or by_words:
                 with self._engine.current() as now:
-                    written = parsed(now, query.query_str, literal=wanted.literal)
+                    written = parsed(now, query.query_str, literal=wanted.asked.literal)
                     about = asks_for_themes(written.text)
                     if about is None and asked:
                         about = written.text.strip()
@@ -124,7 +122,8 @@ class VaultThemes:
         themes = self._themes(now)
         conditions = " ".join(map(str, written.conditions))
         inner = TracedQuery(f"{about} {conditions}".strip(), trace=trace)
-        chosen, left = self._chosen(now, themes, inner, about, wanted.filters, wanted.literal)
+        asked = wanted.asked
+        chosen, left = self._chosen(now, themes, inner, about, asked.filters, asked.literal)
         trace.text = written.text.strip() or ALL
         trace.count("index", generation=now.generation, chunks=now.chunk_count)
         trace.count(THEMES, themes=len(chosen), all=len(themes.themes))
@@ -139,18 +138,13 @@ class VaultThemes:
             raise SwitchedOff(OFF)
         place = self._engine.place
         with self._turn:
-            # The file as a run wrote it, or what was made of it since; of another index it tells nothing.
-            known = max(
-                (one for one in (read_themes(place.layout.themes), self._made) if one),
-                key=lambda one: (one.stamp == now.catalog.stamp, one.generation),
-                default=None,
-            )
             self._made = make_themes(
                 now.catalog,
                 read_templates(place.vault).holds,
-                lambda: (self._engine.tokenizer, now.lexical),
+                self._engine.tokenizer,
+                now.lexical,
                 self._settings.themes,
-                known,
+                self._made,
             )
             return self._made
 
@@ -232,22 +226,20 @@ def _score(hit: NodeWithScore, signal: str) -> float | None:
     return None if score is None else float(score)
 
 
-def _told(
-    theme: Theme, notes: Iterable[str], rows: Mapping[str, NoteRow]
-) -> tuple[str, list[str], Written | None]:
-    """The name, the words and the summary of a theme, as far as its notes stand in the vault.
+def _told(theme: Theme, notes: Iterable[str], rows: Mapping[str, NoteRow]) -> tuple[str, list[str]]:
+    """The name and the words of a theme, as far as its notes stand in the vault.
 
-    Where the note that gave the name is gone, it is the title of the next. Words and summaries may be
-    those of a note that left since.
+    Where the note that gave the name is gone, it is the title of the next. Words may be those of a
+    note that left since.
     """
     name = theme.name
     if theme.named_after not in rows:
         name = next((rows[path].title for path in notes if path in rows), "")
     if len(rows) != len(theme.notes):
-        return name, [], None
+        return name, []
     said = theme.name.casefold().split()
     words = [word for word in theme.words if word.casefold() not in said]
-    return name, words[:WORDS], theme.summary
+    return name, words[:WORDS]
 
 
 def _view(now: CurrentNotes, theme: Theme, notes: Iterable[str]) -> models.ThemeView | None:
@@ -256,10 +248,10 @@ def _view(now: CurrentNotes, theme: Theme, notes: Iterable[str]) -> models.Theme
     notes = [path for path in notes if path in rows]
     if not notes:
         return None
-    name, words, written = _told(theme, notes, rows)
+    name, words = _told(theme, notes, rows)
     named = {path: rows[path] for path in notes[:NOTES]}
     said = now.in_a_line(named)
-    summary = written or said[notes[0]]
+    summary = said[notes[0]]
     return models.ThemeView(
         id=theme.id,
         name=name,
@@ -284,13 +276,12 @@ def _nodes(
 ) -> Iterator[NodeWithScore]:
     """The first passages of a theme, one a note."""
     rows = now.notes_at(theme.notes)
-    name, words, written = _told(theme, notes, rows)
+    name, words = _told(theme, notes, rows)
     told = {
         "id": theme.id,
         "name": name,
         "count": len(rows),
         "words": words,
-        "summary": written.text if written else "",
         "about": about,
     }
     given = 0

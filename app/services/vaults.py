@@ -252,13 +252,10 @@ def locate_all(given: Sequence[str], **how: Any) -> dict[str, Place]:
         for other, known in found.items():
             if known.vault.samefile(place.vault):
                 raise UsageError(f"{place.vault}: is the vault {other} already; name it once")
-        if name is not None and name in found:
-            raise UsageError(f"two vaults are named {name}; name one differently: other={folder}")
-        number, free = 1, name or place.name or "vault"
-        while free in found:
-            number += 1
-            free = f"{place.name or 'vault'}-{number}"
-        found[free] = place
+        own = name or place.name or "vault"
+        if own in found:
+            raise UsageError(f"two vaults are named {own}; name one differently: other={folder}")
+        found[own] = place
     return found
 
 

@@ -164,7 +164,7 @@ def _near(
     paths: Sequence[str],
     aliases: Mapping[str, Iterable[str]],
     said: str,
-    is_there: Callable[[str], bool] = lambda _: True,
+    is_there: Callable[[str], bool],
 ) -> list[str]:
     """Notes that may have been meant: names a slip away, else those that hold what was said."""
     names = [Near(path.removesuffix(NOTE_SUFFIX), path, "path") for path in paths]
@@ -194,10 +194,7 @@ def find_note(files: VaultFiles, vault: Path, said: str) -> str:
             return path
     found = resolve_path(files, "", said)
     if found.path is None or not is_readable(found.path):
-        notes = {path: files[path].aliases for path in files if is_readable(path)}
-        near = _near([*notes], notes, said)
-        close = f"did you mean {listed(near)}?" if near else "name it by its path in the vault"
-        raise UsageError(f"{said}: no note of {vault}; {close}")
+        raise UsageError(f"{said}: no note of {vault}; name it by its path in the vault")
     if found.status is Status.AMBIGUOUS:
         raise UsageError(
             f"{said}: {len(found.candidates)} notes: {listed(found.candidates, len(found.candidates))}"

@@ -19,7 +19,6 @@ from tests.support.product import (
     KeyValue,
     NotehopError,
     QueryError,
-    RequestCounts,
     ServerSettings,
     UsageError,
     VaultError,
@@ -165,17 +164,6 @@ def test_addresses_that_ask_too_often_are_held_back() -> None:
         assert 55 <= int(told.headers["retry-after"]) <= 60
     with client_at("127.0.0.1", create_app(FakeVault(), settings(rate_per_minute=1))) as client:
         assert {client.get("/health").status_code for _ in range(20)} == {200}
-
-
-def test_requests_are_counted_by_the_minute() -> None:
-    now = [0.0]
-    limit = RequestCounts(2, clock=lambda: now[0])
-    assert [limit.wait("a") for _ in range(3)] == [0, 0, 60]
-    assert limit.wait("b") == 0
-    now[0] = 59.5
-    assert limit.wait("a") == 0.5
-    now[0] = 60
-    assert limit.wait("a") == 0
 
 
 @pytest.mark.parametrize(("host", "here"), rows(__file__, "what_is_this_machine"))

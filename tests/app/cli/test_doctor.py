@@ -71,16 +71,6 @@ def test_notes_and_their_names(place: Place) -> None:
     )
 
 
-def test_all_of_one_kind(place: Place) -> None:
-    shown = call(place, "orphans").stdout
-    assert shown.startswith(
-        "My vault: 14 notes, 6 links\n\nNotes that no link joins with another  10  in 3 folders\n"
-        "  Bad.md\n  Daily/10.md\n"
-    )
-    assert len(shown.splitlines()) == 13
-    assert "Index" not in shown
-
-
 def test_a_broken_index_is_a_failure_that_names_its_repair(tmp_path: Path) -> None:
     place = built(tmp_path, {"A.md": "[[B]]\n", "B.md": "text\n"})
     shutil.rmtree(place.layout.vectors)

@@ -14,7 +14,6 @@ from tests.support.product import (
     NoteMissing,
     QueryError,
     VaultHandle,
-    laid_out,
     open_place,
 )
 
@@ -179,17 +178,3 @@ def test_the_best_of_all(drawn: VaultHandle) -> None:
     ranks = [one.pagerank for one in view.nodes]
     assert ranks == sorted(ranks, reverse=True)
     assert len(drawn.picture().nodes) == 5
-
-
-def test_linked_notes_lie_near_each_other() -> None:
-    paths = [f"{cluster}{n}" for cluster in "ab" for n in range(6)]
-    edges = {(f"{c}{n}", f"{c}{m}"): 1 for c in "ab" for n in range(6) for m in range(n)}
-    places = laid_out(paths, {**edges, ("a0", "b0"): 1})
-
-    def far(one: str, other: str) -> float:
-        (x, y), (u, v) = places[one], places[other]
-        return float(((x - u) ** 2 + (y - v) ** 2) ** 0.5)
-
-    within = [far(f"{c}{n}", f"{c}{m}") for c in "ab" for n in range(6) for m in range(n)]
-    between = [far(f"a{n}", f"b{m}") for n in range(6) for m in range(6)]
-    assert 2 * sum(within) / len(within) < sum(between) / len(between)

@@ -79,18 +79,6 @@ def test_a_golden_set_brings_its_vault(
     assert found.rows[-1].measures["answer.contains"].value == 1
 
 
-def test_links_taken_out_are_suggested_again(place: product.Place, tmp_path: Path) -> None:
-    before = state(place.vault) | state(place.layout.root)
-    found = product.evaluate_suggestions(place, tmp_path / "work", product.Silent(), share=0.9)
-    assert (found.notes, found.pairs) == (4, 2)
-    assert found.recall["named"].value == 1
-    assert 0 <= found.recall["unnamed"].value <= 1
-    assert dict((state(place.vault) | state(place.layout.root)).items() ^ before.items()) == {}
-    assert [*(tmp_path / "work").iterdir()] == []
-    with pytest.raises(product.UsageError, match="too few links"):
-        product.evaluate_suggestions(place, tmp_path, product.Silent(), share=0.1)
-
-
 def test_links_that_are_properties_are_taken_out_of_them(tmp_path: Path) -> None:
     """Templates, from which no link is suggested, count for nothing."""
     matter = '---\ndate: 2026-10-01\ncategories:\n  - "[[{}]]"\n---\n'
@@ -104,9 +92,13 @@ def test_links_that_are_properties_are_taken_out_of_them(tmp_path: Path) -> None
         ".obsidian/templates.json": '{"folder": "Templates"}',
     }
     place = built(tmp_path, notes)
+    before = state(place.vault)
     found = product.evaluate_suggestions(place, tmp_path / "work", product.Silent(), share=1)
     assert (found.notes, found.pairs) == (5, 2)
+    assert (state(place.vault), [*(tmp_path / "work").iterdir()]) == (before, [])
     assert found.recall["named"].value == found.precision["named"].value == 1
+    with pytest.raises(product.UsageError, match="too few links"):
+        product.evaluate_suggestions(place, tmp_path, product.Silent(), share=0.1)
 
 
 @pytest.mark.parametrize(
