@@ -409,11 +409,15 @@ def _forms(
         )
     if "list" in forms:
         found["item_for_list"] = float(passage.kind == "item")
-    if asked.about:
+    if asked.about and passage.kind != "code":
         found |= _defines(asked, passage, named, by_name, heading, order)
     return found
 
 
+_ARTICLE = re.compile(
+    r"^[\W_]*(?:(?:an?|the|der|die|das|eine?|les?|la|une?|el|los|las|il|lo|het|een|de)\s[\W_]*)?"
+)
+SUBJECT = 50  # characters in which the term stands that a sentence begins with
 _COPULA = re.compile(
     r"^(?:\s*\([^)]{1,60}\))?[\s*_`\"”’]*(?:is|are|was|were|means?|refers? to|stands? for|denotes|"
     r"describes|[:=–—]| - |ist|sind|bedeutet|bezeichnet|est|sont|designe|es|son|significa|e|sono"
@@ -425,24 +429,20 @@ def _defines(
     asked: Asked, passage: Passage, named: Named, by_name: bool, heading: frozenset[str], order: int
 ) -> dict[str, float]:
     """Whether a passage says what something is."""
-    text = fold(passage.text).casefold()
-    begin = re.sub(
-        r"^[\W_]*(?:an?|the|der|die|das|eine?|les?|la|une?|el|los|las|il|lo|het|een|de)\s", "", text
-    )
-    words = asked.question.about.split()
-    at = begin.find(words[-1]) if words else -1
-    term_first = 0 <= at <= 40 and asked.about <= asked.about & frozenset(
-        asked.reading.words(begin[: at + len(words[-1]) + 3])
-    )
-    rest = begin[at + len(words[-1]) :].lstrip("s)") if term_first else ""
-    spelt = spells(asked.question.about, passage.text)
+    begin = _ARTICLE.sub("", fold(passage.text).casefold())
+    ends = [word.end() for word in re.finditer(r"\w+", begin[:SUBJECT])]
+    end = next((at for at in ends if asked.about <= {*asked.reading.words(begin[:at])}), 0)
+    copula = _COPULA.match(begin[end:].lstrip(")")) if end else None
+    alone = end > 0 and ends.index(end) < len(asked.question.about.split())
+    says = copula is not None and len(_WORD.findall(begin, end + copula.end())) > SHORT
     return {
         "of_its_note": float(by_name and named.opens and order == 0),
         "in_its_note": float(by_name),
         "below_its_heading": float(bool(heading) and asked.about <= heading and order <= 2),
-        "term_is": float(bool(rest) and _COPULA.match(rest) is not None),
-        "term_first": float(term_first),
-        "spelt_out": float(spelt),
+        "term_is": float(copula is not None),
+        "term_first": float(end > 0),
+        "says_what": float(alone and says),
+        "spelt_out": float(spells(asked.question.about, passage.text)),
     }
 
 
