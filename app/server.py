@@ -27,7 +27,7 @@ from notehop.app.services.open_vault import Place
 from notehop.app.services.running_server import Announcement, is_serving, read_running
 from notehop.app.services.vaults import Vaults, below
 from notehop.app.web.routes import routes
-from notehop.config.errors import IndexFailure, NotehopError, UsageError
+from notehop.config.errors import NotehopError, UsageError
 from notehop.config.secrets import server_token, token_variable, vault_tokens
 
 NEXT = 20  # ports after a taken one among which a free one is looked for
@@ -69,8 +69,6 @@ class VaultServer:
 
     def __init__(self, places: Mapping[str, Place]) -> None:
         self._names = [*places]
-        self._server: uvicorn.Server | None = None
-        self._failure: str | None = None
         self._settings = places[self._names[0]].settings.server
         self._token = server_token(self._settings)
         self._of_vaults = vault_tokens(self._names)
@@ -110,7 +108,6 @@ class VaultServer:
         Requests that run then are answered first; streams end with an ``error`` event that says why.
 
         :param announced: by name, says where the vault is, and lets the programs of its user in.
-        :raises IndexFailure: what :meth:`fail` was told.
         """
         own: dict[str, tuple[str, ...]] = {}
         if self._token is not None:
@@ -130,11 +127,7 @@ class VaultServer:
             routers=(routes(workers.run), agents.router),
             workers=workers,
         )
-        self._server = server_of(app)
-        if self._failure is None:
-            self._run(self._server)
-        if self._failure is not None:
-            raise IndexFailure(self._failure)
+        self._run(server_of(app))
 
     def _run(self, server: uvicorn.Server) -> None:
         # What it says at the level "info" is said by the command already.
@@ -150,12 +143,6 @@ class VaultServer:
         finally:
             sys.setswitchinterval(interval)
             signal.signal(signal.SIGTERM, before)
-
-    def fail(self, why: str) -> None:
-        """End the serving, and have :meth:`open` raise why."""
-        self._failure = why
-        if self._server is not None:
-            self._server.should_exit = True
 
     def __enter__(self) -> VaultServer:
         return self

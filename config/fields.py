@@ -50,9 +50,8 @@ def setting(default: Any, *, vault: bool = False, **limits: Any) -> Any:
 
 
 def constant(default: Any, *, vault: bool = False, **limits: Any) -> Any:
-    """Declare a constant with its reason, which `notehop eval --compare` varies and nobody sets.
-
-    A settings file that names one is heeded with a warning in this release, and refused after it.
+    """Declare a constant with its reason, which `notehop eval --compare` varies and nobody sets: in a
+    file or the environment it has no effect.
     """
     return Field(default, json_schema_extra={"vault": vault, "constant": True}, **limits)
 

@@ -37,9 +37,15 @@ SECRET = {
 }
 """Keys that no settings file may hold, and what else can be done than to set their variable."""
 
-_SERVER = "a GGUF file is run by its own server, which takes it (docs/language-models.md)"
-FORMER = {"llm.gpu_layers": _SERVER, "llm.threads": _SERVER}
-"""Keys of releases before, and where they went; they are passed over with a warning."""
+FORMER = {
+    *("llm.gpu_layers", "llm.threads", "llm.connect_timeout_s", "server.metrics"),
+    *("vault.max_pdf_bytes", "vault.max_delete_share", "retrieval.max_query_chars"),
+    *("answer.max_sentences", "answer.check_ms", "capture.connections", "rerank.device"),
+    *("conversation.max", "conversation.turns", "conversation.max_tokens"),
+    *("conversation.keep_minutes", "chroma.timeout_s", "chroma.write_timeout_s"),
+    *("themes.min_notes", "themes.max", "themes.sources"),
+}
+"""Keys of releases before. Like those of constants they have no effect, and a warning says so."""
 
 ARGUMENT = "argument"
 
@@ -74,9 +80,8 @@ def load_settings(
         values = read_overrides(shared)
         for key, value in values.items():
             # One that there is not is told of later, with the nearest that there is.
-            known = key in _fields()
             brought = key in MODELS and is_folder(str(value))
-            if known and (brought or not vault_may_set(key)):
+            if key in _fields() and (brought or not vault_may_set(key)):
                 raise SettingsError(
                     f"{shared}: {key} = {_shown(key, value)} cannot be set by a vault; "
                     f"set it in {user_config_file()} or by an environment variable"
@@ -194,18 +199,11 @@ def merged_settings(base: Settings, layers: list[Layer]) -> Settings:
     merged = dict(_flat(base.model_dump()))
     origins: dict[str, str] = {}
     for origin, layer in layers:
-        values = {key: value for key, value in _flat(layer) if value is not None}
-        merged |= values
-        origins |= dict.fromkeys(values, origin)
-    for key, origin in origins.items():
-        if key in FORMER:
-            del merged[key]
-            warn_once(f"{origin}: {key} is passed over: {FORMER[key]}")
-        elif origin != ARGUMENT and _is_declared(key, "constant"):
-            warn_once(
-                f"{origin}: {key} is a constant by now, measured and no setting; it is heeded in this "
-                "release and refused in the next. To compare values of it: notehop eval --compare"
-            )
+        for key, value in _flat(layer):
+            if key in FORMER or (origin != ARGUMENT and _is_declared(key, "constant")):
+                warn_once(f"{origin}: {key} has no effect any more; remove it")
+            elif value is not None:
+                merged[key], origins[key] = value, origin
     try:
         return Settings(**_nested(merged))
     except ValidationError as exc:

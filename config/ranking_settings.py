@@ -54,10 +54,10 @@ class LexicalSettings(Section):
 class SignalWeights(Section):
     """Weight of each signal in the fusion; 0 leaves it out."""
 
-    semantic: float = setting(1.0, vault=True, ge=0)
+    semantic: float = constant(1.0, vault=True, ge=0)
     """Weight of the semantic ranking in the fusion."""
 
-    lexical: float = setting(1.0, vault=True, ge=0)
+    lexical: float = constant(1.0, vault=True, ge=0)
     """Weight of the lexical ranking in the fusion."""
 
     subject: float = setting(0.5, vault=True, ge=0)
@@ -170,9 +170,6 @@ class RetrievalSettings(Section):
     ordered by the sum. 0: they stand as they were fused. For searches, not
     for answers, nor for a query with an intent, nor where a model reranks."""
 
-    max_query_chars: int = setting(10_000, ge=1)
-    """Longest query in characters; a longer one is refused, not cut."""
-
     intent: Literal["auto", "none", "status", "discovery", "concept", "person", "timeline"] = (
         setting("auto", vault=True)
     )
@@ -201,7 +198,7 @@ class RerankSettings(Section):
 
     model: str = setting("", vault=True)
     """A cross-encoder that reads the best passages together with the query and orders them anew:
-    the hub name of a model on this machine (`notehop models`), or a folder (not in a vault's file);
+    the hub name of a model on this machine, or a folder (not in a vault's file);
     empty: none."""
 
     candidates: int = setting(20, vault=True, ge=2, le=200)
@@ -211,9 +208,6 @@ class RerankSettings(Section):
     budget_ms: float = setting(1500, gt=0)
     """Milliseconds that it may take, loading left out; over that the fused order stands, and the
     reply says so."""
-
-    device: Literal["auto", "cpu", "cuda", "mps"] = constant("auto")
-    """Where it runs: `auto`, `cpu`, `cuda` or `mps`."""
 
 
 class ConnectedSettings(Section):
@@ -228,9 +222,6 @@ class ConnectedSettings(Section):
 
     direction: Literal["forward", "backward", "both"] = setting("forward", vault=True)
     """Which links are followed: `forward`, `backward` or `both`."""
-
-    scope: Literal["note", "chunk"] = constant("note", vault=True)
-    """Links of the whole `note` of a hit, or only those in the `chunk` that was hit."""
 
     gate: float = constant(1.0, vault=True, ge=0)
     """A connected note needs this share of the similarity of the source it displaces; 0: no gate.

@@ -62,17 +62,9 @@ class VaultSettings(Section):
     """Read PDFs page by page, with the extra `pip install 'notehop[pdf]'`; without it they are
     attachments, as with false."""
 
-    max_pdf_bytes: int = setting(100_000_000, ge=1)
-    """PDFs larger than this many bytes are skipped with a reason."""
-
     max_note_bytes: int = setting(10_000_000, ge=1)
     """Notes larger than this many bytes are skipped with a reason; a book of 1,000 pages has 3
     MB."""
-
-    max_delete_share: float = setting(0.5, gt=0, le=1)
-    """A run that would forget more than this share of the notes is refused: the disk of the vault
-    is more likely not there than everything deleted. 1 refuses nothing; `--allow-mass-delete` lets
-    one run pass."""
 
 
 class IndexSettings(Section):
@@ -117,12 +109,6 @@ class ChromaSettings(Section):
     oversampling: int = constant(4, ge=1, le=100)
     """Candidates for each hit that is wanted."""
 
-    timeout_s: float = constant(5.0, gt=0, le=600)
-    """Seconds that a search waits for candidates; then every vector is compared."""
-
-    write_timeout_s: float = constant(120.0, gt=0, le=3_600)
-    """Seconds that a batch may take to be written; the server may build its graph meanwhile."""
-
 
 class CatalogSettings(Section):
     """Where the catalog of the index is: the notes, passages, vectors and links."""
@@ -142,7 +128,7 @@ class CatalogSettings(Section):
 class WatchSettings(Section):
     """How the index follows the vault while `serve` or `index --watch` runs."""
 
-    settle_ms: int = setting(150, ge=10, le=60_000)
+    settle_ms: int = constant(150, ge=10, le=60_000)
     """Milliseconds without a further change after which changes are indexed: editors and sync tools
     write a file in several steps, and less would index halves."""
 
@@ -192,25 +178,12 @@ class EmbeddingSettings(Section):
     """Whether a model that is not on this machine may be downloaded from its hub."""
 
 
-class AnswerSettings(Section):
-    """The answer without a language model, and the check of every answer."""
-
-    max_sentences: int = setting(5, vault=True, ge=1, le=50)
-    """Sources that an extractive answer quotes at most; it quotes no more than three."""
-
-    check_ms: int = setting(1000, ge=0)
-    """Milliseconds for holding the sentences of an answer against the notes that they cite
-    (docs/answers.md); those that are left then are compared by words alone, and the reply says
-    so. Each takes about 15."""
-
-
 class EnrichSettings(Section):
     """What is written about notes when they are indexed, and what that may cost."""
 
-    summaries: Literal["off", "extract", "llm"] = setting("off")
-    """Summaries of notes, for the snippets of captured and linked notes: `off`; `extract`, the
-    sentences that stand best for each note; or `llm`, written by the model of [llm], to whose host
-    the notes are sent (docs/language-models.md)."""
+    summaries: Literal["off", "llm"] = setting("off")
+    """Summaries of notes, for the snippets of captured and linked notes: `llm`, written by the model
+    of [llm], to whose host the notes are sent (docs/language-models.md); `off`, how each begins."""
 
     headers: Literal["off", "llm"] = setting("off")
     """`llm`: the model writes a sentence or two that place each passage in its note, which are
@@ -223,10 +196,6 @@ class EnrichSettings(Section):
     max_tokens: int = setting(1_000_000, ge=0)
     """Tokens that one run may cost, sent and received together, as far as they can be counted. 0:
     none."""
-
-    watch_calls: int = setting(60, ge=0)
-    """Requests an hour while the vault is followed (`index --watch`, `serve`); 0: a model is asked
-    by `notehop index` alone."""
 
     keep_days: float = constant(30, ge=0, le=36_500)
     """Days that a text is kept which no note needs any more: an edit that is undone costs nothing
@@ -268,14 +237,11 @@ class LlmSettings(Section):
     little chance; for the two services nothing is said of it, since some of their models refuse
     it."""
 
-    connect_timeout_s: float = constant(10, gt=0, le=600)
-    """Seconds until a connection stands."""
-
     timeout_s: float = setting(120, gt=0, le=3_600)
     """Seconds without a word from the model until it is given up, loading it included. A whole
     reply may take five times as long, and have 2 kB for each of max_tokens and 1 MB more."""
 
-    retries: int = setting(2, ge=0, le=10)
+    retries: int = constant(2, ge=0, le=10)
     """Times that a request is sent again when the provider is busy or cannot be reached, with
     growing pauses; never once its answer began."""
 
@@ -285,43 +251,10 @@ class ThemesSettings(Section):
 
     enabled: bool = setting(False, vault=True)
     """Whether the notes are grouped into themes by their links, for questions about the whole vault
-    (docs/themes.md). `notehop index` finds them then."""
+    (docs/themes.md)."""
 
-    resolution: float = setting(1.0, vault=True, gt=0, le=100)
+    resolution: float = constant(1.0, vault=True, gt=0, le=100)
     """Above 1 for more and smaller themes, below 1 for fewer and larger ones."""
-
-    min_notes: int = constant(3, vault=True, ge=2, le=1_000)
-    """Notes that make a theme; a smaller group of linked notes is none."""
-
-    max: int = constant(8, vault=True, ge=1, le=50)
-    """Themes that are listed, and that an answer is made of, at most."""
-
-    sources: int = constant(4, vault=True, ge=1, le=20)
-    """Passages of each theme that an answer may cite, from its notes that say most."""
-
-    summaries: Literal["extract", "llm"] = setting("extract")
-    """Summaries of themes: `extract`, what their central notes say; or `llm`, written by the model
-    of [llm], to whose host summaries or beginnings of those notes are sent."""
-
-    max_calls: int = setting(20, ge=0)
-    """Summaries that one `notehop index` has written by the model, the largest themes first; the
-    rest is left to the next."""
-
-
-class ConversationSettings(Section):
-    """How much of what was said is remembered for follow-up questions, in memory alone."""
-
-    max: int = constant(100, ge=1, le=10_000)
-    """Conversations that are remembered at once; the one that was left first is forgotten first."""
-
-    turns: int = setting(10, ge=1, le=100)
-    """Questions of each, with their answers, that are remembered."""
-
-    max_tokens: int = constant(2_000, ge=100)
-    """Tokens of them that are sent to the language model with a follow-up."""
-
-    keep_minutes: float = constant(60, gt=0)
-    """Minutes after its last question when a conversation is forgotten."""
 
 
 class PrivacySettings(Section):
@@ -338,9 +271,6 @@ class CaptureSettings(Section):
 
     folder: Annotated[str, AfterValidator(folder_inside)] = setting("Inbox", vault=True)
     """Folder of the vault in which captured notes are made; empty: the vault's own folder."""
-
-    connections: int = constant(5, vault=True, ge=0, le=5)
-    """Related notes that are named for a captured one, at most 5; 0: none is looked for."""
 
     timeout_s: float = constant(2.0, gt=0, le=60)
     """Seconds that finding them may take: a note that was kept is not worth waiting for."""
@@ -378,7 +308,7 @@ class ServerSettings(Section):
     """Questions that are answered at once, and searches and other requests beside them; 0: one a
     core, at least 2."""
 
-    max_waiting: int = setting(64, ge=0, le=10_000)
+    max_waiting: int = constant(64, ge=0, le=10_000)
     """Requests of each of the two kinds that may wait for their turn; more are refused with 503."""
 
     timeout_s: float = setting(120, gt=0, le=3_600)
@@ -390,9 +320,6 @@ class ServerSettings(Section):
     idle_minutes: float = setting(30, ge=0)
     """Minutes without a question after which models and index leave memory, of an MCP server, too;
     the next question loads them again. 0: never."""
-
-    metrics: bool = setting(False)
-    """Whether `/metrics` tells numbers in the text format of Prometheus."""
 
 
 class Settings(Section):
@@ -410,10 +337,8 @@ class Settings(Section):
     retrieval: RetrievalSettings = RetrievalSettings()
     rerank: RerankSettings = RerankSettings()
     connected: ConnectedSettings = ConnectedSettings()
-    answer: AnswerSettings = AnswerSettings()
     llm: LlmSettings = LlmSettings()
     privacy: PrivacySettings = PrivacySettings()
-    conversation: ConversationSettings = ConversationSettings()
     enrich: EnrichSettings = EnrichSettings()
     themes: ThemesSettings = ThemesSettings()
     capture: CaptureSettings = CaptureSettings()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from pathlib import Path
 
@@ -17,7 +16,8 @@ def main(arguments: list[str] | None = None) -> int:
     """Index a vault; returns the exit code that ``notehop index`` gives: 0, 1, 2 or 130."""
     parser = argparse.ArgumentParser(
         prog="python -m notehop.indexing",
-        description="Build the index of a vault, or bring it up to date.",
+        description="Build the index of a vault, or bring it up to date. "
+        "notehop index does the same, and can do more.",
     )
     parser.add_argument("vault", type=Path, metavar="VAULT", help="folder of the vault")
     parser.add_argument("--index-dir", type=Path, metavar="PATH", help="folder of its index")
@@ -27,14 +27,6 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--supervised", metavar="COMMAND", help=argparse.SUPPRESS)
     # And one that does a part of what another command is for goes by the name of that.
     parser.add_argument("--part-of", metavar="COMMAND", help=argparse.SUPPRESS)
-    for switch, told in (
-        ("--rebuild", "forget the index and start afresh"),
-        ("--allow-mass-delete", "forget notes even if most are gone"),
-        ("--yes", "agree beforehand to what enrichment costs, as far as its budget"),
-        ("--watch", "then follow the vault as it changes"),
-        ("--json", "print one JSON document; with --watch one on each line, for each change"),
-    ):
-        parser.add_argument(switch, action="store_true", help=told)
     options = parser.parse_args(arguments)
     for stream in (sys.stdout, sys.stderr):
         # A name of the vault may hold what the terminal's encoding cannot show.
@@ -46,8 +38,8 @@ def main(arguments: list[str] | None = None) -> int:
         settings = load_settings(vault=vault, config_file=options.config, overrides=given)
         layout = layout_for(vault, settings, options.index_dir)
         if options.supervised is None:
-            _index(options, vault, settings, layout)
-        if options.watch or options.supervised is not None:
+            _index(options.part_of, vault, settings, layout)
+        else:
             _follow(options, vault, layout)
     except NotehopError as exc:
         sys.stderr.write(f"error: {exc}\n")
@@ -58,26 +50,16 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def _index(
-    options: argparse.Namespace, vault: Path, settings: Settings, layout: IndexLayout
-) -> None:
-    from notehop.indexing.enrich.enricher import agreement
+def _index(part_of: str | None, vault: Path, settings: Settings, layout: IndexLayout) -> None:
     from notehop.indexing.pipeline import Indexer, index
-    from notehop.indexing.report import news_writer, report_lines, terminal_progress, warning_lines
+    from notehop.indexing.report import report_lines, terminal_progress, warning_lines
 
     where = vault, settings, layout, terminal_progress()
-    how = {"rebuild": options.rebuild, "allow_mass_delete": options.allow_mass_delete}
-    if options.part_of is None:
-        agree = agreement(yes=options.yes)
-        report = index(*where, command="python -m notehop.indexing", agree=agree, **how)
+    if part_of is None:
+        report = index(*where, command="python -m notehop.indexing")
     else:
-        # The process that this one does a part for has written about the notes what is missing.
-        report = Indexer(*where, command=options.part_of).run(**how)
-    if options.json and options.watch:
-        news_writer(as_json=True)(report)
-    elif options.json:
-        sys.stdout.write(json.dumps(report.as_json(), ensure_ascii=False, indent=2) + "\n")
-        return
+        # No model is asked for a server that follows: that is left to notehop index.
+        report = Indexer(*where, command=part_of).run()
     sys.stdout.writelines(f"{line}\n" for line in report_lines(report))
     sys.stderr.writelines(f"warning: {line}\n" for line in warning_lines(report))
 
@@ -86,19 +68,19 @@ def _follow(options: argparse.Namespace, vault: Path, layout: IndexLayout) -> No
     from notehop.indexing.report import Update, news_writer
     from notehop.indexing.watch import service
 
-    write = news_writer(as_json=options.json)
+    write = news_writer(as_json=False)
 
     def notify(news: Update | str) -> None:
         # Where a server runs, only what is in the way is worth a line.
-        if options.json or options.supervised is None or isinstance(news, str):
+        if isinstance(news, str):
             write(news)
 
-    command = options.supervised or "python -m notehop.indexing --watch"
-    what = service.Following(vault, layout, command, notify, options.config, options.device)
+    what = service.Following(
+        vault, layout, options.supervised, notify, options.config, options.device
+    )
     with service.stopped_by_signals() as stop:
-        if options.supervised is not None:
-            service.when_input_ends(stop)
-        service.follow(what, stop, stand_by=options.supervised is not None)
+        service.when_input_ends(stop)
+        service.follow(what, stop, stand_by=True)
 
 
 if __name__ == "__main__":

@@ -43,6 +43,9 @@ class Changes:
         return len(self.read) + len(self.skip) + len(self.gone)
 
 
+MAX_PDF_BYTES = 100_000_000  # larger ones are skipped with a reason
+
+
 def scan(vault: Path, settings: VaultSettings, within: Iterable[str] | None = None) -> Walk:
     """:func:`walk` a vault with the exclusions of its settings and of its app.
 
@@ -58,10 +61,14 @@ def scan(vault: Path, settings: VaultSettings, within: Iterable[str] | None = No
         suffixes=(NOTE_SUFFIX, *(suffix for suffix, is_read in others.items() if is_read)),
     )
     files = list(found.files)
-    limit = settings.max_pdf_bytes
     for at, file in enumerate(files):
-        if file.size > limit and file.kind == "note" and is_pdf(file.path) and not file.excluded:
-            reason = _above(file, limit, "PDFs", "vault.max_pdf_bytes")
+        if (
+            file.size > MAX_PDF_BYTES
+            and file.kind == "note"
+            and is_pdf(file.path)
+            and not file.excluded
+        ):
+            reason = _above(file, MAX_PDF_BYTES, "PDFs")
             files[at] = replace(file, excluded=reason)
     return replace(found, files=tuple(files))
 
@@ -147,7 +154,7 @@ def compare(
         row = known.get(file.path)
         reason = file.excluded
         if reason is None and file.size > max_note_bytes and not is_pdf(file.path):
-            reason = _above(file, max_note_bytes, "notes", "vault.max_note_bytes")
+            reason = _above(file, max_note_bytes, "notes", " (vault.max_note_bytes)")
         if reason is not None:
             if row is None or row.reason != reason:
                 skip.append((file, reason))
@@ -182,20 +189,19 @@ def below(paths: Iterable[str]) -> Callable[[str], bool]:
     return lambda path: "" in roots or path in roots or path.startswith(folders)
 
 
-def _above(file: FileEntry, limit: int, kind: str, setting: str) -> str:
-    return (
-        f"{file.size / 1e6:.1f} MB, and {kind} above {limit / 1e6:.1f} MB are skipped ({setting})"
-    )
+def _above(file: FileEntry, limit: int, kind: str, setting: str = "") -> str:
+    return f"{file.size / 1e6:.1f} MB, and {kind} above {limit / 1e6:.1f} MB are skipped{setting}"
 
 
 FEW = 10  # notes that may go at once whatever their share: to index those again takes a moment
+MAX_SHARE = 0.5
+"""Of more the disk of the vault is more likely not there than everything deleted."""
 
 
 def check_deletions(
     vault: Path,
     changes: Changes,
     known: Mapping[str, FileStamp],
-    settings: VaultSettings,
     lately: int = 0,
 ) -> None:
     """Refuse a run that would forget too many notes; those that may have moved do not count.
@@ -210,17 +216,16 @@ def check_deletions(
     gone = sum(known[path].status is NoteStatus.INDEXED for path in changes.gone)
     gone -= sum(file.path not in known for file in changes.read)
     if gone > 0:
-        share = settings.max_delete_share
-        refuse_deletions(vault, indexed + lately, gone + lately, share, lately)
+        refuse_deletions(vault, indexed + lately, gone + lately, lately)
 
 
-def refuse_deletions(vault: Path, indexed: int, gone: int, share: float, lately: int = 0) -> None:
-    """Refuse when of ``indexed`` notes more than ``FEW`` and more than ``share`` are ``gone``.
+def refuse_deletions(vault: Path, indexed: int, gone: int, lately: int = 0) -> None:
+    """Refuse when of ``indexed`` notes more than ``FEW`` and more than half are ``gone``.
 
     :param lately: how many of them the index has forgotten already.
     :raises MassDeletion: saying how many, and what to do.
     """
-    if gone > FEW and gone > share * indexed:
+    if gone > FEW and gone > MAX_SHARE * indexed:
         kept = "nothing was changed"
         if lately:
             kept = f"after the {lately:,} of the last minutes no more were forgotten"

@@ -150,7 +150,6 @@ class Update:
 
 
 _NOUNS = {
-    "extract": ("summary by extraction", "summaries by extraction"),
     "summary": ("summary by the model", "summaries by the model"),
     "header": ("header of a passage", "headers of passages"),
 }

@@ -17,6 +17,8 @@ from hypothesis import HealthCheck, Phase, settings
 if TYPE_CHECKING:
     from tests.support.postgres import PostgresServer
 
+# Of what is imported nothing is ever garbage; a test's own is collected between tests (below).
+gc.set_threshold(10_000, 10, 1_000)
 # To copy an index to Chroma takes a process and seconds: the tests of that ask for it.
 os.environ.setdefault("NOTEHOP_INDEX__MIRROR", "false")
 

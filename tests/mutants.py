@@ -26,7 +26,7 @@ PATIENCE = 900
 """Seconds that the tests of one folder may take before a fault counts as one that hangs."""
 
 MEMORY = 8 << 30
-SURROUNDINGS = {"PYTHONDONTWRITEBYTECODE": "1", "HYPOTHESIS_PROFILE": "mutants"}
+SURROUNDINGS = {"PYTHONDONTWRITEBYTECODE": "", "HYPOTHESIS_PROFILE": "mutants"}
 PACKAGES = ("notehop", "app", "indexing", "config")
 COPIED = (*PACKAGES, "tests", "tools", "docs", "pyproject.toml", "README.md")
 

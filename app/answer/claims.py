@@ -185,7 +185,7 @@ class Checker:
         reading: Reading,
         vault: str,
         *,
-        within_ms: float = 500.0,
+        within_ms: float = 1_000.0,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         """:param vault: its name, for links.
@@ -307,6 +307,6 @@ class _Check:
         if self._late:
             said.append(
                 f"{counted(self._late, 'citation')} compared with the notes by words alone: the "
-                f"{self._by._within * 1000:,.0f} ms of answer.check_ms were over"
+                f"{self._by._within * 1000:,.0f} ms for it were over"
             )
         return said

@@ -19,7 +19,7 @@ from llama_index.core.prompts.mixin import PromptDictType
 
 from notehop.app.answer.citations import check_citations
 from notehop.app.answer.claims import Checker
-from notehop.app.answer.context import body, fit, one_line
+from notehop.app.answer.context import fit, one_line
 from notehop.app.answer.draft import Draft, Quote, Said, quoted, silent
 from notehop.app.answer.extractive import EVEN, look
 from notehop.app.answer.material import Material
@@ -112,15 +112,13 @@ THEME = "theme"  # the metadata of a node that tells its theme
 class Group:
     """A theme of ``count`` notes with its sources, and what is known of it.
 
-    ``summary`` is one that a language model wrote, or empty: background, no evidence. ``about`` is
-    what themes were asked for; empty for all.
+    ``about`` is what themes were asked for; empty for all.
     """
 
     id: str
     name: str
     count: int
     words: Sequence[str]
-    summary: str
     about: str
     sources: tuple[Source, ...]
 
@@ -370,8 +368,6 @@ def _theme(group: Group) -> str:
     told = [f"{one_line(group.name)}, {counted(group.count, 'note')}"]
     if group.words:
         told.append(f"words: {one_line(', '.join(group.words))}")
-    if group.summary:
-        told.append(f"about (no source): {body(group.summary)}")
     return without_control("\n".join(told))
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import gc
 import logging
 import threading
+import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager
 from importlib.metadata import version
@@ -15,13 +15,12 @@ from fastapi import APIRouter, FastAPI
 
 from notehop.app.api import errors, middleware, openapi
 from notehop.app.api.guard import Guard
-from notehop.app.api.metrics import Metrics
 from notehop.app.api.openapi import EVERYWHERE
 from notehop.app.api.routes import Prove, routes
 from notehop.app.api.workers import Workers
-from notehop.app.services.vaults import Vaults
+from notehop.app.services.vaults import LOOK, Vaults
 from notehop.config import load_settings
-from notehop.config.errors import NotehopError
+from notehop.config.errors import BeingIndexed, NotehopError
 from notehop.config.settings import ServerSettings
 
 if TYPE_CHECKING:
@@ -53,21 +52,17 @@ def create_app(
     workers = workers or Workers(settings)
     if not isinstance(vaults, Vaults):
         vaults = Vaults.of(vaults)
-    metrics = Metrics(vaults, workers) if settings.metrics else None
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         # Requests are taken meanwhile: the first one waits for what it needs, and no longer.
         threading.Thread(target=warm, args=(vaults,), name="notehop-warm", daemon=True).start()
-        looking = metrics and asyncio.create_task(metrics.watch_loop())
         try:
             with ExitStack() as watched:
                 for vault in vaults.values():
                     watched.enter_context(vault.resting(settings.idle_minutes))
                 yield
         finally:
-            if looking:
-                looking.cancel()
             workers.close()
             vaults.close()
 
@@ -89,23 +84,30 @@ def create_app(
     if not tokens and vault_tokens:
         raise ValueError("tokens of vaults open nothing where no token is asked for")
     guard = Guard(settings, tokens, vault_tokens, vaults.default)
-    middleware.install(app, settings, guard, vaults, metrics.request if metrics else None)
+    middleware.install(app, settings, guard, vaults)
     errors.install(app)
     openapi.install(app, needs_token=bool(tokens))
-    for router in (routes(vaults, workers, app.version, prove or {}, metrics), *routers):
+    for router in (routes(vaults, workers, app.version, prove or {}), *routers):
         app.include_router(router)
     return app
 
 
 def warm(vaults: Vaults) -> None:
-    """Load all that queries need; what cannot be is logged."""
-    for name, vault in vaults.items():
-        try:
-            vault.open().warm()
-        except NotehopError as exc:
-            # The server stays up: every query says the same, and the reason may pass.
-            level = logging.ERROR if vault.progress is None else logging.INFO
-            _log.log(level, "%s%s", f"{name}: " if len(vaults) > 1 else "", exc)
-    # What is loaded by now stays: a look through it, once in a hundred queries, took 0.15 s.
-    gc.collect()
-    gc.freeze()
+    """Load all that queries need, of a first index once it is made; what cannot be is logged."""
+    waiting = dict(vaults)
+    while waiting:
+        for name, vault in [*waiting.items()]:
+            try:
+                vault.open().warm()
+            except BeingIndexed:
+                if not vault.closed:
+                    continue
+            except NotehopError as exc:
+                # The server stays up: every query says the same, and the reason may pass.
+                _log.error("%s%s", f"{name}: " if len(vaults) > 1 else "", exc)
+            del waiting[name]
+        # What is loaded by now stays: a look through it, once in a hundred queries, took 0.15 s.
+        gc.collect()
+        gc.freeze()
+        if waiting:
+            time.sleep(LOOK)

@@ -44,7 +44,7 @@ OPEN = frozenset({"/", PANE, "/favicon.ico", "/health", "/health/live", "/health
 
 OPEN_BELOW = "/static/"
 
-VAULTS, METRICS = "/vaults", "/metrics"
+VAULTS = "/vaults"
 
 GUESSES = 30  # wrong tokens a minute that a client may show
 
@@ -167,8 +167,8 @@ class Guard:
         path, name = scope["path"], scope.get(NAMED)
         if None in opens:
             trusted = True
-        elif path == METRICS or (path == "/mcp" and name is None):
-            trusted = False  # these are of all vaults of the server
+        elif path == "/mcp" and name is None:
+            trusted = False  # it is of all vaults of the server
         else:
             trusted = bool(opens) if path == VAULTS else (name or self._default) in opens
         scope[OPENS] = None if None in opens else opens

@@ -9,7 +9,6 @@ import logging
 import re
 import secrets
 import time
-from collections.abc import Callable
 from http import HTTPStatus
 
 import anyio
@@ -58,17 +57,12 @@ IN_THE_APP = {
 """Those of the side pane, which the app may frame, and nobody else."""
 del IN_THE_APP["X-Frame-Options"]
 
-Observe = Callable[[str | None, str, str, int, float], None]
-"""Hears of the name of a vault if one is named, a route, a method, a status and the seconds it took."""
-
 AGENTS = ("Mcp-Session-Id", "Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name", "Last-Event-ID")
 """Headers of the protocol for agents."""
 
 
-def install(
-    app: FastAPI, settings: ServerSettings, guard: Guard, vaults: Vaults, observe: Observe | None
-) -> None:
-    """Put the app behind all of them; ``observe`` hears of every request."""
+def install(app: FastAPI, settings: ServerSettings, guard: Guard, vaults: Vaults) -> None:
+    """Put the app behind all of them."""
     app.add_middleware(BodyLimit)
     app.add_middleware(Refusing, guard=guard)
     if settings.allow_origins:
@@ -81,7 +75,7 @@ def install(
             # Browsers ask for it before a page of the web may reach a private address.
             allow_private_network=True,
         )
-    app.add_middleware(Outermost, guard=guard, vaults=vaults, observe=observe)
+    app.add_middleware(Outermost, guard=guard, vaults=vaults)
 
 
 class Outermost:
@@ -92,13 +86,10 @@ class Outermost:
     default. An error that nobody foresaw is replied as 500, unless the reply has begun.
     """
 
-    def __init__(
-        self, app: ASGIApp, *, guard: Guard, vaults: Vaults, observe: Observe | None
-    ) -> None:
+    def __init__(self, app: ASGIApp, *, guard: Guard, vaults: Vaults) -> None:
         self._app = app
         self._guard = guard
         self._vaults = vaults
-        self._observe = observe
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on; what is below never sees the name of a vault in its path."""
@@ -133,12 +124,9 @@ class Outermost:
             _log.error("%s %s failed", scope["method"], _route(scope), exc_info=exc)
             await ProblemResponse(problem(exc))(scope, receive, reply)
         finally:
-            seconds, route = time.perf_counter() - started, _route(scope)
             method = scope["method"] if scope["method"] in _METHODS else "OTHER"
-            if self._observe is not None:
-                self._observe(scope.get(NAMED), route, method, status, seconds)
-            took = round(seconds * 1e3, 1)
-            fields = {"method": method, "route": route, "status": status, "ms": took}
+            took = round((time.perf_counter() - started) * 1e3, 1)
+            fields = {"method": method, "route": _route(scope), "status": status, "ms": took}
             _requests.info("request", extra={"fields": fields})
             request_id.reset(marks[0])
             elsewhere.reset(marks[1])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from functools import cache, partial
 from html import escape
@@ -19,98 +18,54 @@ from notehop.app.api.guard import OPEN
 from notehop.app.models import StreamEvent
 
 
-def _example(summary: str, **value: Any) -> dict[str, Any]:
-    return {"summary": summary, "value": value}
+def _examples(**values: dict[str, Any]) -> dict[str, Any]:
+    """Request bodies by name; a name's words are what a person is told of it."""
+    return {
+        name: {"summary": name.replace("_", " ").capitalize(), "value": value}
+        for name, value in values.items()
+    }
 
 
-FILTERED = {
-    "written": _example(
-        "Filters in the text: a folder, a time, a phrase",
-        query='path:Daily after:2026-10-01 "second casting"',
-    ),
-    "fields": _example(
-        "The same kinds of filters as fields",
-        query="atlas timeline",
-        filters={
+_FILTERED: dict[str, dict[str, Any]] = {
+    "filters_in_the_text": {"query": 'path:Daily after:2026-10-01 "second casting"'},
+    "filters_as_fields": {
+        "query": "atlas timeline",
+        "filters": {
             "tag": "project",
             "after": "2w",
             "properties": {"status": "open"},
             "not": {"path": ["Archive", "Templates"]},
         },
-    ),
-    "newest": _example(
-        "Filters alone: the newest notes that they leave",
-        query="",
-        filters={"type": "daily", "after": "7d"},
-    ),
+    },
 }
 
-QUERIES = {
-    "question": _example("A question", query="When does the Atlas project launch?"),
-    "options": _example(
-        "More sources, no connected notes",
-        query="What did we decide about the Atlas launch?",
-        top_k=8,
-        connected={"max": 0},
-    ),
-    **FILTERED,
-}
-
-SEARCHES = {
-    "passages": _example("The best passages", query="atlas timeline", top_k=10),
-    "notes": _example(
-        "One hit a note, with the ranks that each signal gave",
-        query="atlas timeline",
-        results="notes",
-        explain=True,
-    ),
-    **FILTERED,
-}
-
-THEMES = {
-    "all": _example("All themes, the largest first"),
-    "some": _example(
-        "Those that have to do with something, within a folder",
-        query="tide gates",
-        filters={"path": "Projects"},
-        max=3,
-    ),
-}
-
-BROWSES = {
-    "around": _example("The notes that link to one, and those it links to", seeds=["Hollin Reach"]),
-    "far": _example(
-        "Two links forward, the newest first, with the passages that they lead to",
-        seeds=["Hollin Reach", "People/Gwen Aldous.md"],
-        depth=2,
-        direction="forward",
-        rank="recency",
-        results="chunks",
-        max=10,
-    ),
-}
-
-CAPTURES = {
-    "thought": _example(
-        "A text; its first line names the note",
-        text="Ask Gwen about the second casting of the tide gate.",
-    ),
-    "titled": _example(
-        "With a title and tags",
-        text="The eelgrass by the hatchery is back.",
-        title="Eelgrass",
-        tags=["estuary", "to-check"],
-    ),
-}
-
-TEXTS = {
-    "query": _example("As a query", texts=["When do elvers come?"]),
-    "passages": _example(
-        "As passages of notes",
-        texts=["Elvers come in April.", "The gate opens."],
-        kind="passage",
-    ),
-}
+QUERIES = _examples(
+    question={"query": "When does the Atlas project launch?"},
+    more_sources={"query": "What did we decide?", "top_k": 8, "connected": {"max": 0}},
+    **_FILTERED,
+)
+SEARCHES = _examples(
+    one_hit_a_note={"query": "atlas timeline", "results": "notes", "explain": True}, **_FILTERED
+)
+THEMES = _examples(within_a_folder={"filters": {"path": "Projects"}, "max": 3})
+BROWSES = _examples(
+    two_links_forward={
+        "seeds": ["Hollin Reach", "People/Gwen Aldous.md"],
+        "depth": 2,
+        "direction": "forward",
+        "rank": "recency",
+    }
+)
+CAPTURES = _examples(
+    titled={
+        "text": "The eelgrass by the hatchery is back.",
+        "title": "Eelgrass",
+        "tags": ["estuary", "to-check"],
+    }
+)
+TEXTS = _examples(
+    passages={"texts": ["Elvers come in April.", "The gate opens."], "kind": "passage"}
+)
 
 _STREAM = (
     'event: sources\ndata: {"event":"sources","sources":[]}\n\n'
@@ -184,18 +139,17 @@ def _reference_html(document: Mapping[str, Any], base_url: str) -> str:
         for method, operation in methods.items():
             told = f"{operation['summary']}. {operation.get('description', '')}"
             parts.append(
-                f'<h3 id="{escape(operation["operationId"])}"><code>{method.upper()} {escape(path)}'
-                f"</code></h3><p>{escape(told)}</p>"
+                f"<h3><code>{method.upper()} {escape(path)}</code></h3><p>{escape(told)}</p>"
             )
             body = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
             for example in body.get("examples", {}).values():
                 sent = json.dumps(example["value"], ensure_ascii=False).replace("'", r"'\''")
                 call = f"curl -s {base_url}{path} -H 'Content-Type: application/json' \\\n  -d '{sent}'"
                 parts.append(f"<p>{escape(example['summary'])}:</p>{_pre(call)}")
-            parts.append(_folded("parameters, body and replies", operation))
-    parts.append("<h2>Schemas</h2>")
-    schemas = sorted(document["components"]["schemas"].items())
-    parts += [_folded(name, value, f"schema-{name}") for name, value in schemas]
+            shown = _pre(json.dumps(operation, indent=2, ensure_ascii=False))
+            parts.append(
+                f"<details><summary>Parameters, body and replies</summary>{shown}</details>"
+            )
     styles = "".join(
         f'<link rel="stylesheet" href="/static/css/{name}.css">'
         for name in ("tokens", "page", "prose")
@@ -207,17 +161,10 @@ def _reference_html(document: Mapping[str, Any], base_url: str) -> str:
         '<meta name="color-scheme" content="light dark"><title>notehop: the HTTP API</title>'
         f'<link rel="icon" href="/static/icon.svg" type="image/svg+xml">{styles}</head>'
         f'<body><main class="prose"><h1>notehop {escape(info["version"])}: the HTTP API</h1>'
-        f"<p>{escape(info['summary'])} For programs: "
+        f"<p>{escape(info['summary'])} For programs, with all schemas: "
         '<a href="/openapi.json">openapi.json</a>. The page for people is at <a href="/">/</a>.</p>'
         f"{''.join(parts)}</main></body></html>"
     )
-
-
-def _folded(name: str, value: Mapping[str, Any], anchor: str = "") -> str:
-    shown = _pre(json.dumps(value, indent=2, ensure_ascii=False))
-    linked = re.sub(r"#/components/schemas/(\w+)", r'<a href="#schema-\1">\g<0></a>', shown)
-    place = f' id="{escape(anchor)}"' if anchor else ""
-    return f"<details{place}><summary><code>{escape(name)}</code></summary>{linked}</details>"
 
 
 def _pre(text: str) -> str:

@@ -16,7 +16,6 @@ from notehop.app import models
 from notehop.app.api import openapi
 from notehop.app.api.errors import error_response
 from notehop.app.api.guard import OPENS, TRUSTED, from_here
-from notehop.app.api.metrics import MEDIA_TYPE, Metrics
 from notehop.app.api.openapi import BODY_REFUSED, EVENTS, LOCATION, problems
 from notehop.app.api.workers import Workers, stream
 from notehop.app.problems import failure_of
@@ -75,12 +74,10 @@ def routes(
     workers: Workers,
     version: str,
     prove: Mapping[str, Prove],
-    metrics: Metrics | None,
 ) -> APIRouter:
     """All routes over some vaults; the vault of a request stands in its scope.
 
     :param prove: by name of a vault; where there is none, no challenge is answered.
-    :param metrics: None counts nothing.
     """
     router = APIRouter(generate_unique_id_function=lambda route: route.name)
 
@@ -91,10 +88,7 @@ def routes(
         vault: LazyVault = request.scope[ASKED]
 
         def written() -> str:
-            result = work(vault.open())
-            if metrics is not None:
-                metrics.stages(request.scope.get(NAMED), getattr(result, "timings_ms", {}))
-            return result.model_dump_json()
+            return work(vault.open()).model_dump_json()
 
         return Response(await workers.run(written, slow=slow), media_type=JSON)
 
@@ -148,7 +142,7 @@ def routes(
             yield ServerSentEvent(event=event.event, data=event)
 
     post("/search", "search", Search, models.SearchResult, "List the passages or notes that match")
-    told = "List the themes of the vault, or those that have to do with a query"
+    told = "List the themes of the vault"
     switched_off = BODY_REFUSED | problems(409)
     post("/themes", "themes", Themed, models.ThemesResult, told, responses=switched_off)
     missing = problems(404, 422, 503)
@@ -317,18 +311,5 @@ def routes(
         router.add_api_route(path, answer, summary=told, tags=["state"], **shared)
         # Probes ask for the head alone; the server leaves the body out.
         router.add_api_route(path, answer, methods=["HEAD"], include_in_schema=False, **shared)
-
-    if metrics is not None:
-
-        @router.get(
-            "/metrics",
-            name="metrics",
-            tags=["state"],
-            summary="Numbers in the text format of Prometheus",
-            response_class=Response,
-            responses={200: {"content": {"text/plain": {}}}},
-        )
-        async def numbers() -> Response:
-            return Response(metrics.text(), media_type=MEDIA_TYPE)
 
     return router

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -18,8 +19,7 @@ def evaluate(
     data: Path | None = argument(
         None,
         "[DATA]",
-        "Questions about the vault (a file), or a folder of golden sets with vaults of "
-        "their own. Without it, questions are made out of the vault.",
+        "Questions about the vault (a file), or a folder of golden sets with vaults of their own.",
         parser=given_path,
     ),
     answers: Path | None = option(
@@ -46,21 +46,6 @@ def evaluate(
     measure: str | None = option(
         None, "--measure", "The measure by which a question counts as helped or hurt.", "NAME"
     ),
-    questions: int = option(
-        100, "--questions", "Questions of each kind made out of the vault.", min=1, max=10_000
-    ),
-    seed: int = option(
-        0, "--seed", "Another number makes other questions, or other unrelated links."
-    ),
-    unrelated_links: int = option(
-        0,
-        "--unrelated-links",
-        "Write so many links to notes drawn at random into each note of a golden set, in a "
-        "copy: what do poor links cost?",
-        "N",
-        min=0,
-        max=100,
-    ),
     work: Path = option(
         Path("build/eval"),
         "--work",
@@ -68,13 +53,15 @@ def evaluate(
         "PATH",
     ),
     out: Path | None = option(None, "--out", "Write the results there, as JSON.", "FILE"),
-    html: Path | None = option(None, "--html", "Write a report with plots there.", "FILE"),
 ) -> None:
     """Measure how well notes are found, and questions answered: on your vault, or golden sets."""
     if ablate and compare is not None:
         raise UsageError("--ablate and --compare are two evaluations; run one after the other")
-    for file in filter(None, (out, html)):
-        _check_writable(file)
+    if out is not None:
+        # Before the minutes that it takes to have something to write.
+        with _writing(out):
+            out.parent.mkdir(parents=True, exist_ok=True)
+            out.open("a").close()
     from notehop.app.cli import show_evaluation as shown
     from notehop.app.cli.output import print_json
     from notehop.app.evaluation import run
@@ -82,12 +69,12 @@ def evaluate(
     from notehop.app.evaluation.variants import EvaluationPlan
     from notehop.indexing.report import terminal_progress
 
-    plan = EvaluationPlan(ablate, compare, measure, questions, seed, unrelated_links)
+    plan = EvaluationPlan(ablate, compare, measure)
     progress = terminal_progress()
     show: Callable[[Any], None] = partial(shown.show_evaluation, changes=compare is not None)
     results: Iterable[Any]
     if answers is not None:
-        if data is not None or ablate or measure or unrelated_links or html is not None:
+        if data is not None or ablate or measure:
             raise UsageError(
                 "--answers asks one set of questions about --vault; with it only --compare, "
                 "--each, --out and --json make sense"
@@ -95,21 +82,22 @@ def evaluate(
         results = [run.evaluate_answers(options.place(), answers, plan, progress, each=each)]
         show = shown.show_answers
     elif suggestions:
-        if data is not None or ablate or compare or measure or html is not None:
+        if data is not None or ablate or compare or measure:
             raise UsageError(
-                "--suggestions is of the links of --vault; with it only --seed, --work, --out and "
-                "--json make sense"
+                "--suggestions is of the links of --vault; with it only --work, --out and --json "
+                "make sense"
             )
-        results = [evaluate_suggestions(options.place(), work, progress, seed)]
+        results = [evaluate_suggestions(options.place(), work, progress)]
         show = shown.show_suggestions_evaluated
     elif each:
         raise UsageError("--each lists the answers to an answer set; name it with --answers")
-    elif data is None or not data.is_dir():
-        if unrelated_links:
-            raise UsageError(
-                "--unrelated-links is for golden sets, of which it makes a copy; name their folder"
-            )
-        results = run.evaluate_vault(options.place(), data, plan, progress)
+    elif data is None:
+        raise UsageError(
+            "name what to measure: a file of questions about --vault, a folder of golden sets, "
+            "--answers FILE or --suggestions (docs/evaluation.md)"
+        )
+    elif not data.is_dir():
+        results = [run.evaluate_vault(options.place(), data, plan, progress)]
     elif options.vault or options.index_dir:
         raise UsageError(
             f"{data} is a folder of golden sets, which bring their own vaults and indexes: leave "
@@ -129,28 +117,13 @@ def evaluate(
     if options.json:
         print_json(document)
     if out is not None:
-        _write(out, json.dumps(document, indent=2) + "\n")
-    if html is not None:
-        from notehop.app.evaluation.report import report
-
-        _write(html, report(found))
+        with _writing(out):
+            out.write_text(json.dumps(document, indent=2) + "\n")
 
 
-def _check_writable(file: Path) -> None:
-    """Refuse a file before the minutes that it takes to have something to write."""
+@contextmanager
+def _writing(file: Path) -> Iterator[None]:
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        new = not file.exists()
-        file.open("a").close()
-        if new:
-            file.unlink()
-    except OSError as exc:
-        raise UsageError(f"{file}: cannot be written: {exc.strerror}") from exc
-
-
-def _write(file: Path, text: str) -> None:
-    try:
-        # A path of the vault may hold what is no text.
-        file.write_text(text, encoding="utf-8", errors="backslashreplace")
+        yield
     except OSError as exc:
         raise UsageError(f"{file}: cannot be written: {exc.strerror}") from exc

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from notehop.app.cli.options import (
     LITERAL,
@@ -62,7 +62,7 @@ def ask(
     if not live:
         _reply(options, place, query, lambda vault: vault.ask(query), show_answer)
         return
-    _check(place, query)
+    _check(query)
     with _TerminalChat(place) as talk:
         answer, written = talk.ask(query)
     _print(options, place, answer, partial(show_answer, written=written))
@@ -161,7 +161,6 @@ def browse(
     rank: Literal["pagerank", "recency", "edges"] = option(
         "pagerank", "--rank", "By PageRank, by last change, or by number of links."
     ),
-    chunks: bool = option(False, "--chunks", "The passages that the links lead to or stand in."),
     most: int = option(20, "--max", "Notes at most.", min=1, max=100),
 ) -> None:
     """List the notes that are linked with a note, best first."""
@@ -175,7 +174,6 @@ def browse(
         "depth": depth,
         "direction": direction,
         "rank": rank,
-        "results": "chunks" if chunks else "notes",
         "max": most,
         "filters": filters.given(),
     }
@@ -213,9 +211,8 @@ def themes(
     filters: FilterOptions,
     options: Common,
     question: list[str] | None = argument(
-        None, "QUESTION", "A question about the whole vault, or what to find the themes of."
+        None, "QUESTION", "A question about the whole vault; without one the themes are listed."
     ),
-    listed: bool = option(False, "--list", "List the themes of QUESTION, and answer nothing."),
     most: int | None = option(None, "--max", "Themes that are listed at most.", min=1, max=50),
     literal: bool = LITERAL,
 ) -> None:
@@ -225,13 +222,12 @@ def themes(
     from notehop.app.models import Query, ThemesQuery, as_query
 
     place = options.place()
-    text = words(question or [])
-    fields: dict[str, Any] = {"filters": filters.given(), "literal": literal}
-    if text and not listed:
-        query = as_query(Query, text, {"themes": True, **fields})
+    if text := words(question or []):
+        fields = {"themes": True, "filters": filters.given(), "literal": literal}
+        query = as_query(Query, text, fields)
         _reply(options, place, query, lambda vault: vault.ask(query), show_answer)
         return
-    wanted = as_query(ThemesQuery, {"query": text, "max": most, **fields})
+    wanted = as_query(ThemesQuery, {"max": most, "filters": filters.given()})
     _reply(options, place, wanted, lambda vault: vault.themes(wanted), show_themes)
 
 
@@ -298,7 +294,7 @@ def _reply(
         if found is None:
             from notehop.app.services.open_vault import open_place
 
-            _check(place, query)
+            _check(query)
             with open_place(place) as vault:
                 if shows_progress:
                     done()
@@ -306,14 +302,14 @@ def _reply(
     _print(options, place, found, show)
 
 
-def _check(place: Place, query: models.Parameters) -> None:
+def _check(query: models.Parameters) -> None:
     """Refuse here what no index could answer, before one is opened; a server does it by itself."""
     from notehop.app.models import BaseQuery
 
     if isinstance(query, BaseQuery):
         from notehop.app.retrieval.filter_syntax import check
 
-        check(query, place.settings.retrieval.max_query_chars)
+        check(query)
 
 
 def _print(options: Common, place: Place, reply: ReplyT, show: Callable[[ReplyT], None]) -> None:

@@ -62,7 +62,6 @@ def serve(
     """Answer over HTTP on this machine."""
     _few_arenas()
     _without_scipy()
-    from notehop.app.api.app import warm
     from notehop.app.api.logs import configure
     from notehop.app.cli.output import print_json
     from notehop.app.server import AlreadyServed, VaultServer
@@ -81,52 +80,40 @@ def serve(
     with ExitStack() as held:
         try:
             server = held.enter_context(VaultServer(places))
-        except AlreadyServed as told:
+        except AlreadyServed as other:
             if options.json:
-                print_json({"url": told.url, "vault": str(first_place.vault)})
-            say(f"notehop answers for {names} at {told.url} already (process {told.pid})")
+                print_json({"url": other.url, "vault": str(first_place.vault)})
+            say(f"notehop answers for {names} at {other.url} already (process {other.pid})")
             return
         # What is said lies beside the index.
         announced = {} if read_only else {name: Announcement(one) for name, one in places.items()}
-
-        def started() -> None:
-            for name, one in announced.items():
-                one.tell(server.url_of(name))
-            told: dict[str, object] = {"url": server.url, "vault": str(first_place.vault)}
-            if len(places) > 1:
-                told["vaults"] = {
-                    name: {"url": server.url_of(name), "vault": str(place.vault)}
-                    for name, place in places.items()
-                }
-            if options.json:
-                print_json(told)
-            token = "; clients need the token" if server.asks_for_token else ""
-            say(f"notehop answers for {names} at {server.url} (Ctrl-C stops it{token})")
-
-        def indexed(failure: str | None) -> None:
-            if failure is not None:
-                server.fail(failure)
-                return
-            started()
-            warm(vaults)
 
         lazy = {
             name: LazyVault(one, "notehop serve", options.config) for name, one in places.items()
         }
         vaults = Vaults(lazy)
         held.callback(vaults.close)
-        first = watch and len(vaults) == 1 and not has_index(first_place)
-        if len(vaults) == 1 and not first:
+        new = watch and len(vaults) == 1 and not has_index(first_place)
+        if len(vaults) == 1 and not new:
             vaults.first.open()
         for one in announced.values():
             held.enter_context(one)
-        if first:
-            say(f"{names} has no index yet; {server.url} says how far it is")
-            vaults.follow(say, indexed)
-        else:
-            if watch:
-                vaults.follow()
-            started()
+        for name, one in announced.items():
+            one.tell(server.url_of(name))
+        if watch:
+            vaults.follow()
+        told: dict[str, object] = {"url": server.url, "vault": str(first_place.vault)}
+        if len(places) > 1:
+            told["vaults"] = {
+                name: {"url": server.url_of(name), "vault": str(place.vault)}
+                for name, place in places.items()
+            }
+        if options.json:
+            print_json(told)
+        token = "; clients need the token" if server.asks_for_token else ""
+        say(f"notehop answers for {names} at {server.url} (Ctrl-C stops it{token})")
+        if new:
+            say("there is no index yet: it is made now, and the page says how far it is")
         server.open(vaults, announced)
 
 

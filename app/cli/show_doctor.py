@@ -93,22 +93,10 @@ def _parts(report: DoctorReport, everything: bool) -> Iterator[Part]:
     yield of_links(Kind.FRAGMENTS, title, found)
     found = [(one.target, f"-> {_few(one.candidates)}", one) for one in report.ambiguous or ()]
     yield of_links(Kind.AMBIGUOUS, "Links to a name that several files have", found)
-    rows = [
-        (one.path, "", f"by {one.tool}, of {one.of or 'a file that is not there'}")
-        for one in report.conflicts or ()
-    ]
-    title = "Copies that sync tools made of two versions"
-    yield Kind.CONFLICTS, title, "merge each into its note and delete it", rows
     warnings = [warning.partition(": ") for warning in report.warnings or ()]
     title = "Notes that say something that cannot be read as meant"
     yield Kind.WARNINGS, title, "", [(at, "", what) for at, _, what in warnings]
     yield _kept("Notes that cannot be read", report.failed)
-    duplicates = report.duplicates or ()
-    kinds = Counter(one.kind for one in duplicates)
-    plural = {"name": "names", "title": "titles", "alias": "aliases"}
-    note = ", ".join(f"{n:,} {kind if n == 1 else plural[kind]}" for kind, n in kinds.items())
-    rows = [(f"{one.kind} {one.name}", "", _few(one.paths)) for one in duplicates]
-    yield Kind.DUPLICATES, "Names that several notes have", note, rows
     yield _kept("Notes that are kept out", report.skipped)
     yield _kept("Files that are no part of the vault", report.passed_over)
     orphans = [(path, "", "") for path in report.orphans or ()]

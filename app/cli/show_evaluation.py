@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from notehop.app.cli.output import headline, out, show, show_line, show_table, warn
-from notehop.app.evaluation import tables
+from notehop.app.evaluation import answer_sets
 from notehop.app.evaluation.answer_sets import HELD, REFUSED, AnswersEvaluated
 from notehop.app.evaluation.links import SuggestionsEvaluated
-from notehop.app.evaluation.metrics import CONTAINS
+from notehop.app.evaluation.metrics import (
+    CONTAINS,
+    CONTEXT,
+    LINKED,
+    MEASURES,
+    MeanEstimate,
+    percent,
+)
 from notehop.app.evaluation.run import Evaluated
 from notehop.indexing.shown import counted, on_one_line
 
@@ -15,19 +24,20 @@ WIDTH = 160  # columns that a table may take
 CHANGES = 10  # questions that are listed as helped, and as hurt
 LONGEST = 70  # characters of a question that are shown
 
+_SHORT = {LINKED: "by link", CONTEXT: "context", "answer.context": "shown"}
+"""Measures as the head of a column, where that is not the last part of their name."""
+
 
 def show_evaluation(found: Evaluated, *, changes: bool) -> None:
     """Print the settings with the set's measure and what they gain, then all measures, in percent.
 
     :param changes: whether to list the questions that the last setting helped and hurt.
     """
-    size = f"{counted(found.notes, 'note')}, {counted(len(found.questions), 'question')}"
-    headline(found.name, size)
-    shown = [tables.gains(found, found.measure)]
+    _headline(found.name, found.notes, len(found.questions))
+    _show_gains(found, found.measure)
     if found.measure != CONTAINS and CONTAINS in found.rows[0].measures:
-        shown.append(tables.gains(found, CONTAINS))
-    for table in (*shown, *tables.measures(found)):
-        _show_table(table)
+        _show_gains(found, CONTAINS)
+    _show_measures(found)
     row = found.rows[-1]
     texts = {question.id: on_one_line(question.text) for question in found.questions}
     for name, changed in (("helped", row.helped), ("hurt", row.hurt)) if changes else ():
@@ -42,25 +52,96 @@ def show_evaluation(found: Evaluated, *, changes: bool) -> None:
     warn([f"{message} ({counted(count, 'search')})" for message, count in found.warnings.items()])
 
 
+def _show_gains(found: Evaluated, measure: str) -> None:
+    """One measure of each setting, and what it gains; what changed is of the set's measure."""
+    usual = measure == found.measure
+    lines: list[list[str]] = []
+    for row in found.rows:
+        gain = row.gains.get(measure)
+        over = row.against or "" if gain else ""
+        line = [row.setting, _bounded(row.measures.get(measure)), over, _bounded(gain, "+")]
+        if usual:
+            line += [str(len(row.helped)), str(len(row.hurt))] if gain else ["", ""]
+            line += [f"{row.passages:.1f}", f"{row.milliseconds:.1f}"]
+        lines.append(line)
+    head = ["setting", f"{measure}, %", "over", "gain"]
+    _show_table([*head, *(["+", "-", "passages", "ms"] * usual)], lines, read=(0, 2))
+
+
+def _show_measures(found: Evaluated) -> None:
+    """All measures in percent: a table for notes and their context, and one for answers."""
+    for unit, beside in (("notes", (CONTEXT, LINKED)), ("answer", ())):
+        names = [*beside, *(name for name in MEASURES if name.startswith(f"{unit}."))]
+        names = [name for name in names if any(name in row.measures for row in found.rows)]
+        if not names:
+            continue
+        words = unit == "answer"
+        lines: list[list[str]] = []
+        for row in found.rows:
+            values = [row.measures.get(name) for name in names]
+            cells = ["" if one is None else percent(one.value) for one in values]
+            said = ["" if row.words is None else f"{row.words:.0f}"] * words
+            lines.append([row.setting, *cells, *said])
+        short = (_SHORT.get(name, name.partition(".")[2]) for name in names)
+        _show_table([f"{unit}, %", *short, *(["words"] * words)], lines)
+
+
 def show_answers(found: AnswersEvaluated) -> None:
-    """Print an answer set by kind of question, in percent, and what it comes to."""
-    headline(found.name, f"{counted(found.notes, 'note')}, {counted(found.questions, 'question')}")
-    for table in tables.by_group(found):
-        _show_table(table)
-    for one in found.each:
-        values = " ".join(name for name in (*HELD[:4], REFUSED) if one.get(name))
-        asked = f"{one['kind']} {one['why'] or ''} {one['id']}: {one['question']}"
-        show_line(asked, (f"  {values}", "dim"))
-        show_line(str(one["answer"]), indent=2)
+    """Print an answer set by kind of question, in percent, a table a setting and one of what it gains,
+    if it is held to another; and what it comes to.
+    """
+    _headline(found.name, found.notes, found.questions)
+    names = answer_sets.MEASURES
+    for setting, rows in found.settings.items():
+        for title, sign in ((setting, ""), (f"gained by {setting}", "+")):
+            lines: list[list[str]] = []
+            for row in rows:
+                has = row.gains if sign else row.measures
+                values = [_narrow(has.get(name), sign) for name in names]
+                lines.append([row.group, str(row.questions), *values])
+            if not sign or any(row.gains for row in rows):
+                head = [f"{title}, %", "", *(name.replace(" of ", "/") for name in names)]
+                _show_table(head, lines)
+    for asked in found.each:
+        held = " ".join(name for name in (*HELD[:4], REFUSED) if asked.get(name))
+        title = f"{asked['kind']} {asked['why'] or ''} {asked['id']}: {asked['question']}"
+        show_line(title, (f"  {held}", "dim"))
+        show_line(str(asked["answer"]), indent=2)
     show(f"{found.name}: {found.conclusion}")
 
 
 def show_suggestions_evaluated(found: SuggestionsEvaluated) -> None:
-    """Print how many of the links that were taken out are suggested again."""
+    """Print how many of the links that were taken out are suggested again, in percent."""
     taken = counted(found.pairs, "linked pair")
     headline(found.name, f"{counted(found.notes, 'note')}, {taken} taken out")
-    _show_table(tables.suggested_again(found))
+    said = {"unnamed": "words of the link gone, too", "named": "words of the link left"}
+    lines = [
+        [told, _narrow(found.recall[kind]), _narrow(found.precision[kind])]
+        for kind, told in said.items()
+    ]
+    _show_table(("%", "among the first 10", "of all suggested"), lines)
 
 
-def _show_table(table: tables.Table) -> None:
-    show_table(table.head, table.rows, read=table.read, width=max(out().width, WIDTH))
+def _headline(name: str, notes: int, questions: int) -> None:
+    headline(name, f"{counted(notes, 'note')}, {counted(questions, 'question')}")
+
+
+def _bounded(one: MeanEstimate | None, sign: str = "") -> str:
+    """An estimate with its interval, in percent; empty where there is none."""
+    if one is None:
+        return ""
+    return f"{percent(one.value, sign)} ({percent(one.low)} to {percent(one.high)})"
+
+
+def _narrow(one: MeanEstimate | None, sign: str = "") -> str:
+    """An estimate in whole percent: sets have a hundred questions."""
+    if one is None:
+        return ""
+    low, value, high = (round(100 * x) for x in (one.low, one.value, one.high))
+    return f"{value:{sign}} ({low} to {high})"
+
+
+def _show_table(
+    head: Sequence[str], lines: Sequence[Sequence[str]], *, read: Sequence[int] = (0,)
+) -> None:
+    show_table(head, lines, read=read, width=max(out().width, WIDTH))

@@ -12,7 +12,7 @@ from notehop.app.cli.output import headline, show, show_line, title_of, warn, wr
 from notehop.app.cli.show_answer import snippet
 from notehop.indexing.graph.resolve import ResolvedLink, Status
 from notehop.indexing.report import Report, report_lines, warning_lines
-from notehop.indexing.shown import counted, location, on_one_line, shown_time
+from notehop.indexing.shown import counted, shown_time
 
 _ARROWS = {"forward": "→", "backward": "←", "both": "↔"}
 
@@ -21,16 +21,13 @@ def show_browse(found: models.BrowseResult, asked: models.BrowseQuery) -> None:
     """Print the notes around the seeds, best first."""
     for seed in found.seeds:
         show_line((seed.title, "bold cyan"), "  ", (seed.path, "dim"))
-    whole = asked.results == "notes"
     for note in found.notes:
-        place = note.path if whole else location(note.path, note.lines, note.heading)
         told = [counted(note.edges, "link")]
         if note.depth > 1:
             told.append(f"{note.depth} links away")
         if asked.rank == "recency":
             told.append(f"changed {shown_time(note.modified)}")
-        title = title_of(note.title, note.heading)
-        headline(f"{_ARROWS[note.way]} {title}", f"{place}  ({', '.join(told)})")
+        headline(f"{_ARROWS[note.way]} {note.title}", f"{note.path}  ({', '.join(told)})")
         if note.text.strip():
             show((snippet(note.text), "dim"), written_by(note.written_by), indent=4)
         link = note.links[0]
@@ -39,7 +36,7 @@ def show_browse(found: models.BrowseResult, asked: models.BrowseQuery) -> None:
     if not found.notes:
         show("\nNothing is linked there." if not found.total else "\nNothing is left.")
     elif found.total > len(found.notes):
-        more = counted(found.total, "note" if whole else "passage")
+        more = counted(found.total, "note")
         show((f"\n{len(found.notes)} of {more}; --max {asked.max} is the most", "dim"))
 
 
@@ -59,8 +56,7 @@ def show_themes(found: models.ThemesResult) -> None:
     if not found.themes:
         show("No theme is left." if found.filters else "The links make no themes.")
     for theme in found.themes:
-        told = "" if theme.found is None else f", {theme.found} of them found"
-        headline(theme.name, f"{counted(theme.count, 'note')}{told}")
+        headline(theme.name, counted(theme.count, "note"))
         if theme.words:
             show_line((", ".join(theme.words), "cyan"), indent=4)
         if theme.summary:
@@ -70,10 +66,9 @@ def show_themes(found: models.ThemesResult) -> None:
     if found.total > len(found.themes):
         more = counted(found.total - len(found.themes), "more theme")
         rest.append(f"{more}; --max {found.total} shows all")
-    searched = any(theme.found is not None for theme in found.themes)
-    if found.small and not searched:
+    if found.small:
         rest.append(f"{counted(found.small, 'note')} in groups too small to be themes")
-    if found.unlinked and not searched:
+    if found.unlinked:
         rest.append(f"{counted(found.unlinked, 'note')} that no link connects with another")
     if rest:
         show((f"\n{'; '.join(rest)}", "dim"))
@@ -137,66 +132,13 @@ def show_links(found: Sequence[ResolvedLink]) -> None:
     show(f"{counted(len(found), 'link')}{f': {told}' if told else ''}")
 
 
-_ORIGINS = {
-    "bundled": "comes with notehop",
-    "extra": "extra `multilingual`",
-    "hub": "hub cache",
-    "folder": "folder",
-    "missing": "not on this machine",
-}
-_KINDS = {"embedding": "embedding", "reranker": "cross-encoder", "unknown": "of unknown kind"}
-
-_SEVERAL = 6  # languages that are named; of more the number is told
-
-
-def show_models(held: models.ModelList) -> None:
-    """Print the models, those in use first."""
-    for number, model in enumerate(held.models):
-        if number:
-            show("")
-        used = f"  in use: {', '.join(model.used_by)}" if model.used_by else ""
-        show_line((model.name, "bold"), (used, "green"))
-        show_line((_described(model), "dim"), indent=2)
-        if model.folder is not None:
-            show_line((model.folder, "dim"), indent=2)
-    if held.others:
-        others = counted(held.others, "model") + " of other kinds, or not whole, in " + held.cache
-        show("\n", (on_one_line(others), "dim"))
-    if held.exports_bytes:
-        size = f"{held.exports_bytes / 1e6:,.1f} MB"
-        told = f"exported for queries, shared by all indexes: {size} in {held.exports}"
-        show("\n", (on_one_line(told), "dim"))
-    warn([model.problem for model in held.models if model.problem])
-
-
-def show_pulled(pulled: models.PulledModel, *, dry_run: bool) -> None:
+def show_pulled(pulled: models.PulledModel) -> None:
     """Print what became of a fetch, and how to use the model."""
-    if dry_run and pulled.folder is None:
-        for name in pulled.files:
-            show_line(name, indent=2)
-        return
     done = "fetched" if pulled.fetched else "here already"
-    show_line((pulled.name, "bold"), f" {done}: {pulled.folder or ''}")
-    if pulled.setting is None:
-        show("It is neither an embedding model nor a cross-encoder that notehop knows.")
-        return
-    then = ", then run: notehop index --rebuild" if pulled.kind == "embedding" else ""
-    show_line(f'To use it, set {pulled.setting} = "{pulled.name}"{then}')
-
-
-def _described(model: models.HeldModel) -> str:
-    told = [_KINDS[model.kind], _ORIGINS[model.origin]]
-    if model.bytes is not None:
-        told.append(f"{model.bytes / 1e6:,.1f} MB")
-    if model.dimensions is not None:
-        told.append(f"{model.dimensions} dimensions")
-    if model.languages == ["mul"]:
-        told.append("many languages")
-    elif len(model.languages) > _SEVERAL:
-        told.append(counted(len(model.languages), "language"))
-    elif model.languages:
-        told.append(" ".join(model.languages))
-    return ", ".join(told)
+    show_line((pulled.name, "bold"), f" {done}: {pulled.folder}")
+    show(
+        "To use it, name it in rerank.model; or in embedding.model, then run: notehop index --rebuild"
+    )
 
 
 def show_captured(found: models.Captured) -> None:

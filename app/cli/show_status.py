@@ -1,28 +1,21 @@
-"""Shows the status of an index or of a note, and what went to which host."""
+"""Shows the status of an index, and what went to which host."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from notehop.app import models
-from notehop.app.cli.output import headline, show, show_line, warn
+from notehop.app.cli.output import headline, show, show_line
 from notehop.indexing.report import numbered
 from notehop.indexing.shown import ago, counted, shown_size, shown_time
 
 NAMED, SHOWN, LISTED = 3, 20, 10
-"""Notes that are named of each call, calls, and notes or links of each kind; `--json` has all of them."""
+"""Notes that are named of each call, calls, and notes of each kind; `--json` has all of them."""
 
 RUN = "run: notehop index"
 
-_DOES: Mapping[str, str] = {
-    "read": "the next run indexes it as it is now",
-    "leave_out": "the next run leaves it out",
-    "fail": "the next run would fail on it",
-    "forget": "its file is gone, and the next run forgets it",
-}
-
 _DID = ("added", "changed", "moved", "deleted")
-_TEXTS = {"summary": "summary", "header": "header of a passage", "extract": "extract"}
+_TEXTS = {"summary": "summary", "header": "header of a passage"}
 
 
 def show_egress(told: models.EgressReport) -> None:
@@ -57,11 +50,8 @@ def show_egress(told: models.EgressReport) -> None:
     show((f"  all of them, with every note: --json; kept in {told.log}", "dim"))
 
 
-def show_status(told: models.IndexStatus | models.NoteStatusReport) -> None:
+def show_status(told: models.IndexStatus) -> None:
     """Print what there is to say, the most important first."""
-    if isinstance(told, models.NoteStatusReport):
-        _show_note(told)
-        return
     held = f"{counted(told.notes.get('indexed', 0), 'note')} in {counted(told.chunks, 'chunk')}"
     show_line((told.name, "bold"), f": {held}")
     _show_rows(_index_rows(told))
@@ -70,10 +60,10 @@ def show_status(told: models.IndexStatus | models.NoteStatusReport) -> None:
         ("Failed", told.failed),
         ("Passed over", told.passed_over),
     ):
-        _show_first(name, [(one.path, (f"  {one.reason}", "dim")) for one in kept], indent=2)
+        _show_first(name, [(one.path, (f"  {one.reason}", "dim")) for one in kept])
     failed = told.enrichment.failed if told.enrichment is not None else []
     unwritten = [(one.path, (f"  {_TEXTS[one.kind]}: {one.reason}", "dim")) for one in failed]
-    _show_first("Not written", unwritten, indent=2)
+    _show_first("Not written", unwritten)
 
 
 def _index_rows(told: models.IndexStatus) -> Iterator[tuple[str, str | None]]:
@@ -138,9 +128,7 @@ def _index_rows(told: models.IndexStatus) -> Iterator[tuple[str, str | None]]:
     yield "vault", told.vault
     yield "index", told.index_dir
     yield "catalog", None if told.catalog.startswith(told.index_dir) else told.catalog
-    largest = sorted(told.sizes.items(), key=lambda item: (-item[1], item[0]))
-    sizes = ", ".join(f"{name} {shown_size(count)}" for name, count in largest if count)
-    yield "size", f"{shown_size(told.bytes)}: {sizes}"
+    yield "size", shown_size(told.bytes)
     if (asked := told.vector_server) is not None:
         parts = [f"at {asked.url}, collection {asked.collection}"]
         if asked.generation is not None:
@@ -158,42 +146,12 @@ def _index_rows(told: models.IndexStatus) -> Iterator[tuple[str, str | None]]:
     yield "settings", told.settings_file
 
 
-def _show_note(told: models.NoteStatusReport) -> None:
-    show_line((told.title, "bold"), f"  {told.path}")
-    status = "not in the index" if told.status == "absent" else told.status
-    coming = None
-    if (run := told.next_run) is not None:
-        reason = f": {run.reason}" if run.reason and run.reason != told.reason else ""
-        coming = f"{_DOES[run.does]}{reason}" + ("" if run.does == "fail" else f"; {RUN}")
-    _show_rows(
-        [
-            ("state", status + (f": {told.reason}" if told.reason else "")),
-            ("file", coming),
-            ("modified", None if told.modified is None else shown_time(told.modified)),
-            ("aliases", ", ".join(told.aliases)),
-            ("tags", ", ".join(told.tags)),
-        ]
-    )
-    if told.chunks:
-        headline("Chunks")
-    for chunk in told.chunks:
-        first, last = chunk.lines
-        show_line((f"{first}-{last}", "dim"), f"  {chunk.heading}", indent=2)
-    links = [(one.line, f"{one.raw} -> {one.target or one.status}") for one in told.links]
-    backlinks = [(one.line, f"{one.source}: {one.raw}") for one in told.backlinks]
-    for name, found in (("Links", links), ("Linked from", backlinks)):
-        _show_first(name, [((f"{line:>5}  ", "dim"), text) for line, text in found])
-    warn(told.warnings)
-
-
-def _show_first(
-    name: str, rows: Sequence[Sequence[str | tuple[str, str]]], *, indent: int = 0
-) -> None:
+def _show_first(name: str, rows: Sequence[Sequence[str | tuple[str, str]]]) -> None:
     """Print the first rows below a heading, and how many more there are."""
     if rows:
         headline(name, f"{len(rows):,}")
     for row in rows[:LISTED]:
-        show_line(*row, indent=indent)
+        show_line(*row, indent=2)
     if len(rows) > LISTED:
         show((f"and {len(rows) - LISTED:,} more; --json lists all", "dim"), indent=2)
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from shlex import quote
@@ -99,39 +98,52 @@ def links(
     options: Common,
     where: list[str] | None = argument(None, "[VAULT] [NOTE]", "A vault, a note of it, or both."),
     graph: Literal["graphml", "json"] | None = option(
-        None, "--format", "Print the graph of the vault's notes and links instead, for graph tools."
+        None, "--format", "Print the graph of the index's notes and links instead, for graph tools."
     ),
 ) -> None:
-    """List every link with its line, kind and target; needs neither index nor model."""
+    """List every link with its line, kind and target; that needs neither index nor model."""
     from notehop.app.cli.output import print_json, warn
-    from notehop.app.services.links import link_graph, list_links
 
     place, note = _place_and_note(options, where or [])
-    problems: Sequence[tuple[str, str]]
     if graph is not None:
         if note is not None:
             raise UsageError(f"{note}: --format is for a whole vault; leave the note out")
         if options.json and graph != "json":
             raise UsageError(f"--json and --format {graph} are two outputs; leave one out")
-        import networkx as nx
+        _print_graph(place, graph)
+        return
+    from notehop.app.cli.show_lists import as_values, show_links
+    from notehop.app.services.links import list_links
 
-        made, problems = link_graph(place)
-        if graph == "json":
-            print_json(nx.node_link_data(made, edges="edges"))
-        else:
-            sys.stdout.writelines(
-                f"{_NOT_XML.sub('&#65533;', line)}\n"
-                for line in nx.generate_graphml(made, named_key_ids=True)
-            )
+    found, problems = list_links(place, note)
+    if options.json:
+        print_json([as_values(link) for link in found])
     else:
-        from notehop.app.cli.show_lists import as_values, show_links
-
-        found, problems = list_links(place, note)
-        if options.json:
-            print_json([as_values(link) for link in found])
-        else:
-            show_links(found)
+        show_links(found)
     warn([f"{path}: {reason}" for path, reason in problems])
+
+
+def _print_graph(place: Place, how: Literal["graphml", "json"]) -> None:
+    import networkx as nx
+
+    from notehop.app.cli.output import print_json
+    from notehop.app.services.open_vault import open_place
+
+    with open_place(place) as vault:
+        graph = vault.graph()
+    if how == "json":
+        print_json(nx.node_link_data(graph, edges="edges"))
+        return
+    for told in (data for *_, data in (*graph.nodes(data=True), *graph.edges(data=True))):
+        # GraphML has plain values only.
+        if "tags" in told:
+            told["tags"] = ", ".join(told["tags"])
+        for key in [key for key, value in told.items() if value is None]:
+            del told[key]
+    sys.stdout.writelines(
+        f"{_NOT_XML.sub('&#65533;', line)}\n"
+        for line in nx.generate_graphml(graph, named_key_ids=True)
+    )
 
 
 def _place_and_note(options: Common, where: list[str]) -> tuple[Place, str | None]:
@@ -193,22 +205,17 @@ def capture(
 
 def status(
     options: Common,
-    note: str | None = argument(None, "[NOTE]", "A note of the vault."),
     egress: bool = option(False, "--egress", "What went to which host for language models."),
 ) -> None:
-    """Say what the index holds and whether it is up to date, or what it knows of a note."""
+    """Say what the index holds and whether it is up to date."""
     from notehop.app.cli.show_status import show_egress, show_status
-    from notehop.app.services.status import egress_report, index_status, note_status
+    from notehop.app.services.status import egress_report, index_status
 
-    if egress and note is not None:
-        raise UsageError("--egress is of the whole index: leave the note out")
     place = options.place()
     if egress:
         options.print(egress_report(place), show_egress)
     else:
-        options.print(
-            index_status(place) if note is None else note_status(place, note), show_status
-        )
+        options.print(index_status(place), show_status)
 
 
 def doctor(
@@ -229,43 +236,17 @@ def doctor(
 
 def models(
     options: Common,
-    action: Literal["pull"] | None = argument(
-        None, "[pull]", "Fetch a model from its hub.", show_default=False
-    ),
-    name: str | None = argument(None, "[NAME]", "Its name there: org/model.", show_default=False),
-    dry_run: bool = option(
-        False, "--dry-run", "Only say what would be fetched, from where, how large."
-    ),
+    action: Literal["pull"] = argument(..., "pull", "Fetch a model."),  # noqa: ARG001
+    name: str = argument(..., "NAME", "Its name there: org/model."),
 ) -> None:
-    """List the models on this machine and which are in use, or fetch one from its hub."""
-    if action is None:
-        if dry_run:
-            raise UsageError("--dry-run is for: notehop models pull NAME")
-        from notehop.app.cli.show_lists import show_models
-        from notehop.app.services.models import held_models
-        from notehop.app.services.open_vault import NoVault
-        from notehop.config import load_settings
-
-        try:
-            settings = options.place().settings
-        except NoVault:
-            settings = load_settings(config_file=options.config)
-        options.print(held_models(settings), show_models)
-        return
-    if name is None:
-        raise UsageError("name the model to fetch, as its hub does: notehop models pull org/model")
+    """Fetch an embedding model or a cross-encoder from its hub."""
     from notehop.app.cli.output import err
     from notehop.app.cli.show_lists import show_pulled
     from notehop.app.services.models import pull_model
     from notehop.indexing.report import terminal_progress
 
-    pulled = pull_model(
-        name,
-        terminal_progress(),
-        say=lambda text: err().print(text, soft_wrap=True),
-        dry_run=dry_run,
-    )
-    options.print(pulled, partial(show_pulled, dry_run=dry_run))
+    pulled = pull_model(name, terminal_progress(), lambda text: err().print(text, soft_wrap=True))
+    options.print(pulled, show_pulled)
 
 
 def plugin(

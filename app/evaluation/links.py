@@ -1,12 +1,10 @@
-"""What links are worth: an index read as if some were not there, a vault with links that mean nothing,
-and links that were taken out of a copy of a vault and have to be suggested again."""
+"""Links that were taken out of a copy of a vault: are they suggested again?"""
 
 from __future__ import annotations
 
 import random
 import re
 import shutil
-from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,130 +12,17 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from notehop.app.evaluation.metrics import MeanEstimate, mean
-from notehop.app.evaluation.questions import GoldenSet, LinkPair
 from notehop.app.services.open_vault import Place, open_place
 from notehop.config.errors import UsageError
 from notehop.indexing.changes import scan
-from notehop.indexing.graph.files import NOTE_SUFFIX, is_note
-from notehop.indexing.graph.pagerank import pagerank
-from notehop.indexing.graph.resolve import Status
+from notehop.indexing.graph.files import is_note
 from notehop.indexing.pipeline.indexer import Indexer
 from notehop.indexing.report import Progress
-from notehop.indexing.stores.catalog import CatalogSnapshot
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.model import LinkRow
-from notehop.indexing.stores.reader import Generation, Reader, Snapshot
+from notehop.indexing.stores.reader import Reader
+from notehop.indexing.templates import read_templates
 from notehop.indexing.vault.parse import read_note
-from notehop.indexing.vault.sentences import sentence_spans
-
-
-def reader_without(links: frozenset[LinkPair]) -> Callable[..., Reader]:
-    """What opens an index whose readers do not see these links, nor count them in PageRank."""
-    known: dict[int, Mapping[str, float]] = {}
-
-    def shown(rows: Iterable[LinkRow]) -> list[LinkRow]:
-        return [link for link in rows if (link.path, link.target_path) not in links]
-
-    class HeldOut(Snapshot):
-        def links_from(self, paths: Iterable[str]) -> list[LinkRow]:
-            return shown(super().links_from(paths))
-
-        def links_to(self, paths: Iterable[str]) -> list[LinkRow]:
-            return shown(super().links_to(paths))
-
-        @property
-        def pagerank(self) -> Mapping[str, float]:
-            if self.generation not in known:
-                edges = (
-                    (link.path, link.target_path)
-                    for link in shown(self.catalog.links())
-                    if link.target_path and link.status in (Status.RESOLVED, Status.AMBIGUOUS)
-                )
-                known[self.generation] = pagerank([note.path for note in self.notes()], edges)
-            return known[self.generation]
-
-    class HeldOutReader(Reader):
-        def _snapshot_of(self, held: Generation, view: CatalogSnapshot) -> Snapshot:
-            return HeldOut(held, view, self._ranks, self._server)
-
-    return HeldOutReader
-
-
-_LINKED = re.compile(r"\[\[([^\]|#]+)")
-_UNWRITABLE = re.compile(r"[\[\]|#^\\]")  # what a wikilink cannot name
-_FENCE = re.compile(r"\s*(```|~~~)")
-_NO_PROSE = re.compile(r"\s*(#{1,6}\s|\||$)")
-_END = re.compile(r"[.!?…。！？]*\s*$")
-
-
-def with_unrelated_links(golden: GoldenSet, work: Path, count: int, seed: int = 0) -> GoldenSet:
-    """Return a golden set like this one, with ``count`` more links in every note.
-
-    :param work: folder for the copy; one that is there already is used as it is.
-    :raises UsageError: if the copy cannot be written.
-    """
-    name = f"{golden.name}+{count}-links" + (f"-seed-{seed}" if seed else "")
-    target = work / name / "vault"
-    if not target.is_dir():
-        files = sorted(golden.vault.rglob(f"*{NOTE_SUFFIX}"))
-        texts = {
-            file.relative_to(golden.vault).as_posix(): file.read_text("utf-8", "replace")
-            for file in files
-        }
-        partial = work / name / "vault.partial"
-        try:
-            for path, text in linked_at_random(texts, count, seed).items():
-                (partial / path).parent.mkdir(parents=True, exist_ok=True)
-                (partial / path).write_text(text, encoding="utf-8")
-            partial.rename(target)
-        except OSError as exc:
-            raise UsageError(f"{target}: cannot be written: {exc.strerror}") from exc
-    return replace(golden, name=name, vault=target)
-
-
-def linked_at_random(texts: Mapping[str, str], count: int, seed: int = 0) -> dict[str, str]:
-    """Return the notes with ``(see [[another note]])`` in ``count`` random sentences of each.
-
-    Each is one that the note does not link to. Front matter, headings, code and tables stay as they
-    are; a note without a sentence gets its links at its end. What is drawn for one note depends on
-    its path, the seed and which notes there are, not on the other texts.
-    """
-    names = [path.removesuffix(NOTE_SUFFIX) for path in sorted(texts)]
-    names = [name for name in names if not _UNWRITABLE.search(name)]
-    found: dict[str, str] = {}
-    for path, text in texts.items():
-        chance = random.Random(f"{seed}:{path}")
-        there = {linked.strip().lower() for linked in _LINKED.findall(text)}
-        there.add(path.removesuffix(NOTE_SUFFIX).lower())
-        free = [
-            name
-            for name in chance.sample(names, min(len(names), count + len(there)))
-            if name.lower() not in there and name.rsplit("/", 1)[-1].lower() not in there
-        ]
-        ends = _sentence_ends(text) or [len(text)]
-        places = sorted((chance.choice(ends), name) for name in free[:count])
-        for end, name in reversed(places):
-            text = f"{text[:end]} (see [[{name}]]){text[end:]}"
-        found[path] = text
-    return found
-
-
-def _sentence_ends(text: str) -> list[int]:
-    """Where the sentences of a note's prose end, before their full stops."""
-    ends: list[int] = []
-    at, fenced, matter = 0, False, text.startswith("---\n")
-    for number, line in enumerate(text.splitlines(keepends=True)):
-        if matter and number and line.strip() in ("---", "..."):
-            matter = False
-        elif not matter and _FENCE.match(line):
-            fenced = not fenced
-        elif not matter and not fenced and not _NO_PROSE.match(line):
-            for start, end in sentence_spans(line):
-                stop = _END.search(line[start:end])
-                ends.append(at + (start + stop.start() if stop else end))
-        at += len(line)
-    return ends
-
 
 SHARE = 0.2  # of all linked pairs of notes, those whose links are taken out
 FIRST = 10  # suggestions for a note that are looked at
@@ -170,7 +55,8 @@ def evaluate_suggestions(
     :raises IndexFailure: if there is no index.
     """
     with Reader(place.layout) as reader, reader.snapshot() as view:
-        paths = [path for path in view.paths() if is_note(path)]
+        templates = read_templates(place.vault)  # no link is suggested to or from one
+        paths = [path for path in view.paths() if is_note(path) and not templates.holds(path)]
         links = view.links_from(paths)
     # Pairs of linked notes, those aside of which one embeds the other.
     linked: dict[Pair, bool] = {}
@@ -215,10 +101,15 @@ def _copy_without(
         if note is None:
             continue
         text = note.text
+        lines = [0, *(end.end() for end in re.finditer("\n", text))]
         for at, written in reversed([*enumerate(note.links)]):
             if at in ordinals.get(file.path, ()):
+                start, end = written.start, written.end
+                if written.property is not None:  # of these only the line is known
+                    start = text.find(written.raw, lines[written.line - 1])
+                    end = start + len(written.raw)
                 words = (written.display or written.target.rpartition("/")[2]) if named else ""
-                text = text[: written.start] + words + text[written.end :]
+                text = text[:start] + words + text[end:]
         (vault / file.path).write_text(text, encoding="utf-8")
     return replace(place, vault=vault, layout=IndexLayout(folder / "index"))
 

@@ -16,7 +16,7 @@ from math import nan
 import numpy as np
 from numpy.typing import NDArray
 
-from notehop.app.evaluation.questions import KnownQuestion, Lines, Target
+from notehop.app.evaluation.questions import KnownQuestion
 
 RESAMPLES = 10_000
 AT_ONCE = 500  # resamples counted at once: of 10,000 questions they take 40 MB
@@ -114,12 +114,10 @@ CONTAINS = "answer.contains"  # whether the answer holds the known one
 BUDGETS = (50, 100)
 """Words of an answer that are looked at: a longer one holds more, and is worth less for it."""
 
-_OF_ANSWERS = ("choice", "by_alias", "yes_no", "cites_all", "silent", "sources", "context")
-
 ANSWERS = (
     CONTAINS,
     *(f"answer.in{most}" for most in BUDGETS),
-    *(f"answer.{name}" for name in _OF_ANSWERS),
+    *("answer.choice", "answer.silent", "answer.sources", "answer.context"),
 )
 """Measures of answers, each from 0 to 1, over questions whose answer is known (docs/evaluation.md)."""
 
@@ -127,11 +125,10 @@ ANSWERS = (
 @dataclass(frozen=True, slots=True)
 class Answered:
     """An answer as it is measured: its text, with the names of the notes it quotes, empty where it says
-    that the vault does not say; the paths it cites; and the names and texts of its material.
+    that the vault does not say; and the names and texts of its material.
     """
 
     text: str
-    cited: frozenset[str] = frozenset()
     sources: str = ""
     connected: str = ""
 
@@ -139,109 +136,70 @@ class Answered:
 def answer_values(question: KnownQuestion, answered: Answered) -> list[float]:
     """Measure an answer: the values of :data:`ANSWERS`, NaN for what does not apply."""
     answers = question.answers
-    held = holds(answered.text, answers)
-    cites_all = question.notes <= answered.cited
-    found = {"cites_all": cites_all, "silent": not answered.text}
+    found = {"silent": not answered.text}
     # No note says "yes" to a question, and who repeats "A or B?" has not answered it.
     yes_no = all(normalised(answer) in ("yes", "no", "true", "false") for answer in answers)
-    if yes_no:
-        found["yes_no"] = cites_all
-    elif holds(question.text, answers):
-        found["choice"] = held
-    else:
-        in_sources = holds(answered.sources, answers)
+    if not yes_no and holds(question.text, answers):
+        found["choice"] = holds(answered.text, answers)
+    elif not yes_no:
         words = answered.text.split()
         found |= {f"in{most}": holds(" ".join(words[:most]), answers) for most in BUDGETS}
-        found |= {"contains": held, "sources": in_sources}
-        found["context"] = in_sources or holds(answered.connected, answers)
-    if len(answers) > 1 and not yes_no:
-        found["by_alias"] = held and not holds(answered.text, answers[:1])
+        found["contains"] = holds(answered.text, answers)
+        found["sources"] = holds(answered.sources, answers)
+        found["context"] = found["sources"] or holds(answered.connected, answers)
     return [float(found.get(name.removeprefix("answer."), nan)) for name in ANSWERS]
 
 
-TOP = 20  # hits that are ranked for a question: the deepest cut-off of a measure
-
-NOTES, CHUNKS = "notes", "chunks"
-"""What is ranked: one hit a note, or passages."""
+TOP = 20  # notes that are ranked for a question: the deepest cut-off of a measure
 
 CONTEXT, LINKED = "context.all", "context.linked"
-"""Whether every supporting note is in the context of an answer, and whether a link alone brought
-one: as a connected note or an expanded hit."""
+"""Whether every gold note is in the context of an answer, and whether a link alone brought one: as a
+connected note or an expanded hit."""
 
 _RANKED = {
     **{"hit@1": "Success@1", "mrr": "RR", "ndcg@5": "nDCG@5", "ndcg@10": "nDCG@10"},
     **{"precision@10": "P@10", "recall@5": "R@5", "recall@10": "R@10", "recall@20": "R@20"},
 }
-RANKED = tuple(_RANKED)
-"""Measures of a ranking, by what ir-measures calls them; ``mrr`` looks at the first 20 hits."""
+RANKED = tuple(f"notes.{name}" for name in _RANKED)
+"""Measures of a ranking of notes; ``mrr`` looks at the first 20."""
 
-MEASURES = (
-    *(CONTEXT, LINKED),
-    *(f"{what}.{name}" for what in (NOTES, CHUNKS) for name in RANKED),
-    *ANSWERS,
-)
+MEASURES = (CONTEXT, LINKED, *RANKED, *ANSWERS)
 """All measures, each from 0 to 1; those of answers where the answers are known."""
 
 
 def measure_for(questions: Iterable[KnownQuestion]) -> str:
     """The measure that fits questions: all notes in the context where one alone is not enough."""
-    asked = list(questions)
-    if any(len(question.notes) > 1 for question in asked):
-        return CONTEXT
-    parts = any(target.lines is not None for question in asked for target in question.gold)
-    return f"{CHUNKS if parts else NOTES}.ndcg@10"
-
-
-def ranked(hits: Sequence[tuple[str, Lines]], gold: Sequence[Target]) -> list[int | None]:
-    """Say of each passage which target it is the first to meet; None for one that meets no new one: a
-    second passage of a note that was found already helps no more than a wrong one.
-    """
-    open_targets = dict(enumerate(gold))
-    found: list[int | None] = []
-    for path, lines in hits:
-        met = next((at for at, one in open_targets.items() if one.met_by(path, lines)), None)
-        if met is not None:
-            del open_targets[met]
-        found.append(met)
-    return found
+    return CONTEXT if any(len(one.gold) > 1 for one in questions) else "notes.ndcg@10"
 
 
 def ranking_values(
-    rankings: Sequence[Sequence[int | None]], golds: Sequence[int]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    rankings: Sequence[Sequence[str]], golds: Sequence[Sequence[str]]
+) -> NDArray[np.float64]:
     """Measure rankings.
 
-    :param rankings: for each question its hits, best first, each the number of the gold entry that
-        it is, or None.
-    :param golds: how many gold entries each question has.
-    :returns: the values of :data:`RANKED`, shape (questions, measures); and recall at each cut-off
-        from 1 to :data:`TOP`, shape (questions, cut-offs).
+    :param rankings: of each question the paths of notes, best first, each once.
+    :param golds: of each question the paths of its gold notes.
+    :returns: the values of :data:`RANKED`, shape (questions, measures).
     """
     import ir_measures
 
-    ranked = [ir_measures.parse_measure(one) for one in _RANKED.values()]
-    depths = [ir_measures.R @ k for k in range(1, TOP + 1)]
-    # Each once: the cut-offs of RANKED are among the depths.
-    columns = {one: at for at, one in enumerate(dict.fromkeys([*ranked, *depths]))}
-    values = np.zeros((len(rankings), len(columns)))
-    relevant = {str(q): {f"gold {at}": 1 for at in range(n)} for q, n in enumerate(golds)}
+    columns = {ir_measures.parse_measure(name): at for at, name in enumerate(_RANKED.values())}
+    relevant = {str(q): dict.fromkeys(gold, 1) for q, gold in enumerate(golds)}
     # Scores fall from hit to hit: trec_eval orders by score alone.
     run = {
-        str(q): {
-            f"other {place}" if met is None else f"gold {met}": float(len(hits) - place)
-            for place, met in enumerate(hits)
-        }
+        str(q): {path: float(len(hits) - place) for place, path in enumerate(hits)}
         for q, hits in enumerate(rankings)
     }
+    values = np.zeros((len(rankings), len(columns)))
     for one in ir_measures.iter_calc(list(columns), relevant, run):
         values[int(one.query_id), columns[one.measure]] = one.value
-    return values[:, [columns[one] for one in ranked]], values[:, [columns[one] for one in depths]]
+    return values
 
 
 def context_values(
     question: KnownQuestion, sources: Sequence[str], linked: Sequence[str]
 ) -> tuple[float, float]:
     """:data:`CONTEXT` and :data:`LINKED` of notes that the ranking alone and that links brought."""
-    gold, direct = question.notes, frozenset(sources)
+    gold, direct = frozenset(question.gold), frozenset(sources)
     brought = frozenset(linked) - direct
     return float(gold <= direct | brought), float(bool(gold & brought))

@@ -1,6 +1,4 @@
-"""Runs an evaluation: finds or makes the questions, asks them under each setting, and counts what the
-replies say.
-"""
+"""Runs an evaluation: asks questions under each setting, and counts what the replies say."""
 
 from __future__ import annotations
 
@@ -22,12 +20,15 @@ from numpy.typing import NDArray
 from notehop.app.answer.draft import without_opening
 from notehop.app.answer.material import CONNECTED
 from notehop.app.evaluation import answer_sets, metrics
-from notehop.app.evaluation import questions as known
-from notehop.app.evaluation.links import reader_without, with_unrelated_links
 from notehop.app.evaluation.metrics import MEASURES, MeanEstimate
-from notehop.app.evaluation.questions import KnownQuestion, Lines, QuestionSet
+from notehop.app.evaluation.questions import (
+    KnownQuestion,
+    check_gold,
+    golden_sets,
+    read_questions,
+)
 from notehop.app.evaluation.variants import CURRENT, EvaluationPlan, Variant
-from notehop.app.models import Answer, SearchResult
+from notehop.app.models import Answer
 from notehop.app.retrieval.graph_retriever import EXPANDED
 from notehop.app.retrieval.trace import TracedQuery
 from notehop.app.services.open_vault import Place, open_place
@@ -38,8 +39,7 @@ from notehop.indexing.fingerprint import expected_fingerprint
 from notehop.indexing.pipeline import Indexer
 from notehop.indexing.report import Progress
 from notehop.indexing.stores.layout import IndexLayout
-from notehop.indexing.stores.reader import Reader, Snapshot
-from notehop.indexing.tokens import Tokenizer
+from notehop.indexing.stores.reader import Reader
 
 QUOTING = {"llm.provider": "none"}
 """Answers are quoted, whatever the settings name: nobody's model is asked hundreds of questions,
@@ -53,15 +53,13 @@ PlaceFor = Callable[[Settings], Place]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A question, by id, that a setting answered better or worse than the one it is held to: values of the
-    set's measure, and the notes ranked first.
+    """A question, by id, that a setting answered better or worse than the one it is held to: values of
+    the set's measure.
     """
 
     id: str
     before: float
     after: float
-    found_before: tuple[str, ...]
-    found_after: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +67,9 @@ class Row:
     """One setting: the mean of each measure, and its gain over ``against`` (None for no other).
 
     ``gains`` are means of paired differences. Measures that no question of the set can be held to
-    are in neither. ``recall`` is that of notes at each cut-off from 1. ``values`` are those of the
-    set's measure, in the order of the questions, None where it does not apply. ``milliseconds`` is
-    the median until a context is there, ``passages`` the mean number in one. ``answers`` are what
-    was answered, ``words`` their mean length.
+    are in neither. ``values`` are those of the set's measure, in the order of the questions, None
+    where it does not apply. ``milliseconds`` is the median until a context is there, ``passages``
+    the mean number in one. ``answers`` are what was answered, ``words`` their mean length.
     """
 
     setting: str
@@ -80,7 +77,6 @@ class Row:
     against: str | None
     measures: Mapping[str, MeanEstimate]
     gains: Mapping[str, MeanEstimate]
-    recall: tuple[float, ...]
     values: tuple[float | None, ...]
     helped: tuple[Change, ...]
     hurt: tuple[Change, ...]
@@ -104,70 +100,10 @@ class Evaluated:
     def as_json(self) -> dict[str, Any]:
         """The result as plain values."""
         questions = [
-            {
-                "id": one.id,
-                "question": one.text,
-                "gold": list(map(str, one.gold)),
-                "answers": list(one.answers),
-            }
+            {"id": one.id, "question": one.text, "gold": one.gold, "answers": one.answers}
             for one in self.questions
         ]
         return {**asdict(self), "questions": questions}
-
-
-class Context(NamedTuple):
-    """What the context of an answer is made of, a note's path a passage: what the ranking alone brought, and
-    what links did (connected notes, and hits of the recall expansion).
-    """
-
-    sources: list[str]
-    linked: list[str]
-
-
-class MeasuredVault:
-    """Searches an opened vault for questions, and counts what the replies warn of.
-
-    Questions are text: they may quote what looks like a filter.
-    """
-
-    def __init__(self, vault: VaultHandle) -> None:
-        self.warnings: Counter[str] = Counter()
-        self._vault = vault
-
-    def context(self, question: KnownQuestion) -> Context:
-        """What the context of an answer is made of."""
-        query = TracedQuery(question.text)
-        found = Context([], [])
-        for node in self._vault.query_engine(**_asked(question)).retrieve(query):
-            told = node.node.metadata
-            by_link = told.get("role") == CONNECTED or EXPANDED in told
-            (found.linked if by_link else found.sources).append(str(told["path"]))
-        self.warnings.update(query.trace.warnings)
-        return found
-
-    def answered(self, question: KnownQuestion) -> metrics.Answered:
-        """What is answered."""
-        return _answered(self._vault.ask(question.text, **_asked(question)))
-
-    def notes(self, question: KnownQuestion) -> list[str]:
-        """The best notes, best first, each once."""
-        return [hit.path for hit in self._search(question, "notes").hits]
-
-    def chunks(self, question: KnownQuestion) -> list[tuple[str, Lines]]:
-        """The best passages, best first."""
-        return [(hit.path, hit.lines) for hit in self._search(question, "chunks").hits]
-
-    def _search(self, question: KnownQuestion, results: str) -> SearchResult:
-        # The ranking is measured, not what is shown where nothing matches.
-        how = {"results": results, "top_k": metrics.TOP, "min_score": 0, "connected": {"max": 0}}
-        found = self._vault.search(question.text, **how, **_asked(question))
-        self.warnings.update(found.warnings)
-        return found
-
-
-def _asked(question: KnownQuestion) -> dict[str, Any]:
-    filters = {} if question.without is None else {"not": {"path": [question.without]}}
-    return {"filters": filters, "literal": True}
 
 
 def _answered(answer: Answer) -> metrics.Answered:
@@ -176,75 +112,89 @@ def _answered(answer: Answer) -> metrics.Answered:
         for places in (answer.sources, answer.connected_notes)
     )
     text = "" if answer.mode == "none" else without_opening(answer.answer)
-    cited = frozenset(one.path for one in answer.citations)
-    return metrics.Answered(text, cited, sources, connected)
+    return metrics.Answered(text, sources, connected)
 
 
 class _Outcome(NamedTuple):
-    """What one setting gave, in the order of the questions.
-
-    ``values``: shape (questions, measures), in the order of :data:`MEASURES`; ``recall`` is that of
-    notes, shape (questions, cut-offs).
+    """What one setting gave, in the order of the questions; ``values``: shape (questions, measures), in
+    the order of :data:`MEASURES`.
     """
 
     values: NDArray[np.float64]
-    recall: NDArray[np.float64]
     passages: Sequence[int]
     milliseconds: Sequence[float]
-    found: Sequence[tuple[str, ...]]
     answers: Sequence[str | None]
 
 
 def _outcome(
-    search: MeasuredVault, asked: QuestionSet, progress: Progress, *, answers: bool
+    vault: VaultHandle,
+    questions: Sequence[KnownQuestion],
+    progress: Progress,
+    warnings: Counter[str],
+    *,
+    answers: bool,
 ) -> _Outcome:
-    """Ask every question for its context, for notes and for passages; and where ``answers``, those
-    whose answer is known for an answer."""
-    shown: list[tuple[int, float, tuple[str, ...], str | None]] = []
-    contexts, by_note, by_chunk, of_answers = [], [], [], []
-    for question in asked.questions:
+    """Ask every question for its context and for notes; and where ``answers``, those whose answer is
+    known for an answer. Questions are text: they may quote what looks like a filter."""
+    shown: list[tuple[int, float, str | None]] = []
+    contexts, rankings, of_answers = [], [], []
+    for question in questions:
         started = time.perf_counter()
-        sources, linked = search.context(question)
+        query = TracedQuery(question.text)
+        nodes = vault.query_engine(literal=True).retrieve(query)
         took = (time.perf_counter() - started) * 1000
+        # By a link came connected notes, and hits of the recall expansion.
+        sources: list[str] = []
+        linked: list[str] = []
+        for metadata in (node.node.metadata for node in nodes):
+            by_link = metadata.get("role") == CONNECTED or EXPANDED in metadata
+            (linked if by_link else sources).append(str(metadata["path"]))
         contexts.append(metrics.context_values(question, sources, linked))
-        notes = search.notes(question)
-        whole = [known.Target(path) for path in sorted(question.notes)]
-        by_note.append(metrics.ranked([(path, (0, 0)) for path in notes], whole))
-        by_chunk.append(metrics.ranked(search.chunks(question), question.gold))
+        # The ranking is measured, not what is shown where nothing matches.
+        how = {"results": "notes", "top_k": metrics.TOP, "min_score": 0, "connected": {"max": 0}}
+        found = vault.search(question.text, literal=True, **how)
+        rankings.append([hit.path for hit in found.hits])
+        warnings.update([*query.trace.warnings, *found.warnings])
         text, of_answer = None, [nan] * len(metrics.ANSWERS)
         if answers and question.answers:
-            reply = search.answered(question)
+            reply = _answered(vault.ask(question.text, literal=True))
             text, of_answer = reply.text, metrics.answer_values(question, reply)
         of_answers.append(of_answer)
-        shown.append((len(sources) + len(linked), took, tuple(notes[:5]), text))
+        shown.append((len(nodes), took, text))
         progress.advance(1)
-    golds = [(len(one.notes), len(one.gold)) for one in asked.questions]
-    of_notes, recall = metrics.ranking_values(by_note, [notes for notes, _ in golds])
-    of_chunks, _ = metrics.ranking_values(by_chunk, [parts for _, parts in golds])
-    values = np.hstack([np.asarray(contexts), of_notes, of_chunks, np.asarray(of_answers)])
-    return _Outcome(values, recall, *zip(*shown, strict=True))
+    ranked = metrics.ranking_values(rankings, [one.gold for one in questions])
+    values = np.hstack([np.asarray(contexts), ranked, np.asarray(of_answers)])
+    return _Outcome(values, *zip(*shown, strict=True))
 
 
-def _row(asked: QuestionSet, variant: Variant, own: _Outcome, other: _Outcome | None) -> Row:
-    at = MEASURES.index(asked.measure)
+def _row(
+    questions: Sequence[KnownQuestion],
+    measure: str,
+    variant: Variant,
+    own: _Outcome,
+    other: _Outcome | None,
+) -> Row:
+    values = own.values[:, MEASURES.index(measure)]
     changes: list[Change] = []
+    gains: dict[str, MeanEstimate] = {}
     if other is not None:
-        difference = own.values[:, at] - other.values[:, at]
+        gains = metrics.estimates(MEASURES, own.values - other.values)
+        before = other.values[:, MEASURES.index(measure)]
         # Those that differ most come first; NaN, of questions that it does not apply to, last.
-        for place in np.argsort(-np.abs(difference), kind="stable").tolist():
-            if abs(difference[place]) >= SAME:
-                before, after = float(other.values[place, at]), float(own.values[place, at])
-                name = asked.questions[place].id
-                changes.append(Change(name, before, after, other.found[place], own.found[place]))
+        order = np.argsort(-np.abs(values - before), kind="stable").tolist()
+        changes = [
+            Change(questions[at].id, float(before[at]), float(values[at]))
+            for at in order
+            if abs(values[at] - before[at]) >= SAME
+        ]
     texts = [text for text in own.answers if text is not None]
     return Row(
         setting=variant.name,
         overrides=variant.overrides,
         against=variant.against,
         measures=metrics.estimates(MEASURES, own.values),
-        gains={} if other is None else metrics.estimates(MEASURES, own.values - other.values),
-        recall=tuple(map(float, own.recall.mean(axis=0))),
-        values=tuple(None if isnan(value) else value for value in own.values[:, at].tolist()),
+        gains=gains,
+        values=tuple(None if isnan(value) else value for value in values.tolist()),
         helped=tuple(one for one in changes if one.after > one.before),
         hurt=tuple(one for one in changes if one.after < one.before),
         passages=float(np.mean(own.passages)),
@@ -268,22 +218,17 @@ def evaluate_sets(
     :raises UsageError: if there are none, one cannot be read, or the plan names no setting.
     """
     _check(plan)
-    found = known.golden_sets(data, work)
+    found = golden_sets(data, work)
     if not found:
         raise UsageError(f"{data}: holds no golden sets (folders with queries.jsonl, vault.tar.gz)")
     for golden in found:
-        if plan.unrelated_links:
-            golden = with_unrelated_links(golden, work, plan.unrelated_links, plan.seed)
         settings = load_settings(vault=golden.vault, config_file=config_file)
         settings = settings.with_overrides(QUOTING)
         # Settings that do not exist should show before an index is made.
         variants = plan.variants(settings)
         place_for = _indexed(golden.name, golden.vault, work, progress)
         place = place_for(settings)
-        with _snapshot(place) as view:
-            questions = known.placed(golden.questions, view, golden.name)
-        asked = QuestionSet(golden.name, questions, metrics.measure_for(questions))
-        yield _evaluated(asked, place, place_for, plan, variants, progress)
+        yield _evaluated(golden.name, golden.questions, place, place_for, plan, variants, progress)
 
 
 def _indexed(name: str, vault: Path, work: Path, progress: Progress) -> PlaceFor:
@@ -303,48 +248,32 @@ def _indexed(name: str, vault: Path, work: Path, progress: Progress) -> PlaceFor
 
 
 def evaluate_vault(
-    place: Place, questions: Path | None, plan: EvaluationPlan, progress: Progress
-) -> Iterator[Evaluated]:
-    """Evaluate a vault on its index, with questions of a file or made out of the vault itself.
+    place: Place, questions: Path, plan: EvaluationPlan, progress: Progress
+) -> Evaluated:
+    """Evaluate a vault on its index, with the questions of a file.
 
     Neither the vault nor its index is written to.
 
-    :raises UsageError: if the file cannot be read, the vault gives no question, or the plan names
-        no setting.
+    :raises UsageError: if the file cannot be read, or the plan names no setting.
     :raises IndexFailure: if there is no index, or it was made with other settings.
     """
     _check(plan)
     place = replace(place, settings=place.settings.with_overrides(QUOTING))
-    given = None if questions is None else known.read_questions(questions)
-    variants = plan.variants(place.settings)
+    asked, variants = read_questions(questions), plan.variants(place.settings)
+
+    def place_for(settings: Settings) -> Place:
+        return replace(place, settings=settings)
+
+    return _evaluated(str(questions), asked, place, place_for, plan, variants, progress)
+
+
+def _paths(place: Place) -> frozenset[str]:
+    """The notes of an index."""
     with (
         Reader(place.layout, expected_fingerprint(place.settings)) as reader,
         reader.snapshot() as view,
     ):
-        if given is not None:
-            found = known.placed(given, view, str(questions))
-            sets = [QuestionSet(str(questions), found, metrics.measure_for(found))]
-        else:
-            language = reader.catalog.meta().get("fingerprint", {}).get("language")
-            terms = Tokenizer(str(language or "en")).query
-            links = view.links_from(view.paths())
-            how = {"most": plan.questions, "seed": plan.seed}
-            made = known.own_questions(view.notes(), links, terms, **how)
-            sets = [replace(one, name=f"{place.name}: {one.name}") for one in made]
-    if not sets:
-        raise UsageError(
-            f"{place.vault}: has no headings, aliases or links to make questions out of; "
-            "write your own (docs/evaluation.md)"
-        )
-    for asked in sets:
-        yield _evaluated(
-            asked, place, lambda own: replace(place, settings=own), plan, variants, progress
-        )
-
-
-def _snapshot(place: Place) -> Snapshot:
-    with Reader(place.layout, expected_fingerprint(place.settings)) as reader:
-        return reader.snapshot()
+        return frozenset(view.paths())
 
 
 def _check(plan: EvaluationPlan) -> None:
@@ -359,45 +288,44 @@ def _check(plan: EvaluationPlan) -> None:
 
 
 def _evaluated(
-    asked: QuestionSet,
+    name: str,
+    questions: tuple[KnownQuestion, ...],
     place: Place,
     place_for: PlaceFor,
     plan: EvaluationPlan,
     variants: list[Variant],
     progress: Progress,
 ) -> Evaluated:
-    asked = asked if plan.measure is None else replace(asked, measure=plan.measure)
-    if asked.measure in metrics.ANSWERS and not any(one.answers for one in asked.questions):
+    paths = _paths(place)
+    check_gold(questions, paths, name)
+    measure = plan.measure or metrics.measure_for(questions)
+    if measure in metrics.ANSWERS and not any(one.answers for one in questions):
         raise UsageError(
-            f"{asked.name}: none of its questions says its answer, which {asked.measure} asks for; "
+            f"{name}: none of its questions says its answer, which {measure} asks for; "
             "write it as answer (docs/evaluation.md)"
         )
     # No part that an ablation takes away writes answers.
-    answers = not plan.ablate or (plan.measure or "") in metrics.ANSWERS
+    answers = not plan.ablate or measure in metrics.ANSWERS
     # Settings that come to the same are run once.
     outcomes: dict[Settings, _Outcome] = {}
     warnings: Counter[str] = Counter()
-    several, read = len({one.settings for one in variants}), reader_without(asked.held_out)
+    several = len({one.settings for one in variants})
     for variant in variants:
         if variant.settings not in outcomes:
-            number = len(outcomes) + 1
-            stage = f"{asked.name}, setting {number} of {several}: {variant.name}"
-            there = place_for(variant.settings)
-            with _opened(there, stage, len(asked.questions), progress, read=read) as vault:
-                search = MeasuredVault(vault)
-                outcomes[variant.settings] = _outcome(search, asked, progress, answers=answers)
-            warnings += search.warnings
-    at = MEASURES.index(asked.measure)
+            stage = f"{name}, setting {len(outcomes) + 1} of {several}: {variant.name}"
+            with _opened(place_for(variant.settings), stage, len(questions), progress) as vault:
+                outcomes[variant.settings] = _outcome(
+                    vault, questions, progress, warnings, answers=answers
+                )
+    at = MEASURES.index(measure)
     if all(np.isnan(one.values[:, at]).all() for one in outcomes.values()):
-        raise UsageError(f"{asked.name}: {asked.measure} applies to none of its questions")
+        raise UsageError(f"{name}: {measure} applies to none of its questions")
     by_name = {one.name: outcomes[one.settings] for one in variants}
     rows = tuple(
-        _row(asked, one, by_name[one.name], by_name[one.against] if one.against else None)
+        _row(questions, measure, one, by_name[one.name], by_name.get(one.against or ""))
         for one in variants
     )
-    with _snapshot(place) as view:
-        notes = len(view.paths())
-    return Evaluated(asked.name, notes, asked.measure, asked.questions, rows, dict(warnings))
+    return Evaluated(name, len(paths), measure, questions, rows, dict(warnings))
 
 
 def evaluate_answers(
@@ -414,8 +342,7 @@ def evaluate_answers(
     settings = place.settings.with_overrides(QUOTING)
     now = [Variant(CURRENT, {}, None, settings)]
     variants = plan.variants(settings) if plan.compare else now
-    with _snapshot(replace(place, settings=settings)) as view:
-        paths = frozenset(view.paths())
+    paths = _paths(replace(place, settings=settings))
     for question in questions:
         for either in question.notes:
             if not paths.intersection(either):
@@ -458,11 +385,9 @@ def evaluate_answers(
 
 
 @contextmanager
-def _opened(
-    place: Place, stage: str, questions: int, progress: Progress, **how: Any
-) -> Iterator[VaultHandle]:
+def _opened(place: Place, stage: str, questions: int, progress: Progress) -> Iterator[VaultHandle]:
     """A vault that is warm, while so many questions are asked."""
-    with open_place(place, **how) as vault:
+    with open_place(place) as vault:
         vault.warm()
         progress.stage(stage, questions, "questions")
         yield vault

@@ -67,17 +67,12 @@ class EvaluationPlan:
 
     Settings in force against a stock assembly; with ``ablate`` each part by itself, too; with
     ``compare`` the two settings of these names instead. ``measure`` is the one by which questions
-    count as helped or hurt, None for the one that fits the questions. ``questions`` and ``seed``
-    are for those made out of a vault: how many of each kind, and which. ``unrelated_links`` is how
-    many links to notes drawn at random are written into each note of a golden set first.
+    count as helped or hurt, None for the one that fits the questions.
     """
 
     ablate: bool = False
     compare: tuple[str, str] | None = None
     measure: str | None = None
-    questions: int = 100
-    seed: int = 0
-    unrelated_links: int = 0
 
     def variants(self, settings: Settings) -> list[Variant]:
         """The settings to run, in the order to show; one that another is held to is among them.

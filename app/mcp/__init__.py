@@ -1,1 +1,1 @@
-"""The Model Context Protocol: the vault as tools and resources for agents, over two transports."""
+"""The Model Context Protocol: the vault as tools for agents, over two transports."""

@@ -7,8 +7,6 @@ from __future__ import annotations
 import logging
 import os
 import signal
-import sys
-import threading
 from collections.abc import Callable
 from contextlib import ExitStack
 from typing import TypeVar
@@ -23,8 +21,6 @@ from notehop.app.services.vaults import Vaults
 _log = logging.getLogger(__name__)
 
 T = TypeVar("T")
-
-ENDING = 2.0  # seconds that ending may take, whatever hangs: clients wait as long before they kill
 
 
 def serve(vaults: Vaults, *, follow: bool) -> None:
@@ -43,7 +39,8 @@ def serve(vaults: Vaults, *, follow: bool) -> None:
     except* BaseException as exc:  # noqa: BLE001 (the process ends in any case)
         _log.error("the client is served no more", exc_info=exc)
         code = 1
-    _end(vaults, code)
+    # At once: nobody hears a reply. The follower ends as its standard input does.
+    os._exit(code)
 
 
 async def _serve(vaults: Vaults, follow: bool) -> None:
@@ -67,20 +64,7 @@ async def _serve(vaults: Vaults, follow: bool) -> None:
     server.middleware.append(follow_once)
     for number in (signal.SIGTERM, signal.SIGINT):
         # At once: the thread that waits for a line cannot be ended otherwise.
-        signal.signal(number, lambda *_: _end(vaults, 0))
+        signal.signal(number, lambda *_: os._exit(0))
     # A line that is no message is passed over.
     async with stdio_server() as (reading, writing):
         await server.run(reading, writing, server.create_initialization_options())
-
-
-def _end(vaults: Vaults, code: int) -> None:
-    """End the process at once: nobody hears a reply. The follower ends as its standard input does."""
-    late = threading.Timer(ENDING, os._exit, (code,))
-    late.daemon = True
-    late.start()
-    for vault in vaults.values():
-        vault.stop()
-    for vault in vaults.values():
-        vault.join()
-    sys.stderr.flush()
-    os._exit(code)

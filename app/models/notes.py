@@ -1,6 +1,4 @@
-"""What a reply says of notes and the links between them: one read, those around it, a picture, themes,
-a captured one.
-"""
+"""Notes and the links between them: one read, those around it, a picture, themes, a captured one."""
 
 from __future__ import annotations
 
@@ -9,7 +7,6 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import BeforeValidator, Field, StringConstraints, model_validator
 
 from notehop.app.models.query import Filters, Parameters, Strict, at_most, listed
-from notehop.app.models.status import StatusLink
 
 
 class NotePlace(Strict):
@@ -28,9 +25,15 @@ class OutlineEntry(Strict):
     line: int
 
 
-class NoteLink(StatusLink):
+class NoteLink(Strict):
     """A link from or to a note, with the sentence that holds it."""
 
+    source: str
+    line: int
+    raw: str
+    kind: str
+    status: str
+    target: str | None
     sentence: str
     fragment: str | None = None
 
@@ -46,13 +49,11 @@ class Mention(Strict):
 
 
 class NoteView(NotePlace):
-    """A note of the index, as its file reads now.
+    """A note of the index, as its file reads now; times are in seconds since the epoch.
 
-    ``text`` is the whole file or, where ``section`` names a heading, that section; ``lines`` are
-    those of ``text``. ``changed`` tells that the file is newer than the index: its links are those
-    of the index then. ``unlinked_mentions`` holds the first of them, ``mention_count`` all.
-    ``summary`` is the owner's or one of the index, ``summary_by`` the language model that wrote it,
-    None for the words of the note. Times are in seconds since the epoch.
+    ``text`` is the whole file or, where ``section`` names a heading, that section; ``lines`` are its
+    own. ``changed``: the file is newer than the index, whose links these are. ``mention_count`` counts
+    all mentions. ``summary_by`` is the language model that wrote the summary, None for the note's words.
     """
 
     aliases: list[str]
@@ -84,8 +85,7 @@ MOST_SEEDS = 20  # notes that one browse starts from
 class BrowseQuery(Parameters):
     """Notes to start from, and which of those around them to list.
 
-    A seed is a path, a title or an alias. ``results``: the notes themselves, or for each link the
-    chunk that it leads to (or, backward, the chunk that holds it).
+    A seed is a path, a title or an alias.
     """
 
     guessed: ClassVar = {"notes": "seeds", "note": "seeds", "limit": "max"}
@@ -96,7 +96,6 @@ class BrowseQuery(Parameters):
     depth: int = Field(default=1, ge=1, le=2)
     direction: Literal["forward", "backward", "both"] = "both"
     rank: Literal["pagerank", "recency", "edges"] = "pagerank"
-    results: Literal["notes", "chunks"] = "notes"
     max: int = Field(default=20, ge=1, le=100)
     filters: Filters = Field(default_factory=Filters)
 
@@ -111,10 +110,7 @@ class BrowsedSeed(Strict):
 
 
 class BrowsedLink(Strict):
-    """A link on the way to a note: where it stands and what its sentence says.
-
-    ``source`` holds the link, ``target`` is where it leads, at ``fragment`` where it names one.
-    """
+    """A link on the way to a note: the note that holds it, where it leads, and its sentence."""
 
     source: str
     target: str
@@ -126,14 +122,13 @@ class BrowsedLink(Strict):
 class BrowsedNote(NotePlace):
     """A note near the seeds.
 
-    ``way`` is how it is linked with what is nearer: ``forward`` for a link to it, ``backward`` for
-    one from it, ``both``. ``edges`` counts those links, ``links`` holds the first few. ``score`` is
-    of the rank that was asked for: PageRank, time of the last change in seconds since the epoch, or
-    number of links. ``text`` is a summary, or the chunk where chunks are asked for. ``written_by``
-    names the language model that wrote the summary; None for the words of the note.
+    ``way`` is how it is linked with what is nearer: ``forward`` for a link to it, ``backward`` for one
+    from it. ``edges`` counts those links, ``links`` holds the first few. ``score`` is of the rank that
+    was asked for: PageRank, time of the last change in seconds since the epoch, or number of links.
+    ``text`` is a summary; ``written_by`` the language model that wrote it, None for the words of the
+    note.
     """
 
-    heading: str
     lines: tuple[int, int]
     text: str
     depth: int
@@ -158,11 +153,8 @@ class BrowseResult(Strict):
 
 
 class GraphNode(NotePlace):
-    """A note in a picture of the graph; ``x`` and ``y`` lie between -1 and 1.
-
-    ``degree`` counts its links both ways in the whole vault, ``seed`` tells whether it was asked
-    for.
-    """
+    """A note in a picture of the graph; ``x`` and ``y`` lie between -1 and 1, ``degree`` counts its links
+    both ways in the whole vault, ``seed`` tells whether it was asked for."""
 
     x: float
     y: float
@@ -181,10 +173,8 @@ class GraphEdge(Strict):
 
 
 class GraphView(Strict):
-    """Notes and the links between them; ``total`` counts the notes that are near, shown or not.
-
-    ``themes`` tells whether the vault has themes to be listed (docs/themes.md).
-    """
+    """Notes and the links between them; ``total`` counts the notes that are near, shown or not,
+    ``themes`` tells whether the vault has themes to be listed."""
 
     nodes: list[GraphNode]
     edges: list[GraphEdge]
@@ -206,9 +196,9 @@ class SuggestQuery(Parameters):
 class Suggestion(Strict):
     """A link that the vault may lack: ``link`` is what to insert at ``line`` of the note ``source``.
 
-    ``kind``: ``mention``, the source says the name of ``target``; ``alike``, they speak of the same;
-    ``dangling``, several ``notes`` link to ``target``, which no note is called. ``text`` is the
-    sentence that shows it. ``score``, 0 to 1, is how likely it is wanted.
+    ``mention``: the source says the name of ``target``; ``alike``: they speak of the same;
+    ``dangling``: several ``notes`` link to ``target``, which no note is called. ``text`` is the
+    sentence that shows it; ``score``, 0 to 1, how likely it is wanted.
     """
 
     kind: Literal["alike", "mention", "dangling"]
@@ -233,25 +223,15 @@ class Suggestions(Strict):
 
 
 class ThemesQuery(Parameters):
-    """Which themes to list.
+    """Which themes to list: at most ``max``; the setting in force where not given."""
 
-    ``query`` says what about; without it all themes are listed, the largest first. It may hold
-    filters itself, as that of a search, unless ``literal``. ``max``: the setting in force where not
-    given.
-    """
-
-    query: str = ""
     filters: Filters = Field(default_factory=Filters)
-    literal: bool = False
     max: int | None = Field(default=None, ge=1, le=50)
 
 
 class ThemeNote(NotePlace):
-    """A note at the centre of a theme, or one of those that say most about a query.
-
-    ``text`` is its summary, ``written_by`` the language model that wrote that; None for the note's
-    own words.
-    """
+    """A note at the centre of a theme, with its summary and the language model that wrote it; None for
+    the note's own words."""
 
     text: str
     written_by: str | None = None
@@ -263,8 +243,8 @@ class ThemeView(Strict):
 
     ``id`` stays when notes join and leave. ``words`` tell it from the rest of the vault.
     ``summary`` is what its first note says, unless ``written_by`` names the language model that
-    wrote it. ``count`` is the number of its notes, of those that the filters leave; ``found`` how
-    many of them have to do with the query, None without one. ``notes`` are the first few.
+    wrote it. ``count`` is the number of its notes, of those that the filters leave; ``notes`` are the
+    first few.
     """
 
     id: str
@@ -273,12 +253,11 @@ class ThemeView(Strict):
     summary: str
     written_by: str | None = None
     count: int
-    found: int | None = None
     notes: list[ThemeNote]
 
 
 class ThemesResult(Strict):
-    """The themes: largest first, or those that have most to do with the query.
+    """The themes, the largest first.
 
     ``total`` counts the themes that there are beyond ``max``; ``small`` the notes in groups that
     are too small to be themes; ``unlinked`` those that no link connects with another note.
@@ -304,9 +283,8 @@ class PropertyUse(Strict):
 class VaultOverview(Strict):
     """What the notes of a vault can be filtered by, with the number of notes of each, most first.
 
-    Tags and keys stand as filters compare them, without case; types and values as most notes write
-    them. A tag and a folder count what is nested in them too; properties of values in values are
-    named ``outer.inner``. ``first`` and ``last`` are days (2026-10-07); None without notes.
+    Tags and keys stand without case, types and values as most notes write them. A tag and a folder
+    count what is nested in them too. ``first`` and ``last`` are days (2026-10-07); None without notes.
     """
 
     name: str
@@ -324,10 +302,8 @@ class VaultOverview(Strict):
 
 MOST_TAGS = 50  # tags of one note
 
-
 SAYS_SOMETHING = r"[^\u0000-@\[-^`{-\u00bf\u2000-\u206f\u2e00-\u2e7f\u3000\ufeff]"
 """A sign that makes a text a tag, for programs that read the schema; more is taken."""
-
 
 SOMETHING = r"[^\s\x00-\x1f\x7f-\x9f]"  # A sign that a file can hold and that is no blank
 
@@ -353,11 +329,8 @@ class CaptureQuery(Parameters):
 
 
 class Connection(NotePlace):
-    """A note that a captured one has to do with.
-
-    ``score`` is rounded to four places; ``link`` is what to paste to link to it. ``written_by``
-    names the language model that wrote the ``snippet``; None for the words of the note.
-    """
+    """A note that a captured one has to do with, and the ``link`` to paste. ``written_by`` names the
+    language model that wrote the ``snippet``; None for the words of the note."""
 
     heading: str
     snippet: str

@@ -22,10 +22,8 @@ MOST_FIELDS = 100  # fields that an object may have, known or not
 
 
 def at_most(most: int) -> BeforeValidator:
-    """Refuse a longer list or mapping before any of its values is looked at.
-
-    A bound of the field itself is looked at last, and every value that is wrong is told.
-    """
+    """Refuse a longer list or mapping before any of its values is looked at: a bound of the field is
+    looked at last, when every value that is wrong has been told."""
 
     def check(value: Any) -> Any:
         if isinstance(value, list | tuple | dict) and len(value) > most:
@@ -52,10 +50,7 @@ class Strict(BaseModel):
 
 class Parameters(Strict):
     """A part of a request: a value of another type (``"5"`` or ``true`` for 5) is refused too.
-
-    ``guessed`` are names that a field is taken by as well, where it is not given by its own: those
-    that other tools, or other edges, have for it.
-    """
+    ``guessed`` are names that other tools have for a field, by which it is taken as well."""
 
     model_config = ConfigDict(strict=True, defer_build=False)
 
@@ -118,13 +113,11 @@ def as_query(
 
 MOST = 100  # values of one filter
 
-
 DAY = (
     r"^([1-9][0-9]{3}([-/.](0?[1-9]|1[0-2])([-/.](0?[1-9]|[12][0-9]|3[01]))?)?"
     r"|[0-9]{1,3}[dwmy]|today|yesterday)$"
 )
 """How days are mostly written, for programs that read the schema; more is taken."""
-
 
 Said = Annotated[str, StringConstraints(min_length=1, max_length=1_000, pattern=r"\S")]
 """A value as it would stand in a query; white space alone is none."""
@@ -189,10 +182,8 @@ class FilterFields(Parameters):
 
 
 class Filters(FilterFields):
-    """What a search is narrowed to. It is joined with what the query's text says.
-
-    A note, and for phrases a passage, must meet every field, and none of the conditions in ``not``.
-    """
+    """What a search is narrowed to, joined with what the query's text says: a note, and for phrases a
+    passage, must meet every field, and none of the conditions in ``not``."""
 
     model_config = ConfigDict(validate_by_name=True, validate_by_alias=True)
 
@@ -219,11 +210,10 @@ Intent = Literal["auto", "none", "status", "discovery", "concept", "person", "ti
 class BaseQuery(Parameters):
     """What a question and a search have in common.
 
-    ``query`` may hold filters itself (``tag:fish after:2026-10 "tide gate"``), which ``filters``
-    adds to; ``literal`` takes the text as it stands, with no filters in it. A query without words
-    lists the newest notes that its filters leave. ``intent`` sets the weights of the signals; None
-    means the setting in force. ``second_look`` has what was found asked with again, for notes that
-    no link leads to; None does so where a language model answers.
+    ``query`` may hold filters itself (``tag:fish after:2026-10 "tide gate"``), unless ``literal``. A
+    query without words lists the newest notes that its filters leave. ``intent`` sets the weights of
+    the signals; None means the setting in force. ``second_look`` has what was found asked with again,
+    for notes that no link leads to; None does so where a language model answers.
     """
 
     guessed: ClassVar = {"question": "query", "q": "query", "limit": "top_k"}
@@ -239,24 +229,17 @@ class BaseQuery(Parameters):
 
 
 class Query(BaseQuery):
-    """A question.
-
-    ``conversation_id`` is any name of a conversation, best a random one: a question is understood
-    after those that were asked under it before. ``themes`` has the question answered from the
-    themes of the vault (docs/themes.md), or not; None leaves that to its words, where themes are
-    switched on.
-    """
+    """A question, understood after those that were asked under its ``conversation_id`` before, best a
+    random one. ``themes`` has it answered from the themes of the vault (docs/themes.md), or not; None
+    leaves that to its words."""
 
     themes: bool | None = None
     conversation_id: str | None = Field(default=None, pattern=r"^[A-Za-z0-9_-]{1,64}$")
 
 
 class SearchQuery(BaseQuery):
-    """A search: with the choice between chunks and notes.
-
-    ``min_score``, 0 to 1, leaves out hits of a lower ``relevance``. Without it, a search that finds
-    nothing but weak matches shows the first few.
-    """
+    """A search. ``min_score``, 0 to 1, leaves out hits of a lower ``relevance``; without it, a search that
+    finds nothing but weak matches shows the first few."""
 
     results: Literal["chunks", "notes"] = "chunks"
     min_score: float | None = Field(default=None, ge=0, le=1)

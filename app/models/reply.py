@@ -20,12 +20,9 @@ say it; or it names connected notes alone, which are context and no evidence."""
 
 
 class Evidence(Strict):
-    """The words of one source that support a sentence best.
-
-    ``quote`` is a piece of the source's text as it stands there, ``lines`` are its lines in the
-    note, counted from 1, both ends included. ``uri`` opens the heading or block that holds it.
-    ``support`` is None for a quote: it says where it stands, and nothing is compared.
-    """
+    """The words of one source that support a sentence best, as they stand there. ``lines`` count from 1
+    and include both ends; ``uri`` opens the heading or block. ``support`` is None for a quote, where
+    nothing is compared."""
 
     marker: str
     support: Support | None
@@ -37,12 +34,11 @@ class Evidence(Strict):
 class Claim(Strict):
     """A sentence, list item or table row of an answer, and what supports it.
 
-    ``span`` is its half-open range of characters (code points) in the answer; the claims of an
-    answer stand in its order and leave out nothing but blanks. ``markers`` are those of the sources
-    that it names, ``mentioned`` the labels of connected notes. ``support`` is that of its sources
-    together; None for quotes, and where nothing is stated: headings, code, the places below quotes,
-    and the answer that nothing was found. ``lacks`` holds the numbers, dates, names and negations in it that
-    its sources do not have. ``evidence`` has one entry a marker, in the order of ``markers``.
+    ``span`` is its half-open range of characters (code points) in the answer; claims stand in its order
+    and leave out nothing but blanks. It names the sources of ``markers`` and ``mentioned`` connected
+    notes. ``support`` is that of its sources together; None for quotes, and where nothing is stated
+    (headings, code, that nothing was found). ``lacks`` are the numbers, dates, names and negations that
+    its sources do not have. ``evidence`` has one entry a marker, in their order.
     """
 
     text: str
@@ -77,12 +73,8 @@ def _short(text: str) -> str:
 
 
 class LeftOut(Strict):
-    """A source or connected note that the language model was not shown whole: there was no room.
-
-    ``marker`` is that of the source (``[3]``) or the label of the connected note (``C1``).
-    ``part`` tells whether all of it was left out, or its ``end``; ``lines`` are those left out.
-    ``tokens`` is about how many that are.
-    """
+    """A source (``[3]``) or connected note (``C1``) that the language model was not shown, or not to its
+    ``end``, for want of room: the ``lines``, and about how many tokens, that were left out."""
 
     marker: str
     path: str
@@ -93,9 +85,7 @@ class LeftOut(Strict):
     tokens: int
 
 
-_SHOWN = 600
-"""Characters of a hit in the text of a search: what a language model needs to choose one."""
-
+_SHOWN = 600  # characters of a hit in the text of a search, for a language model to choose one
 
 Page: TypeAlias = Annotated[int | None, Field(ge=1, exclude_if=lambda page: page is None)]
 """The page of a PDF, counted from 1; not there for other files."""
@@ -114,14 +104,12 @@ class Source(Strict):
 
     ``score`` is the fused score: comparable within one reply only. ``relevance``, 0 to 1, compares
     across queries: the share of the query's words that the passage holds, weighed by their rarity,
-    or how far its likeness is above what the notes have in common by chance, whichever is more;
-    None where nothing was asked for but filters. ``weak`` marks a passage that is near by chance.
-    ``second_look`` is there where a second search found it, asked with another source.
-    The last four are filled when the query asks to explain: ``signals`` maps signal name ->
-    {rank, score, weight} (``title`` is the dispatch of a note that the query names exactly);
-    ``rerank`` holds the score of the rerank and the rank before it; ``expanded_from`` tells by
-    which link a hit of the expansion came, ``held_back`` why a hit stands lower than its signals
-    say.
+    or how far its likeness is above chance, whichever is more; None where filters alone were asked
+    for. ``weak``: it is near by chance. ``second_look``: a second search found it, asked with another
+    source. The last four are filled when the query asks to explain: ``signals`` maps signal name ->
+    {rank, score, weight} (``title``: the query names the note exactly); ``rerank`` has the score of
+    the rerank and the rank before it; ``expanded_from`` the link by which a hit of the expansion came;
+    ``held_back`` says why a hit stands lower than its signals say.
     """
 
     marker: str
@@ -147,10 +135,8 @@ class Citation(Source):
     """A source that the answer's text names by its marker.
 
     ``quote`` holds the words of it that support a sentence of the answer best, ``quote_lines`` and
-    ``quote_uri`` their own place (``lines`` and ``uri`` are those of the whole chunk), ``support``
-    says how far they do. A source that several sentences name has the best of them here; all stand
-    in the answer's ``claims``. An answer that is made of quotes says where they stand, and its
-    ``support`` is None. Where nothing was compared either, there is no quote.
+    ``quote_uri`` their own place, ``support`` how far they do (None for an answer made of quotes). All
+    the sentences that name it stand in ``claims``. Where nothing was compared, there is no quote.
     """
 
     support: Support | None = None
@@ -187,13 +173,12 @@ class ConnectedNote(Strict):
 class Explanation(Strict):
     """How a query was weighed, when it asks to explain.
 
-    ``about`` is what of the query its subject was looked for in, ``rule`` the rule of
-    docs/filters.md that took it (None: the intent was named, or no rule did), ``subject`` the notes
-    that it is about, where a signal asked for them. ``weights`` maps signal name -> weight of this
-    query, ``reasons`` says what changed them beside the intent. A fused score is the sum of
-    weight / (``rrf_k`` + rank), to which a search without an intent adds relevance; a passage that
-    is held back keeps ``template_share`` of it. Both are None where nothing was fused: a query
-    without words lists the newest notes. ``counts`` maps stage -> what was counted.
+    ``about`` is what of the query its subject was looked for in, ``rule`` the rule of docs/filters.md
+    that took it, ``subject`` the notes that it is about, where a signal asked for them. ``weights``
+    maps signal name -> weight, ``reasons`` says what changed them beside the intent. A fused score is
+    the sum of weight / (``rrf_k`` + rank), to which a search without an intent adds relevance; a
+    passage that is held back keeps ``template_share`` of it. Both are None where nothing was fused.
+    ``counts`` maps stage -> what was counted.
     """
 
     intent: str
@@ -211,11 +196,10 @@ class Reply(Strict):
     """What every reply carries beside its results.
 
     ``filters`` are those that were applied, as they are written in a query. ``searched_for`` maps
-    words of the query that stand nowhere in the notes, misspelled perhaps, to those that were
-    searched for in their place. ``intent`` is what the query was taken to be after; ``explanation``
-    is there when it asks to explain. ``timings_ms`` maps stage -> milliseconds; stages may run
-    beside each other. ``pending`` counts the notes that changed since the index was made; None when
-    that could not be told in time.
+    words of the query that stand nowhere in the notes, misspelled perhaps, to those that were searched
+    for in their place. ``intent`` is what the query was taken to be after. ``timings_ms`` maps stage ->
+    milliseconds. ``pending`` counts the notes that changed since the index was made; None when that
+    could not be told in time.
     """
 
     connected_notes: list[ConnectedNote]
@@ -232,11 +216,9 @@ class Reply(Strict):
 class ConversationTurn(Strict):
     """Where an answer stands in its conversation.
 
-    ``turn`` counts from 1, in the order of the answers: 1 says that nothing was said before it, or
-    that it was forgotten. Questions that are asked at once know nothing of each other.
+    ``turn`` counts from 1, which says that nothing was said before, or that it was forgotten.
     ``question`` is what the question was taken to mean; None where it was taken as it stands.
-    ``subject`` is what a follow-up without one of its own was taken to be about where no language
-    model read it; the answer says so first.
+    ``subject`` is what a follow-up was taken to be about where no language model read it.
     """
 
     conversation_id: str
@@ -248,13 +230,9 @@ class ConversationTurn(Strict):
 class Answer(Reply):
     """An answer with its evidence; ``mentioned`` are labels of connected notes that it names.
 
-    ``model`` is the name of the language model that wrote it, None where none did. ``likelihood``, from
-    0 to 1, is how likely it is that what was found answers, where that decided between quotes and
-    none: below 0.5 nothing is quoted, and below 0.85 the quotes are shown as the nearest passages.
-
-    ``claims`` are its sentences, each with what supports it. ``left_out`` names the sources and
-    connected notes that the language model was not shown whole. ``conversation`` is there when the
-    question names one.
+    ``model`` is the language model that wrote it. ``likelihood``, 0 to 1, is how likely it is that what
+    was found answers, where that decided: below 0.5 nothing is quoted, below 0.85 the quotes are shown
+    as the nearest passages. ``left_out`` is what the language model was not shown whole.
     """
 
     answer: str
@@ -337,10 +315,7 @@ class TokenEvent(Strict):
 
 
 class ResetEvent(Strict):
-    """Before ``done``, where the text that was written is not the answer: this stands in its place.
-
-    So it is where a model broke off, or where what it wrote could not be kept.
-    """
+    """Before ``done``, where a model broke off or what it wrote could not be kept: this is in its place."""
 
     event: Literal["reset"] = "reset"
     text: str

@@ -7,15 +7,13 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from notehop.app.models.query import Strict
+from notehop.indexing.stores.model import Holder
+from notehop.indexing.watch.state import WatchState
 
 
 class LanguageModelNow(Strict):
-    """The language model that the settings name; nothing was asked to tell this.
-
-    ``host`` is None for a model in this process. ``local``: it is this machine, as far as its name
-    says. ``allowed``: it may get text, being local or named by ``privacy.allow_hosts``. ``problem``
-    says what stands in the way of asking it.
-    """
+    """The language model that the settings name; nothing was asked to tell this. ``host`` is None for one
+    in this process. ``allowed``: it may get text, being local or named by ``privacy.allow_hosts``."""
 
     provider: str
     model: str
@@ -28,10 +26,9 @@ class LanguageModelNow(Strict):
 class VectorServerNow(Strict):
     """The Chroma server that searches ask, as it answers now.
 
-    ``generation`` is the one that it holds, ``chunks`` its passages; None where it could not be
-    asked, or holds none whole. ``toward`` is the generation that is being written, None for none.
-    ``recall`` is the share of the nearest passages that are among its candidates, 0 to 1, when it
-    was last measured. ``problem`` says what is in the way: searches compare every vector then.
+    ``generation`` is the one that it holds whole, ``chunks`` its passages, ``toward`` the generation
+    that is being written. ``recall``, 0 to 1, is the share of the nearest passages that are among its
+    candidates, as last measured. With a ``problem`` searches compare every vector.
     """
 
     url: str
@@ -44,11 +41,8 @@ class VectorServerNow(Strict):
 
 
 class EgressHost(Strict):
-    """What went to a host, as far as the log goes back. Times are in seconds since the epoch.
-
-    ``calls`` counts every try, ``failed`` those that brought no whole answer. ``bytes_out`` and
-    ``bytes_in`` are those of texts, without what HTTP puts around them.
-    """
+    """What went to a host, as far as the log goes back; times are in seconds since the epoch. ``calls``
+    counts every try, ``failed`` those that brought no whole answer; bytes are those of texts alone."""
 
     host: str
     local: bool
@@ -64,9 +58,8 @@ class EgressCall(BaseModel):
     """One try of a call. ``time`` is in seconds since the epoch, ``ms`` what it took.
 
     ``purpose``: ``answer``, ``condense``, ``summary``, ``header``, ``themes`` or ``other``; of a
-    Chroma server ``mirror`` or ``search``. ``notes`` are paths in the vault, ``more_notes`` counts
-    further ones. ``status`` is that of HTTP; ``error`` a kind of provider's error, None for a whole
-    answer. Where ``over`` is false, it goes on, or its process died.
+    Chroma server ``mirror`` or ``search``. ``more_notes`` counts notes beyond those named. ``error`` is
+    None for a whole answer. Where ``over`` is false, it goes on, or its process died.
     """
 
     time: float
@@ -94,63 +87,24 @@ class EgressReport(Strict):
     calls: list[EgressCall]
 
 
-class HeldModel(Strict):
-    """A model that notehop can use, or one that the settings name and that is not here.
-
-    ``languages`` are ISO 639 codes as its authors give them, ``mul`` for many. ``used_by`` are the
-    settings that name it; ``problem`` says why it cannot be used, and what to do.
-    """
-
-    name: str
-    kind: Literal["embedding", "reranker", "unknown"]
-    origin: Literal["bundled", "extra", "hub", "folder", "missing"]
-    folder: str | None = None
-    bytes: int | None = None
-    dimensions: int | None = None
-    languages: list[str] = Field(default_factory=list)
-    used_by: list[str] = Field(default_factory=list)
-    problem: str | None = None
-
-
-class ModelList(Strict):
-    """The models on this machine: those in use first, then by name.
-
-    ``others`` counts models in the hub's cache that are of no use here, or not whole. ``exports`` is
-    the folder of what was exported for queries, which all indexes share, ``exports_bytes`` its size.
-    """
-
-    models: list[HeldModel]
-    cache: str
-    others: int = 0
-    exports: str = ""
-    exports_bytes: int = 0
-
-
 class PulledModel(Strict):
-    """A model that was fetched from its hub, or would be.
-
-    ``fetched`` is False for a dry run, and where all of it was here already. ``bytes`` is the size
-    of its files together.
-    """
+    """A model of a hub that is in its cache now: ``fetched`` is False where all of it was here already."""
 
     name: str
-    kind: Literal["embedding", "reranker", "unknown"]
     hub: str
     commit: str
     bytes: int
     files: list[str]
     licence: str | None = None
-    folder: str | None = None
+    folder: str
     fetched: bool
-    setting: str | None = None
 
 
 class Health(Strict):
     """Whether a server is up: ``live`` answers at all, ``ready`` without loading anything first.
 
-    ``proof`` answers a challenge, for programs of the same user that have to know which vault and
-    index the server is for (see :mod:`notehop.app.services.running_server`); None without one. ``vault``,
-    ``generation`` and ``version`` are told to those only who may ask the server everything else.
+    ``proof`` answers a challenge of programs of the same user (:mod:`notehop.app.services.running_server`).
+    The others are told to those only who may ask the server everything else.
     """
 
     live: bool
@@ -187,11 +141,8 @@ class PendingChanges(Strict):
 
 
 class LastRun(Strict):
-    """The index run that ended last. Times are in seconds since the epoch.
-
-    ``seconds`` is wall time by stage, ``error`` the message that it failed with: the counts are
-    then those of what it got done.
-    """
+    """The index run that ended last; times are in seconds since the epoch, ``seconds`` is wall time by
+    stage. With an ``error`` the counts are those of what it got done."""
 
     started: float
     ended: float
@@ -207,32 +158,6 @@ class LastRun(Strict):
     error: str | None
 
 
-class WriterNow(Strict):
-    """The process that writes the index at this moment; ``since`` is a time as ISO 8601 has it."""
-
-    pid: int
-    host: str
-    command: str
-    since: str
-
-
-class WatcherNow(Strict):
-    """The process that keeps the index up with the vault. Times are in seconds since the epoch.
-
-    ``state``: ``indexing``; ``following``: up to the vault as far as is known; ``waiting``: the
-    ``detail`` is in the way, and it tries again; ``held``: a person has to decide on the detail.
-    ``checked`` is when it last looked at the whole vault, 0 for never.
-    """
-
-    pid: int
-    host: str
-    command: str
-    since: float
-    state: Literal["indexing", "following", "waiting", "held"]
-    detail: str | None
-    checked: float
-
-
 class ServerNow(Strict):
     """The server that answers for this index; ``started`` is in seconds since the epoch."""
 
@@ -244,7 +169,7 @@ class ServerNow(Strict):
 class EnrichedTexts(Strict):
     """Texts of one kind that notes should have: how many there are, how many are not."""
 
-    kind: Literal["extract", "summary", "header"]
+    kind: Literal["summary", "header"]
     have: int
     lack: int
 
@@ -253,7 +178,7 @@ class NotWritten(Strict):
     """A text that the language model did not write, and why."""
 
     path: str
-    kind: Literal["extract", "summary", "header"]
+    kind: Literal["summary", "header"]
     reason: str
     tries: int
 
@@ -269,22 +194,17 @@ class EnrichmentNow(Strict):
 
 
 class IndexStatus(Strict):
-    """What an index holds.
+    """What an index holds; what there is none of is None.
 
-    ``catalog`` is the file, or the database on a server, that holds its rows. ``updated`` is when
-    its newest generation was written, in seconds since the epoch, ``age`` the seconds since.
-    ``bytes`` is its size on disk, ``sizes`` that of each part (``catalog``,
-    ``vectors``, ``chroma``, ``lexical``, ``model``, ``other``). ``problem`` says why the settings
-    in force cannot use it; None if they can. ``passed_over`` are files that are no part of the
-    vault, or could not be looked at. ``pending`` is None when the vault cannot be looked at.
-    ``chroma_generation`` is that of the copy in Chroma, which no search reads; None for no copy.
-    ``vector_server`` is None where each process holds the vectors itself.
-    ``last_run``, ``watcher``, ``writer`` and ``server`` are None where there is none. ``made_with``
-    is the fingerprint: model, prompts, chunker and tokenizer. ``settings`` are those in force,
-    ``settings_file`` the user's own file, which need not exist. ``llm`` is the language model of
-    the settings, None for none; ``egress`` the hosts that got something, this machine's last.
-    ``enrichment`` is None where the settings ask for none. ``shared_model`` is the folder of the
-    model for queries that all indexes share; None where there is none.
+    ``catalog`` is the file, or the database on a server, that holds its rows. ``updated`` is when its
+    newest generation was written, in seconds since the epoch, ``age`` the seconds since. ``bytes`` is
+    its size on disk. ``problem`` says why the settings in force cannot use
+    it. ``passed_over`` are files that are no part of the vault, or could not be looked at. ``pending``
+    is None when the vault cannot be looked at. ``chroma_generation`` is that of the copy in Chroma,
+    which no search reads. ``made_with`` is the fingerprint: model, prompts, chunker and tokenizer.
+    ``settings`` are those in force, ``settings_file`` the user's own file, which need not exist.
+    ``egress`` are the hosts that got something, this machine last. ``shared_model`` is the folder of
+    the model for queries that all indexes share.
     """
 
     vault: str
@@ -297,7 +217,6 @@ class IndexStatus(Strict):
     updated: float
     age: float
     bytes: int
-    sizes: dict[str, int]
     notes: dict[str, int]
     chunks: int
     links: dict[str, int]
@@ -308,8 +227,8 @@ class IndexStatus(Strict):
     chroma_generation: int | None = None
     vector_server: VectorServerNow | None = None
     last_run: LastRun | None
-    watcher: WatcherNow | None
-    writer: WriterNow | None
+    watcher: WatchState | None
+    writer: Holder | None
     server: ServerNow | None
     made_with: dict[str, Any]
     settings: dict[str, Any]
@@ -322,10 +241,9 @@ class IndexStatus(Strict):
 class VaultNow(Strict):
     """A vault of a server.
 
-    ``name`` is what it goes by there, ``vault`` the name of its folder, as the app has it, and
-    ``folder`` where that is, which this machine only is told. Below ``url`` are all routes of the
-    server, for this vault. ``state``: ``ready``; ``open``, when the next question loads the models;
-    ``indexing`` for the first time; or ``failed``; ``detail`` says why it cannot be asked.
+    ``name`` is what it goes by there, ``vault`` the name of its folder, as the app has it, ``folder``
+    where that is, which this machine only is told. Below ``url`` are all routes for it. ``open``: the
+    next question loads the models. ``detail`` says why it cannot be asked.
     """
 
     name: str
@@ -343,58 +261,3 @@ class VaultList(Strict):
     """The vaults of a server that may be asked with the token that was shown, the default first."""
 
     vaults: list[VaultNow]
-
-
-class StatusChunk(Strict):
-    """A chunk of a note as the index cut it."""
-
-    id: str
-    heading: str
-    lines: tuple[int, int]
-
-
-class StatusLink(Strict):
-    """A link that leads out of a note, or to it."""
-
-    source: str
-    line: int
-    raw: str
-    kind: str
-    status: str
-    target: str | None
-
-
-class NextRun(Strict):
-    """What the next index run does with a note.
-
-    ``read``: index it; ``leave_out`` and ``fail``: not, for the reason; ``forget``: take it out of
-    the index, for its file is gone.
-    """
-
-    does: Literal["read", "leave_out", "fail", "forget"]
-    reason: str | None = None
-
-
-class NoteStatusReport(Strict):
-    """What the index knows of one note, or why it knows nothing. Times are in seconds since the
-    epoch.
-
-    ``status``: ``indexed``, ``skipped`` or ``failed`` as the index has it, with the ``reason``; or
-    ``absent``: the index does not know the note. Then ``reason`` says why, and all that only the
-    index could tell is empty. ``next_run`` is None when the next run has nothing to do with it.
-    """
-
-    path: str
-    title: str
-    status: Literal["indexed", "skipped", "failed", "absent"]
-    reason: str | None
-    next_run: NextRun | None = None
-    aliases: list[str] = Field(default_factory=list)
-    tags: list[str] = Field(default_factory=list)
-    page_type: str | None = None
-    created: float | None = None
-    modified: float | None = None
-    warnings: list[str] = Field(default_factory=list)
-    chunks: list[StatusChunk] = Field(default_factory=list)
-    links: list[StatusLink] = Field(default_factory=list)
-    backlinks: list[StatusLink] = Field(default_factory=list)

@@ -25,7 +25,6 @@ _HOMES = {
     "TracedQuery": "trace",
     "WeightedFusionRetriever": "fusion",
     "fuse": "fusion",
-    "preset": "graph_retriever",
 }
 
 __all__ = list(_HOMES)

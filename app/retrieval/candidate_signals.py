@@ -30,31 +30,22 @@ _PERIOD = re.compile(r"(?P<year>\d{4})-(?:[Ww](?P<week>\d{2})|(?P<month>\d{2}))"
 
 @lru_cache(maxsize=50_000)
 def day_of(path: str) -> float | None:
-    """The day in the name of a note, in seconds since the epoch (noon, UTC); None if it has none.
-
-    Noon is on that day from Honolulu to Auckland, as good as anywhere. A note of a week or a month
-    (``2026-W41``, ``2026-10``) is of its first day.
-    """
+    """The day in the name of a note, of a week or a month (``2026-W41``, ``2026-10``) its first, in seconds
+    since the epoch (noon, UTC, which is on that day nearly anywhere); None if it has none."""
     day = day_in_name(path)
     found = _PERIOD.fullmatch(posixpath.basename(path).removesuffix(".md").strip())
     if day is None and found is not None:
-        year = int(found["year"])
+        year, week, month = found["year"], found["week"], found["month"]
         try:
-            if found["week"] is not None:
-                day = date.fromisocalendar(year, int(found["week"]), 1)
-            else:
-                day = date(year, int(found["month"]), 1)
+            day = date.fromisoformat(f"{year}-W{week}-1" if week else f"{year}-{month}-01")
         except ValueError:
             return None
     return None if day is None else datetime.combine(day, time(12), UTC).timestamp()
 
 
 def own_time(note: NoteRow) -> float | None:
-    """When a note says itself that it was worked on last; None where only its file says so.
-
-    The day in its name, for what is called after a day is of that day, whatever a tool wrote into
-    it since; else what its properties say of its last change; else of its creation.
-    """
+    """When a note says itself that it was worked on last; None where only its file says so: the day in
+    its name, whatever a tool wrote into it since, else its properties, last change before creation."""
     day = day_of(note.path)
     if day is not None:
         return day
@@ -62,15 +53,13 @@ def own_time(note: NoteRow) -> float | None:
 
 
 def worked_on(note: NoteRow) -> float:
-    """When a note was last worked on, in seconds since the epoch: :func:`own_time`, else the time of
-    its file, which every copy of a vault sets anew."""
+    """When a note was last worked on, in seconds since the epoch, as it says or else its file."""
     own = own_time(note)
     return note.modified if own is None else own
 
 
 def recency(worked_on: float, now: float) -> float:
-    """Return 1 for a note changed now or in the future, halved every 30 days, for 120 at most; times are
-    in seconds since the epoch."""
+    """1 for a note changed now or in the future, halved every 30 days, for 120 at most."""
     age = min(max(now - worked_on, 0.0), WINDOW)
     return float(0.5 ** (age / HALF_LIFE))
 
@@ -94,8 +83,7 @@ def best_by_note(view: Snapshot, candidates: Iterable[ChunkId], most: int) -> di
     return found
 
 
-GRAPH_NOTES = 30
-"""Best notes whose links count: those behind them are chance hits of one signal."""
+GRAPH_NOTES = 30  # best notes whose links count: those behind them are chance hits of one signal
 
 
 def by_links(view: Snapshot, candidates: Sequence[ChunkId], k: int) -> Hits:
@@ -119,17 +107,15 @@ def by_links(view: Snapshot, candidates: Sequence[ChunkId], k: int) -> Hits:
     return [(best[path], votes[path]) for path in order]
 
 
-RECENCY_NOTES = 50
-"""Best notes that are ranked: a new note far down the candidates is one of chance."""
+RECENCY_NOTES = 50  # best notes that are ranked: a new note far down is one of chance
 
 
 def by_recency(view: Snapshot, candidates: Sequence[ChunkId], now: float) -> Hits:
     """Rank notes among the candidates by when they were worked on, newest first, ties of a day as found.
 
-    Their age is counted from the newest of them that is not to come, not from today: the same notes
-    give the same ranking next year, and a vault that rested has news, too. A note older than 120 days
-    has no vote, nor has one that does not say its time where its file is 120 days newer than all
-    that do: the files of a copied vault are all of that day.
+    Their age is counted from the newest of them that is not to come: the same notes give the same
+    ranking next year. A note older than 120 days has no vote, nor has one that does not say its time
+    where its file is 120 days newer than all that do: the files of a copied vault are all of a day.
 
     :returns: the best chunk of each note; the score halves every 30 days, from 1.
     """
@@ -152,10 +138,7 @@ def by_recency(view: Snapshot, candidates: Sequence[ChunkId], now: float) -> Hit
 
 
 RECENT_WINDOW = 30 * DAY  # how far behind the last news a note may be
-
-RECENT_NOTES = 3
-"""Notes that are brought: the last news and what came before it. More would take the places of the
-subject itself."""
+RECENT_NOTES = 3  # notes that are brought: more would take the places of the subject itself
 
 
 def recent_notes(
@@ -165,14 +148,12 @@ def recent_notes(
     now: float,
     allowed: AllowedChunks = None,
 ) -> Hits:
-    """Bring the last notes that link to the subject, each by the chunk that holds the link.
+    """Bring the last notes that link to the subject, each by the allowed chunk that holds the link.
 
     First notes of a day (a daily note, a meeting, what has a date of creation), newest first, then
     notes that go on (a project's page, a list), by their last change: what stands around the link may
-    be older. Those count that are at most 30 days older than the newest, which may be years ago; what
-    is dated in the future is left out.
-
-    :returns: one of the allowed chunks a note, newest first; the score halves every 30 days, from 1.
+    be older. Those count that are at most 30 days older than the newest; what is dated in the future
+    is left out. The score halves every 30 days, from 1.
     """
     # Note -> the first of its chunks that links to the subject, of notes outside it.
     holding: dict[str, ChunkId] = {}

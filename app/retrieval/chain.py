@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -21,10 +21,10 @@ from notehop.app.retrieval.filters import Narrowed
 from notehop.app.retrieval.freshness import FreshnessPostprocessor
 from notehop.app.retrieval.fusion import WeightedFusionRetriever
 from notehop.app.retrieval.graph_retriever import (
+    PRESETS,
     TOP,
     GraphEnhancedRetriever,
     count_expanded,
-    preset,
 )
 from notehop.app.retrieval.intents import DECIDING, about, read, weigh
 from notehop.app.retrieval.nodes import light_hits
@@ -68,56 +68,32 @@ LISTED = "there are no words to search for: these are the newest notes that the 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What one query asks of retrieval; None means the setting in force.
+    """What is wanted of retrieval for one query of an edge.
 
-    ``fill`` gives places that no connected note takes to further sources. ``literal``: the text holds
-    no filters, whatever it looks like. ``rerank`` is False where the fused scores are what is wanted.
-    ``by_relevance`` orders the first hits by it, as searches do (docs/evaluation.md). ``listing``: a
-    question for a list of notes ("which projects are active?") wants them all, by their properties,
-    tags and folders. ``passages`` are shown in place of what a search would find. ``for_model``: a
-    language model reads what is found, which takes more of it (:data:`PLACES_FOR_MODEL`), and a second
-    look; ``second_look`` says whether one is taken, whoever reads.
+    ``fill`` gives places that no connected note takes to further sources. ``rerank`` is False where
+    the fused scores are what is wanted. ``by_relevance`` orders the first hits by it, as searches do
+    (docs/evaluation.md). ``listing``: a question for a list of notes ("which projects are active?")
+    wants them all. ``passages`` are shown in place of what a search would find. ``for_model``: a
+    language model reads what is found, which takes more of it, and a second look.
     """
 
-    top_k: int | None = None
-    connected: ConnectedOptions = field(default_factory=ConnectedOptions)
+    asked: BaseQuery
     results: Literal["chunks", "notes"] = "chunks"
     fill: bool = True
-    filters: Filters = field(default_factory=Filters)
-    literal: bool = False
-    intent: Intent | None = None
     rerank: bool = True
     by_relevance: bool = False
     listing: bool = False
     passages: tuple[ChunkId, ...] = ()
     for_model: bool = False
-    second_look: bool | None = None
-
-    @classmethod
-    def by(cls, query: BaseQuery) -> Wanted:
-        """What a query of an edge asks for."""
-        return cls(
-            query.top_k,
-            query.connected,
-            filters=query.filters,
-            literal=query.literal,
-            intent=query.intent,
-            second_look=query.second_look,
-        )
 
     @classmethod
     def best_notes(cls, most: int, filters: Filters | None = None, *, literal: bool) -> Wanted:
         """The notes that a text has most to do with, as the signals alone rank them."""
-        return cls(
-            most,
-            ConnectedOptions(max=0),
-            results="notes",
-            fill=False,
-            filters=filters or Filters(),
-            literal=literal,
-            intent="none",
-            rerank=False,
+        filters, none = filters or Filters(), ConnectedOptions(max=0)
+        asked = BaseQuery(
+            query="", top_k=most, connected=none, filters=filters, literal=literal, intent="none"
         )
+        return cls(asked, results="notes", fill=False, rerank=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,8 +134,7 @@ class QueryChain:
         if self.given:
             self.around.max_connected, self.around.order = 0, "rank"
         places = self.around.places
-        self.fresh.places = places
-        self.fresh.told = places if wanted.fill else self.around.top_k
+        self.fresh.places = places if wanted.fill else self.around.top_k
         self.fresh.each_note = wanted.results == "notes"
         # Places that no connected note takes go to the next hits only where that is wanted.
         self.fresh.top_n = SPARE * places if wanted.fill else places
@@ -203,7 +178,7 @@ class QueryChain:
         relevance."""
         view, parts, wanted, fresh = self.view, self.parts, self.wanted, self.fresh
         retrieval, tokenizer = self.settings.retrieval, parts.tokenizer
-        text, intent = query.query_str, wanted.intent or retrieval.intent
+        text, intent = query.query_str, wanted.asked.intent or retrieval.intent
         taken = read(text, view.named_any) if intent == "auto" else about(text, intent)
         weights, reasons = weigh(text, self.settings, taken.intent, tokenizer.language)
         # Who asks about something in particular may not call it by its whole name.
@@ -232,7 +207,8 @@ class QueryChain:
                 budget_ms=self.settings.rerank.budget_ms,
             )
             stages.insert(0, rerank)
-        look = wanted.for_model if wanted.second_look is None else wanted.second_look
+        asked = wanted.asked.second_look
+        look = wanted.for_model if asked is None else asked
         # Few are held back, say nothing or are gone: nodes are made, and texts read, of a few more
         # than are needed, and of all where those do not suffice. All of them take a tenth of a search.
         every, few = retrieval.candidates, max(fresh.top_n, TOP) + FEW
@@ -301,7 +277,7 @@ class QueryChain:
         )
         if settings.expansion == "off":
             return fusion
-        expansion, weight = preset(settings.expansion), settings.expansion_weight
+        expansion, weight = PRESETS[settings.expansion], settings.expansion_weight
         return GraphEnhancedRetriever(fusion, view, expansion=expansion, weight=weight, **what)
 
     def _looking_again(self, first: BaseRetriever, now: Snapshot) -> SecondLookRetriever:
@@ -328,7 +304,7 @@ def connected(
     **more: Any,
 ) -> ConnectedNotesPostprocessor:
     """What adds connected notes as a query wants them, else as the settings say."""
-    asked, otherwise = wanted.connected, settings.connected
+    asked, otherwise, top_k = wanted.asked.connected, settings.connected, wanted.asked.top_k
     places = otherwise.context_chunks
     if places is None:
         window = settings.llm.context_window
@@ -337,12 +313,11 @@ def connected(
     return ConnectedNotesPostprocessor(
         view=view,
         embed_model=embed_model,
-        top_k=settings.retrieval.top_k if wanted.top_k is None else wanted.top_k,
+        top_k=settings.retrieval.top_k if top_k is None else top_k,
         context_chunks=places,
         max_connected=otherwise.max if asked.max is None else asked.max,
         order=asked.order or otherwise.order,
         direction=asked.direction or otherwise.direction,
-        scope=otherwise.scope,
         gate=otherwise.gate,
         rrf_k=otherwise.rrf_k,
         fill=wanted.fill,

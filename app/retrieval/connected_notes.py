@@ -9,21 +9,19 @@ from typing import Any, Literal
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.bridge.pydantic import Field
-from llama_index.core.schema import NodeWithScore, QueryBundle
+from llama_index.core.schema import NodeWithScore
 
 from notehop.app.retrieval.filters import among
 from notehop.app.retrieval.freshness import FreshnessPostprocessor
 from notehop.app.retrieval.linked_notes import (
     Direction,
     LinkedNote,
-    Scope,
     linked_candidates,
     ranks_of,
 )
 from notehop.app.retrieval.nodes import (
     NONE_KNOWN,
     HitPlace,
-    VaultPostprocessor,
     Vector,
     below,
     fill,
@@ -33,7 +31,7 @@ from notehop.app.retrieval.nodes import (
     places_of,
 )
 from notehop.app.retrieval.retrievers import known_vector, query_vector
-from notehop.app.retrieval.trace import Trace, trace_of, view_for
+from notehop.app.retrieval.trace import Nodes, Trace, TracedQuery, VaultPostprocessor
 from notehop.config.errors import UsageError
 from notehop.indexing.shown import on_one_line
 from notehop.indexing.stores.model import LinkRow
@@ -49,9 +47,8 @@ def by_context(candidates: Sequence[LinkedNote], k: int) -> list[LinkedNote]:
     """Return the candidates by reciprocal rank fusion, best first, with their scores.
 
     Three rankings vote: the rank of the hit, which its links share; the similarity of the sentence
-    that holds the link; the similarity of the note, which stands there once however many links lead
-    to it. A candidate without a similarity stands last in that ranking and gets no vote of it. The
-    first two count as far as the link is :attr:`LinkedNote.telling`.
+    that holds the link; that of the note, which stands there once however many links lead to it. What
+    has no similarity has no vote. The first two count as far as the link is :attr:`LinkedNote.telling`.
 
     :param candidates: by hit, then as their links stand, which is how ties break.
     :param k: rank offset, in ranks. 10 instead of the 60 of large rankings: there are tens of
@@ -81,25 +78,20 @@ def share_places(
     gate: float,
     fill: bool,
 ) -> tuple[list[int], list[LinkedNote], int]:
-    """Share the places of the context between sources and connected notes.
+    """Share the places of the context between sources and ``most`` connected notes.
 
     The first ``top_k`` hits are sources. Each place after them goes to the first connected note
     whose evidence is at least ``gate`` times the similarity of the hit that would stand there; what
     cannot be compared (the hit or its vector is missing) is no bar. Places left over go to the next
-    hits whose note is not there as a connected one.
+    hits whose note is not there as a connected one, if they are to be filled.
 
     :param hits: note and cosine to the query of each, as far as they are known.
-    :param candidates: best first, none of them among the first ``top_k`` hits; of each note the
-        first counts that can be shown.
+    :param candidates: best first; of each note the first counts that can be shown.
     :param link_now: a candidate's link as it stands now; None for one that cannot be shown.
-    :param places: how many there are in all; with fewer than ``top_k`` the sources fill them.
-    :param most: how many connected notes at most.
-    :param gate: 0 or less switches the comparison off.
-    :param fill: False leaves places that no connected note took empty.
-    :returns: the sources by their positions in ``hits``; the connected notes; how many candidates
-        no place was given to for lack of evidence.
+    :returns: the sources by their positions in ``hits``; the connected notes; how many notes no place
+        was given to for lack of evidence.
     """
-    sources = list(range(min(top_k, places, len(hits))))
+    sources = list(range(min(top_k, len(hits))))
     waiting = list(candidates)
     taken: list[LinkedNote] = []
     for place in range(top_k, places):
@@ -134,7 +126,7 @@ _SOURCE = re.compile(r"\A(links to|embedded in|linked from) source \d+, ")
 
 
 def reason(candidate: LinkedNote, near_title: str) -> str:
-    """In words, which source the note hangs on (``near_title``), by which link, and how near it is."""
+    """In words, which source (``near_title``) the note hangs on, by which link, and how near it is."""
     link, where = candidate.link, f"line {candidate.link.line}"
     if link.kind == LinkKind.PROPERTY:
         where = f'property "{on_one_line(link.property or "")}"'
@@ -157,9 +149,6 @@ def renumbered(reason: str, number: int | None) -> str:
     return _SOURCE.sub(rf"\g<1> {source}", reason)
 
 
-STAGE = "connected"  # the name of this stage in a query's trace
-
-
 class ConnectedNotesPostprocessor(VaultPostprocessor):
     """Turns ranked hits into a context: the sources, then the notes one link away from them.
 
@@ -171,7 +160,8 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
     The hits may be of any retriever (see :func:`notehop.app.retrieval.nodes.places_of`).
     """
 
-    view: Any = Field(exclude=True, description="A ViewSource: the index.")
+    stage = "connected"
+
     embed_model: BaseEmbedding | None = Field(
         default=None, exclude=True, description="Embeds queries that come without their vector."
     )
@@ -180,7 +170,6 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
     max_connected: int = Field(default=3, ge=0, description="Connected notes at most.")
     order: Order = Field(default="context", description="How connected notes are ranked.")
     direction: Direction = Field(default="forward", description="Which links are followed.")
-    scope: Scope = Field(default="note", description="Whose links: the chunk's or the note's.")
     gate: float = Field(
         default=1.0,
         ge=0,
@@ -212,46 +201,42 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
         """Places of the context in all."""
         return max(self.context_chunks, self.top_k + self.max_connected)
 
-    def _postprocess_nodes(
-        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
-    ) -> list[NodeWithScore]:
-        trace = trace_of(query_bundle)
-        with trace.timed(STAGE):
-            view = view_for(query_bundle, self.view)
-            hits = [
-                (hit, place)
-                for hit, place in zip(nodes, places_of(view, nodes), strict=True)
-                if place is not None or not is_light(hit.node)
-            ]
-            if len(hits) < len(nodes):
-                trace.count(STAGE, stale_hits=len(nodes) - len(hits))
-            if hits and not any(place for _, place in hits) and self.max_connected:
-                trace.warn(NONE_KNOWN.format(count=len(hits)))
-            vector = self._vector(query_bundle, view, trace) if hits else None
-            if self.fresh is None:
-                return self._context(view, hits, vector, trace)
-            now = self.fresh.held(view, query_bundle)
-            found = self._context(now, hits, vector, trace)
-            now.tell(trace, self.fresh.remedy)
-            return found
+    def process(self, hits: Nodes, query: TracedQuery, view: Snapshot) -> Nodes:
+        trace = query.trace
+        placed = [
+            (hit, place)
+            for hit, place in zip(hits, places_of(view, hits), strict=True)
+            if place is not None or not is_light(hit.node)
+        ]
+        if len(placed) < len(hits):
+            trace.count(self.stage, stale_hits=len(hits) - len(placed))
+        if placed and not any(place for _, place in placed) and self.max_connected:
+            trace.warn(NONE_KNOWN.format(count=len(placed)))
+        vector = self._vector(query, view) if placed else None
+        if self.fresh is None:
+            return self._context(view, placed, vector, trace)
+        now = self.fresh.held(view, query)
+        found = self._context(now, placed, vector, trace)
+        now.tell(trace, self.fresh.remedy)
+        return found
 
-    def _vector(self, query: QueryBundle | None, view: Snapshot, trace: Trace) -> Vector | None:
-        """Return the query's vector; None, with a warning, if there is no way to get it."""
+    def _vector(self, query: TracedQuery, view: Snapshot) -> Vector | None:
+        """The query's vector; None, with a warning, if there is no way to get it."""
         rows = view.chunk_vectors
-        if query is not None and (known := known_vector(query, rows)) is not None:
+        if (known := known_vector(query, rows)) is not None:
             return known
         if self.order == "rank":
             # This order compares nothing, and the model may be slow to load.
             return None
         why = "the query came without its vector, and the postprocessor has no embed_model"
-        if query is not None and self.embed_model is not None:
+        if self.embed_model is not None and query.query_str:
             try:
                 return query_vector(query, self.embed_model, rows)
             except UsageError:
                 raise
             except Exception as exc:  # noqa: BLE001 - any broken model; said, never swallowed
                 why = f"the query could not be embedded ({type(exc).__name__}: {exc})"
-        trace.warn(f"connected notes are in order rank: {why}")
+        query.trace.warn(f"connected notes are in order rank: {why}")
         return None
 
     def _context(
@@ -260,7 +245,7 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
         hits: Sequence[tuple[NodeWithScore, HitPlace | None]],
         vector: Vector | None,
         trace: Trace,
-    ) -> list[NodeWithScore]:
+    ) -> Nodes:
         places = [place for _, place in hits]
         compared = self.order == "context" and vector is not None
         # Only the places that a connected note may take are compared with the query.
@@ -271,7 +256,6 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
             places[: self.top_k] if self.max_connected else (),
             vector,
             direction=self.direction,
-            scope=self.scope,
             besides=besides,
             gate=self.gate if gated else 0.0,
         )
@@ -289,14 +273,14 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
             fill=self.fill,
         )
         trace.count(
-            STAGE,
+            self.stage,
             links=len(candidates) + sum(passed.values()),
             notes=len({candidate.path for candidate in candidates}),
             below_gate=below_gate,
             taken=len(taken),
             **passed,
         )
-        shown: list[NodeWithScore] = []
+        shown: Nodes = []
         for hit, place in (hits[at] for at in sources):
             # A hit of another index gets the role of a source, and the path of its note.
             if not is_light(hit.node) and "role" not in hit.node.metadata:
@@ -326,11 +310,14 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
 
 def _record(one: LinkedNote, order: Order, near_title: str, title: str) -> dict[str, Any]:
     """What the metadata of a connected note tell of its link; ``near_title`` is of its source."""
-
-    def rounded(value: float | None) -> float | None:
-        return None if value is None else round(value, 4)
-
     link = one.link
+    numbers = {
+        "sentence_similarity": one.sentence_similarity,
+        "target_similarity": one.target_similarity,
+        "repeats": one.repeats,
+        "score": one.score,
+        "bar": one.bar,
+    }
     return {
         "role": "connected",
         "linked_from": {
@@ -345,11 +332,7 @@ def _record(one: LinkedNote, order: Order, near_title: str, title: str) -> dict[
             "direction": "forward" if one.forward else "backward",
             "kind": link.kind,
             "hit_rank": one.hit_rank,
-            "sentence_similarity": rounded(one.sentence_similarity),
-            "target_similarity": rounded(one.target_similarity),
-            "repeats": one.repeats,
-            "score": rounded(one.score),
-            "bar": rounded(one.bar),
+            **{name: None if value is None else round(value, 4) for name, value in numbers.items()},
         },
     }
 

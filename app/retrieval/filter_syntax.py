@@ -14,7 +14,7 @@ from notehop.config.errors import QueryError
 from notehop.indexing.tokens.words import words_in_order
 
 if TYPE_CHECKING:
-    from llama_index.core.vector_stores import MetadataFilters
+    from llama_index.core.vector_stores import MetadataFilter, MetadataFilters
 
 Kind = Literal["tag", "path", "after", "before", "type", "property", "phrase"]
 
@@ -34,10 +34,8 @@ _BARE = re.compile(r"[^\s:/\"“”()][^\s\"“”()]*(?<![.,;?!])|/(?!/)[^\s\"�
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """One thing that a note, or for a phrase a passage, must have; ``negated``: must not have.
-
-    ``key`` is that of a property, empty for other kinds. ``value`` is as it was written.
-    """
+    """One thing that a note, or for a phrase a passage, must have, or if ``negated`` not: ``value`` as it
+    was written, of the property ``key``, which is empty for other kinds."""
 
     kind: Kind
     value: str
@@ -99,11 +97,8 @@ _WORD_LIKE = re.compile(r"[^\W\d_][^/@\\]*")
 
 @dataclass(frozen=True, slots=True)
 class ParsedQuery:
-    """What a query says: ``text`` is searched for in what ``conditions`` leave.
-
-    ``ignored`` are texts that look like filters and are none, for neither notehop nor the vault
-    knows their key, or no value stands right behind the colon.
-    """
+    """What a query says: ``text`` is searched for in what ``conditions`` leave. ``ignored`` look like
+    filters and are none: nobody knows their key, or no value stands right behind the colon."""
 
     text: str
     conditions: tuple[Condition, ...] = ()
@@ -156,11 +151,8 @@ def _bare(found: re.Match[str]) -> tuple[str, str]:
     bare = value.rstrip(".,;?!" if "(" in value else ".,;?!)")
     left = value[len(bare) :]
     # Within a query it is a sign of a glob, at its end that of a question.
-    if (
-        left[:1] == "?"
-        and found["key"].casefold() == "path"
-        and found.string[found.end() :].strip()
-    ):
+    goes_on = found.string[found.end() :].strip()
+    if left[:1] == "?" and found["key"].casefold() == "path" and goes_on:
         return bare + "?", left[1:]
     return bare, left
 
@@ -202,14 +194,9 @@ def of_fields(filters: Filters) -> Iterator[Condition]:
 
 
 def _conditions(fields: FilterFields, *, negated: bool) -> Iterator[Condition]:
-    values: dict[Kind, list[str]] = {
-        "tag": fields.tag,
-        "path": fields.path,
-        "after": [fields.after] if fields.after is not None else [],
-        "before": [fields.before] if fields.before is not None else [],
-        "type": fields.type,
-    }
-    for kind, several in values.items():
+    for kind in dict.fromkeys(KEYS.values()):
+        given = getattr(fields, kind)
+        several = [given] if isinstance(given, str) else given or ()
         yield from (Condition(kind, one, negated=negated) for one in several)
     for key, of_key in fields.properties.items():
         for value in of_key:
@@ -222,32 +209,31 @@ def _conditions(fields: FilterFields, *, negated: bool) -> Iterator[Condition]:
     yield from (Condition("phrase", one, negated=negated) for one in phrases)
 
 
-def check(query: BaseQuery, longest: int) -> None:
+MAX_QUERY_CHARS = 10_000  # of a query; a longer one is refused, not cut
+
+
+def check(query: BaseQuery) -> None:
     """Refuse a query that no index could answer, before one is opened.
 
-    :param longest: characters that it may have.
     :raises QueryError: as :func:`checked`, or if a date is none.
     """
-    text = checked(query.query, longest, query.filters)
+    text = checked(query.query, query.filters)
     plan(text, query.filters, lambda _: False, date.today(), literal=query.literal)
 
 
-def checked(text: str, longest: int, filters: Filters | None = None) -> str:
+def checked(text: str, filters: Filters | None = None) -> str:
     """Return the text of a query without white space around it, as text that can be encoded.
 
     A half of a surrogate pair, from a broken escape or from bytes that are no text, becomes ``?``.
 
-    :param longest: characters it may have.
     :param filters: those given beside it; a query that has any needs no text.
-    :raises QueryError: if it is empty or longer.
+    :raises QueryError: if it is empty, or longer than :data:`MAX_QUERY_CHARS`.
     """
     if not text.strip() and (filters is None or not any(of_fields(filters))):
         raise QueryError(EMPTY)
-    if len(text) > longest:
-        raise QueryError(
-            f"the query has {len(text):,} characters, and {longest:,} is the most; shorten it "
-            "(or raise retrieval.max_query_chars)"
-        )
+    if len(text) > MAX_QUERY_CHARS:
+        most = f"{MAX_QUERY_CHARS:,} is the most"
+        raise QueryError(f"the query has {len(text):,} characters, and {most}; shorten it")
     return text.strip().encode("utf-8", "replace").decode()
 
 
@@ -274,21 +260,20 @@ def fields_of(filters: MetadataFilters) -> dict[str, Any]:
     :raises QueryError: for what they cannot say; nothing is passed over.
     """
     found: dict[str, Any] = {}
-    for key, operator, value, negated in _one_by_one(filters, negated=False):
-        values = _listed(value)
+    for one in _joined(filters):
+        key, operator, value = one.key, one.operator.value, one.value
+        values = value if isinstance(value, list) else [] if value is None else [value]
         refused = _refused(f"{key} {operator} {value!r}")
         if key == "date":
             name = {">=": "after", "<": "before"}.get(operator)
-            if name is None or negated or name in found or len(values) != 1:
+            if name is None or name in found or len(values) != 1:
                 raise refused
             found[name] = str(values[0])
             continue
-        field = _FIELDS.get(key)
-        negated = negated != (operator in _NOT)
-        takes_any = negated or field in ONE_OF
+        field, negated = _FIELDS.get(key), operator in _NOT
         if operator not in _ALL + _ANY or not values:
             raise refused
-        if len(values) > 1 and takes_any != (operator in _ANY):
+        if len(values) > 1 and (negated or field in ONE_OF) != (operator in _ANY):
             raise refused
         into = found.setdefault("not", {}) if negated else found
         if field is None:
@@ -300,38 +285,23 @@ def fields_of(filters: MetadataFilters) -> dict[str, Any]:
     return found
 
 
-def _one_by_one(filters: MetadataFilters, *, negated: bool) -> Iterator[tuple[str, str, Any, bool]]:
-    """Key, operator and value of each filter, and whether it is turned round."""
+def _joined(filters: MetadataFilters) -> Iterator[MetadataFilter]:
+    """Each filter; all of them have to be met."""
     from llama_index.core.vector_stores import MetadataFilter
 
-    parts, condition = filters.filters, filters.condition or "and"
-    if condition == "or" and len(parts) > 1:
-        plain = [one for one in parts if isinstance(one, MetadataFilter)]
-        fields = {_FIELDS.get(one.key, "") for one in plain}
-        straight = all(one.operator in _ALL + _ANY and one.operator not in _NOT for one in plain)
-        readable = len(plain) == len(parts) and len(fields) == 1 and fields <= ONE_OF
-        if negated or not straight or not readable:
-            raise _refused("or")
-        yield fields.pop(), "in", [value for one in plain for value in _listed(one.value)], False
-        return
-    turned = condition == "not"
-    if (turned and negated) or ((turned or negated) and len(parts) > 1):
-        raise _refused("not")
-    for one in parts:
+    condition = filters.condition or "and"
+    if condition == "not" or (condition == "or" and len(filters.filters) > 1):
+        raise _refused(condition)
+    for one in filters.filters:
         if isinstance(one, MetadataFilter):
-            yield one.key, one.operator.value, one.value, negated or turned
+            yield one
         else:
-            yield from _one_by_one(one, negated=negated or turned)
-
-
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [] if value is None else [value]
+            yield from _joined(one)
 
 
 def _refused(said: str) -> QueryError:
     return QueryError(
         f"the metadata filter `{said}` cannot be read; read are ==, !=, in, nin, any, all and "
         "contains with a value (any of several paths or types, of which a note has one, and all of "
-        "several tags or values), and `date` once with >= and once with <, joined by `and`; `or` "
-        "between paths and between types; `not` around one"
+        "several tags or values), and `date` once with >= and once with <, joined by `and`"
     )

@@ -15,7 +15,7 @@ from typing import TypeAlias
 from notehop.app.models import Filters
 from notehop.app.retrieval.filter_syntax import ONE_OF, Condition, day_of, plan
 from notehop.indexing.graph.files import fold
-from notehop.indexing.shown import counted, on_one_line
+from notehop.indexing.shown import on_one_line
 from notehop.indexing.stores.labels import (
     TAG,
     TYPE,
@@ -51,10 +51,8 @@ _SAID = ("title", "aliases", "h1", "h2", "h3", "content")
 
 @dataclass(frozen=True, slots=True)
 class Notes:
-    """The notes that filters leave: those of ``only`` (None is all) that are not in ``without``.
-
-    ``hidden`` are those of ``without`` that a tag or path keeps out.
-    """
+    """The notes that filters leave: those of ``only`` (None is all) that are not in ``without``, of
+    which a tag or path keeps out those that are ``hidden``."""
 
     only: Paths | None
     without: Paths
@@ -117,22 +115,20 @@ def chunks_left(
             # Only chunks that hold all its words have to be read.
             holding = chain.from_iterable(view.lexical.holding(tokens, field) for field in _SAID)
             said = view.catalog.said_in(left.intersection(holding))
-            saying = {
+            saying = frozenset(
                 one
                 for one, parts in said.items()
                 if any(phrase in joined_words(part) for part in parts)
-            }
-            left = left - saying if condition.negated else frozenset(saying)
+            )
+            left = left - saying if condition.negated else saying
     return left
 
 
 @dataclass(frozen=True, slots=True)
 class Narrowed:
-    """A query without its filters, and what they leave.
-
-    ``allowed`` is None where there are no filters. ``lists`` tells that there is no word to search
-    for: the newest notes are wanted. ``said`` are the filters as they are written in a query.
-    """
+    """A query without its filters, and what they leave: ``allowed`` is None where there are none.
+    ``lists``: there is no word to search for, the newest notes are wanted. ``said`` are the filters as
+    they are written in a query."""
 
     text: str
     notes: Notes
@@ -158,7 +154,6 @@ def narrow(
 ) -> Narrowed:
     """Read the filters of a query, in its text and apart, and find the chunks they leave.
 
-    :param stands: whether any of some notes is there still: no other is named in a warning.
     :param literal: whether the text holds no filters, whatever it looks like.
     :raises QueryError: if there is neither text nor filter, or a date is none.
     """
@@ -173,7 +168,7 @@ def narrow(
         key, _, value = text.lstrip("-").partition(":")
         why = "write the value right after the colon, without a blank"
         if value:
-            why = f"no note has the property {key} ({_keys(labels, stands)})"
+            why = f"no note has the property {key} ({_keys(key, labels, stands)})"
         warnings.append(f"{on_one_line(text)} was searched for as text: {why}")
     warnings += [
         f"filters.phrases: {phrase!r} holds no word and narrows nothing; it was left out"
@@ -197,9 +192,8 @@ def narrow(
     )
 
 
-NAMED = 5  # tags, folders or values that are named instead of one that is not there
+NAMED = 5  # tags, folders, keys or values that are named instead of one that is not there
 LOOKED_AT = 24  # notes of a name that are held against the files
-KEYS_NAMED = 15  # keys of front matter that are named
 
 _UNMET = {
     "tag": "no note has this tag",
@@ -222,10 +216,10 @@ def unmet(
         if len(paths) > LOOKED_AT or stands(paths):
             continue
         why = "no note is of that time"
-        if one.kind == "property" and not _has(one.key, labels, stands):
-            why = f"no note has this property; {_keys(labels, stands)}"
+        if one.kind == "property" and not stands(_some_with(one.key, labels)):
+            why = f"no note has this property; {_keys(one.key, labels, stands)}"
         elif one.kind in _UNMET:
-            names = ", ".join(map(on_one_line, _instead(one, labels, stands)))
+            names = _instead(one, labels, stands)
             why = _UNMET[one.kind] + (f"; there are: {names}" if names else ", or any")
             if one.kind == "property":
                 why += "; to search for the words, put them in quotes"
@@ -237,27 +231,22 @@ def why_nothing(
     conditions: Sequence[Condition], view: Snapshot, tokenizer: Tokenizer, today: date
 ) -> list[str]:
     """Say why nothing is left, as far as :func:`unmet` does not."""
+    phrases = [one for one in conditions if one.kind == "phrase"]
     said = [
         f"{on_one_line(str(one))}: no passage is left by this alone"
         + ("" if one.negated else "; without the quotes its words are searched for")
-        for one in conditions
-        if one.kind == "phrase" and not chunks_left(EVERY_NOTE, [one], view, tokenizer)
+        for one in phrases
+        if not chunks_left(EVERY_NOTE, [one], view, tokenizer)
     ]
-    if said:
-        return said
-    for one in conditions:
-        count = ""
-        if one.kind != "phrase":
-            notes = notes_of(one, view.labels, today)
-            if not notes and not one.negated:
-                return []
-            count = f" ({counted(len(notes), 'note')})"
-        said.append(on_one_line(str(one)) + count)
-    return [f"nothing meets all filters; alone they name: {', '.join(said)}"]
+    others = [one for one in conditions if one not in phrases and not one.negated]
+    if not said and all(notes_of(one, view.labels, today) for one in others):
+        named = ", ".join(on_one_line(str(one)) for one in conditions)
+        said = [f"nothing meets all filters together: {named}"]
+    return said
 
 
-def _instead(condition: Condition, labels: NoteLabels, stands: Stands) -> list[str]:
-    """What of the kind is there: spelt like it, holding it or ending alike first, then the most used."""
+def _instead(condition: Condition, labels: NoteLabels, stands: Stands) -> str:
+    """What of the kind of a condition is there."""
     known: Mapping[str, int]
     having: Callable[[str], Paths]
     if condition.kind == "path":
@@ -270,34 +259,31 @@ def _instead(condition: Condition, labels: NoteLabels, stands: Stands) -> list[s
         names = {"tag": TAG, "type": TYPE}
         label = names.get(condition.kind) or property_label(condition.key)
         known, having = labels.values(label), partial(labels.having, label)
-    folded = {fold(one): one for one in sorted(known) if one and not one.startswith("[[")}
-    asked = fold(condition.value).strip("#/ ")
-    alike = [one for one in folded if basename(one) == basename(asked)]
+    often = sorted(known, key=lambda one: (-known[one], one))
+    return _nearest(condition.value, often, lambda one: stands(sorted(having(one))[:LOOKED_AT]))
+
+
+def _nearest(asked: str, often: Sequence[str], is_there: Callable[[str], bool]) -> str:
+    """Those of the names that are like one: ending alike, spelt like it or holding it first, then in
+    their order."""
+    folded = {fold(one): one for one in reversed(often) if one and not one.startswith("[[")}
+    asked = fold(asked).strip("#/ ")
+    alike = [one for one in sorted(folded) if basename(one) == basename(asked)]
     alike += get_close_matches(asked, folded, n=LOOKED_AT, cutoff=0.6)
-    alike += [one for one in folded if asked and asked in one]
-    often = sorted(folded, key=lambda one: (-known[folded[one]], one))
-    first = list(dict.fromkeys([*alike, *often]))[:LOOKED_AT]
-    return list(islice((folded[one] for one in first if _any(having(folded[one]), stands)), NAMED))
+    alike += [one for one in sorted(folded) if asked and asked in one]
+    first = list(dict.fromkeys([*(folded[one] for one in alike), *reversed(folded.values())]))
+    return ", ".join(map(on_one_line, islice(filter(is_there, first[:LOOKED_AT]), NAMED)))
 
 
-def _any(paths: Iterable[str], stands: Stands) -> bool:
-    return stands(sorted(paths)[:LOOKED_AT])
-
-
-def _has(key: str, labels: NoteLabels, stands: Stands) -> bool:
-    """Whether a note still has a property, by its first values."""
+def _some_with(key: str, labels: NoteLabels) -> list[str]:
+    """Some of the notes that have a property, by its first values."""
     name = property_label(key)
     values = islice(labels.values(name), LOOKED_AT)
-    held = (islice(labels.having(name, value), LOOKED_AT) for value in values)
-    return _any(chain.from_iterable(held), stands)
+    held = chain.from_iterable(islice(labels.having(name, one), LOOKED_AT) for one in values)
+    return sorted(held)[:LOOKED_AT]
 
 
-def _keys(labels: NoteLabels, stands: Stands) -> str:
-    every = labels.keys()
-    keys = [key for key in every[: 2 * KEYS_NAMED] if _has(key, labels, stands)][:KEYS_NAMED]
-    if not keys:
-        return "no note has any"
-    more = len(every) - KEYS_NAMED
-    return f"there are: {', '.join(map(on_one_line, keys))}" + (
-        f" and {more} more" if more > 0 else ""
-    )
+def _keys(asked: str, labels: NoteLabels, stands: Stands) -> str:
+    """The keys of properties that are like one."""
+    near = _nearest(asked, labels.keys(), lambda key: stands(_some_with(key, labels)))
+    return f"there are: {near}" if near else "no note has any"

@@ -7,34 +7,34 @@ import re
 import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from llama_index.core.bridge.pydantic import Field
-from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle
+from llama_index.core.schema import MetadataMode, NodeWithScore
 
 from notehop.app.retrieval.nodes import (
     HitPlace,
-    VaultPostprocessor,
     is_light,
     noted,
     places_of,
     to_node,
 )
-from notehop.app.retrieval.trace import Trace, TracedQuery, trace_of, view_for
+from notehop.app.retrieval.trace import Nodes, Trace, TracedQuery, VaultPostprocessor
 from notehop.indexing.graph.files import is_pdf
+from notehop.indexing.nodes.chunker import Headings, stripped_span
 from notehop.indexing.shown import counted, on_one_line
 from notehop.indexing.stores.model import ChunkId, ChunkRow, LinkRow, NoteRow
 from notehop.indexing.stores.reader import Snapshot
-from notehop.indexing.vault.model import CommentLinks
+from notehop.indexing.vault.model import CommentLinks, Lines, Note
 from notehop.indexing.vault.opening import open_below
-from notehop.indexing.vault.plain import words_of
+from notehop.indexing.vault.plain import plain_map, words_of
+from notehop.indexing.vault.properties import BETWEEN, property_texts
 
 if TYPE_CHECKING:
-    from notehop.indexing.vault.model import Note
-
     _Forwarding = Snapshot
 else:
     _Forwarding = object
@@ -53,27 +53,17 @@ class Look:
     ) -> None:
         self.note, self.there, self.nameable = note, there, nameable
         if note is not None:
-            from notehop.indexing.nodes.chunker import Headings
-            from notehop.indexing.vault.model import Lines
-            from notehop.indexing.vault.plain import plain_map
-            from notehop.indexing.vault.properties import property_texts
-
             self._plain = plain_map(note, note.body_start, len(note.text))
             self._properties = property_texts(note, False, len(note.text))
-            self._headings = Headings(note)
-            self._lines = Lines(note.text)
+            self._headings, self._lines = Headings(note), Lines(note.text)
 
     def chunk(self, row: ChunkRow) -> ChunkRow | None:
-        """The chunk with the lines and headings it has now; None if its text is not there.
-
-        Where the text stands more than once, it is the place under the same headings, then the
-        nearest one. A chunk without text, of a note that had none, shows nothing and is kept.
-        Properties are there as long as they say the same.
-        """
+        """The chunk with the lines and headings it has now; None if its text is not there. Of several
+        places it is the one under the same headings, then the nearest."""
         if self.note is None:
             return row if self.there else None
         return min(
-            self._places(row, self.note.text),
+            self._places(row, self.note),
             key=lambda one: (
                 one.heading_path != row.heading_path,
                 abs(one.first_line - row.first_line),
@@ -81,13 +71,11 @@ class Look:
             default=None,
         )
 
-    def _places(self, row: ChunkRow, written: str) -> Iterator[ChunkRow]:
+    def _places(self, row: ChunkRow, note: Note) -> Iterator[ChunkRow]:
         """The chunk at each place where its text stands, not as a part of longer words."""
-        from notehop.indexing.nodes.chunker import stripped_span
-        from notehop.indexing.vault.properties import BETWEEN
-
         if not row.text:
-            last = written.rstrip().count("\n") + 1
+            # It only stands for a note that had no text.
+            last = note.text.rstrip().count("\n") + 1
             yield replace(row, heading_path=(), first_line=1, last_line=last)
             return
         if row.kind == "properties":
@@ -106,7 +94,7 @@ class Look:
             )
             start, end = map(self._plain.to_raw, ends)
             if not cut and start is not None and end is not None:
-                first, last = stripped_span(written, start, end)
+                first, last = stripped_span(note.text, start, end)
                 yield replace(
                     row,
                     heading_path=self._headings.path(start, end),
@@ -150,12 +138,9 @@ _KEPT_OUT = Look(there=False, nameable=False)
 
 
 class CurrentView(_Forwarding):
-    """A generation of the index for one query, held against the files.
-
-    Ranking is that of the index. Chunks, notes and the links of notes are given only as far as they
-    stand in the files, with the lines, headings and titles they have there; links *to* a note as they
-    were indexed. Each note that is asked for takes one look at its file.
-    """
+    """A generation of the index for one query: chunks, notes and the links of notes are given only as
+    far as they stand in the files, with the lines, headings and titles they have there; all else, links
+    *to* a note too, as it was indexed. Each note that is asked for takes one look at its file."""
 
     def __init__(
         self, view: Snapshot, vault: Path, max_note_bytes: int, comment_links: CommentLinks
@@ -216,8 +201,7 @@ class CurrentView(_Forwarding):
             self._warned = warning
 
     def warning(self, remedy: Callable[[], str]) -> str | None:
-        """What the reply has to say of all this, on one line, with what is done about it; None for
-        nothing."""
+        """What the reply has to say of all this, on one line; None for nothing."""
         if self._missing:
             return (
                 "the vault is not there (is its disk mounted?), so this is what the index holds of "
@@ -245,11 +229,8 @@ class CurrentView(_Forwarding):
         return {path: self.look(rows[path]) if path in rows else _GONE for path in distinct}
 
     def look(self, row: NoteRow, *, read: bool = True) -> Look:
-        """Compare a note's file with its row: by size and time, else by what it holds.
-
-        :param read: whether it is worth reading; a file that would have to be, and is not, counts
-            as if nothing of it were there.
-        """
+        """Compare a note's file with its row: by size and time, else by what it holds. Where it is not
+        worth reading (``read``), a file that would have to be counts as gone."""
         if self._missing:
             return _SAME
         known = self._looks.get(row.path) or self._looked(row)
@@ -273,11 +254,8 @@ class CurrentView(_Forwarding):
         except (FileNotFoundError, NotADirectoryError):
             if not self._there:
                 # Where a disk is not mounted, the folder is gone or empty.
-                try:
-                    with os.scandir(self._root) as entries:
-                        self._there = next(entries, None) is not None
-                except OSError:
-                    pass
+                with suppress(OSError), os.scandir(self._root) as entries:
+                    self._there = next(entries, None) is not None
                 self._missing = not self._there
             return _SAME if self._missing else _GONE
         except OSError:
@@ -326,20 +304,17 @@ class CurrentView(_Forwarding):
             return _GONE
 
 
-STAGE = "current"  # the name of this stage in a query's trace
-
-
 class FreshnessPostprocessor(VaultPostprocessor):
     """Drops the hits whose text does not stand in the vault's files any more, and says so.
 
-    Each note among the hits takes one look at its file. A passage of a note that changed stays if it
-    still stands there, with the lines, headings and title it has now. A connected note stays if its
-    link does as well. Hits of other indexes are held against the file of their note, where their
-    metadata name one (see :func:`notehop.app.retrieval.nodes.places_of`). Put it behind the retriever,
+    A passage of a note that changed stays if it still stands there, with the lines, headings and title
+    it has now; a connected note if its link does as well. Hits of other indexes are held against the
+    file of their note (see :func:`notehop.app.retrieval.nodes.places_of`). Put it behind the retriever,
     and hand it to :class:`ConnectedNotesPostprocessor` as ``fresh``.
     """
 
-    view: Any = Field(exclude=True, description="A ViewSource: the index.")
+    stage = "current"
+
     vault: Path = Field(description="The folder of the notes.")
     max_note_bytes: int = Field(default=2_000_000, ge=1, description="Larger files are no notes.")
     comment_links: CommentLinks = Field(default="inline", description="As the index was made.")
@@ -354,60 +329,52 @@ class FreshnessPostprocessor(VaultPostprocessor):
     places: int = Field(
         default=sys.maxsize,
         ge=0,
-        description="Hits that may be shown: behind them no file is read.",
-    )
-    told: int = Field(
-        default=sys.maxsize, ge=0, description="Hits behind which nothing dropped is worth a word."
+        description="Hits that may be shown: behind them no file is read, and nothing that is "
+        "dropped is worth a word.",
     )
     each_note: bool = Field(default=False, description="Keep the first hit of each note only.")
 
-    def held(self, view: Snapshot, query: QueryBundle | None = None) -> CurrentView:
+    def held(self, view: Snapshot, query: TracedQuery | None = None) -> CurrentView:
         """Return a view as far as it stands in the files now: one for all stages of a query."""
-        known = query.current if isinstance(query, TracedQuery) else None
+        known = None if query is None else query.current
         if known is not None and known.indexed is view:
             return known
         now = CurrentView(view, self.vault, self.max_note_bytes, self.comment_links)
-        if isinstance(query, TracedQuery):
+        if query is not None:
             query.current = now
         return now
 
-    def _postprocess_nodes(
-        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
-    ) -> list[NodeWithScore]:
-        trace = trace_of(query_bundle)
-        with trace.timed(STAGE):
-            view = view_for(query_bundle, self.view)
-            now = self.held(view, query_bundle)
-            places = places_of(view, nodes)
-            rows = view.notes_at(place.path for place in places if place is not None)
-            found: list[NodeWithScore] = []
-            notes: set[str] = set()
-            dropped = 0
-            for hit, place in zip(nodes, places, strict=True):
-                if len(found) == self.top_n:
-                    break
-                if self.each_note and (place is None or place.path in notes):
-                    continue
-                kept: NodeWithScore | None = hit
-                if place is not None:
-                    own = place.chunk_id == hit.node.node_id
-                    look = now.look(rows[place.path], read=not own or len(found) < self.places)
-                    kept = self._now(hit, place, look, now, not own or len(found) < self.told)
-                if kept is None:
-                    dropped += 1
-                else:
-                    found.append(kept)
-                    notes.add("" if place is None else place.path)
-            now.tell(trace, self.remedy)
-            if dropped:
-                trace.count(STAGE, left_out=dropped)
+    def process(self, hits: Nodes, query: TracedQuery, view: Snapshot) -> Nodes:
+        now = self.held(view, query)
+        places = places_of(view, hits)
+        rows = view.notes_at(place.path for place in places if place is not None)
+        found: Nodes = []
+        notes: set[str] = set()
+        dropped = 0
+        for hit, place in zip(hits, places, strict=True):
+            if len(found) == self.top_n:
+                break
+            if self.each_note and (place is None or place.path in notes):
+                continue
+            kept: NodeWithScore | None = hit
+            if place is not None:
+                shown = place.chunk_id != hit.node.node_id or len(found) < self.places
+                look = now.look(rows[place.path], read=shown)
+                kept = self._now(hit, place, look, now, shown)
+            if kept is None:
+                dropped += 1
+            else:
+                found.append(kept)
+                notes.add("" if place is None else place.path)
+        now.tell(query.trace, self.remedy)
+        if dropped:
+            query.trace.count(self.stage, left_out=dropped)
         return found
 
     def _now(
         self, hit: NodeWithScore, place: HitPlace, look: Look, now: CurrentView, told: bool
     ) -> NodeWithScore | None:
-        """A hit as its text stands in the file of its note; None where it does not, which counts as
-        left out if it is to be ``told``."""
+        """A hit as its text stands in its note's file; None, which counts if ``told``, if it does not."""
         id_ = hit.node.node_id
         own = place.chunk_id == id_
         stands = look.there

@@ -16,9 +16,9 @@ from llama_index.core.retrievers.fusion_retriever import FUSION_MODES
 from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
 
 from notehop.app.retrieval.intents import DECIDED_BY
-from notehop.app.retrieval.nodes import Hits, ThreadedRetriever, fill, light_node, noted
+from notehop.app.retrieval.nodes import Hits, fill, light_node, noted
 from notehop.app.retrieval.retrievers import SignalRetriever
-from notehop.app.retrieval.trace import TracedQuery, trace_of, traced, view_for
+from notehop.app.retrieval.trace import ThreadedRetriever, TracedQuery, trace_of, traced, view_for
 from notehop.config.errors import UsageError
 from notehop.indexing.stores.model import ChunkId
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import logging
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import Literal
 
 from llama_index.core.bridge.pydantic import BaseModel, Field
@@ -28,7 +27,6 @@ from notehop.app.retrieval.nodes import (
     NONE_KNOWN,
     HitPlace,
     Hits,
-    ThreadedRetriever,
     Vector,
     below,
     fill,
@@ -37,7 +35,7 @@ from notehop.app.retrieval.nodes import (
     places_of,
 )
 from notehop.app.retrieval.retrievers import known_vector
-from notehop.app.retrieval.trace import ViewSource, trace_of, traced, view_for
+from notehop.app.retrieval.trace import ThreadedRetriever, ViewSource, trace_of, traced, view_for
 from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.stores.reader import Snapshot
 
@@ -47,16 +45,12 @@ RRF_K = 10
 """Rank offset of the ranking of neighbours: there are tens of them, as of connected notes."""
 
 VOTE = 0.25
-"""Weight of that ranking among the signals. So little moves no first hit, and brings more of the
-notes sought into the first ten on every set we have; with 0.5 first hits are lost
-(docs/decisions/ranking.md)."""
+"""Weight of that ranking among the signals: with 0.5 first hits are lost (docs/decisions/ranking.md)."""
 
 
 class Expansion(BaseModel, frozen=True):
-    """How far and how wide to look around the best notes.
-
-    ``notes`` is how many neighbours join at most (0 switches expansion off), ``depth`` how many
-    links away they may be (1 or 2), ``seeds`` around how many of the best notes to look.
+    """How many neighbours join at most (0: none), how many links away they may be, and around how many
+    of the best notes.
 
     :raises ValueError: if a number is out of range.
     """
@@ -66,53 +60,33 @@ class Expansion(BaseModel, frozen=True):
     seeds: int = Field(default=5, ge=1)
 
 
-PRESETS: Mapping[str, Expansion] = MappingProxyType(
-    {
-        "off": Expansion(notes=0),
-        "conservative": Expansion(notes=10),
-        "balanced": Expansion(notes=15),
-        "aggressive": Expansion(notes=20, depth=2),
-    }
-)
-
-
-def preset(name: str) -> Expansion:
-    """Return the expansion of that name.
-
-    :raises ValueError: if there is none; the message lists those there are.
-    """
-    if name not in PRESETS:
-        raise ValueError(f"no expansion {name!r}; choose: {', '.join(PRESETS)}")
-    return PRESETS[name]
+PRESETS = {
+    "off": Expansion(notes=0),
+    "conservative": Expansion(notes=10),
+    "balanced": Expansion(notes=15),
+    "aggressive": Expansion(notes=20, depth=2),
+}
 
 
 @dataclass(frozen=True, slots=True)
-class Neighbour:
+class Neighbour(LinkedNote):
     """A note near the best ones: its best link, and the chunk it joins by.
 
-    ``edges`` counts the links that led to it; ``hit_rank`` is that of the best note it hangs on,
-    from 1, and ``depth`` how many links away that is, 1 or 2. ``weight`` is PageRank x ln(1 + edges)
-    x recency, less at depth 2. ``score`` is what its four rankings come to.
+    ``hit_rank`` is that of the best note it hangs on, ``depth`` how many links away that is. ``edges``
+    counts the links that led to it; ``weight`` is PageRank x ln(1 + edges) x recency, less at depth 2.
     """
 
-    linked: LinkedNote
-    chunk_id: ChunkId
-    hit_rank: int
-    depth: int
-    edges: int
-    weight: float
-    score: float = 0.0
+    depth: int = 1
+    edges: int = 1
+    weight: float = 0.0
+    votes: float = 0.0
 
+    @property
     def record(self) -> dict[str, object]:
         """What a hit's metadata tell of how it came to be one."""
-        return {
-            "path": self.linked.link.path,
-            "line": self.linked.link.line,
-            "way": "forward" if self.linked.forward else "backward",
-            "depth": self.depth,
-            "edges": self.edges,
-            "weight": self.weight,
-        }
+        way = "forward" if self.forward else "backward"
+        where = {"path": self.link.path, "line": self.link.line, "way": way}
+        return {**where, "depth": self.depth, "edges": self.edges, "weight": self.weight}
 
 
 def neighbours_of(
@@ -122,11 +96,8 @@ def neighbours_of(
     expansion: Expansion,
     now: float,
 ) -> list[Neighbour]:
-    """Return the notes around the seeds, best first, ties as their links stand.
-
-    A link to a heading or block brings the chunk it names, a link without one the target's chunk
-    that is nearest to the query, a backlink the chunk that holds it. Of several links to a note the
-    first whose sentence is nearest counts.
+    """Return the notes around the seeds, best first, ties as their links stand. Of several links to a
+    note the first whose sentence is nearest counts.
 
     :param seeds: the best notes, each by its best chunk.
     :param query: the query's vector; None leaves likeness out.
@@ -137,7 +108,7 @@ def neighbours_of(
     roots = {seed.path: rank for rank, seed in enumerate(seeds, start=1)}
     for depth in range(1, expansion.depth + 1):
         links: dict[str, list[LinkedNote]] = {}
-        for one in linked_candidates(view, ring, query, direction="both", scope="note")[0]:
+        for one in linked_candidates(view, ring, query, direction="both")[0]:
             if one.path not in roots and one.path not in found:
                 links.setdefault(one.path, []).append(one)
         notes = view.notes_at(links)
@@ -150,18 +121,22 @@ def neighbours_of(
             best = max(several, key=lambda one: one.sentence_similarity or 0.0)
             joined.append(
                 Neighbour(
-                    linked=best,
-                    chunk_id=_chunk(view, best, query),
-                    hit_rank=min(roots[one] for one in near),
+                    path,
+                    _chunk(view, best, query),
+                    best.link,
+                    min(roots[one] for one in near),
+                    best.forward,
+                    best.sentence_similarity,
+                    best.target_similarity,
                     depth=depth,
                     edges=len(several),
                     weight=weight * DECAY ** (depth - 1),
                 )
             )
-        found |= {one.linked.path: one for one in joined}
+        found |= {one.path: one for one in joined}
         walked = _ranked(joined)[: expansion.notes]
-        roots |= {one.linked.path: one.hit_rank for one in walked}
-        ring = [HitPlace(one.linked.path, one.chunk_id) for one in walked]
+        roots |= {one.path: one.hit_rank for one in walked}
+        ring = [HitPlace(one.path, one.chunk_id) for one in walked]
     return _ranked(list(found.values()))
 
 
@@ -176,23 +151,19 @@ def _chunk(view: Snapshot, candidate: LinkedNote, query: Vector | None) -> Chunk
 
 
 def _ranked(neighbours: Sequence[Neighbour]) -> list[Neighbour]:
-    """Return the neighbours with their scores, best first; ties as they come.
-
-    Four rankings are fused by reciprocal rank: the rank of the hit, the likeness of the sentence,
-    the likeness of the note, and the weight. PageRank and its kin alone bring what everything links
-    to; what the link was about brings what was asked for. A neighbour two links away gets half.
-    """
+    """Return the neighbours with their votes, best first; ties as they come. Four rankings are fused by
+    reciprocal rank: PageRank and its kin alone bring what everything links to."""
     rankings = (
         [one.hit_rank for one in neighbours],
-        ranks_of(one.linked.sentence_similarity for one in neighbours),
-        ranks_of(one.linked.target_similarity for one in neighbours),
+        ranks_of(one.sentence_similarity for one in neighbours),
+        ranks_of(one.target_similarity for one in neighbours),
         ranks_of(one.weight for one in neighbours),
     )
     scored: list[Neighbour] = []
     for one, *ranks in zip(neighbours, *rankings, strict=True):
         votes = math.fsum(1.0 / (RRF_K + rank) for rank in ranks if rank is not None)
-        scored.append(replace(one, score=votes * DECAY ** (one.depth - 1)))
-    return sorted(scored, key=lambda one: -one.score)
+        scored.append(replace(one, votes=votes * DECAY ** (one.depth - 1)))
+    return sorted(scored, key=lambda one: -one.votes)
 
 
 EXPANDED = "expanded_from"  # what the metadata of a hit hold that no signal found by itself
@@ -207,8 +178,7 @@ class GraphEnhancedRetriever(ThreadedRetriever):
     Around a :class:`WeightedFusionRetriever` the neighbours are scored by its signals like all
     candidates, and their own ranking has a vote of ``weight``: they stand where the votes put them.
     Around any other retriever they stand below its hits. Hits that only a link brought carry
-    ``metadata["expanded_from"]``; the query's trace counts seeds, neighbours, those that were
-    candidates already, and those added.
+    ``metadata["expanded_from"]``.
     """
 
     def __init__(
@@ -253,7 +223,7 @@ class GraphEnhancedRetriever(ThreadedRetriever):
             asked, known = True, set(candidates)
             joining = self._joining(query, candidates)
             new.update((one.chunk_id, one) for one in joining if one.chunk_id not in known)
-            return [(one.chunk_id, one.score) for one in joining]
+            return [(one.chunk_id, one.votes) for one in joining]
 
         before, query.expand = query.expand, (find, self._weight)
         try:
@@ -262,7 +232,7 @@ class GraphEnhancedRetriever(ThreadedRetriever):
             query.expand = before
         if asked:
             return [
-                NodeWithScore(node=noted(hit.node, **{EXPANDED: link.record()}), score=hit.score)
+                NodeWithScore(node=noted(hit.node, **{EXPANDED: link.record}), score=hit.score)
                 if (link := new.get(hit.node.node_id))
                 else hit
                 for hit in hits
@@ -278,12 +248,12 @@ class GraphEnhancedRetriever(ThreadedRetriever):
             for hit, place in zip(hits, places, strict=True)
             if place is not None and place.chunk_id != hit.node.node_id
         }
-        added = [one for one in new.values() if one.linked.path not in foreign]
+        added = [one for one in new.values() if one.path not in foreign]
         lowest = min((hit.score or 0.0 for hit in hits), default=0.0)
         more: list[NodeWithScore] = []
         for rank, one in enumerate(added, start=1):
-            signals = {EXPANSION: {"rank": rank, "score": one.score, "weight": None}}
-            node = light_node(one.chunk_id, signals=signals, **{EXPANDED: one.record()})
+            signals = {EXPANSION: {"rank": rank, "score": one.votes, "weight": None}}
+            node = light_node(one.chunk_id, signals=signals, **{EXPANDED: one.record})
             score = below(lowest, rank, len(added))
             more.append(NodeWithScore(node=node, score=score))
         return hits + (fill(more, view) if self._with_text else more)

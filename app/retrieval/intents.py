@@ -25,8 +25,8 @@ _WORD = re.compile(r"[^ ']+")
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A phrase that tells an intent, or asks for themes; ``example`` is a query that it takes, ``about``
-    what stands there in the hole."""
+    """A phrase that tells an intent, or asks for themes, and a query that it takes, with what stands
+    there in the hole."""
 
     intent: Intent
     language: str
@@ -73,10 +73,8 @@ Named = Callable[[Collection[str]], Collection[str]]
 
 @dataclass(frozen=True, slots=True)
 class IntentReading:
-    """What a query is after, and what about: ``about`` is its text where no rule took it.
-
-    ``rule`` is the one that took it, None where none did or the intent was named.
-    """
+    """What a query is after, and what about: its text where no rule took it. ``rule`` is None where none
+    did or the intent was named."""
 
     intent: Intent
     about: str
@@ -111,10 +109,7 @@ def about(text: str, intent: Intent) -> IntentReading:
 
 
 def asks_for_themes(text: str) -> str | None:
-    """What themes of a question are asked for: a subject, or the empty text for all themes.
-
-    :returns: None for a question that no rule takes.
-    """
+    """What themes a question asks for: a subject, or the empty text for all; None if it asks for none."""
     return next((said for _, said in taken_by([rule.phrase for rule in THEME_RULES], text)), None)
 
 
@@ -153,8 +148,8 @@ def taken_by(phrases: Sequence[str], text: str) -> Iterator[tuple[int, str]]:
     """The phrases that take a whole text, by their place, and what stands in the hole, if any.
 
     A text that is too long for a question about one thing is none, nor is what holds a rule of
-    dashes: a pattern tries every way to share the blanks of a long run among its words. Compiled are
-    only phrases whose words stand in the text: to compile all took longer than to open an index.
+    dashes: a pattern tries every way to share its blanks. Compiled are only phrases whose words stand
+    in the text: to compile all took longer than to open an index.
     """
     plain = unicodedata.normalize("NFC", " ".join(text.split())).strip(EDGES)
     if not plain or len(plain.split()) > MOST_WORDS:
@@ -204,26 +199,19 @@ def _either(part: str) -> list[str]:
     return [flat(one).strip() for one in part.strip("()[]").split("|")]
 
 
-DECIDED_BY = "decided_by"
-"""What the metadata of a hit hold whose place signals decided: their names."""
-
+DECIDED_BY = "decided_by"  # in the metadata of a hit: the signals that decided its place
 DECIDING: Mapping[str, frozenset[str]] = {"status": frozenset({"subject", "recent"})}
-"""Intent -> the signals that decide in it, however little the text of what they bring resembles the
-question."""
+"""Intent -> the signals that decide in it, however little what they bring resembles the question."""
 
 
 def weigh(
     text: str, settings: Settings, intent: Intent, language: str
 ) -> tuple[dict[str, float], list[str]]:
-    """Return the weight of each signal for a query, 0 or more, as its intent and language change those
-    of the settings; and in words what its language changed.
+    """Return the weight of each signal for a query, 0 or more, as its intent and language, or that of the
+    notes where it leaves it open, change those of the settings; and in words what language changed.
 
     A model that does not read a language ranks by the names and numbers in it: as an equal, it
     would drag down what the words find (docs/decisions/words.md has the measurement).
-
-    :param text: the query without its filters; where its words leave its language open, it is that
-        of the notes.
-    :param language: of the notes, as the index was built for it.
     """
     retrieval = settings.retrieval
     weights = retrieval.weights.model_dump()

@@ -19,27 +19,21 @@ from notehop.indexing.stores.served.chroma_vectors import ChunkVectors
 Direction = Literal["forward", "backward", "both"]
 """Along the links a note holds, along those that lead to it, or both."""
 
-Scope = Literal["chunk", "note"]
-"""``chunk``: the links in the source's own chunk and the properties of its note; ``note``: after
-those, the links elsewhere in its note as well."""
-
 ALIKE = 0.5
-"""Share of their words (Jaccard) that two sentences with a link to the same note have in common
-when they say much the same."""
+"""Share of their words (Jaccard) that two sentences have in common when they say much the same."""
 
 _WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
 class LinkedNote:
-    """A note one link away from a source.
+    """A note one link away from a source, and the chunk of it that would be shown.
 
-    ``path`` is that note and ``chunk_id`` the chunk of it that would be shown. ``hit_rank`` counts
-    the sources from 1; ``forward`` is False for a link that leads to the source. Similarities are
-    cosines to the query, of the sentence that holds the link and of the note's best chunk; None
-    where there is no vector. ``repeats`` counts the other notes that link there in much the same
-    words. ``score`` is that of the order ``context``, ``bar`` the similarity that it had to reach
-    for its place (None: no bar).
+    ``hit_rank`` counts the sources from 1; ``forward`` is False for a link that leads to the source.
+    Similarities are cosines to the query, of the sentence that holds the link and of the note's best
+    chunk; None where there is no vector. ``repeats`` counts the other notes that link there in much
+    the same words. ``score`` is that of the order ``context``, ``bar`` the similarity that it had to
+    reach for its place (None: no bar).
     """
 
     path: str
@@ -56,14 +50,12 @@ class LinkedNote:
     @property
     def telling(self) -> float:
         """What the link says of the place it stands in, from 1 down: what several notes say alike ("Open
-        Settings.") is about none of them. It falls with the logarithm of how many others do; one
-        other is chance."""
+        Settings.") is about none of them; one other is chance."""
         return 1 / (1 + log(max(1, self.repeats)))
 
     @property
     def evidence(self) -> float | None:
-        """The larger of the two similarities, that of the sentence as far as it is telling; None
-        without either."""
+        """The larger of the similarities, that of the sentence as far as it is telling."""
         sentence = self.sentence_similarity
         both = (None if sentence is None else sentence * self.telling, self.target_similarity)
         return max((one for one in both if one is not None), default=None)
@@ -75,7 +67,6 @@ def linked_candidates(
     query: Vector | None,
     *,
     direction: Direction,
-    scope: Scope,
     besides: Sequence[ChunkId] = (),
     gate: float = 0.0,
 ) -> tuple[list[LinkedNote], Mapping[str, int], Mapping[ChunkId, float]]:
@@ -87,8 +78,8 @@ def linked_candidates(
     :param sources: best first; None for one that is of no note of the index.
     :param query: None leaves all similarities unknown.
     :param besides: chunks that are compared with the query as well, if there are any candidates.
-    :param gate: share of the similarity of the last of them that a note has to reach to be of use:
-        how telling the links of others are is not looked up, which took half of the time.
+    :param gate: share of the least similarity of those that a note has to reach to be of use; how
+        telling the links of others are is not looked up, which took half of the time.
     :returns: the candidates by source, forward links before backlinks, those in the source's chunk
         before others, then in text order (backlinks by path first); counts of links passed over, by
         reason; the cosine to the query of each chunk that was compared.
@@ -118,8 +109,6 @@ def linked_candidates(
         elif shown is None:
             # An attachment, an excluded note, or a note without text: there is nothing to show.
             passed["no_text"] += 1
-        elif own is None and scope == "chunk":
-            passed["elsewhere_in_note"] += 1
         else:
             rank = own or by_path[near]
             place = (rank, not forward, own is None, link.path, link.ordinal)
@@ -135,38 +124,29 @@ def linked_candidates(
         ids = [one.link.sentence_id for one in candidates if one.link.sentence_id]
         sentences = view.sentence_similarities(query, ids)
         chunks = known_similarities(view.chunk_vectors, query, [*besides, *chain(*notes.values())])
-    nearest = {
-        path: max((chunks[one] for one in ids if one in chunks), default=None)
-        for path, ids in notes.items()
-    }
     bar = gate * min((chunks.get(one, 0.0) for one in besides), default=0.0)
-    reach = {path: max(0.0, near or 0.0) for path, near in nearest.items()}
+    reach = dict.fromkeys(notes, 0.0)
+    compared: list[LinkedNote] = []
     for one in candidates:
-        reach[one.path] = max(reach[one.path], sentences.get(one.link.sentence_id or "", 0.0))
+        of_sentence = sentences.get(one.link.sentence_id or "")
+        of_note = max((chunks[id_] for id_ in notes[one.path] if id_ in chunks), default=None)
+        compared.append(replace(one, sentence_similarity=of_sentence, target_similarity=of_note))
+        reach[one.path] = max(reach[one.path], of_sentence or 0.0, of_note or 0.0)
     useful = [one.link for one in candidates if one.forward and reach[one.path] >= bar]
     repeats = _repeats(view, useful)
-    compared = [
-        replace(
-            one,
-            sentence_similarity=sentences.get(one.link.sentence_id or ""),
-            target_similarity=nearest[one.path],
-            repeats=repeats.get((one.link.path, one.link.ordinal), 0),
-        )
-        for one in candidates
-    ]
-    return compared, counts, chunks
+    return [replace(one, repeats=repeats.get(one.link, 0)) for one in compared], counts, chunks
 
 
-def _repeats(view: Snapshot, links: Sequence[LinkRow]) -> dict[tuple[str, int], int]:
-    """By (path, ordinal) of some links, how many other notes lead there in much the same words."""
+def _repeats(view: Snapshot, links: Sequence[LinkRow]) -> dict[LinkRow, int]:
+    """Of each link, how many other notes lead there in much the same words."""
     told: dict[str | None, dict[str, list[frozenset[str]]]] = {}
     for other in view.links_to(dict.fromkeys(str(link.target_path) for link in links)):
         notes = told.setdefault(other.target_path, {})
         notes.setdefault(other.path, []).append(_words_beside(other))
-    found: dict[tuple[str, int], int] = {}
+    found: dict[LinkRow, int] = {}
     for link in links:
         own = _words_beside(link)
-        found[link.path, link.ordinal] = sum(
+        found[link] = sum(
             # Two without any words say the same.
             path != link.path and any(len(own & one) >= ALIKE * len(own | one) for one in said)
             for path, said in told.get(link.target_path, {}).items()

@@ -3,25 +3,20 @@ the index the hits of any retriever stand."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import PurePosixPath
 from posixpath import dirname
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
-from llama_index.core.bridge.pydantic import ConfigDict
-from llama_index.core.postprocessor.types import BaseNodePostprocessor
-from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import (
     BaseNode,
     MetadataMode,
     NodeRelationship,
     NodeWithScore,
     ObjectType,
-    QueryBundle,
     RelatedNodeInfo,
     RelatedNodeType,
     TextNode,
@@ -230,31 +225,3 @@ def _nearest(node: BaseNode, chunks: Sequence[ChunkRow]) -> ChunkId:
         if words and (text[:_COMPARED] in words or words[:_COMPARED] in text):
             return one.id
     return chunks[0].id
-
-
-class ThreadedRetriever(BaseRetriever):
-    """Runs in a thread where it is awaited: model, index and files are read without asyncio."""
-
-    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return await asyncio.to_thread(self._retrieve, query_bundle)
-
-
-class VaultPostprocessor(BaseNodePostprocessor):
-    """A postprocessor that is wired to an index: its ``view`` is no part of what is serialised."""
-
-    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
-
-    @classmethod
-    def class_name(cls) -> str:
-        """Return the name under which LlamaIndex serialises the component."""
-        return cls.__name__
-
-    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
-        # The index is open once, and so is the model: a copy is wired to the same.
-        return self.model_copy()
-
-    def __getstate__(self) -> dict[str, Any]:
-        # LlamaIndex takes what cannot be pickled out of the living object: give it another.
-        twin = type(self).model_construct()
-        twin.__dict__ = dict(self.__dict__)
-        return BaseNodePostprocessor.__getstate__(twin)

@@ -1,5 +1,5 @@
-"""What tells a match from chance in one vault: how rare the words of a question are in it, and how
-alike its passages are that have nothing to do with one another. And what misspelled words meant."""
+"""What tells a match from chance in one vault: how rare the words of a question are, and how alike
+passages that have nothing to do with one another. And what misspelled words meant."""
 
 from __future__ import annotations
 
@@ -14,53 +14,40 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 from llama_index.core.bridge.pydantic import Field
-from llama_index.core.schema import NodeWithScore, QueryBundle
+from llama_index.core.schema import NodeWithScore
 from numpy.typing import NDArray
 from rapidfuzz.distance import OSA, Indel
 
 from notehop.app.retrieval.fusion import DISPATCH
-from notehop.app.retrieval.nodes import VaultPostprocessor, noted
+from notehop.app.retrieval.nodes import noted
 from notehop.app.retrieval.retrievers import known_vector
-from notehop.app.retrieval.trace import trace_of, view_for
+from notehop.app.retrieval.trace import Nodes, TracedQuery, VaultPostprocessor
 from notehop.indexing.stores.lexical import LexicalIndex
 from notehop.indexing.stores.reader import Generation, Snapshot
 from notehop.indexing.tokens import Tokenizer, detect_language
 from notehop.indexing.tokens.languages import FUNCTION_WORDS
 from notehop.indexing.tokens.words import split_words, subwords
 
-SAMPLE = 512
-"""Passages that are compared with each other, 130,000 pairs in some 5 ms: of twice as many the
-quartile differs in the third decimal."""
+SAMPLE = 512  # passages that are compared with each other: 130,000 pairs in some 5 ms
 
 CHANCE = 0.75
 """Share of pairs of passages out of different notes that a likeness has to be above, to mean
 anything. Of the answerable questions over the demo vault and Dendron's manual 91 and 99 in 100 are
 nearer than that to a passage; of those about something else, and of gibberish, 2 in 13 and 2 in 13."""
 
-
 CHANCE_UNKNOWN = 0.95
 """The same for a query none of whose words is in the vault: models find gibberish like something."""
 
-FEWEST_NOTES = 8
-"""Notes from which on their likeness says what chance is: fewer may all be about one thing."""
-
-REORDERED = 10
-"""Hits that relevance orders anew. Of six question sets each has its first notes higher up with 10
-as with 20 or 40 (docs/evaluation.md); fewer are quicker."""
-
-ENOUGH_WORDS = 0.5
-"""Share of a query's words, weighed by their rarity, with which a passage is no weak match."""
+FEWEST_NOTES = 8  # whose likeness says what chance is: fewer may all be about one thing
+REORDERED = 10  # hits that relevance orders anew: 20 or 40 gain nothing (docs/evaluation.md)
+ENOUGH_WORDS = 0.5  # share of a query's words, by rarity, with which a passage is no weak match
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word of a question that says something.
-
-    ``written`` is as it stands there, ``tokens`` as the index has it: its parts and spellings, too,
-    and the compounds that it meets in the vault. ``chunks`` counts those that hold the token that most
-    of them hold; 0 for a word that stands nowhere. ``idf`` is the rarity of that token as in Lucene's
-    BM25Similarity, above 0.
-    """
+    """A word of a question that says something, as it stands there and as the index has it: its parts
+    and spellings, too, and the compounds that it meets. ``chunks`` counts those that hold its most
+    frequent token, 0 for a word that stands nowhere; ``idf`` is the rarity of that, above 0."""
 
     written: str
     tokens: tuple[str, ...]
@@ -92,13 +79,12 @@ def idf(holding: int, chunks: int) -> float:
 
 
 _known: WeakKeyDictionary[Generation, NDArray[np.float32]] = WeakKeyDictionary()
-"""Generation -> how alike its passages of different notes are: the cosines of pairs, ascending; none in
-a vault of fewer than `FEWEST_NOTES` notes."""
+"""Generation -> the cosines of pairs of passages of different notes, ascending; none of few notes."""
 
 
 def chance_bar(view: Snapshot, words: Sequence[Word]) -> float:
-    """The similarity up to which a passage may be near a query by chance: the more of the query
-    stands nowhere in the vault, the higher. -1 where nothing is known."""
+    """The similarity up to which a passage may be near a query by chance, -1 where nothing is known: the
+    more of the query stands nowhere in the vault, the higher."""
     if (likeness := _known.get(view.shared)) is None:
         likeness = _known[view.shared] = _measured(view)
     total = math.fsum(word.idf for word in words)
@@ -130,36 +116,32 @@ class RelevancePostprocessor(VaultPostprocessor):
     the query is above the background, whichever is more. ``metadata["weak"]``: it is no nearer than by
     chance, and holds less than half of the words. What the query names exactly is what was asked for.
 
-    With ``weight``, the first :data:`REORDERED` hits are ordered anew: ``weight`` times its
-    relevance, in units of the best score, is added to the score of each.
+    With ``weight``, that times its relevance, in units of the best score, is added to the score of each
+    of the first :data:`REORDERED` hits.
     """
 
-    view: Any = Field(exclude=True, description="A ViewSource: the index.")
+    stage = "relevance"
+    needs_query = True
+
     tokenizer: Any = Field(exclude=True, description="The Tokenizer of the index.")
     weight: float = Field(
         default=0.0, ge=0, description="What relevance adds to a score; 0 keeps order and scores."
     )
 
-    def _postprocess_nodes(
-        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
-    ) -> list[NodeWithScore]:
-        if query_bundle is None:
-            raise ValueError("relevance needs the query; hand it in as query_bundle")
-        with trace_of(query_bundle).timed("relevance"):
-            hits = self._judged(nodes, query_bundle)
-            if not self.weight:
-                return hits
-            first = hits[:REORDERED]
-            best = max((hit.score or 0.0 for hit in first), default=0.0)
-            ordered: list[NodeWithScore] = []
-            for hit in first:
-                about = hit.node.metadata
-                gain = 0.0 if "held_back" in about else self.weight * best * about["relevance"]
-                ordered.append(NodeWithScore(node=hit.node, score=(hit.score or 0.0) + gain))
-            return sorted(ordered, key=lambda hit: -(hit.score or 0.0)) + hits[REORDERED:]
+    def process(self, hits: Nodes, query: TracedQuery, view: Snapshot) -> Nodes:
+        hits = self._judged(hits, query, view)
+        if not self.weight:
+            return hits
+        first = hits[:REORDERED]
+        best = max((hit.score or 0.0 for hit in first), default=0.0)
+        ordered: Nodes = []
+        for hit in first:
+            about = hit.node.metadata
+            gain = 0.0 if "held_back" in about else self.weight * best * about["relevance"]
+            ordered.append(NodeWithScore(node=hit.node, score=(hit.score or 0.0) + gain))
+        return sorted(ordered, key=lambda hit: -(hit.score or 0.0)) + hits[REORDERED:]
 
-    def _judged(self, hits: Sequence[NodeWithScore], query: QueryBundle) -> list[NodeWithScore]:
-        view = view_for(query, self.view)
+    def _judged(self, hits: Nodes, query: TracedQuery, view: Snapshot) -> Nodes:
         words = question_words(query.query_str, self.tokenizer, view.lexical)
         ids = [hit.node.node_id for hit in hits if hit.node.metadata.get("role") != "connected"]
         held = view.lexical.held((token for word in words for token in word.tokens), ids)
@@ -168,7 +150,7 @@ class RelevancePostprocessor(VaultPostprocessor):
         vector = known_vector(query, rows)
         near = [math.nan] * len(ids) if vector is None else rows.similarities(vector, ids)
         likeness = dict(zip(ids, map(float, near), strict=True))
-        found: list[NodeWithScore] = []
+        found: Nodes = []
         for hit in hits:
             if (id_ := hit.node.node_id) in likeness:
                 by_words, similarity = coverage(words, held.get(id_, ())), likeness[id_]
@@ -186,8 +168,7 @@ class RelevancePostprocessor(VaultPostprocessor):
 
 
 def coverage(words: Sequence[Word], held: Collection[str]) -> float:
-    """The share of a question that a passage holds, its words weighed by their rarity, 0 to 1; ``held``
-    are the tokens of the passage, with those of its names and headings."""
+    """The share of a question, its words weighed by their rarity, that a passage of these tokens holds."""
     total = math.fsum(word.idf for word in words)
     found = math.fsum(word.idf for word in words if any(token in held for token in word.tokens))
     return found / total if total > 0 else 0.0
@@ -195,9 +176,7 @@ def coverage(words: Sequence[Word], held: Collection[str]) -> float:
 
 SHORTEST = 4  # letters of a word that may be misspelled: shorter ones are near to too many others
 
-SHORTEST_UNKNOWN = 6
-"""The same where nothing tells misspelled words from words that the vault does not use."""
-
+SHORTEST_UNKNOWN = 6  # the same where nothing tells misspelled words from words not used here
 LONG = 8  # letters from which two may be wrong, not one
 CANDIDATES = 24  # words of the vault that are looked at for one of the query
 TEXTS = 2  # passages that are read for a stem, to see as what word it stands there
@@ -209,11 +188,8 @@ def corrected(
     tokenizer: Tokenizer,
     is_word: Callable[[str], bool] | None,
 ) -> tuple[str, dict[str, str]]:
-    """Read words that stand nowhere in the vault as the nearest that do.
-
-    Left as they are: short words, those with digits or marks in them, in capitals or camelCase
-    (identifiers), of scripts without spaces, and those that are words of the language. What was
-    written has no passage to lose: it stands nowhere.
+    """Read words that stand nowhere in the vault as the nearest that do, but for short words, those with
+    digits or marks in them, identifiers, those of scripts without spaces, and words of the language.
 
     :param is_word: tells of a word, in small letters, whether it is one; None where nobody can, and
         then words have to be longer.
@@ -255,9 +231,8 @@ def _nearest(word: str, stem: str, view: Snapshot, tokenizer: Tokenizer) -> str 
 
 
 def _is_likely(word: str, meant: str) -> bool:
-    """Whether a word is misspelled as words are: people know its first letter; in a short word
-    another letter (`pros`, `prop`) or one too many (`mulch`, `much`) makes another word, unless two
-    changed places or one was typed twice."""
+    """Whether a word is misspelled as words are: people know its first letter; a short word with another
+    letter or one too many is another word, unless two changed places or one was typed twice."""
     if word[0] != meant[0] and word[:2] != meant[1::-1]:
         return False
     if len(word) >= SHORTEST_UNKNOWN or len(word) < len(meant):

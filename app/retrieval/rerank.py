@@ -15,31 +15,25 @@ from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
 from notehop.app.retrieval.fusion import DISPATCH
 from notehop.app.retrieval.intents import DECIDED_BY
-from notehop.app.retrieval.nodes import VaultPostprocessor, below, fill, noted
-from notehop.app.retrieval.trace import Trace, trace_of, view_for
+from notehop.app.retrieval.nodes import below, fill, noted
+from notehop.app.retrieval.trace import Nodes, Trace, TracedQuery, VaultPostprocessor
 from notehop.config.errors import ModelError
 from notehop.config.small_files import is_folder
 from notehop.indexing.embed.models import folder_on_disk, quiet_loading
 from notehop.indexing.nodes.chunker import embedded_prefix
+from notehop.indexing.stores.reader import Snapshot
 
 if TYPE_CHECKING:
     from notehop.config.ranking_settings import RerankSettings
 
 
-MAX_TOKENS = 512  # of a pair that are read, where the model has no smaller window
-
-
 class CrossEncoderScorer:
-    """A cross-encoder behind LlamaIndex's ``SentenceTransformerRerank``. Threads may share it; ``name``
-    is that of the model in the settings.
-
-    One query at a time has its pairs scored, which holds ``turn`` for that: two would only slow each
-    other down. A model that did not load is not tried again: every query would wait for it.
-    """
+    """A cross-encoder behind LlamaIndex's ``SentenceTransformerRerank``, which threads may share: one
+    query at a time holds ``turn`` and has its pairs scored, for two would only slow each other down. A
+    model that did not load is not tried again: every query would wait for it."""
 
     def __init__(self, settings: RerankSettings) -> None:
         self.name = settings.model
-        self._device = settings.device
         self._loading = threading.Lock()
         self.turn = threading.Lock()
         self._model: Any = None
@@ -62,12 +56,7 @@ class CrossEncoderScorer:
 
                     self._model = SentenceTransformerRerank(
                         model=str(folder),
-                        device=None if self._device == "auto" else self._device,
-                        cross_encoder_kwargs={
-                            "max_length": _window(folder),
-                            "local_files_only": True,
-                            "trust_remote_code": False,
-                        },
+                        cross_encoder_kwargs={"local_files_only": True, "trust_remote_code": False},
                     )
                 # The first pass is slower than the others; and it shows what the model gives.
                 self.scores("warm", ["A passage.", "Another one."])
@@ -99,26 +88,14 @@ class CrossEncoderScorer:
         return scores
 
 
-def _window(folder: Path) -> int:
-    """The positions of the model, 512 at most: longer pairs would fail, or take long."""
-    from transformers import AutoConfig
-
-    config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
-    most = getattr(config, "max_position_embeddings", None)
-    if not isinstance(most, int) or most < 1:
-        return MAX_TOKENS
-    # RoBERTa counts positions from behind its padding token, and has two for that.
-    return min(MAX_TOKENS, most - 2 if "roberta" in config.model_type else most)
-
-
-_shared: WeakValueDictionary[tuple[str, str], CrossEncoderScorer] = WeakValueDictionary()
+_shared: WeakValueDictionary[str, CrossEncoderScorer] = WeakValueDictionary()
 _asking = threading.Lock()
 
 
 def shared_scorer(settings: RerankSettings) -> CrossEncoderScorer:
     """The scorer that all vaults of this process share whose settings name the same model."""
     with _asking:
-        return _shared.setdefault((settings.model, settings.device), CrossEncoderScorer(settings))
+        return _shared.setdefault(settings.model, CrossEncoderScorer(settings))
 
 
 def reranker_name(name: str) -> str:
@@ -144,14 +121,8 @@ def reranker_folder(name: str) -> Path:
     return found
 
 
-STAGE = "rerank"  # the name of this stage in a query's trace, and of its record in a hit's metadata
-
-LOADING = "rerank model"
-"""The stage in which the model is loaded, once; it does not count against the budget."""
-
 AT_ONCE = 4
-"""Pairs of a pass. The clock is looked at between two passes, so that a query is late by one at
-most; more pairs at once are hardly faster on a processor."""
+"""Pairs of a pass, between which the clock is looked at; more are hardly faster on a processor."""
 
 
 class RerankPostprocessor(VaultPostprocessor):
@@ -159,13 +130,14 @@ class RerankPostprocessor(VaultPostprocessor):
 
     Hits beyond ``candidates`` keep their order below them. What the query names exactly (the
     dispatched notes) stays first, and so do hits that signals decided on (``decided_by``). A hit that
-    was scored has ``metadata["rerank"]``: ``score``, and ``rank_before`` and ``score_before`` of
-    the order that it came in. If the time is over before all candidates are scored, or the model
-    cannot be used, the hits stay as they came and the query's trace holds a warning: half a rerank
-    would depend on the machine's mood.
+    was scored has ``metadata["rerank"]``: ``score``, ``rank_before`` and ``score_before``. If the time
+    is over before all are scored, or the model cannot be used, the hits stay as they came and the
+    query's trace holds a warning.
     """
 
-    view: Any = Field(exclude=True, description="A ViewSource: the index.")
+    stage = "rerank"
+    needs_query = True
+
     scorer: Any = Field(exclude=True, description="A CrossEncoderScorer, or what has its methods.")
     candidates: int = Field(default=20, ge=1, description="Hits that are scored.")
     budget_ms: float = Field(default=1500.0, gt=0, description="Time for scoring them.")
@@ -173,50 +145,41 @@ class RerankPostprocessor(VaultPostprocessor):
         default=time.perf_counter, exclude=True, description="Seconds, for the budget."
     )
 
-    def _postprocess_nodes(
-        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
-    ) -> list[NodeWithScore]:
-        if query_bundle is None:
-            raise ValueError("a rerank needs the query; hand it in as query_bundle")
-        query = query_bundle
-        trace = trace_of(query)
+    def process(self, hits: Nodes, query: TracedQuery, view: Snapshot) -> Nodes:
         # The text of each under its title and headings; a chunk that is not there has none.
         texts: dict[str, str] = {}
-        for hit in fill(nodes[: self.candidates], view_for(query, self.view)):
+        for hit in fill(hits[: self.candidates], view):
             about, text = hit.node.metadata, hit.node.get_content()
             title, headings = str(about.get("title", "")), tuple(about.get("heading_path") or ())
             texts[hit.node.node_id] = (
                 f"{embedded_prefix(title, headings)}\n{text}" if title else text
             )
         if len(texts) < 2 or not query.query_str.strip():
-            return nodes
+            return hits
         try:
-            with trace.timed(LOADING):
-                self.scorer.load()
-            with trace.timed(STAGE):
-                scores = self._scored(query.query_str, texts, trace)
+            # Loading, which happens once, is outside the budget.
+            self.scorer.load()
+            scores = self._scored(query.query_str, texts, query.trace)
         except ModelError as exc:
-            trace.warn(f"not reranked, the fused order stands: {exc}")
-            return nodes
-        return nodes if scores is None else _ordered(nodes, scores)
+            query.trace.warn(f"not reranked, the fused order stands: {exc}")
+            return hits
+        return hits if scores is None else _ordered(hits, scores)
 
     def _scored(
         self, query: str, texts: Mapping[str, str], trace: Trace
     ) -> dict[str, float] | None:
-        """Return the score of each candidate by id; None, with a warning, if the time ran out."""
-        started = self.clock()
-        ids = list(texts)
+        """The score of each candidate by id; None, with a warning, if the time ran out."""
+        ids, ends = list(texts), self.clock() + self.budget_ms / 1000
         scores: dict[str, float] = {}
         if self.scorer.turn.acquire(timeout=self.budget_ms / 1000):
             try:
-                ends = started + self.budget_ms / 1000
                 while len(scores) < len(ids) and self.clock() < ends:
                     some = ids[len(scores) : len(scores) + AT_ONCE]
                     found = self.scorer.scores(query, [texts[one] for one in some])
                     scores.update(zip(some, found, strict=True))
             finally:
                 self.scorer.turn.release()
-        trace.count(STAGE, candidates=len(ids), scored=len(scores))
+        trace.count(self.stage, candidates=len(ids), scored=len(scores))
         if len(scores) == len(ids):
             return scores
         trace.warn(
@@ -241,7 +204,7 @@ def _ordered(nodes: Sequence[NodeWithScore], scores: Mapping[str, float]) -> lis
         if score is not None:
             # The node may be shared: it is copied with the record.
             record = {"score": score, "rank_before": rank, "score_before": hit.score}
-            node = noted(node, **{STAGE: record})
+            node = noted(node, rerank=record)
         into = first if decided else rest if score is None else scored
         into.append(NodeWithScore(node=node, score=best if decided else score))
     scored.sort(key=lambda hit: -(hit.score or 0.0))

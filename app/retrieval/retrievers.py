@@ -17,13 +17,18 @@ from notehop.app.retrieval.filters import AllowedChunks, Narrowed
 from notehop.app.retrieval.filters import among as allowed_among
 from notehop.app.retrieval.nodes import (
     Hits,
-    ThreadedRetriever,
     Vector,
     fill,
     light_hits,
     light_node,
 )
-from notehop.app.retrieval.trace import TracedQuery, ViewSource, trace_of, view_for
+from notehop.app.retrieval.trace import (
+    ThreadedRetriever,
+    TracedQuery,
+    ViewSource,
+    trace_of,
+    view_for,
+)
 from notehop.config.errors import QueryError
 from notehop.indexing.embed.onnx_embedding import QueryEmbedder
 from notehop.indexing.graph.files import fold

@@ -11,24 +11,25 @@ from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
 
 from notehop.app.retrieval.fusion import fuse
 from notehop.app.retrieval.linked_notes import words_of
-from notehop.app.retrieval.nodes import ThreadedRetriever, fill, noted
-from notehop.app.retrieval.trace import TracedQuery, ViewSource, trace_of, traced, view_for
+from notehop.app.retrieval.nodes import fill, noted
+from notehop.app.retrieval.trace import (
+    ThreadedRetriever,
+    TracedQuery,
+    ViewSource,
+    trace_of,
+    traced,
+    view_for,
+)
 from notehop.config.errors import UsageError
 
 STAGE = "second_look"
 """The name of this stage in a query's trace, and of what it says in a hit's metadata."""
 
-SEEDS = 2
-"""Hits that are asked with. The first alone brings nearly as much, a third no more
-(docs/evaluation.md)."""
-
-RRF_K = 10
-"""Rank offset of the fusion over the seeds: what both lead to is wanted, and there are tens."""
+SEEDS = 2  # hits that are asked with: a third brings no more (docs/evaluation.md)
+RRF_K = 10  # rank offset of the fusion over the seeds: there are tens of candidates
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[^\W\d_])|\n+")
-_BEGINNING = 400
-"""Characters of a seed that are asked with, at most: its first two sentences say what it is about."""
-
+_BEGINNING = 400  # characters of a seed that are asked with, at most
 _NAMED = 5  # words that a hit shares with its seed and that are told
 
 
@@ -39,15 +40,14 @@ def second_query(query: str, title: str, text: str) -> str:
 
 
 class SecondLookRetriever(ThreadedRetriever):
-    """Finds what a query names only by way of what is found first.
+    """Finds what a query names only by way of what is found first, with any two LlamaIndex retrievers.
 
     The first hits of ``retriever`` are seeds: ``again`` is asked the query with each seed's title
     and beginning, and what it finds is fused by reciprocal rank over the seeds. The best of that, of
     other notes than the first ``keep`` hits and each note once, stand behind those hits, whose order
     and scores are untouched, and before the others. Each has ``metadata["second_look"]``: ``path``
     and ``title`` of the seed that led to it and the ``words`` that it shares with that seed and not
-    with the query. Both may be any LlamaIndex retrievers. Where the second search fails, a warning
-    of the query says so, and the hits are those of the first.
+    with the query. Where the second search fails, the hits are those of the first, with a warning.
     """
 
     def __init__(

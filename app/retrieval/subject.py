@@ -21,14 +21,11 @@ _BEFORE = re.compile(r"[\W_]*")
 
 
 def proper_names(text: str, language: str) -> Proper:
-    """Return what tells of a stretch of the text whether it is written as a proper name.
+    """What tells of a stretch of the text whether it is written as a proper name.
 
     It has a capital letter that is not the one a sentence begins with (the text's first word, and
     one after a word written small with a full stop, unlike "Dr. Berg"), and the text writes other
-    words that say something without: where all have one ("Harbour Office Plan") it tells nothing.
-    In German, where every noun has one, two words have to.
-
-    :param language: a code of :data:`notehop.indexing.tokens.LANGUAGES`, of the notes.
+    words that say something without. In German, where every noun has one, two words have to.
     """
     words = list(re.finditer(r"\S+", text))
     least = 2 if language in _NOUNS_HAVE_CAPITALS else 1
@@ -63,13 +60,11 @@ MOST = 3  # notes that one query can be about: "Atlas and Budget" is about two
 WORDS = 8  # words of the longest name that is looked for
 LONGEST = 40  # words of a query that are looked at: what is longer is a text and names no subject
 NEAR = 10  # best notes among which a name is looked for that the query holds only in part
-
-SHARED = 40
-"""Notes that may go by a proper name: what more are called ("README", "Untitled") names none."""
+SHARED = 40  # notes that may go by a proper name: what more are called ("README") names none
 
 COVERED = 0.5
-"""Share of what a query with an intent is about that a name has to cover: a question for the status
-of the insurance claim for the car is none about the car."""
+"""Share of what a query with an intent is about that a name has to cover: the status of the insurance
+claim for the car is not about the car."""
 
 Proper = Callable[[int, int], bool]
 """First and last character (exclusive) of a stretch of a text -> whether it is a proper name."""
@@ -77,12 +72,8 @@ Proper = Callable[[int, int], bool]
 SMALL = frozenset().union(*FUNCTION_WORDS.values())
 """Words of any language that are no name by themselves."""
 
-_BEFORE_NAMES = ",;:!?…\"'“”‘’„«»*_"
-"""What a sentence puts around a name that hardly any name ends in."""
-
-_RUN = 64
-"""Characters of a query in which names that stand without blanks around them are looked for."""
-
+_BEFORE_NAMES = ",;:!?…\"'“”‘’„«»*_"  # around a name in a sentence; hardly any name ends so
+_RUN = 64  # characters in which names that stand without blanks around them are looked for
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af]{2,}")
 
 
@@ -94,11 +85,8 @@ class Subject:
     the text is to have a subject (``words``, the tokenizer of the index for queries), the one of the
     best notes whose name shares its words with the text: all that the text says, or all that the
     name says, without regard to order and inflection. A name has to cover the share ``covered`` of
-    the text's words; notes that are ``left_out``, by path, are no subject.
-
-    Whose title is an everyday word ("Plan") is named by many texts that are not about it. With
-    ``proper`` a name counts only where the text writes it as the note does, and as a proper name:
-    with a capital that is not that of the sentence, in a text that writes other words without.
+    the text's words; notes that are ``left_out``, by path, are no subject. With ``proper`` a name counts
+    only where the text writes it as the note does, and as a proper name: "Plan" is an everyday word.
     """
 
     view: Snapshot
@@ -126,12 +114,8 @@ class Subject:
         return self._found
 
     def rank(self, candidates: Sequence[ChunkId], allowed: AllowedChunks = None) -> Hits:
-        """Return a chunk of each note, in the order of the names' lengths; the score is 1.
-
-        :param candidates: what the signals found, best first; each note is there by its best one,
-            else by its first chunk.
-        :param allowed: find these chunks only; None for all.
-        """
+        """An allowed chunk of each note, the best of the candidates or its first, in the order of the
+        names' lengths; the score is 1."""
         hits: list[tuple[ChunkId, float]] = []
         for path in self.notes(candidates):
             own = self.view.chunk_ids_of(path)

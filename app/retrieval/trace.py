@@ -1,15 +1,20 @@
-"""What one query carries through its stages: the generation it sees, and a record of it."""
+"""What one query carries through its stages (the generation it sees, and a record of it), and what all
+stages have in common."""
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
-from llama_index.core.schema import QueryBundle
+from llama_index.core.bridge.pydantic import ConfigDict, Field
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from llama_index.core.retrievers import BaseRetriever
+from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from notehop.app.models import Explanation
 from notehop.app.retrieval.nodes import Hits, Vector
@@ -21,22 +26,21 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-
 ViewSource: TypeAlias = Snapshot | Callable[[], Snapshot]
 """A generation of the index, or what gives the newest one: a reader's ``snapshot``."""
 
 
+Nodes: TypeAlias = list[NodeWithScore]
+
+
 @dataclass(slots=True)
 class Trace:
-    """What the stages of one query report.
+    """What the stages of one query report, as the fields of a reply have it.
 
-    ``counts`` maps stage -> what was counted -> how many (or which, for a name); ``timings_ms``
-    maps stage -> milliseconds, added up when a stage runs twice; stages may run beside each other.
-    ``text`` is what was searched for, the query without its filters (None until that is known), and
-    ``filters`` are those that were applied, as they are written in a query. ``searched_for`` maps
-    words of the query that stand nowhere in the vault to what was searched for in their place.
-    ``plan`` tells how the query was weighed, None where nothing was ranked. A trace that nobody kept
-    logs its warnings, so that they are never lost.
+    ``counts`` maps stage -> what was counted -> how many (or which, for a name); ``timings_ms`` maps
+    stage -> milliseconds, added up when a stage runs twice. ``text`` is what was searched for, the query
+    without its filters, None until that is known. ``plan`` is None where nothing was ranked. A trace
+    that nobody kept logs its warnings, so that they are never lost.
     """
 
     kept: bool = True
@@ -76,12 +80,11 @@ class Trace:
 class TracedQuery(QueryBundle):
     """A query that carries its trace and its generation through every component it is handed to.
 
-    Make one for each query. The first stage that opens a generation sets ``view``, so that all see
-    the same one; the first that embeds the query its ``vector``, of length 1; the first that looks at
-    files ``current``, the generation as far as it stands there. ``expand`` is set while a
-    ``GraphEnhancedRetriever`` asks: what is linked with the best of what signals found, fused, best
-    first, as chunks with scores; and the weight of that ranking's vote. What is a LlamaIndex query's
-    own is never written to: the caller may ask with it again.
+    The first stage that opens a generation sets ``view``, so that all see the same one; the first that
+    embeds the query its ``vector``, of length 1; the first that looks at files ``current``. ``expand``
+    is set while a ``GraphEnhancedRetriever`` asks: what is linked with the best of what signals found,
+    fused, best first, as chunks with scores; and the weight of that ranking's vote. What is a LlamaIndex
+    query's own is never written to: the caller may ask with it again.
     """
 
     trace: Trace = field(default_factory=Trace)
@@ -94,8 +97,7 @@ class TracedQuery(QueryBundle):
 
 
 def traced(query: QueryBundle, *, kept: bool = True) -> TracedQuery:
-    """Return the query itself if it carries a trace, else one like it that does; where that is not
-    ``kept``, nobody reads it, and its warnings are logged."""
+    """The query itself if it carries a trace, else one like it that does."""
     if isinstance(query, TracedQuery):
         return query
     return TracedQuery(
@@ -107,16 +109,13 @@ def traced(query: QueryBundle, *, kept: bool = True) -> TracedQuery:
 
 
 def trace_of(query: QueryBundle | None) -> Trace:
-    """Return the trace of a query; one that logs its warnings if the query carries none."""
+    """The trace of a query; one that logs its warnings if the query carries none."""
     return query.trace if isinstance(query, TracedQuery) else Trace(kept=False)
 
 
 def view_for(query: QueryBundle | None, source: ViewSource) -> Snapshot:
-    """Return the generation that the query is answered from.
-
-    One that is opened is kept on a traced query for its later stages. What cannot be searched in it
-    becomes a warning of the query.
-    """
+    """The generation that the query is answered from, which a traced query keeps for its later stages;
+    what cannot be searched in it becomes a warning of the query."""
     carried = query if isinstance(query, TracedQuery) and callable(source) else None
     if carried is not None and carried.view is not None:
         return carried.view
@@ -127,3 +126,51 @@ def view_for(query: QueryBundle | None, source: ViewSource) -> Snapshot:
     for warning in view.warnings:
         trace.warn(warning)
     return view
+
+
+class ThreadedRetriever(BaseRetriever):
+    """Runs in a thread where it is awaited: model, index and files are read without asyncio."""
+
+    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return await asyncio.to_thread(self._retrieve, query_bundle)
+
+
+class VaultPostprocessor(BaseNodePostprocessor):
+    """A postprocessor that is wired to an index, which is no part of what is serialised."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
+
+    view: Any = Field(exclude=True, description="A ViewSource: the index.")
+
+    stage: ClassVar[str]
+    """Its name in a query's trace."""
+
+    needs_query: ClassVar[bool] = False
+
+    def process(self, hits: Nodes, query: TracedQuery, view: Snapshot) -> Nodes:
+        """Return the hits as the stage leaves them."""
+        raise NotImplementedError
+
+    def _postprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        if query_bundle is None and self.needs_query:
+            raise ValueError(f"the {self.stage} needs the query; hand it in as query_bundle")
+        query = traced(query_bundle or QueryBundle(""), kept=False)
+        with query.trace.timed(self.stage):
+            return self.process(nodes, query, view_for(query, self.view))
+
+    @classmethod
+    def class_name(cls) -> str:
+        """Return the name under which LlamaIndex serialises the component."""
+        return cls.__name__
+
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
+        # The index is open once, and so is the model: a copy is wired to the same.
+        return self.model_copy()
+
+    def __getstate__(self) -> dict[str, Any]:
+        # LlamaIndex takes what cannot be pickled out of the living object: give it another.
+        twin = type(self).model_construct(view=self.view)
+        twin.__dict__ = dict(self.__dict__)
+        return BaseNodePostprocessor.__getstate__(twin)

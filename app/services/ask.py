@@ -6,8 +6,10 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, wait
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from notehop.app import models
@@ -22,14 +24,13 @@ from notehop.app.answer.conversation import (
 )
 from notehop.app.answer.query_engine import NotehopQueryEngine
 from notehop.app.problems import agent_text, problem, unforeseen
-from notehop.app.retrieval.filter_syntax import ParsedQuery, read
+from notehop.app.retrieval.filter_syntax import MAX_QUERY_CHARS, ParsedQuery, read
 from notehop.app.retrieval.relevance import question_words
 from notehop.app.retrieval.subject import SMALL, Subject
 from notehop.app.retrieval.trace import TracedQuery
 from notehop.app.services.engine import Engine, VaultRetriever
 from notehop.app.services.notes.current_notes import CurrentNotes
 from notehop.config.errors import NotehopError
-from notehop.config.settings import ConversationSettings
 from notehop.indexing.llm.egress import sending
 from notehop.indexing.llm.text import count_tokens
 from notehop.indexing.stores.labels import property_label
@@ -70,16 +71,15 @@ class PendingCount:
     def __init__(
         self,
         count: Callable[[], int],
-        clock: Callable[[], float] = time.monotonic,
         state: Callable[[], object] = lambda: None,
         wait: float = WAIT,
     ) -> None:
-        self._count, self._clock, self._state, self._wait = count, clock, state, wait
+        self._count, self._state, self._wait = count, state, wait
         self._turn = threading.Lock()
         self._counted: object = None
-        self._running: threading.Thread | None = None
-        self._value: int | None = None
-        self._at: float | None = None
+        self._last: Future[int | None] | None = None
+        self._running: Future[int | None] | None = None
+        self._ended = 0.0
 
     def begin(self) -> None:
         """Begin to count, unless the last count is fresh or one is under way."""
@@ -87,22 +87,24 @@ class PendingCount:
         with self._turn:
             if state != self._counted:
                 # A count that is still under way is of the old state: it ends unheard.
-                self._counted, self._value, self._at, self._running = state, None, None, None
-            fresh = self._at is not None and self._clock() - self._at < FRESH
-            if not fresh and self._running is None:
-                self._running = threading.Thread(target=self._run, name="notehop-scan", daemon=True)
-                self._running.start()
+                self._counted, self._last, self._running = state, None, None
+            running = self._running
+            if running is None or (running.done() and time.monotonic() - self._ended >= FRESH):
+                self._last, self._running = running, Future()
+                run = partial(self._run, self._running)
+                threading.Thread(target=run, name="notehop-scan", daemon=True).start()
 
     def value(self) -> int | None:
         """The last count of the index as it is now; None if the first is not ready in time, or it failed."""
         self.begin()
         with self._turn:
-            running, wait = self._running, self._wait if self._at is None else BRIEFLY
-        if running is not None:
-            running.join(wait)
-        return self._value
+            running, last = self._running, self._last
+        assert running is not None
+        wait([running], self._wait if last is None else BRIEFLY)
+        newest = running if running.done() else last
+        return None if newest is None else newest.result()
 
-    def _run(self) -> None:
+    def _run(self, running: Future[int | None]) -> None:
         value: int | None = None
         try:
             value = self._count()
@@ -110,9 +112,14 @@ class PendingCount:
             # An answer does not fail because the vault could not be looked at: it says None.
             _log.debug("the changes are not counted: %s", exc)
         finally:
-            with self._turn:
-                if self._running is threading.current_thread():
-                    self._value, self._at, self._running = value, self._clock(), None
+            self._ended = time.monotonic()
+            running.set_result(value)
+
+
+CONVERSATIONS = 100  # that are remembered at once; the one that was left first is forgotten first
+TURNS = 10  # questions of each, with their answers, that are remembered
+KEEP_S = 3_600  # seconds after its last question when a conversation is forgotten
+FOLLOW_UP_TOKENS = 2_000  # of what was said before, that a language model is sent with a follow-up
 
 
 class Conversations:
@@ -121,8 +128,7 @@ class Conversations:
     An id that is not known, or no more, begins a conversation.
     """
 
-    def __init__(self, settings: ConversationSettings) -> None:
-        self._settings = settings
+    def __init__(self) -> None:
         # Those that were used last come last: when, how many turns there were, the last of them.
         self._talks: dict[str, tuple[float, int, tuple[Turn, ...]]] = {}
         self._busy = threading.Lock()
@@ -138,15 +144,15 @@ class Conversations:
         with self._busy:
             self._forget()
             _, count, turns = self._talks.pop(name, (0.0, 0, ()))
-            kept = (*turns, turn)[-self._settings.turns :]
+            kept = (*turns, turn)[-TURNS:]
             self._talks[name] = time.monotonic(), count + 1, kept
-            for oldest in [*self._talks][: -self._settings.max]:
+            for oldest in [*self._talks][:-CONVERSATIONS]:
                 del self._talks[oldest]
             return count + 1
 
     def _forget(self) -> None:
         """Forget those that nobody went on with."""
-        oldest = time.monotonic() - self._settings.keep_minutes * 60
+        oldest = time.monotonic() - KEEP_S
         self._talks = {name: talk for name, talk in self._talks.items() if talk[0] >= oldest}
 
 
@@ -287,7 +293,7 @@ class QuestionRun:
                     question = found.text
         # The filters come first: a quote that the model left open would take one in.
         rewritten = " ".join([*map(str, written.conditions), question])
-        if len(rewritten) > self.engine.place.settings.retrieval.max_query_chars:
+        if len(rewritten) > MAX_QUERY_CHARS:
             self.query.trace.warn(f"{AS_IT_STANDS}: {TOO_LONG}")
             return
         self.turn = self.turn.model_copy(update={"question": question, "subject": self.carried})
@@ -307,8 +313,7 @@ class QuestionRun:
                 shown.append(turn)
             if llm is None:
                 return self._about(text, shown[-1].subject, view)
-            settings = place.settings
-            said = history(shown, settings.conversation.max_tokens, count_tokens)
+            said = history(shown, FOLLOW_UP_TOKENS, count_tokens)
             notes = dict.fromkeys(path for turn in shown[-len(said) // 2 :] for path in turn.paths)
             self.before = tuple(notes)
             with sending(notes, purpose="condense", cancelled=self.cancelled) as sent:

@@ -52,10 +52,8 @@ def capture(
         for file in scan(place.vault, place.settings.vault, within=[kept.path]).files:
             if file.path == kept.path and file.excluded:
                 told += f" (left out of the index, so no search finds it: {file.excluded})"
-    if settings.connections == 0:
-        return Captured(filename=kept.path, message=f"{told}.")
     try:
-        found = _in_time(open_index(), kept, settings.timeout_s)[: settings.connections]
+        found = _in_time(open_index(), kept, settings.timeout_s)
     except Exception as exc:  # noqa: BLE001 (whatever it is, the note is written)
         # An error of ours says what is wrong; of another its kind tells more.
         lines = str(exc).strip().splitlines()[:1]

@@ -30,10 +30,10 @@ from notehop.app.retrieval.chain import Parts, QueryChain, Wanted, freshness
 from notehop.app.retrieval.filter_syntax import checked
 from notehop.app.retrieval.filters import narrow
 from notehop.app.retrieval.linked_notes import words_of
-from notehop.app.retrieval.nodes import ThreadedRetriever, noted
+from notehop.app.retrieval.nodes import noted
 from notehop.app.retrieval.relevance import corrected, idf, question_words
 from notehop.app.retrieval.rerank import CrossEncoderScorer, shared_scorer
-from notehop.app.retrieval.trace import TracedQuery, traced
+from notehop.app.retrieval.trace import ThreadedRetriever, TracedQuery, traced
 from notehop.app.services.index_process import remedy
 from notehop.app.services.listing import ListQuestion, list_question
 from notehop.app.services.notes.current_notes import CurrentNotes
@@ -42,7 +42,6 @@ from notehop.config.errors import ModelError, UsageError
 from notehop.indexing.embed.models import languages_read, reads
 from notehop.indexing.embed.onnx_embedding import QueryEmbedder, load_query
 from notehop.indexing.llm.provider_llm import ProviderLLM
-from notehop.indexing.llm.providers import load_llm
 from notehop.indexing.stores.catalog import Catalog
 from notehop.indexing.stores.reader import Reader, Snapshot
 from notehop.indexing.tokens import Tokenizer, detect_language
@@ -127,7 +126,11 @@ class Engine:
         self._reader: Reader | None = opened()
         self._generation = self._reader.generation
         try:
-            self.llm = llm or load_llm(place.settings, log_dir=place.log_dir, lazily=True)
+            if llm is None and place.settings.llm.provider != "none":
+                from notehop.indexing.llm.provider_llm import ProviderLLM
+
+                llm = ProviderLLM(place.settings, place.log_dir)
+            self.llm = llm
         except BaseException:
             self._reader.close()
             raise
@@ -322,10 +325,9 @@ class Engine:
         )
 
     def _synthesizer(self, reading: Reading, llm: LLM | None) -> VaultSynthesizer:
-        settings, name = self.place.settings, self.place.name
-        checker = Checker(reading, name, within_ms=settings.answer.check_ms)
-        sentences = settings.answer.max_sentences
-        quoting = ExtractiveSynthesizer(name, reading, max_sentences=sentences, checker=checker)
+        name = self.place.name
+        checker = Checker(reading, name)
+        quoting = ExtractiveSynthesizer(name, reading, checker=checker)
 
         def writer(
             fallback: VaultSynthesizer, prompt: BasePromptTemplate = ANSWER_PROMPT
@@ -335,7 +337,7 @@ class Engine:
             return LlmSynthesizer(name, llm, fallback, checker=checker, prompt=prompt)
 
         written = writer(quoting)
-        if not settings.themes.enabled:
+        if not self.place.settings.themes.enabled:
             return written
         themes = ThemeQuotes(name, reading, checker=checker)
         return ThemeSynthesizer(
@@ -349,7 +351,7 @@ class Engine:
         """
         place, trace = self.place, query.trace
         settings = place.settings
-        text = checked(query.query_str, settings.retrieval.max_query_chars, wanted.filters)
+        text = checked(query.query_str, wanted.asked.filters)
         tokenizer = self.tokenizer
         with self.reader.snapshot() as view:
             with self._loading:
@@ -364,9 +366,8 @@ class Engine:
             stands = CurrentNotes(view, place).any_of
             asked: ListQuestion | None = None
             with trace.timed(FILTERS):
-                narrowed = narrow(
-                    text, wanted.filters, view, tokenizer, stands, literal=wanted.literal
-                )
+                filters, literal = wanted.asked.filters, wanted.asked.literal
+                narrowed = narrow(text, filters, view, tokenizer, stands, literal=literal)
                 if wanted.listing:
                     asked = list_question(narrowed, view, tokenizer, stands, trace, place.vault)
             text = narrowed.text

@@ -8,10 +8,9 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Self
 
 from notehop.app.services.open_vault import Place
-from notehop.config.errors import IndexDamaged, IndexFailure, IndexMismatch, IndexMissing
+from notehop.config.errors import IndexMissing, NotehopError
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.watch.backoff import Backoff
 from notehop.indexing.watch.process import index_program
@@ -38,10 +37,11 @@ _LOOK = 0.5  # seconds between two looks at whether it runs still
 
 
 class FollowerProcess:
-    """A process that follows a vault while this one lives; use it in a ``with``.
+    """A process that follows a vault while this one lives.
 
     :param command: what people know this process by.
     :param warn: hears when the follower ended and is started again.
+    :ivar trouble: why it ended last, while none runs.
     """
 
     def __init__(
@@ -50,14 +50,15 @@ class FollowerProcess:
         program = index_program(place.vault, place.layout, config_file)
         self._command = [*program, "--supervised", command]
         self._warn = warn
+        self.trouble: str | None = None
         self._stop = threading.Event()
         self._keeper = threading.Thread(target=self._keep, name="notehop-follower", daemon=True)
 
-    def __enter__(self) -> Self:
+    def start(self) -> None:
+        """Start it, and again whenever it ends."""
         self._keeper.start()
-        return self
 
-    def __exit__(self, *_: object) -> None:
+    def stop(self) -> None:
         """End the follower; it finishes what it writes."""
         self._stop.set()
         self._keeper.join(2 * ENDING)
@@ -66,7 +67,8 @@ class FollowerProcess:
         backoff = Backoff()
         while not self._stop.is_set():
             began = time.monotonic()
-            ended = self._run()
+            self.trouble = None
+            self.trouble = self._run()
             if self._stop.is_set():
                 return
             if time.monotonic() - began >= LAST_RETRY:
@@ -74,7 +76,7 @@ class FollowerProcess:
             backoff.failed(FIRST_RETRY, LAST_RETRY)
             # Standard error may be closed by now: that is no reason to follow no more.
             with suppress(OSError, ValueError):
-                self._warn(f"the index is not followed for {backoff.left:.0f} s: {ended}")
+                self._warn(f"the index is not followed for {backoff.left:.0f} s: {self.trouble}")
             self._stop.wait(backoff.left)
 
     def _run(self) -> str:
@@ -100,7 +102,7 @@ class FollowerProcess:
 
 
 def has_index(place: Place) -> bool:
-    """Whether the vault was ever indexed; one that cannot be read counts, and is damaged."""
+    """Whether the vault was ever indexed; an index that cannot be read counts."""
     # Here and not above: every search imports this module, and few need the database.
     from notehop.indexing.stores.catalog import Catalog
 
@@ -109,8 +111,6 @@ def has_index(place: Place) -> bool:
             return "fingerprint" in catalog.meta()
     except IndexMissing:
         return False
-    except (IndexDamaged, IndexMismatch):
-        raise
-    except IndexFailure:
-        # Its server is away for now: who follows waits for it.
+    except NotehopError:
+        # It is damaged, or its server is away: who opens it says so, and who follows it waits.
         return True

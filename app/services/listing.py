@@ -90,8 +90,11 @@ class ListQuestion:
     def wanted(self, wanted: Wanted) -> Wanted:
         """What is wanted, with what is to be listed."""
         if not self.tasks:
-            return replace(wanted, top_k=wanted.top_k or LISTED_MOST)
-        return replace(wanted, top_k=min(len(self.tasks), LISTED_MOST), passages=self.tasks)
+            most = wanted.asked.top_k or LISTED_MOST
+        else:
+            most = min(len(self.tasks), LISTED_MOST)
+        asked = wanted.asked.model_copy(update={"top_k": most})
+        return replace(wanted, asked=asked, passages=self.tasks)
 
     def told(self, found: Sequence[NodeWithScore], wanted: Wanted) -> list[NodeWithScore]:
         """What was listed, with what it has in common and how much of it there is."""
@@ -106,7 +109,7 @@ class ListQuestion:
             }
         else:
             left = self.narrowed.notes.only or frozenset[str]()
-            whole = len(found) != wanted.top_k
+            whole = len(found) != wanted.asked.top_k
             count = len(found) if whole else len(left - self.narrowed.notes.without)
             match = f"{count:,} {'note matches' if count == 1 else 'notes match'}"
             more = f"; the newest {len(found)}" if count > len(found) else ""
@@ -345,7 +348,8 @@ class Period:
 
 
 def period_of(text: str, today: date) -> Period | None:
-    """The one period that a question names, without a year the last that has begun; None for several."""
+    """The one period that a question names, without a year the last that has begun; None for several, and
+    for a part of a month."""
 
     def without(start: int, end: int) -> str:
         return text[:start] + text[end:]
@@ -359,9 +363,9 @@ def period_of(text: str, today: date) -> Period | None:
         )
         return Period(first, today + timedelta(days=1), without(*counted.span()))
     at = text.find(days[0].shown) if len(days) == 1 else -1
-    part = _PART.search(text, 0, at) if at > 0 and not days[0].day else None
-    # "The last week of March" is no last week.
-    found = _RELATIVE.search(text) if part is None else None
+    if at > 0 and not days[0].day and _PART.search(text, 0, at):
+        return None  # "the last week of March" is neither a last week nor all of March
+    found = _RELATIVE.search(text)
     if len(days) + (found is not None) != 1:
         return None
     if found is not None:
@@ -378,24 +382,7 @@ def period_of(text: str, today: date) -> Period | None:
         return None
     if day.day:
         return Period(begins, begins + timedelta(days=1), text.replace(day.shown, "", 1))
-    first, end = (begins, _next_month(begins)) if part is None else _part(part, begins)
-    return Period(first, end, without(at if part is None else part.start(), at + len(day.shown)))
-
-
-def _part(part: re.Match[str], month: date) -> tuple[date, date]:
-    """The days of a part of a month: weeks are counted from its first day, thirds are ten days."""
-    after = _next_month(month)
-    if said := (part["week"] or "").lower():
-        numbers = [(at, one) for row in _TIME["weeks"] for at, one in enumerate(row)]
-        at = next((at for at, one in numbers if said.startswith(one)), None)
-        if at is None:
-            return after - timedelta(days=7), after
-        return month + timedelta(days=7 * at), month + timedelta(days=7 * (at + 1))
-    if part["early"]:
-        return month, month.replace(day=11)
-    if part["mid"]:
-        return month.replace(day=11), month.replace(day=21)
-    return month.replace(day=21), after
+    return Period(begins, _next_month(begins), without(at, at + len(day.shown)))
 
 
 def _relative(found: re.Match[str], today: date) -> tuple[date, date]:

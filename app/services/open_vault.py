@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -88,14 +88,11 @@ def locate(
     return Place(folder, settings, layout_for(folder, settings, index_dir), read_only)
 
 
-def open_place(
-    place: Place, llm: LLM | None = None, *, read: Callable[..., Reader] | None = None
-) -> VaultHandle:
+def open_place(place: Place, llm: LLM | None = None) -> VaultHandle:
     """Open the vault at a place.
 
     :param llm: writes the answers; None: the model that the settings name, and without one they
         are quoted from the notes.
-    :param read: opens the index, as :class:`Reader` does.
     :raises IndexMissing: if there is no index yet, naming the command that makes it.
     :raises IndexMismatch: if it was made with other settings.
     :raises IndexDamaged: if it cannot be read.
@@ -109,7 +106,7 @@ def open_place(
     lexical = place.settings.lexical
 
     def opened() -> Reader:
-        reader = (read or Reader)(
+        reader = Reader(
             place.layout,
             expected_fingerprint(place.settings),
             ranking=Ranking(lexical.boosts.model_dump(), lexical.k1, lexical.b),
@@ -135,7 +132,6 @@ def vector_server(place: Place) -> ChromaServer | None:
     """
     if place.settings.vectors.engine != "chroma":
         return None
-    from notehop.indexing.stores.served.chroma_server import ChromaServer
+    from notehop.indexing.stores.served.chroma_server import SEARCH_S, ChromaServer
 
-    seconds = place.settings.chroma.timeout_s
-    return ChromaServer(place.settings, place.layout.root, seconds)
+    return ChromaServer(place.settings, place.layout.root, SEARCH_S)

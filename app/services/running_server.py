@@ -72,6 +72,7 @@ class Announcement:
             token=self._token,
         )
         try:
+            self._layout.make_folder()
             replace_file(self._layout.server, says.model_dump_json(indent=1))
         except OSError as exc:
             _log.debug("%s: not written: %s", self._layout.server, exc)

@@ -1,10 +1,10 @@
-"""What an index holds, of a note too, how old it is, who works on it, and what went to which host."""
+"""What an index holds, how old it is, who works on it, and what went to which host."""
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -12,27 +12,20 @@ from typing import Any
 from pydantic import ValidationError
 
 from notehop.app import models
-from notehop.app.services.notes.find_note import find_note, paths_meant
 from notehop.app.services.open_vault import Place, vector_server
 from notehop.app.services.running_server import read_running
 from notehop.config import Settings, errors, user_config_file
-from notehop.indexing.changes import Changes, changes_since, compare, scan, unread_pdfs
+from notehop.indexing.changes import Changes, changes_since, scan, unread_pdfs
 from notehop.indexing.embed.onnx_model import shared_export
 from notehop.indexing.enrich.store import EnrichmentStore
 from notehop.indexing.fingerprint import expected_fingerprint
-from notehop.indexing.graph.files import VaultFiles, is_readable
 from notehop.indexing.llm.egress import EgressLog, Hosts, names_this_machine, refusal
 from notehop.indexing.llm.providers import address, host_of, provider_of
 from notehop.indexing.run_record import read_run_record
-from notehop.indexing.shown import shown_time
 from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot, check_fingerprint, check_vault
-from notehop.indexing.stores.catalog_read import FileStamp
 from notehop.indexing.stores.chroma import read_mirror
-from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.lock import read_holder
-from notehop.indexing.stores.model import LinkRow, NoteStatus
-from notehop.indexing.vault.parse import read_note
-from notehop.indexing.vault.walk import FileEntry, Walk
+from notehop.indexing.stores.model import NoteStatus
 from notehop.indexing.watch.state import read_watch_state
 
 
@@ -43,7 +36,7 @@ def enrichment_now(place: Place) -> models.EnrichmentNow | None:
         return None
     found: dict[str, Any] = {"texts": [], "failed": [], "stopped": None, "at": None}
     try:
-        with EnrichmentStore.reading(place.layout.enrichment) as store:
+        with EnrichmentStore(place.layout.enrichment, read_only=True) as store:
             last = store.meta().get("last", {})
             found |= {key: last.get(key) for key in ("stopped", "at")}
             found["failed"] = store.failures()
@@ -153,14 +146,10 @@ def pending_changes(place: Place, catalog: Catalog) -> Changes:
     return changes_since(catalog, scan(place.vault, settings), settings.max_note_bytes)
 
 
-PARTS = ("catalog", "vectors", "chroma", "lexical", "model", "other")
-"""The parts of an index folder by which its size is told."""
-
-
 def index_status(place: Place) -> models.IndexStatus:
     """Describe the index of a vault.
 
-    :raises IndexMissing: if there is none yet, naming the command that makes it, or who does.
+    :raises IndexMissing: if there is none yet, naming the command that makes it.
     :raises IndexMismatch: if another version of notehop made it.
     :raises IndexDamaged: if it cannot be read.
     """
@@ -177,9 +166,10 @@ def index_status(place: Place) -> models.IndexStatus:
         except (errors.IndexMismatch, errors.ModelError) as exc:
             problem = str(exc)
         updated = float(view.meta().get("written", 0.0))
-        sizes, mirror = _sizes(layout), read_mirror(layout)
+        mirror = read_mirror(layout)
+        size = _size(layout.root)
         if layout.database is not None:
-            sizes["catalog"] = catalog.database.size
+            size += catalog.database.size
         pending = shared = None
         # What the index holds can be said without the vault.
         with suppress(errors.NotehopError):
@@ -197,8 +187,7 @@ def index_status(place: Place) -> models.IndexStatus:
             "generation": view.generation,
             "updated": updated,
             "age": max(0.0, round(time.time() - updated, 3)),
-            "bytes": sum(sizes.values()),
-            "sizes": sizes,
+            "bytes": size,
             "notes": dict(counts.notes),
             "chunks": counts.chunks,
             "links": dict(counts.links),
@@ -228,163 +217,22 @@ def opened(place: Place) -> Iterator[tuple[Catalog, CatalogSnapshot]]:
 
     :raises IndexFailure: as :func:`index_status`.
     """
-    try:
-        catalog = Catalog.of(place.layout)
-    except errors.IndexMissing as exc:
-        raise errors.IndexMissing(f"{exc}{_under_way(place.layout)}") from exc
-    with catalog, catalog.snapshot() as view:
+    with Catalog.of(place.layout) as catalog, catalog.snapshot() as view:
         if view.fingerprint is None:
             # Its first run ended before anything was kept.
             raise errors.IndexMissing(
                 f"{place.layout.root}: nothing is indexed yet; run: notehop index"
-                f"{_under_way(place.layout)}"
             )
         check_vault(view.meta(), place.vault, place.layout.root)
         yield catalog, view
 
 
-def _under_way(layout: IndexLayout) -> str:
-    """Who makes the index that is not there, or why the last run did not."""
-    if (writer := read_holder(layout)) is not None:
-        return f" (process {writer.pid} does so now: {writer.command})"
-    last = read_run_record(layout)
-    if last is not None and last.error is not None:
-        return f" (the run of {shown_time(last.ended)} failed: {last.error})"
-    return ""
-
-
-def _sizes(layout: IndexLayout) -> dict[str, int]:
-    part_of = dict.fromkeys(layout.catalog_files, "catalog")
-    part_of |= {getattr(layout, name): name for name in PARTS[1:-1]}
-    sizes = dict.fromkeys(PARTS, 0)
-    for folder, _, names in os.walk(layout.root):
+def _size(root: Path) -> int:
+    """The bytes of the files in a folder."""
+    size = 0
+    for folder, _, names in os.walk(root):
         for name in names:
-            path = Path(folder, name)
-            part = next((part_of[one] for one in (path, *path.parents) if one in part_of), "other")
             # A writer may just have taken it away.
             with suppress(OSError):
-                sizes[part] += path.stat().st_size
-    return sizes
-
-
-def note_status(place: Place, note: str) -> models.NoteStatusReport:
-    """Describe what the index knows of a note, and why it does not know it.
-
-    :param note: its path or name; see :func:`notehop.app.services.notes.find_note.find_note`.
-    :raises UsageError: if neither vault nor index has such a file, or several.
-    :raises IndexFailure: as :func:`notehop.app.services.status.index_status`.
-    """
-    with opened(place) as (_, view):
-        # What the index holds can be said without the vault.
-        found = Walk((), (), ("",))
-        with suppress(errors.VaultError):
-            found = scan(place.vault, place.settings.vault)
-        stamps = view.stamps()
-        files = VaultFiles({*stamps, *(file.path for file in found.files)}, (), view.aliases())
-        try:
-            path = find_note(files, place.vault, note)
-        except errors.UsageError:
-            if (there := _no_note(place, found, note)) is None:
-                raise
-            return _absent(*there)
-        file = next((file for file in found.files if file.path == path), None)
-        row = view.note(path)
-        if row is None and file is not None and file.kind != "note" and not file.excluded:
-            return _absent(path, _no_note_but(path))
-        coming = _next_run(place, found, path, file, stamps.get(path))
-        if row is None:
-            reason = coming and coming.reason
-            return _absent(path, reason or "new since the last run", coming)
-        report = models.NoteStatusReport.model_validate(row, from_attributes=True)
-        report.next_run = coming
-        report.modified = row.modified or None  # 0 for a note that was never read
-        report.chunks = [
-            models.StatusChunk(
-                id=chunk.id,
-                heading=" > ".join(chunk.heading_path),
-                lines=(chunk.first_line, chunk.last_line),
-            )
-            for chunk in sorted(view.chunks_of(path), key=lambda one: one.first_line)
-        ]
-        report.links = _links(view.links_from([path]))
-        report.backlinks = _links(link for link in view.links_to([path]) if link.path != path)
-        return report
-
-
-def _no_note_but(path: str) -> str:
-    if is_readable(path):
-        return "not read here: docs/other-files.md says when files of this kind are"
-    return "not a note: notes are the files that end in .md"
-
-
-def _absent(
-    path: str, reason: str, coming: models.NextRun | None = None
-) -> models.NoteStatusReport:
-    name = path.rpartition("/")[2].removesuffix(".md")
-    return models.NoteStatusReport(
-        path=path, title=name, status="absent", reason=reason, next_run=coming
-    )
-
-
-def _next_run(
-    place: Place, found: Walk, path: str, file: FileEntry | None, stamp: FileStamp | None
-) -> models.NextRun | None:
-    """What the next run does with a note, by the rules of the run itself."""
-    if found.unlisted == ("",):
-        return None
-    settings = place.settings.vault
-    known: Mapping[str, FileStamp] = {} if stamp is None else {path: stamp}
-    only = Walk(() if file is None else (file,), (), found.unlisted)
-    changes = compare(only, known, {}, settings.max_note_bytes)
-    if changes.gone:
-        return models.NextRun(does="forget")
-    for _, reason in changes.skip:
-        return models.NextRun(does="leave_out", reason=reason)
-    for entry in (*changes.read, *changes.retry):
-        known_hash = stamp.content_hash if stamp and stamp.status is not NoteStatus.FAILED else ""
-        read = read_note(place.vault, entry, known_hash, comment_links=settings.comment_links)
-        if read.problem is not None:
-            coming = models.NextRun(does="fail", reason=read.problem)
-        elif read.note is None:
-            return None  # saved again as it was
-        elif read.note.excluded is not None:
-            coming = models.NextRun(does="leave_out", reason=read.note.excluded)
-        else:
-            return models.NextRun(does="read")
-        return None if stamp is not None and coming.reason == stamp.reason else coming
-    return None
-
-
-def _no_note(place: Place, found: Walk, said: str) -> tuple[str, str] | None:
-    """The path and the kind of what is there under a name that is no note's; None if nothing is."""
-    there = {file.path: _no_note_but(file.path) for file in found.files}
-    there.update(found.problems)
-    for path in paths_meant(place.vault, said):
-        reason = there.get(path)
-        # Why a walk of the vault did not find what is there; a name that no disk takes is none.
-        if reason is None and os.path.exists(place.vault / path):  # noqa: PTH110
-            hidden = [one for one in path.split("/") if one.startswith(".") and one != "."]
-            above = [(at, why) for at, why in found.problems if path.startswith(f"{at}/")]
-            if hidden:
-                reason = f"{hidden[0]}: names that begin with a dot are no part of a vault"
-            elif above:
-                reason = f"below {above[0][0]}: {above[0][1]}"
-            elif (place.vault / path).is_dir():
-                reason = "a folder, not a note"
-        if reason:
-            return path, reason
-    return None
-
-
-def _links(rows: Iterable[LinkRow]) -> list[models.StatusLink]:
-    return [
-        models.StatusLink(
-            source=row.path,
-            line=row.line,
-            raw=row.raw,
-            kind=row.kind,
-            status=row.status,
-            target=row.target_path,
-        )
-        for row in rows
-    ]
+                size += Path(folder, name).stat().st_size
+    return size

@@ -1,4 +1,4 @@
-"""Lists the themes of a vault or those of a query, and finds the sources of an answer about them."""
+"""Lists the themes of a vault, and finds the sources of an answer about them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from llama_index.core.schema import NodeWithScore
 
 from notehop.app import models
 from notehop.app.retrieval.chain import Wanted
-from notehop.app.retrieval.filter_syntax import ParsedQuery, checked, of_fields
+from notehop.app.retrieval.filter_syntax import ParsedQuery, of_fields
 from notehop.app.retrieval.filters import among, narrow
 from notehop.app.retrieval.intents import asks_for_themes
 from notehop.app.retrieval.nodes import noted, to_node
@@ -21,12 +21,10 @@ from notehop.app.services.notes.current_notes import CurrentNotes
 from notehop.config.errors import SwitchedOff
 from notehop.indexing.stores.model import NoteRow
 from notehop.indexing.templates import read_templates
-from notehop.indexing.themes.build import Theme, Themes, Written, make_themes, read_themes
+from notehop.indexing.themes import Theme, Themes, make_themes
 from notehop.indexing.vault.dates import day_in_name
 
-OFF = (
-    "themes are switched off; set themes.enabled to true (docs/themes.md), then run: notehop index"
-)
+OFF = "themes are switched off; set themes.enabled to true (docs/themes.md)"
 
 
 DEPTH = 60  # notes that are looked for: a theme that has none among so many is not about the query
@@ -49,12 +47,14 @@ SPARE = 2  # notes looked at for each that is named: one that changed since may 
 ALL = "What are the main themes of these notes?"
 """What is asked where a query for themes has nothing but filters."""
 
-BY_MEANING = "no note holds a word of the query; these are the nearest by meaning alone"
-
 
 Chosen = tuple[Theme, Mapping[str, NodeWithScore | None]]
 """A theme with its notes that count, the first first; each with the best passage of it, where a query
 was looked for."""
+
+
+MOST = 8  # themes that are listed, and that an answer is made of
+SOURCES = 4  # passages of each theme that an answer may cite, from its notes that say most
 
 
 class VaultThemes:
@@ -67,26 +67,18 @@ class VaultThemes:
         self._made: Themes | None = None
 
     def listed(self, now: CurrentNotes, query: models.ThemesQuery) -> models.ThemesResult:
-        """List the themes, or those that have to do with a query."""
-        most = query.max or self._settings.themes.max
-        longest = self._settings.retrieval.max_query_chars
-        text = checked(query.query, longest, query.filters) if query.query.strip() else ""
-        traced = TracedQuery(text)
-        themes = self._themes(now)
-        about = parsed(now, text, literal=query.literal).text.strip()
-        chosen, _ = self._chosen(now, themes, traced, about, query.filters, query.literal)
-        there = (_view(now, *one, asked=bool(about)) for one in chosen)
+        """List the themes, the largest first."""
+        most = query.max or MOST
+        traced, themes = TracedQuery(""), self._themes(now)
+        chosen, _ = self._chosen(now, themes, traced, "", query.filters, literal=True)
+        there = (_view(now, theme, notes) for theme, notes in chosen)
         views = list(islice((shown for shown in there if shown is not None), most))
-        warnings = [*traced.trace.warnings, *now.reply_warnings()]
-        hits = [hit for _, notes in chosen for hit in notes.values() if hit is not None]
-        if hits and all(_score(hit, "lexical") is None for hit in hits):
-            warnings.append(BY_MEANING)
         return models.ThemesResult(
             themes=views,
             total=len(chosen) if len(views) == most else len(views),
-            small=sum(map(len, themes.small)),
-            unlinked=len(themes.unlinked),
-            warnings=list(dict.fromkeys(warnings)),
+            small=themes.small,
+            unlinked=themes.unlinked,
+            warnings=list(dict.fromkeys([*traced.trace.warnings, *now.reply_warnings()])),
             filters=traced.trace.filters,
             generation=now.generation,
         )
@@ -95,18 +87,18 @@ class VaultThemes:
         """What finds the sources of a question: of themes if it is one for them.
 
         The metadata of a source about themes tells its theme: ``theme`` holds ``id``, ``name``,
-        ``count``, ``words``, ``summary`` (one that a model wrote, else empty) and ``about``. What the
-        query asks, without its filters, stands in its trace.
+        ``count``, ``words`` and ``about``. What the query asks, without its filters, stands in its
+        trace.
 
         :param asked: whether it is; None leaves it to its words.
         """
 
         def run(query: TracedQuery, wanted: Wanted) -> list[NodeWithScore]:
-            intent = wanted.intent or self._settings.retrieval.intent
+            intent = wanted.asked.intent or self._settings.retrieval.intent
             by_words = asked is None and self._settings.themes.enabled and intent == "auto"
             if asked or by_words:
                 with self._engine.current() as now:
-                    written = parsed(now, query.query_str, literal=wanted.literal)
+                    written = parsed(now, query.query_str, literal=wanted.asked.literal)
                     about = asks_for_themes(written.text)
                     if about is None and asked:
                         about = written.text.strip()
@@ -126,19 +118,16 @@ class VaultThemes:
         about: str,
     ) -> list[NodeWithScore]:
         """The passages that an answer may cite; ``about`` is a subject, empty for all themes."""
-        settings, trace = self._settings.themes, query.trace
+        trace = query.trace
         themes = self._themes(now)
         conditions = " ".join(map(str, written.conditions))
         inner = TracedQuery(f"{about} {conditions}".strip(), trace=trace)
-        chosen, left = self._chosen(now, themes, inner, about, wanted.filters, wanted.literal)
+        asked = wanted.asked
+        chosen, left = self._chosen(now, themes, inner, about, asked.filters, asked.literal)
         trace.text = written.text.strip() or ALL
         trace.count("index", generation=now.generation, chunks=now.chunk_count)
         trace.count(THEMES, themes=len(chosen), all=len(themes.themes))
-        nodes = [
-            node
-            for one in chosen[: settings.max]
-            for node in _nodes(now, *one, about, settings.sources, left)
-        ]
+        nodes = [node for one in chosen[:MOST] for node in _nodes(now, *one, about, SOURCES, left)]
         for warning in now.reply_warnings():
             trace.warn(warning)
         return nodes
@@ -149,18 +138,13 @@ class VaultThemes:
             raise SwitchedOff(OFF)
         place = self._engine.place
         with self._turn:
-            # The file as a run wrote it, or what was made of it since; of another index it tells nothing.
-            known = max(
-                (one for one in (read_themes(place.layout.themes), self._made) if one),
-                key=lambda one: (one.stamp == now.catalog.stamp, one.generation),
-                default=None,
-            )
             self._made = make_themes(
                 now.catalog,
                 read_templates(place.vault).holds,
-                lambda: (self._engine.tokenizer, now.lexical),
+                self._engine.tokenizer,
+                now.lexical,
                 self._settings.themes,
-                known,
+                self._made,
             )
             return self._made
 
@@ -242,47 +226,39 @@ def _score(hit: NodeWithScore, signal: str) -> float | None:
     return None if score is None else float(score)
 
 
-def _told(
-    theme: Theme, notes: Iterable[str], rows: Mapping[str, NoteRow]
-) -> tuple[str, list[str], Written | None]:
-    """The name, the words and the summary of a theme, as far as its notes stand in the vault.
+def _told(theme: Theme, notes: Iterable[str], rows: Mapping[str, NoteRow]) -> tuple[str, list[str]]:
+    """The name and the words of a theme, as far as its notes stand in the vault.
 
-    Where the note that gave the name is gone, it is the title of the next. Words and summaries may be
-    those of a note that left since.
+    Where the note that gave the name is gone, it is the title of the next. Words may be those of a
+    note that left since.
     """
     name = theme.name
     if theme.named_after not in rows:
         name = next((rows[path].title for path in notes if path in rows), "")
     if len(rows) != len(theme.notes):
-        return name, [], None
+        return name, []
     said = theme.name.casefold().split()
     words = [word for word in theme.words if word.casefold() not in said]
-    return name, words[:WORDS], theme.summary
+    return name, words[:WORDS]
 
 
-def _view(
-    now: CurrentNotes, theme: Theme, notes: Iterable[str], *, asked: bool
-) -> models.ThemeView | None:
-    """A theme as far as its notes stand in the vault; None if none of them does.
-
-    :param asked: whether they are those that have to do with a query.
-    """
+def _view(now: CurrentNotes, theme: Theme, notes: Iterable[str]) -> models.ThemeView | None:
+    """A theme as far as its notes stand in the vault; None if none of them does."""
     rows = now.notes_at(theme.notes)
     notes = [path for path in notes if path in rows]
     if not notes:
         return None
-    name, words, written = _told(theme, notes, rows)
+    name, words = _told(theme, notes, rows)
     named = {path: rows[path] for path in notes[:NOTES]}
     said = now.in_a_line(named)
-    summary = written or said[notes[0]]
+    summary = said[notes[0]]
     return models.ThemeView(
         id=theme.id,
         name=name,
         words=words,
         summary=summary.text,
         written_by=summary.model,
-        count=len(rows) if asked else len(notes),
-        found=len(notes) if asked else None,
+        count=len(notes),
         notes=[
             models.ThemeNote(**now.place_of(row), text=said[path].text, written_by=said[path].model)
             for path, row in named.items()
@@ -300,13 +276,12 @@ def _nodes(
 ) -> Iterator[NodeWithScore]:
     """The first passages of a theme, one a note."""
     rows = now.notes_at(theme.notes)
-    name, words, written = _told(theme, notes, rows)
+    name, words = _told(theme, notes, rows)
     told = {
         "id": theme.id,
         "name": name,
         "count": len(rows),
         "words": words,
-        "summary": written.text if written else "",
         "about": about,
     }
     given = 0

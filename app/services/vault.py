@@ -89,7 +89,7 @@ class VaultHandle:
             # Weakly: it must not keep alive what rested.
             state=lambda: (weakref.ref(engine.reader.catalog), engine.generation),
         )
-        self._conversations = Conversations(place.settings.conversation)
+        self._conversations = Conversations()
 
     @property
     def generation(self) -> int:
@@ -141,7 +141,7 @@ class VaultHandle:
         """
         asked = as_query(models.SearchQuery, query, options)
         traced, started = self._begin(asked), time.perf_counter()
-        wanted = replace(Wanted.by(asked), results=asked.results, fill=False, by_relevance=True)
+        wanted = Wanted(asked, results=asked.results, fill=False, by_relevance=True)
         retriever = VaultRetriever(self._engine.retrieve, wanted, self.name)
         found = material_of(retriever.retrieve(traced), self.name)
         trace = traced.trace
@@ -168,14 +168,15 @@ class VaultHandle:
         asked = as_query(models.BrowseQuery, query)
         return self._of_now(lambda now: browse(now, self._engine.tokenizer, asked))
 
-    def themes(self, query: str | models.ThemesQuery = "", **options: Any) -> models.ThemesResult:
-        """List the themes of the vault, or those that have to do with a query.
+    def themes(
+        self, query: models.ThemesQuery | None = None, **options: Any
+    ) -> models.ThemesResult:
+        """List the themes of the vault, the largest first.
 
-        :param options: fields of :class:`notehop.app.models.ThemesQuery`: ``filters``, ``literal``,
-            ``max``.
+        :param options: fields of :class:`notehop.app.models.ThemesQuery`: ``filters`` and ``max``.
         :raises QueryError: if themes are switched off, or an option is wrong.
         """
-        asked = as_query(models.ThemesQuery, query, options)
+        asked = as_query(models.ThemesQuery, query or {}, options)
         return self._of_now(lambda now: self._themes.listed(now, asked))
 
     def suggest(
@@ -447,19 +448,19 @@ class VaultHandle:
 
     def _begin(self, asked: models.BaseQuery) -> TracedQuery:
         self._engine.check_open()
-        text = checked(asked.query, self.settings.retrieval.max_query_chars, asked.filters)
+        text = checked(asked.query, asked.filters)
         self._pending.begin()
         return TracedQuery(text)
 
     def _run(self, asked: models.Query, cancelled: Callable[[], bool] | None = None) -> QuestionRun:
         query, engine = self._begin(asked), self._engine
-        retriever = self._for_answers(Wanted.by(asked), asked.themes, engine.llm)
+        retriever = self._for_answers(Wanted(asked), asked.themes, engine.llm)
         talks, pending = self._conversations, self._pending
         return QuestionRun(asked, query, retriever, engine, talks, pending, cancelled)
 
     def _for_answers(self, wanted: Wanted, themes: bool | None, llm: LLM | None) -> VaultRetriever:
         run = self._themes.or_else(self._engine.retrieve, themes)
-        wanted = replace(wanted, listing=not wanted.literal, for_model=llm is not None)
+        wanted = replace(wanted, listing=not wanted.asked.literal, for_model=llm is not None)
         return VaultRetriever(run, wanted, self.name)
 
     def _of_now(self, make: Callable[[CurrentNotes], ReplyT]) -> ReplyT:
@@ -480,7 +481,7 @@ def _wanted(
 ) -> Wanted:
     fields = fields_of(filters) if isinstance(filters, MetadataFilters) else filters
     options = {"connected": dict(connected or {}), "filters": dict(fields or {}), "intent": intent}
-    return Wanted.by(as_query(models.Query, "-", {**options, "top_k": top_k, "literal": literal}))
+    return Wanted(as_query(models.Query, "-", {**options, "top_k": top_k, "literal": literal}))
 
 
 def _matching(

@@ -5,18 +5,20 @@ from __future__ import annotations
 import logging
 import re
 import threading
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager, suppress
-from functools import partial
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from notehop.app.services.index_process import FollowerProcess, has_index
 from notehop.app.services.open_vault import Place, locate, open_place
 from notehop.config import load_settings
 from notehop.config.errors import BeingIndexed, IndexFailure, IndexMissing, NotehopError, UsageError
 from notehop.config.small_files import is_folder
+from notehop.indexing.watch.state import read_watch_state
 
 if TYPE_CHECKING:
     from notehop.app.models import Captured, CaptureQuery, VaultNow
@@ -24,14 +26,12 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-_FIRST = threading.Lock()  # held for a first index: to make two at once would take twice the memory
-
 ASKED = "notehop.asked"  # key of the scope of a request: the :class:`LazyVault` that it is for
 
 NAMED = "notehop.vault"
 """Key of the scope of a request: the name of its vault; absent where its path names none."""
 
-ENDING = 5.0  # seconds that a first index is given to finish what it writes
+LOOK = 2.0  # seconds between two looks at whether a first index is made
 
 LOOKING = 10.0
 """Seconds that a look at whether there is an index may take, before nobody waits for it."""
@@ -42,24 +42,20 @@ class LazyVault:
 
     :param command: what people know this process by.
     :ivar opened: the vault, once it is; then :meth:`open` takes no time.
-    :ivar progress: how far the first index is that is being made here; None where none is.
     """
 
     def __init__(self, place: Place, command: str, config_file: Path | None) -> None:
         self.place = place
         self.opened: VaultHandle | None = None
+        self.closed = False
         self._command = command
         self._config_file = config_file
         self._opening = threading.Lock()
-        self.progress: str | None = None
-        self._failure: str | None = None
-        self._stop, self._ended = threading.Event(), threading.Event()
-        self._ended.set()
-        # Whether there is an index at all is soon known, and changes what a client is told.
-        self._looked = threading.Event()
-        self._looked.set()
-        self._held = ExitStack()
-        self._closed = False
+        self._follower: FollowerProcess | None = None
+        # Whether there is no index yet, which is soon known.
+        self._first = False
+        self.looked = threading.Event()
+        self.looked.set()
 
     @property
     def ready(self) -> bool:
@@ -71,6 +67,19 @@ class LazyVault:
         """Generation of the index that was read last; None while it is not opened."""
         return None if self.opened is None else self.opened.generation
 
+    def first_index(self) -> tuple[str | None, str | None]:
+        """How far the first index is that is being made here, and what is in the way of it."""
+        if not self._first:
+            return None, None
+        follower = self._follower
+        if (state := read_watch_state(self.place.layout)) is None:
+            trouble = None if follower is None else follower.trouble
+            return ("just begun", None) if trouble is None else (None, trouble)
+        if state.state == "indexing":
+            return state.detail or "just begun", None
+        self._first = state.state != "following"
+        return None, state.detail if self._first else None
+
     def open(self) -> VaultHandle:
         """The vault, opened.
 
@@ -80,10 +89,11 @@ class LazyVault:
         """
         if self.opened is not None:
             return self.opened
-        self._looked.wait(LOOKING)
+        self.looked.wait(LOOKING)
         with self._opening:
             if self.opened is None:
-                if (progress := self.progress) is not None:
+                progress, failure = self.first_index()
+                if progress is not None:
                     raise BeingIndexed(
                         f"{self.place.name} is being indexed for the first time ({progress}); "
                         "ask again in a minute"
@@ -91,8 +101,8 @@ class LazyVault:
                 try:
                     self.opened = open_place(self.place)
                 except IndexMissing as exc:
-                    if self._failure is not None:
-                        raise IndexMissing(f"{exc}; it failed here: {self._failure}") from exc
+                    if failure is not None:
+                        raise IndexMissing(f"{exc}; it failed here: {failure}") from exc
                     raise
             return self.opened
 
@@ -106,62 +116,21 @@ class LazyVault:
             return capture_cold(self.place, query)
         return vault.capture(query)
 
-    def follow(self, told: Callable[[str], None], made: Callable[[str | None], None]) -> None:
-        """Have the index kept up to the vault by another process, which ends with this one.
+    def look(self) -> bool:
+        """Whether there is an index."""
+        self._first = not has_index(self.place)
+        self.looked.set()
+        return not self._first
 
-        If there is none yet, one is made first.
+    def follow(self) -> None:
+        """Have the index kept up to the vault by another process, which makes it where there is none.
 
-        :param told: hears each line that the making of a first index says.
-        :param made: hears that it is made, or why it is not.
+        It ends with this one.
         """
-        self._looked.clear()
-        keep = partial(self._keep, told, made)
-        threading.Thread(target=keep, name="notehop-keeper", daemon=True).start()
-
-    def _keep(self, told: Callable[[str], None], made: Callable[[str | None], None]) -> None:
-        # Here and not above: it brings the database.
-        from notehop.app.services.index_process import FollowerProcess, has_index
-
-        place, command, config_file = self.place, self._command, self._config_file
-        try:
-            try:
-                if first := not has_index(place):
-                    self.progress = "just begun"
-            finally:
-                self._looked.set()
-            if first:
-                self._make_index(told)
-                if self._failure is not None and not self._closed:
-                    made(self._failure)
-            if not self._closed:
-                self._held.enter_context(FollowerProcess(place, command, _log.warning, config_file))
-            if first and self._failure is None and not self._closed:
-                # Behind the follower: what goes wrong in saying so must not keep it from its work.
-                made(None)
-        except NotehopError as exc:
-            _log.error("the index of %s is not followed: %s", place.name, exc)
-
-    def _make_index(self, told: Callable[[str], None]) -> None:
-        """Make the index in a process of its own, and know how far it is."""
-        from notehop.indexing.watch.process import index_program, run_program
-
-        def hear(line: str) -> None:
-            self.progress = line
-            # Standard error may be closed by now: the process is heard on.
-            with suppress(OSError, ValueError):
-                told(line)
-
-        program = index_program(self.place.vault, self.place.layout, self._config_file)
-        with _FIRST:
-            self._ended.clear()
-            try:
-                run_program([*program, "--part-of", self._command], self._stop, hear)
-                self._failure = "it was stopped" if self._stop.is_set() else None
-            except IndexFailure as exc:
-                self._failure = str(exc)
-            finally:
-                self.progress = None
-                self._ended.set()
+        if not self.closed:
+            how = self._command, _log.warning, self._config_file
+            self._follower = FollowerProcess(self.place, *how)
+            self._follower.start()
 
     @contextmanager
     def resting(self, minutes: float) -> Iterator[None]:
@@ -180,20 +149,11 @@ class LazyVault:
         finally:
             ended.set()
 
-    def stop(self) -> None:
-        """End a first index that is being made; the next one goes on where it was."""
-        self._stop.set()
-
-    def join(self) -> None:
-        """Wait until a first index that was stopped has ended, for some seconds."""
-        self._ended.wait(ENDING)
-
     def close(self) -> None:
         """Let go of the vault, and end what follows it; it finishes what it writes."""
-        self._closed = True
-        self.stop()
-        self.join()
-        self._held.close()
+        self.closed = True
+        if self._follower is not None:
+            self._follower.stop()
         if self.opened is not None:
             self.opened.close()
 
@@ -217,14 +177,19 @@ class Vaults(dict[str, LazyVault]):
     def first(self) -> LazyVault:
         return self[self.default]
 
-    def follow(
-        self,
-        told: Callable[[str], None] = _log.info,
-        made: Callable[[str | None], None] = lambda _: None,
-    ) -> None:
+    def follow(self) -> None:
         """Have all indexes kept up to their vaults, as :meth:`LazyVault.follow`."""
         for vault in self.values():
-            vault.follow(told, made)
+            vault.looked.clear()
+        threading.Thread(target=self._follow, name="notehop-keeper", daemon=True).start()
+
+    def _follow(self) -> None:
+        new = [vault for vault in self.values() if not vault.look()]
+        for vault in (*(one for one in self.values() if one not in new), *new):
+            vault.follow()
+            # To make two indexes at once would take twice the memory.
+            while vault.first_index()[0] is not None and not vault.closed:
+                time.sleep(LOOK)
 
     def close(self) -> None:
         """Close all, at once: each may have to finish what it writes."""
@@ -253,7 +218,7 @@ class Vaults(dict[str, LazyVault]):
             vault.open()
             found.notes, found.generation = notes, generation
         except NotehopError as exc:
-            found.state = "failed" if vault.progress is None else "indexing"
+            found.state = "failed" if vault.first_index()[0] is None else "indexing"
             found.detail = agent_text(exc)
         return found
 
@@ -287,13 +252,10 @@ def locate_all(given: Sequence[str], **how: Any) -> dict[str, Place]:
         for other, known in found.items():
             if known.vault.samefile(place.vault):
                 raise UsageError(f"{place.vault}: is the vault {other} already; name it once")
-        if name is not None and name in found:
-            raise UsageError(f"two vaults are named {name}; name one differently: other={folder}")
-        number, free = 1, name or place.name or "vault"
-        while free in found:
-            number += 1
-            free = f"{place.name or 'vault'}-{number}"
-        found[free] = place
+        own = name or place.name or "vault"
+        if own in found:
+            raise UsageError(f"two vaults are named {own}; name one differently: other={folder}")
+        found[own] = place
     return found
 
 

@@ -26,6 +26,7 @@ from mdit_py_plugins.footnote import footnote_plugin
 from mdit_py_plugins.footnote.index import footnote_inline, footnote_ref
 from mdit_py_plugins.front_matter import front_matter_plugin
 
+from notehop.indexing.vault.markdown_blocks import block_end
 from notehop.indexing.vault.plain import LinkText, read_destination, read_wikilink, words
 from notehop.indexing.vault.properties import TAG_CHARACTERS, is_tag
 
@@ -49,21 +50,10 @@ _TOP, _LOWEST = 3, 6
 
 
 def _comment_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """``%%`` to the next line that holds it again; both on one line are left to the inline rule."""
-    at = state.bMarks[start] + state.tShift[start]
-    if not state.src.startswith("%%", at) or state.is_code_block(start):
-        return False
-    if state.src.find("%%", at + 2, state.eMarks[start]) >= 0:
-        return False
-    close = state.src.find("%%", state.eMarks[start])
-    line = start + 1
-    while line < end and state.eMarks[line] < close:
-        line += 1
-    if close < 0 or line >= end:
-        return False
-    if not silent:
-        state.line = line + 1
-    return True
+    found = block_end(state, start, end, "%%")
+    if found is not None and not silent:
+        state.line = found[0] + 1
+    return found is not None
 
 
 _CALLOUT = re.compile(r"\[!([A-Za-z][\w-]{0,40})(?:\|[^\]\n]*)?\][+-]?[ \t]*([^\n]*)(?:\n|$)")

@@ -248,35 +248,11 @@ class RemoteModel(NamedTuple):
     bytes: int
 
 
-class CachedModel(NamedTuple):
-    """A model in the hub's cache; ``folder`` is None where it is not whole."""
-
-    name: str
-    folder: Path | None
-    bytes: int
-
-
 def hub_cache() -> Path:
     """The folder of the hub's cache; it need not exist."""
     from huggingface_hub import constants
 
     return Path(constants.HF_HUB_CACHE)
-
-
-def cached_models() -> list[CachedModel]:
-    """The models in the hub's cache, by name."""
-    from huggingface_hub import scan_cache_dir
-    from huggingface_hub.errors import CacheNotFound
-
-    try:
-        found = scan_cache_dir(hub_cache())
-    except CacheNotFound:
-        return []
-    return sorted(
-        CachedModel(one.repo_id, cached_folder(one.repo_id), one.size_on_disk)
-        for one in found.repos
-        if one.repo_type == "model"
-    )
 
 
 def ask_hub(name: str, endpoint: str | None = None) -> RemoteModel:

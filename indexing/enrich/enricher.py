@@ -12,6 +12,7 @@ import json
 import sys
 import time
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -26,13 +27,13 @@ from notehop.config.errors import IndexMissing, NotehopError, ProviderError
 from notehop.config.settings import EnrichSettings
 from notehop.indexing import faults
 from notehop.indexing.changes import is_unchanged
-from notehop.indexing.enrich import extract
 from notehop.indexing.enrich.prompts import (
     KEPT_CHARS,
     OUTPUT_TOKENS,
     VERSION,
     Passage,
     Request,
+    cleaned,
     header_identity,
     header_requests,
     model_identity,
@@ -40,16 +41,20 @@ from notehop.indexing.enrich.prompts import (
     summary_request,
 )
 from notehop.indexing.enrich.store import LOST, EnrichmentStore, Kind, Text, delete_orphans
-from notehop.indexing.enrich.writer import TextWriter, load_writer
-from notehop.indexing.pipeline.models import TooMuchToEmbed
+from notehop.indexing.llm.egress import names_this_machine, sending
+from notehop.indexing.llm.providers import address, host_of
+from notehop.indexing.llm.text import count_tokens
 from notehop.indexing.report import EnrichReport, numbered
 from notehop.indexing.shown import counted, printable
 from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot
 from notehop.indexing.stores.catalog_read import slices
+from notehop.indexing.stores.lock import lock_failure
 from notehop.indexing.stores.model import NoteRow, NoteStatus
-from notehop.indexing.tokens import RULES, Tokenizer
 
 if TYPE_CHECKING:
+    from llama_index.core.base.llms.types import ChatMessage
+
+    from notehop.indexing.llm.provider_llm import ProviderLLM
     from notehop.indexing.pipeline import Indexer
 
 
@@ -76,12 +81,8 @@ SPENT = (
     "the next run goes on: notehop index"
 )
 
-SPENT_NOW = (
-    "the requests of this hour (enrich.watch_calls) are used up; it goes on by itself, "
-    "or at once with: notehop index"
-)
-
-_HOUR, _DAY = 3_600.0, 86_400.0
+_DAY = 86_400.0
+_FRAME_TOKENS = 12  # tokens that a chat takes around two messages
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,16 +155,18 @@ def within_budget(cost: Cost) -> str | None:
     )
 
 
-LoadWriter = Callable[[Settings, Path], TextWriter | None]
+def connected(settings: Settings, log_dir: Path) -> ProviderLLM:
+    """The model that the settings name. Raises ProviderError if it cannot be asked."""
+    # Not above: most runs write nothing, and language models take a second to import.
+    from notehop.indexing.llm.provider_llm import ProviderLLM
+
+    llm = ProviderLLM(settings, log_dir)
+    llm.connect()
+    return llm
 
 
 def enrich(
-    indexer: Indexer,
-    agree: Agree,
-    *,
-    load: LoadWriter = load_writer,
-    cancelled: Callable[[], bool] = lambda: False,
-    paced: bool = False,
+    indexer: Indexer, agree: Agree, load: Callable[[Settings, Path], ProviderLLM] = connected
 ) -> EnrichReport | None:
     """Have written what the settings ask for and the index lacks; None if that is nothing.
 
@@ -171,7 +174,6 @@ def enrich(
 
     :param agree: told the cost before anything is sent.
     :param load: gives the language model.
-    :param paced: it goes on all the time: no more than ``enrich.watch_calls`` requests an hour.
     """
     layout, settings = indexer.layout, indexer.settings.enrich
     wanted = settings.summaries != "off" or settings.headers != "off"
@@ -183,27 +185,20 @@ def enrich(
         if not layout.marker.is_file():
             # The index was deleted: a file of ours would keep another from being made there.
             raise IndexMissing("there is no index")
-        try:
-            lock.acquire()
-        except (Timeout, OSError, NotImplementedError):
-            done.stopped = "another process has texts written now"
-            return done if wanted else None
-        with EnrichmentStore.open(layout.enrichment) as store:
+        with lock, EnrichmentStore.open(layout.enrichment) as store:
             if wanted:
-                calls = settings.max_calls
-                if paced:
-                    left = settings.watch_calls - store.made_since(time.time() - _HOUR)
-                    calls = min(calls, max(0, left))
-                spent = SPENT_NOW if paced else SPENT
-                _Enricher(indexer, store, done, agree, load, cancelled, calls, spent).run()
+                _Enricher(indexer, store, done, agree, load).run()
             else:
                 store.retire_all()
             store.sweep(time.time() - settings.keep_days * _DAY)
             store.checkpoint()
-    except (NotehopError, OSError) as exc:
+    except Timeout:
+        done.stopped = "another process has texts written now"
+    except NotehopError as exc:
         done.stopped = str(exc)
+    except (OSError, NotImplementedError) as exc:
+        done.stopped = str(lock_failure(layout.root, exc))
     finally:
-        lock.release()
         indexer.progress.close()
     return done if wanted else None
 
@@ -216,10 +211,7 @@ class _Enricher:
     store: EnrichmentStore
     done: EnrichReport
     agree: Agree
-    load: LoadWriter
-    cancelled: Callable[[], bool]
-    most_calls: int
-    spent: str
+    load: Callable[[Settings, Path], ProviderLLM]
 
     def run(self) -> None:
         """Do it; what goes wrong with the model is in the report. Raises NotehopError if the index or
@@ -227,20 +219,20 @@ class _Enricher:
         layout, settings, done = self.indexer.layout, self.indexer.settings, self.done
         if self.store.made_anew:
             done.warn(f"{layout.enrichment}: {LOST}")
-        provider = settings.llm.provider != "none"
-        if not provider and "llm" in (settings.enrich.summaries, settings.enrich.headers):
-            done.warn("enrich asks for a language model and llm.provider names none")
         self._reindex()
-        model = model_identity(settings) if provider else None
         with Catalog.open(layout.catalog, read_only=True) as catalog:
-            language = str((catalog.meta().get("fingerprint") or {}).get("language") or "en")
+            items: list[Item] = []
             with catalog.snapshot() as view:
-                items, extracts = plan(self.store, settings.enrich, model, language, view)
                 planned = view.generation
-            if extracts:
-                done.written["extract"] = extracts
+                if settings.llm.provider == "none":
+                    done.warn("enrich asks for a language model and llm.provider names none")
+                else:
+                    items = plan(self.store, settings.enrich, model_identity(settings), view)
             if items:
-                self._write(catalog, items)
+                try:
+                    self._write(catalog, items)
+                except NotehopError as exc:
+                    done.stopped = str(exc)
             if catalog.generation != planned:
                 # A run that took notes out meanwhile did not see what was planned for them.
                 done.warnings += delete_orphans(layout.enrichment, catalog, catalog.stamps())
@@ -251,42 +243,33 @@ class _Enricher:
         self.store.set_meta("last", {"at": time.time(), "stopped": done.stopped})
 
     def _write(self, catalog: Catalog, items: Sequence[Item]) -> None:
-        """Have the items written, as far as the owner agrees and the budget goes."""
+        """Have the items written; raises NotehopError, saying why not all of them were."""
         settings, done = self.indexer.settings, self.done
-        most = settings.enrich.max_tokens
-        try:
-            writer = self.load(settings, self.indexer.layout.root)
-        except NotehopError as exc:
-            done.stopped = str(exc)
-            return
-        if writer is None:
-            return
-        with closing(writer):
-            sizes = [writer.size(item.request) for item in items]
+        most_calls, most = settings.enrich.max_calls, settings.enrich.max_tokens
+        host, model = host_of(address(settings.llm)), Path(settings.llm.model).name
+        if not host or names_this_machine(host):
+            host = "this machine"
+        with closing(self.load(settings, self.indexer.layout.root)) as llm:
+            sizes = [_size(item.request) for item in items]
             spent = list(accumulate(size + OUTPUT_TOKENS for size in sizes))
-            within = min(self.most_calls, bisect_right(spent, most))
-            summaries = sum(item.request.kind == "summary" for item in items)
+            within = min(most_calls, bisect_right(spent, most))
+            kinds = Counter(item.request.kind for item in items)
             cost = Cost(
-                summaries=summaries,
-                headers=len(items) - summaries,
+                summaries=kinds["summary"],
+                headers=kinds["header"],
                 tokens_in=sum(sizes),
                 tokens_out=OUTPUT_TOKENS * len(items),
-                model=writer.model,
-                host=writer.host,
+                model=model,
+                host=host,
                 within=within,
             )
             if (against := self.agree(cost)) is not None:
-                done.stopped = against
-                return
+                raise NotehopError(against)
             self.indexer.progress.stage("Writing about notes", within, "texts")
             in_a_row = 0
             for item, size in zip(items, sizes, strict=True):
-                if self.cancelled():
-                    done.stopped = "stopped"
-                elif done.calls >= self.most_calls or done.tokens + size + OUTPUT_TOKENS > most:
-                    done.stopped = self.spent
-                if done.stopped is not None:
-                    return
+                if done.calls >= most_calls or done.tokens + size + OUTPUT_TOKENS > most:
+                    raise NotehopError(SPENT)
                 self.indexer.progress.advance(1)
                 place = self.indexer.vault, settings.vault, catalog
                 if not is_unchanged(*place, item.path, item.content_hash):
@@ -294,26 +277,25 @@ class _Enricher:
                 kind = item.request.kind
                 done.calls += 1
                 try:
-                    text, tokens, notices = writer.write(
-                        item.request, [item.path], KEPT_CHARS, self.cancelled
-                    )
-                    for notice in notices:
+                    with sending([item.path], purpose=kind) as sent:
+                        reply = llm.chat(_messages(item.request)).message.content or ""
+                    for notice in sent.notices:
                         done.warn(notice)
+                    text = cleaned(reply, KEPT_CHARS)
                     if not text:
-                        raise ProviderError(f"the model {writer.model} answered without words")
+                        raise ProviderError(f"the model {model} answered without words")
                 except ProviderError as exc:
                     if exc.kind in _HOPELESS:
-                        done.stopped = str(exc)
-                        return
+                        raise
                     self.store.fail(item.key, item.path, kind, str(exc))
                     in_a_row += 1
                     if in_a_row >= _IN_A_ROW.get(exc.kind, _WORDLESS):
-                        done.stopped = f"{in_a_row} requests in a row failed: {exc}"
-                        return
+                        raise NotehopError(f"{in_a_row} requests in a row failed: {exc}") from exc
                     continue
                 in_a_row = 0
+                tokens = size + count_tokens(reply)
                 done.tokens += tokens
-                if self.store.put([Text(item.key, kind, text, writer.model, tokens)]):
+                if self.store.put([Text(item.key, kind, text, model, tokens)]):
                     done.written[kind] = done.written.get(kind, 0) + 1
 
     def _reindex(self) -> None:
@@ -325,11 +307,25 @@ class _Enricher:
         for part in slices(owed, REDO_NOTES):
             try:
                 self.done.generation = self.indexer.update(part, again=True).generation
-            except (NotehopError, TooMuchToEmbed) as exc:
+            except NotehopError as exc:
                 self.done.warn(f"headers are written and not in the index yet: {exc}")
                 return
             faults.point("enrich-redone")
             self.store.mark_reindexed(part)
+
+
+def _size(request: Request) -> int:
+    """The tokens that a request sends."""
+    return count_tokens(request.system) + count_tokens(request.prompt) + _FRAME_TOKENS
+
+
+def _messages(request: Request) -> list[ChatMessage]:
+    from llama_index.core.base.llms.types import ChatMessage, MessageRole
+
+    return [
+        ChatMessage(role=MessageRole.SYSTEM, content=request.system),
+        ChatMessage(role=MessageRole.USER, content=request.prompt),
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,22 +341,18 @@ class Item:
 def plan(
     store: EnrichmentStore,
     settings: EnrichSettings,
-    model: Mapping[str, Any] | None,
-    language: str,
+    model: Mapping[str, Any],
     catalog: CatalogSnapshot,
-) -> tuple[list[Item], int]:
-    """Find what is missing and worth asking for, and make the extracts that are missing.
+) -> list[Item]:
+    """Find what is missing and worth asking for: notes changed last first.
 
     The store is told what every note needs; notes that are known to have all are passed over.
 
-    :param model: what tells the language model apart; None where there is none.
-    :param language: of the index.
-    :returns: what a model is to write, notes changed last first; how many extracts were made.
+    :param model: what tells the language model apart.
     """
-    tokenizer = Tokenizer(language)
     # What decides all that is written about a note: its passages follow from its content.
-    asked = [settings.summaries, settings.headers, model]
-    wanted = _hash([*asked, VERSION, extract.RULES, language, catalog.stamp])
+    asked = [settings.summaries, settings.headers, model, VERSION, catalog.stamp]
+    wanted = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:32]
     shapes = {
         path: f"{wanted} {stamp.content_hash}"
         for path, stamp in catalog.stamps().items()
@@ -373,64 +365,40 @@ def plan(
     # What two notes would have said alike is asked once.
     items: dict[str, Item] = {}
     changed: dict[str, float] = {}
-    made = 0
     for part in slices(due, _NOTES):
         rows = catalog.notes_at(part)
         requests: list[Item] = []
-        extracts: dict[str, tuple[str, list[str]]] = {}
         needed: dict[str, dict[str, Kind]] = {}
         for note in rows.values():
             changed[note.path] = note.modified
             chunks = [one for one in catalog.chunks_of(note.path) if one.kind == "text"]
-            passages = [Passage(chunk.heading_path, chunk.text) for chunk in chunks]
-            summed = settings.summaries != "off" and own_summary(note.front_matter) is None
-            own = [] if model is None else _items(note, passages, summed, settings, model)
+            own = _items(
+                note, [Passage(one.heading_path, one.text) for one in chunks], settings, model
+            )
             requests += own
             needed[note.path] = {item.key: item.request.kind for item in own}
-            if summed:
-                texts = [chunk.text for chunk in chunks]
-                words = f"tokens {RULES}, {language}"
-                key = _hash([extract.RULES, words, note.title, texts])
-                extracts[key] = note.title, texts
-                needed[note.path][key] = "extract"
         store.set_requirements(needed, {path: row.content_hash for path, row in rows.items()})
         there = store.texts(key for keys in needed.values() for key in keys)
-        new = [
-            Text(key, "extract", extract.extract(title, texts, tokenizer), extract.RULES)
-            for key, (title, texts) in extracts.items()
-            if key not in there
-        ]
-        store.put(new)
-        made += len(new)
         lacking = [item for item in requests if item.key not in there]
         for item in lacking:
             if item.key not in vain:
                 items.setdefault(item.key, item)
         done = rows.keys() - {item.path for item in lacking}
         store.mark_checked({path: shapes[path] for path in done})
-    ordered = sorted(
+    return sorted(
         items.values(),
         key=lambda item: (-changed[item.path], item.path, item.request.kind != "summary"),
     )
-    return ordered, made
 
 
 def _items(
-    note: NoteRow,
-    passages: Sequence[Passage],
-    summed: bool,
-    settings: EnrichSettings,
-    model: Mapping[str, Any],
+    note: NoteRow, passages: Sequence[Passage], settings: EnrichSettings, model: Mapping[str, Any]
 ) -> list[Item]:
-    """All that a model is to write about a note; ``summed``: whether a summary of it is wanted."""
+    """All that a model is to write about a note."""
     requests: list[Request] = []
     long = sum(len(passage.text.strip()) for passage in passages) > _SHORT
-    if summed and long and settings.summaries == "llm":
+    if settings.summaries == "llm" and long and own_summary(note.front_matter) is None:
         requests.append(summary_request(note.title, passages))
     if settings.headers == "llm":
         requests += header_requests(note.title, passages)
     return [Item(note.path, note.content_hash, one.key(model), one) for one in requests]
-
-
-def _hash(payload: Any) -> str:
-    return hashlib.sha256(json.dumps(payload, sort_keys=True).encode()).hexdigest()[:32]

@@ -92,7 +92,7 @@ class Passage:
 class Request:
     """What a model is sent for one text."""
 
-    kind: Literal["summary", "header", "themes"]
+    kind: Literal["summary", "header"]
     system: str
     prompt: str
 

@@ -18,18 +18,18 @@ from typing import Any, Literal, NamedTuple, Self
 
 from sqlalchemy.engine import Connection
 
-from notehop.config.errors import IndexDamaged, IndexFailure, IndexMissing
+from notehop.config.errors import IndexDamaged, IndexFailure
 from notehop.indexing import faults
 from notehop.indexing.stores.catalog_read import CatalogReads, FileStamp
 from notehop.indexing.stores.database import Database
 from notehop.indexing.stores.model import NoteRow, NoteStatus
 
-Kind = Literal["summary", "extract", "header", "themes"]
+Kind = Literal["summary", "header"]
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """What was written, by ``model``, or by the rules of extraction; ``tokens`` is what it cost."""
+    """What ``model`` wrote; ``tokens`` is what it cost."""
 
     key: str
     kind: Kind
@@ -83,8 +83,6 @@ _BY_NOTE = ("uses", "failures", "owed", "seen")
 
 _LISTED = "IN (SELECT value FROM json_each(?))"
 
-_RETRIED = 3  # tries of one text that count as of the last hour: after as many it is left for a day
-
 
 class EnrichmentStore:
     """One SQLite file; each method is a transaction."""
@@ -122,14 +120,6 @@ class EnrichmentStore:
             store.made_anew = True
             return store
 
-    @classmethod
-    def reading(cls, path: Path) -> Self:
-        """Open the store for reading. Raises IndexMissing if there is none, or none that can be read."""
-        try:
-            return cls(path, read_only=True)
-        except IndexFailure as exc:
-            raise IndexMissing(f"{path}: nothing can be read: {exc}") from exc
-
     def close(self) -> None:
         self._database.close()
 
@@ -160,16 +150,16 @@ class EnrichmentStore:
         }
 
     def summaries(self, hashes: Mapping[str, str]) -> dict[str, Summary]:
-        """Path -> summary, of notes that have one of a content; a model's goes before an extract.
+        """Path -> summary, of notes that have one of a content.
 
         :param hashes: path -> hash of the content.
         """
         query = (
             "SELECT path, note_hash, texts.* FROM uses JOIN texts USING (key) WHERE current "
-            f"AND uses.kind IN ('summary', 'extract') AND path {_LISTED} ORDER BY uses.kind"
+            f"AND uses.kind = 'summary' AND path {_LISTED}"
         )
         return {
-            row.path: Summary(row.text, row.model if row.kind == "summary" else None)
+            row.path: Summary(row.text, row.model)
             for row in self._rows(query, _json(hashes))
             if row.checksum == _checksum(row.key, row.text)
             and row.text
@@ -296,18 +286,10 @@ class EnrichmentStore:
         """Kind -> how many texts notes need now that are there, and how many are not."""
         query = (
             "SELECT uses.kind, count(texts.key), count(*) - count(texts.key) "
-            "FROM uses LEFT JOIN texts USING (key) WHERE current GROUP BY uses.kind"
+            "FROM uses LEFT JOIN texts USING (key) "
+            "WHERE current AND uses.kind IN ('summary', 'header') GROUP BY uses.kind"
         )
         return {kind: (have, lack) for kind, have, lack in self._rows(query)}
-
-    def made_since(self, moment: float) -> int:
-        """Texts that a model wrote, or failed to, since a time in seconds since the epoch."""
-        query = (
-            "SELECT (SELECT count(*) FROM texts WHERE made >= ? AND kind != 'extract') + "
-            f"(SELECT coalesce(sum(min(tries, {_RETRIED})), 0) FROM failures WHERE last >= ?)"
-        )
-        [(count,)] = self._rows(query, moment, moment)
-        return int(count)
 
     def _rows(self, query: str, *values: Any) -> Sequence[Any]:
         with self._translated(), self._database.reading() as connection:
@@ -356,7 +338,7 @@ def read_summaries(path: Path, notes: Iterable[NoteRow]) -> dict[str, Summary]:
     hashes = {note.path: note.content_hash for note in notes if note.status is NoteStatus.INDEXED}
     try:
         if hashes:
-            with EnrichmentStore.reading(path) as store:
+            with EnrichmentStore(path, read_only=True) as store:
                 return store.summaries(hashes)
     except IndexFailure:
         pass

@@ -197,10 +197,7 @@ def _by_place(files: VaultFiles, source: str, target: str) -> Resolution | None:
 
 
 def _resolution(ranked: Sequence[VaultFile], target: str, via: Via) -> Resolution:
-    """The first of some files; of those whose paths differ in case only, the one spelled as the link.
-
-    On a disk that has both ``note.md`` and ``Note.md`` the writer can choose only by spelling.
-    """
+    """The first of some files; of those whose paths differ in case only, the one spelled as the link."""
     keys = [file.key for file in ranked]
     if len(set(keys)) < len(keys):
         written = normalize("NFC", target).lstrip("./")

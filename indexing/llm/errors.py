@@ -14,6 +14,8 @@ from notehop.config.errors import ProviderError
 from notehop.config.secrets import key_variable
 from notehop.indexing.llm.providers import ProviderConfig
 
+CONNECT_S = 10  # until a connection stands
+
 OVERDUE = "the reply takes too long"
 """What a time-out says if the server did not keep silent, but does not come to an end."""
 
@@ -96,7 +98,7 @@ def of_transport(exc: Exception, config: ProviderConfig, *, local: bool) -> Prov
     """
     made: type[ProviderError] = RetryableError
     if isinstance(exc, httpcore.ConnectTimeout | httpcore.PoolTimeout):
-        kind, says = "timeout", f"cannot be reached within {config.llm.connect_timeout_s:g} s"
+        kind, says = "timeout", f"cannot be reached within {CONNECT_S} s"
         says += "; is it up, and is llm.base_url right?"
     elif isinstance(exc, httpcore.TimeoutException):
         return timed_out(config, exc)

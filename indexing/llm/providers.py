@@ -1,13 +1,9 @@
-"""Makes the language model that the settings name; nothing is sent by that.
-
-Each provider's library is imported when it is the one, and is an extra.
-"""
+"""The provider of a language model that the settings name, and where it is asked."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -19,7 +15,6 @@ from notehop.config.secrets import provider_key
 if TYPE_CHECKING:
     from notehop.config import Settings
     from notehop.config.settings import LlmSettings
-    from notehop.indexing.llm.provider_llm import ProviderLLM
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,28 +77,9 @@ _NEEDS = {
 """What the extra of a provider brings."""
 
 
-def load_llm(
-    settings: Settings, *, log_dir: Path | None = None, lazily: bool = False
-) -> ProviderLLM | None:
-    """The language model that the settings name; None for ``none``. No request is sent.
-
-    :param log_dir: folder of the egress log: that of the index; None for the user's data folder.
-    :param lazily: load its library when it is first asked; what stands in the way of it is raised then,
-        each time.
-    :raises ProviderError: if its extra, its key, its name or its address is missing, with what to do.
-    """
-    if settings.llm.provider == "none":
-        return None
-    from notehop.indexing.llm.provider_llm import ProviderLLM
-
-    made = ProviderLLM(settings, log_dir)
-    if not lazily:
-        made.connect()
-    return made
-
-
 def provider_of(settings: Settings) -> ProviderConfig:
-    """Who is asked, and where; nothing is loaded to tell it. Raises ProviderError as :func:`load_llm`."""
+    """Who is asked, and where; nothing is loaded to tell it. Raises ProviderError if its extra, its
+    key, its name or its address is missing, with what to do."""
     llm = settings.llm
     if not llm.model:
         raise ProviderError(

@@ -31,6 +31,7 @@ from notehop.indexing.llm.egress import (
     check_wanted,
 )
 from notehop.indexing.llm.errors import (
+    CONNECT_S,
     CONNECTION_ERRORS,
     OVERDUE,
     RetryableError,
@@ -136,10 +137,8 @@ class ProviderTransport(httpx.BaseTransport):
                 sleep(min(left, PATIENCE))
 
     def _headers(self, given: httpx.Headers) -> httpx.Headers:
-        """The headers that are needed, and the key of this provider.
-
-        Clients add others, from variables of the environment that were set for somebody else.
-        """
+        """The headers that are needed, and the key of this provider."""
+        # Clients add others, from variables of the environment that were set for somebody else.
         headers = httpx.Headers([(name, given[name]) for name in _HEADERS if name in given])
         # Of what is compressed nobody knows how much it is before it is read.
         headers["accept-encoding"] = "identity"
@@ -154,12 +153,10 @@ class ProviderTransport(httpx.BaseTransport):
         return headers
 
     def _send(self, request: httpx.Request, attempt: Attempt, local: bool) -> httpx.Response:
-        """Try once. Raises ProviderError if there is no answer; a :class:`RetryableError` if another
-        try may help."""
+        """Try once. Raises ProviderError if there is no answer, its RetryableError if a try may help."""
         assert isinstance(request.stream, httpx.SyncByteStream)
         url, wait = request.url, self.config.llm.timeout_s
-        connect = self.config.llm.connect_timeout_s
-        times = {"connect": connect, "read": wait, "write": wait, "pool": wait}
+        times = {"connect": CONNECT_S, "read": wait, "write": wait, "pool": wait}
         asked = httpcore.Request(
             request.method,
             httpcore.URL(
@@ -280,11 +277,8 @@ def connection_pool(hosts: Hosts, *, secure: bool, reply_s: float) -> httpcore.C
 
 
 class _CheckedBackend(httpcore.SyncBackend):
-    """Connects to hosts that are allowed, and else to loopback addresses alone.
-
-    That a name leads to this machine is looked at here, for the very address that is connected to:
-    what a name led to a moment before says nothing.
-    """
+    """Connects to hosts that are allowed, and else to loopback addresses alone: to the very one that
+    was looked at, for what a name led to a moment before says nothing."""
 
     def __init__(self, hosts: Hosts, reply_s: float) -> None:
         self._hosts = hosts

@@ -179,8 +179,7 @@ class _Splitter:
         )
 
     def _sections(self) -> list[tuple[int, int, int]]:
-        """Start, end and tokens of sections; what is too small is joined with what follows, the last
-        with the one before."""
+        """Start, end and tokens of sections; a small one joins what follows, the last the one before."""
         note = self._note
         found: list[tuple[int, int, int]] = []
         start, size = note.body_start, 0

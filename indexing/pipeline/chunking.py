@@ -70,7 +70,7 @@ class PutHeaders(_Component):
         if not wanted:
             return nodes
         try:
-            with EnrichmentStore.reading(self.store) as store:
+            with EnrichmentStore(self.store, read_only=True) as store:
                 found = store.texts([key for _, key in wanted])
                 texts = {key: text.text for key, text in found.items()}
         except IndexFailure:

@@ -38,7 +38,6 @@ from notehop.indexing.stores.chroma import (
 from notehop.indexing.stores.layout import IndexLayout, unwritable
 from notehop.indexing.stores.lock import WriterLock
 from notehop.indexing.stores.model import LIMITS, Limits, NoteStatus
-from notehop.indexing.themes.update import sum_themes_up
 from notehop.indexing.tokens import NAMES
 
 if TYPE_CHECKING:
@@ -105,8 +104,7 @@ class Indexer:
                 warnings = (
                     f"{exc}. Searches compare every vector until it is brought up, by the next run",
                 )
-        themes = sum_themes_up(self.layout, self.vault, self.settings, self._command)
-        return replace(report, warnings=(*report.warnings, *warnings, *themes))
+        return replace(report, warnings=(*report.warnings, *warnings))
 
     def update(
         self,
@@ -157,6 +155,10 @@ class Indexer:
             with WriterLock(self.layout, self._command, patience=_PATIENCE):
                 try:
                     self.layout.remove_left_over()
+                    # Earlier versions kept themes in a file, with words of notes.
+                    for left in (self.layout.themes, self.layout.themes.with_suffix(".new")):
+                        with suppress(OSError):
+                            left.unlink(missing_ok=True)
                     yield fingerprint
                 except BaseException:
                     self._state = None
@@ -191,8 +193,7 @@ class Indexer:
         return True, warnings if warning is None else (*warnings, warning)
 
     def _bring_up(self, fingerprint: dict[str, Any], request: Request) -> Update:
-        """Run, and once more from nothing where the notes are mostly in another language by now:
-        their words are cut by it."""
+        """Run, and once more from nothing where the notes are mostly in another language by now."""
         done, language = self._run(self.layout, fingerprint, request)
         if language is None:
             return done
@@ -222,8 +223,7 @@ class Indexer:
             check_vault(meta, self.vault, self.layout.root)
             found = scan(self.vault, self.settings.vault).files
             left = sum(file.kind == "note" for file in found)
-            share = self.settings.vault.max_delete_share
-            refuse_deletions(self.vault, indexed, indexed - left, share)
+            refuse_deletions(self.vault, indexed, indexed - left)
         self._state = None
         made = self.layout.beside()
         try:

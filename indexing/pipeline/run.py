@@ -26,7 +26,6 @@ from notehop.indexing.stores.catalog import Catalog, check_fingerprint
 from notehop.indexing.stores.chroma import remove_mirror
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.model import Batch, Limits, NoteStatus
-from notehop.indexing.themes.update import update_themes
 from notehop.indexing.vault.parse import Read, read_note
 from notehop.indexing.vault.walk import FileEntry
 
@@ -132,21 +131,11 @@ class IndexRun:
                 self.progress.stage("Loading the model", 0, "")
                 self._embedder  # noqa: B018 (loading the model makes the one for queries)
             with self._timed("derive"):
-                if self.layout.purge_mark.exists():
-                    # While the mark still says that words have to leave every file.
-                    self._update_themes()
                 limits = self.indexer.limits
                 derive(self.layout, self.catalog, everything=everything, limits=limits)
-                if everything:
-                    # Others leave the themes to readers.
-                    self._update_themes()
         finally:
             self._seconds["total"] = time.perf_counter() - started
         return self.so_far()
-
-    def _update_themes(self) -> None:
-        themes, former = self.settings.themes, self.indexer.layout.themes
-        update_themes(self.layout, self.catalog, self.vault, themes, former=former)
 
     def so_far(self) -> Update:
         """What was done until now; a run that fails has kept that."""
@@ -187,7 +176,7 @@ class IndexRun:
         if not request.allow_mass_delete:
             record = None if request.again else read_run_record(self.indexer.layout)
             lately = lost_lately(record, time.time())
-            check_deletions(self.vault, changes, state.stamps, self.settings.vault, lately)
+            check_deletions(self.vault, changes, state.stamps, lately)
         # What is as it was is not written again: a run without changes writes nothing.
         news = [file for file in changes.retry if self._is_news(file)]
         read = sorted([*changes.read, *news], key=lambda file: file.path)

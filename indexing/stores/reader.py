@@ -303,7 +303,7 @@ class Reader:
                             self._generation = known.followed(view)
                     held = self._generation
                     if (held.stamp, held.number) == (view.stamp, view.generation):
-                        return self._snapshot_of(held, view)
+                        return Snapshot(held, view, self._ranks, self._server)
                 # Another thread went on meanwhile, and knows a later one.
                 view.close()
             except BaseException:
@@ -359,10 +359,6 @@ class Reader:
     def _is_replaced(self) -> bool:
         """Whether a rebuild, or another index, stands where this one was opened."""
         return self._address != self.layout.catalog or self._catalog.database.replaced
-
-    def _snapshot_of(self, generation: Generation, view: CatalogSnapshot) -> Snapshot:
-        # A reader for measuring shows less.
-        return Snapshot(generation, view, self._ranks, self._server)
 
     def _opened(self) -> tuple[CatalogAddress, Catalog, Generation]:
         if not self._read_only:

@@ -172,10 +172,8 @@ def phrase_words(surface: str) -> tuple[str, ...]:
 
 
 def _taken_apart(surface: str) -> tuple[str, str, list[str]]:
-    """A surface without its accents, that without signs and endings, and the parts of it.
-
-    Without accents first, so that case and endings are seen as they are without them.
-    """
+    """A surface without its accents, that without signs and endings, and the parts of it."""
+    # Without accents first, so that case and endings are seen as they are without them.
     written = fold(surface.translate(_TIDY))
     body = _JOINED_ENDING.sub(
         "", _DROPPED_ENDING.sub("", written.lstrip(".").rstrip("+#").strip("_"))

@@ -177,28 +177,38 @@ def _too_deep(state: PlacedState, start: int, end: int, _silent: bool) -> bool:
     return state.level >= MAX_DEPTH and paragraph(state, start, end, False)
 
 
-def _block(state: PlacedState, start: int, end: int, silent: bool, mark: str) -> bool:
-    """A block from a line that starts with ``mark`` to the next line that holds it again.
+def block_end(state: StateBlock, start: int, end: int, mark: str) -> tuple[int, int] | None:
+    """Where a block ends that a line begins with ``mark``: the line that holds it again, and its offset.
 
-    Both marks on one line are left to the inline rule; what stands behind the closing mark is read
-    as a line of its own; without a closing mark it is text.
+    None where none begins; both marks on one line are left to the inline rule, and one without a
+    closing mark is text.
     """
-    at = state.text_start(start)
+    at = state.bMarks[start] + state.tShift[start]
     if not state.src.startswith(mark, at) or state.is_code_block(start):
-        return False
+        return None
     if state.src.find(mark, at + len(mark), state.eMarks[start]) >= 0:
+        return None
+    for line in range(start + 1, end):
+        if state.sCount[line] < state.blkIndent and not state.isEmpty(line):
+            return None
+        close = state.src.find(mark, state.bMarks[line] + state.tShift[line], state.eMarks[line])
+        if close >= 0:
+            return line, close
+    return None
+
+
+def _block(state: PlacedState, start: int, end: int, silent: bool, mark: str) -> bool:
+    """A block between marks; what stands behind the closing one is read as a line of its own."""
+    found = block_end(state, start, end, mark)
+    if found is None:
         return False
-    close, line = -1, start
-    while close < 0:
-        line += 1
-        if line >= end or (state.sCount[line] < state.blkIndent and not state.isEmpty(line)):
-            return False
-        close = state.src.find(mark, state.text_start(line), state.eMarks[line])
+    line, close = found
     if silent:
         return True
     after = close + len(mark)
     state.push(mark, "", 0).map = [start, line + 1]
     if mark == "%%":
+        at = state.text_start(start)
         state.hidden.append((at, after))
         pieces = [(at + len(mark), state.eMarks[start])]
         pieces += [(state.text_start(n), state.eMarks[n]) for n in range(start + 1, line)]

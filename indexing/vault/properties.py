@@ -184,11 +184,7 @@ def _excluded(front_matter: FrontMatter) -> str | None:
 
 
 def _property_values(front_matter: FrontMatter) -> tuple[PropertyValue, ...]:
-    """What a front matter says, in the order of its text.
-
-    Left out are values that are empty, blanks of a template, or names for programs (ids, hashes,
-    timestamps), and keys that tell how a note is kept or shown.
-    """
+    """What a front matter says to a reader, in the order of its text."""
     found: list[PropertyValue] = []
     length = 0
     for _, names, value, key_line, line in front_matter.scalars(_is_for_programs):

@@ -118,10 +118,7 @@ class VaultEvents:
     def _watch(
         self, folders: frozenset[str], new: frozenset[str], *, polling: bool, each: bool
     ) -> None:
-        """Report changes until other folders have to be watched, or the system is asked again.
-
-        :param new: of the folders, those that were not watched by the watch before.
-        """
+        """Report changes until other folders are to be watched; ``new`` were not by the watch before."""
         began = False
         changes = watch(
             *(self._vault / folder for folder in sorted(folders)),
@@ -144,12 +141,9 @@ class VaultEvents:
                     with self._lock:
                         if not polling:
                             self.unreported = None
-                        # What changed since the watch before is not known.
+                        # What changed since the watch before, or before a late one, is not known.
                         self._paths |= new
-                        if self._started and not self._begun:
-                            # It came late, and what changed meanwhile is in nobody's list.
-                            self._paths.add(EVERYTHING)
-                        self._lost |= self._started and self._begun
+                        self._lost |= self._started
                         self._begun = True
                         self._lock.notify_all()
                 relative = {(kind, self._relative(path)) for kind, path in found}

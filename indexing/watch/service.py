@@ -13,11 +13,10 @@ from pathlib import Path
 from types import FrameType
 
 from notehop.config import load_settings
-from notehop.config.errors import IndexLocked, NotehopError
+from notehop.config.errors import IndexLocked
 from notehop.config.settings import EmbeddingSettings
 from notehop.indexing.embed.embedder import Embedder
 from notehop.indexing.embed.onnx_model import MANIFEST_FILE, read_manifest
-from notehop.indexing.enrich.enricher import SPENT_NOW, enrich
 from notehop.indexing.pipeline import Indexer
 from notehop.indexing.pipeline.models import LoadEmbedder, SmallOrBulk, TooMuchToEmbed
 from notehop.indexing.report import Update
@@ -52,12 +51,7 @@ class Following:
 
 
 def _small_changes() -> LoadEmbedder:
-    """What loads the exported model once, and again when it was made anew; a model that has no such
-    export is loaded with torch, and kept.
-
-    It raises TooMuchToEmbed if nothing was exported yet; and its ``embed``, for more than a small
-    change.
-    """
+    """What loads the exported model, and raises TooMuchToEmbed: if there is none, or for much text."""
     kept: dict[object, Embedder] = {}
 
     def refuse(_: EmbeddingSettings) -> Embedder:
@@ -98,14 +92,13 @@ def follow(what: Following, stop: threading.Event, *, stand_by: bool = False) ->
         lock = WatcherLock(what.layout, what.command)
         try:
             lock.acquire()
-            with _enriching(what) as notify:
-                Follower(
-                    first,
-                    lock,
-                    lambda: run_program([*bulk, "--part-of", what.command], stop),
-                    notify,
-                    lambda: what.indexer(model),
-                ).run(stop)
+            Follower(
+                first,
+                lock,
+                lambda: run_program([*bulk, "--part-of", what.command], stop),
+                what.notify,
+                lambda: what.indexer(model),
+            ).run(stop)
         except IndexLocked:
             # Before it began, or because the index was deleted and another was quicker.
             if not stand_by:
@@ -114,64 +107,6 @@ def follow(what: Following, stop: threading.Event, *, stand_by: bool = False) ->
             first = what.indexer(model)
         finally:
             lock.release()
-
-
-_QUIET = 5.0
-"""Seconds without a change before anything is written about notes: who types goes on typing."""
-
-_RETRY = 900.0  # seconds until what was left is tried again
-
-
-@contextmanager
-def _enriching(what: Following) -> Iterator[Callable[[Update | str], None]]:
-    """Have written about notes what is missing, in a thread of its own, during the block.
-
-    The follower never waits for a language model: this begins when nothing has changed for a while,
-    and asks a model so many times an hour. Given is what passes on what the follower did, after which
-    the index may have changed. At the end a request under way is given up.
-    """
-    load, stop, changed = _small_changes(), threading.Event(), threading.Event()
-    changed.set()
-
-    def notify(news: Update | str) -> None:
-        changed.set()
-        what.notify(news)
-
-    def run() -> None:
-        left = False
-        said: str | None = None
-        while not stop.is_set():
-            changed.wait(_RETRY if left else None)
-            changed.clear()
-            while not stop.is_set() and changed.wait(_QUIET):
-                changed.clear()
-            if stop.is_set():
-                return
-            warnings: list[str] = []
-            try:
-                indexer = what.indexer(load)
-                done = enrich(indexer, lambda _: None, cancelled=stop.is_set, paced=True)
-            except NotehopError as exc:
-                left, warnings = True, [str(exc)]
-            else:
-                left = done is not None and bool(done.waiting or done.failed or done.warnings)
-                if done is not None:
-                    if not stop.is_set() and done.stopped not in (None, SPENT_NOW):
-                        warnings = [f"enrichment stopped: {done.stopped}"]
-                    warnings += done.warnings
-            for warning in warnings:
-                if warning != said:
-                    said = warning
-                    what.notify(warning)
-
-    thread = threading.Thread(target=run, name="notehop-enrichment", daemon=True)
-    thread.start()
-    try:
-        yield notify
-    finally:
-        stop.set()
-        changed.set()
-        thread.join(_QUIET)
 
 
 @contextmanager

@@ -56,10 +56,10 @@ def test_a_model_that_was_loaded_for_vectors_alone_rests_too(vault: VaultHandle)
 
 def test_queries_that_run_are_not_disturbed(vault: VaultHandle) -> None:
     with ThreadPoolExecutor(4) as threads:
-        running = [threads.submit(vault.ask, QUESTION) for _ in range(24)]
-        for _ in range(5):
+        running = [threads.submit(vault.ask, QUESTION) for _ in range(8)]
+        for _ in range(4):
             vault.rest()
-            time.sleep(0.2)
+            time.sleep(0.1)
     assert {one.result().answer for one in running} == {vault.ask(QUESTION).answer}
 
 

@@ -94,7 +94,7 @@ def opened(root: Path, url: str) -> Reader:
     if not url:
         return Reader(IndexLayout(root))
     settings = load_settings(overrides={"chroma.url": url})
-    server = ChromaServer(settings, root, settings.chroma.timeout_s)
+    server = ChromaServer(settings, root, 5.0)
     return Reader(IndexLayout(root), server=server)
 
 

@@ -45,13 +45,13 @@ def test_each_layer_wins_over_the_one_before(
     home: Path, vault: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (home / "notehop.toml").write_text(
-        "[connected]\nmax = 1\ngate = 0.1\nrrf_k = 11\norder='rank'\n"
+        "[retrieval.weights]\nrecent = 1\ngraph = 1\nrecency = 1\nsubject = 1\n"
     )
-    (vault / "notehop.toml").write_text("[connected]\nmax = 2\ngate = 0.2\nrrf_k = 12\n")
-    monkeypatch.setenv("NOTEHOP_CONNECTED__MAX", "4")
-    monkeypatch.setenv("NOTEHOP_CONNECTED__GATE", "0.4")
-    connected = load_settings(vault=vault, overrides={"connected.max": 5}).connected
-    assert (connected.max, connected.gate, connected.rrf_k, connected.order) == (5, 0.4, 12, "rank")
+    (vault / "notehop.toml").write_text("[retrieval.weights]\nrecent = 2\ngraph = 2\nrecency = 2\n")
+    monkeypatch.setenv("NOTEHOP_RETRIEVAL__WEIGHTS__RECENT", "4")
+    monkeypatch.setenv("NOTEHOP_RETRIEVAL__WEIGHTS__GRAPH", "4")
+    of = load_settings(vault=vault, overrides={"retrieval.weights.recent": 5}).retrieval.weights
+    assert (of.recent, of.graph, of.recency, of.subject) == (5, 4, 2, 1)
 
 
 @pytest.mark.parametrize(
@@ -113,9 +113,10 @@ def test_a_key_of_the_release_before_is_told(
     settings = load_settings()
     assert f"{home / 'notehop.toml'}: {said}" in caplog.text
     assert settings.llm.max_tokens == max_tokens
-    assert settings.lexical.k1 == (2.0 if "k1" in text else 1.5)
+    assert settings.lexical.k1 == 1.5
     caplog.clear()
-    load_settings(overrides={"lexical.k1": 3})
+    # An evaluation compares values of it.
+    assert load_settings(overrides={"lexical.k1": 3}).lexical.k1 == 3
     assert "argument" not in caplog.text
 
 

@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-import anyio
 import pytest
-from mcp import Client
 
 from notehop import open_vault
+from tests.app.mcp.agent import Agent, agent, text
 from tests.app.mcp.test_hostile import server_of
 from tests.support.product import VaultHandle, create_app
 from tests.support.serving import request, say, serving
@@ -32,13 +31,15 @@ def section(vault: VaultHandle) -> Any:
     return vault.note(NOTE, section="Timeline")
 
 
-def call(vault: VaultHandle, tool: str, **arguments: Any) -> tuple[bool, str]:
-    async def work() -> tuple[bool, str]:
-        async with Client(server_of(vault), mode="legacy") as client:
-            result = await client.call_tool(tool, arguments)
-            return bool(result.is_error), result.content[0].text
+@pytest.fixture(scope="module")
+def client(vault: VaultHandle) -> Iterator[Agent]:
+    with agent(server_of(vault)) as client:
+        yield client
 
-    return anyio.run(work)
+
+def call(client: Agent, tool: str, **arguments: Any) -> tuple[bool, str]:
+    result = client.call(tool, **arguments)
+    return bool(result.is_error), text(result)
 
 
 def addresses(section: Any) -> list[str]:
@@ -60,16 +61,18 @@ def addresses(section: Any) -> list[str]:
     ]
 
 
-def test_an_agent_hands_back_the_address_it_was_given(vault: VaultHandle, section: Any) -> None:
+def test_an_agent_hands_back_the_address_it_was_given(
+    vault: VaultHandle, client: Agent, section: Any
+) -> None:
     for address in addresses(section):
-        failed, said = call(vault, "read_note", note=address)
+        failed, said = call(client, "read_note", note=address)
         assert not failed, (address, said)
         first, last = section.lines
         assert said.startswith(f"{NOTE}:{first}-{last}\n"), address
-        failed, said = call(vault, "graph_browse", notes=[address])
+        failed, said = call(client, "graph_browse", notes=[address])
         assert not failed, (address, said)
     uri = vault.search("timeline of Hollin Reach").hits[0].uri
-    assert not call(vault, "read_note", note=uri)[0]
+    assert not call(client, "read_note", note=uri)[0]
 
 
 def test_a_program_hands_back_the_address_it_was_given(port: int, section: Any) -> None:
@@ -82,10 +85,8 @@ def test_a_program_hands_back_the_address_it_was_given(port: int, section: Any) 
 @pytest.mark.parametrize(
     ("address", "hint"), rows(__file__, "an_address_that_leads_nowhere_says_why")
 )
-def test_an_address_that_leads_nowhere_says_why(
-    vault: VaultHandle, address: str, hint: str
-) -> None:
-    failed, said = call(vault, "read_note", note=address)
+def test_an_address_that_leads_nowhere_says_why(client: Agent, address: str, hint: str) -> None:
+    failed, said = call(client, "read_note", note=address)
     assert failed
     assert hint in said
 
@@ -93,17 +94,17 @@ def test_an_address_that_leads_nowhere_says_why(
 @pytest.mark.parametrize(
     "section", ["Timeline\0", "Timeline%00", "%00"], ids=["nul", "encoded", "nothing-else"]
 )
-def test_what_no_heading_can_hold_is_in_no_address(vault: VaultHandle, section: str) -> None:
+def test_what_no_heading_can_hold_is_in_no_address(client: Agent, section: str) -> None:
     address = f"note://Hollin%20Reach#{section}"
     for tool, given in (("read_note", {"note": address}), ("graph_browse", {"notes": [address]})):
-        failed, said = call(vault, tool, **given)
+        failed, said = call(client, tool, **given)
         assert failed, tool
         assert "no note of this vault" in said
 
 
 @pytest.mark.parametrize(("tool", "given"), rows(__file__, "an_agent_guesses_a_name"))
-def test_an_agent_guesses_a_name(vault: VaultHandle, tool: str, given: dict[str, Any]) -> None:
-    failed, said = call(vault, tool, **given)
+def test_an_agent_guesses_a_name(client: Agent, tool: str, given: dict[str, Any]) -> None:
+    failed, said = call(client, tool, **given)
     assert not failed, said
     if "filters" in given:
         assert "\nFilters: tag:fish" in said
@@ -112,8 +113,8 @@ def test_an_agent_guesses_a_name(vault: VaultHandle, tool: str, given: dict[str,
         assert "\n[3] " not in said
 
 
-def test_a_filter_beside_the_filters_is_told_where_it_goes(vault: VaultHandle) -> None:
-    failed, said = call(vault, "smart_search", query="eels", tags="fish")
+def test_a_filter_beside_the_filters_is_told_where_it_goes(client: Agent) -> None:
+    failed, said = call(client, "smart_search", query="eels", tags="fish")
     assert failed
     assert 'write "filters": {"tag": …}' in said
 

@@ -1,7 +1,6 @@
 """The parts of retrieval in pipelines of LlamaIndex that others put together."""
 
 import logging
-import pickle
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -164,7 +163,7 @@ def test_around_an_index_of_ones_own(
     with caplog.at_level(logging.WARNING):
         hits = engine.query(QUESTION).source_nodes
         graph = product.GraphEnhancedRetriever(
-            mine, vault.view, expansion=product.preset("aggressive")
+            mine, vault.view, expansion=product.PRESETS["aggressive"]
         )
         reached = [hit.node.metadata.get("expanded_from") for hit in graph.retrieve("mill")]
     if how == "no chunk of it":
@@ -233,13 +232,6 @@ def test_a_reason_names_the_source_by_its_number_in_the_reply(vault: product.Vau
     [near, *_] = response.metadata["connected_notes"]
     number = near["reason"].partition("source ")[2].partition(",")[0]
     assert sources[f"[{number}]"] == near["linked_from"]["path"]
-
-
-def test_a_component_that_was_pickled_goes_on(vault: product.VaultHandle) -> None:
-    _, connected = vault.node_postprocessors()
-    hits = vault.retriever(connected={"max": 0}).retrieve(QUESTION)
-    pickle.dumps(connected)
-    assert connected.postprocess_nodes(hits, query_str=QUESTION)
 
 
 def test_texts_of_withdrawn_notes_are_not_remembered(

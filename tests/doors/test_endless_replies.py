@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from llama_index.core.llms import LLM
 
-from tests.support.product import ProviderError, load_llm, load_settings
+from tests.support.product import ProviderError, ProviderLLM, load_settings
 
 pytestmark = pytest.mark.timeout(100)
 
@@ -65,7 +65,7 @@ def model(url: str, tmp_path: Path, **settings: object) -> LLM:
     chosen = load_settings(
         overrides=values | {f"llm.{name}": value for name, value in settings.items()}
     )
-    return load_llm(chosen, log_dir=tmp_path)
+    return ProviderLLM(chosen, tmp_path)
 
 
 def ask(url: str, tmp_path: Path, *, stream: bool, **settings: object) -> str:

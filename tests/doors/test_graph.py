@@ -53,15 +53,16 @@ def test_the_handle_and_the_command_line_have_the_same_graph(tmp_path: Path) -> 
         ours.remove_node("A.md")  # is the caller's
         assert "A.md" in vault.graph()
         whole = pairs(vault.graph())
+    where = "--index-dir", str(place.layout.root)
     graphml = nx.read_graphml(
-        io.BytesIO(printed(place.vault, "--format", "graphml").stdout.encode())
+        io.BytesIO(printed(place.vault, *where, "--format", "graphml").stdout.encode())
     )
     assert pairs(graphml) == whole
     assert graphml.nodes["B.md"]["title"] == "B"
     [link] = graphml.get_edge_data("B.md", "C.md").values()
     assert link["line"] == 2
     assert "A bell \ufffd and \ufffd here" in link["sentence"]
-    values = json.loads(printed(place.vault, "--format", "json").stdout)
+    values = json.loads(printed(place.vault, *where, "--format", "json").stdout)
     assert pairs(nx.node_link_graph(values, edges="edges")) == whole
 
 

@@ -13,8 +13,6 @@ from llama_index.core import Settings
 from llama_index.core.base.llms.types import CompletionResponse
 from llama_index.core.base.response.schema import StreamingResponse
 from llama_index.core.callbacks import CallbackManager, LlamaDebugHandler
-from llama_index.core.instrumentation import get_dispatcher
-from llama_index.core.instrumentation.span_handlers import SimpleSpanHandler
 from llama_index.core.response_synthesizers import ResponseMode, get_response_synthesizer
 from llama_index.core.schema import MetadataMode, NodeRelationship
 from llama_index.core.vector_stores import MetadataFilter, MetadataFilters
@@ -55,27 +53,6 @@ def test_the_callbacks_of_the_application_hear_each_step(vault: VaultHandle) -> 
     kinds = [pair[0].event_type.value for pair in heard.get_event_pairs()]
     assert sorted(kinds) == sorted(["query", "retrieve", "synthesize"] * 2 + ["retrieve"])
     assert all(len(pair) == 2 for pair in heard.get_event_pairs()), "what begins ends"
-
-
-def test_each_stage_is_a_span(vault: VaultHandle) -> None:
-    root = get_dispatcher()
-    former, seen = root.span_handlers, SimpleSpanHandler()
-    root.span_handlers = [*former, seen]
-    try:
-        vault.ask("Where are the oyster beds?")
-    finally:
-        root.span_handlers = former
-    stages = {span.id_.split(".")[0] for span in seen.completed_spans}
-    assert {
-        "NotehopQueryEngine",
-        "VaultRetriever",
-        "WeightedFusionRetriever",
-        "TemplatePostprocessor",
-        "FreshnessPostprocessor",
-        "ConnectedNotesPostprocessor",
-        "RelevancePostprocessor",
-        "ExtractiveSynthesizer",
-    } <= stages
 
 
 @pytest.mark.parametrize("llm", [None, ScriptedLLM(says="They lie along the dyke [1].")])
@@ -157,11 +134,8 @@ FILTERED: dict[str, tuple[MetadataFilters, set[str]]] = {
     "tags, all": (only(("tags", ["project", "coast"], "all")), {LINE}),
     "not a tag": (only(("folder", "Daily"), ("tags", "private", "!=")), {DAY}),
     "types": (only(("type", ["topic", "project"], "in")), {LINE, TOPIC}),
-    "one or the other": (
-        only(("file_path", TOPIC), ("file_path", DAY), condition="or"),
-        {DAY, TOPIC},
-    ),
-    "not in": (only(only(("path", ["Daily", "Topics"], "in"), condition="not")), {LINE}),
+    "one or the other": (only(only(("file_path", [TOPIC, DAY], "in"))), {DAY, TOPIC}),
+    "not in": (only(("path", ["Daily", "Topics"], "nin")), {LINE}),
     "a property": (only(("lead", "bram")), {LINE}),
     "days": (only(("date", "2026-10-04", ">="), ("date", "2026-10-05", "<")), {DAY}),
 }
@@ -182,7 +156,7 @@ REFUSED = {
     "a part of text": only(("title", "x", "text_match")),
     "one tag of two": only(("tags", ["a", "b"], "any")),
     "tags or paths": only(("tags", "a"), ("path", "b"), condition="or"),
-    "not all of two": only(only(("tags", "a"), ("x", "b")), condition="not"),
+    "turned round": only(("tags", "a"), condition="not"),
     "no value": only(("tags", [], "nin")),
     "two paths": only(("path", "a"), ("path", "b")),
 }

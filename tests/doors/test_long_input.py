@@ -23,6 +23,9 @@ from tests.support.tables import rows
 LENGTH = 10_000
 """Characters, as many as a query may have."""
 
+RUN = 2_000
+"""Those of a run on the page: what takes a step for each pair of them takes eight times too many."""
+
 CALLS = 130
 """Calls of functions that a character may take in the page's renderer: a word takes some ten."""
 
@@ -52,13 +55,13 @@ RUNS = [
 @pytest.mark.parametrize("run", RUNS)
 @pytest.mark.parametrize("before", ["", "[^a]: a note\n\n"], ids=["plain", "with-a-footnote"])
 def test_the_page_renders_a_run_of_signs_in_few_steps(run: str, before: str) -> None:
-    text = before + run * (LENGTH // len(run))
+    text = before + run * (RUN // len(run))
     profile = cProfile.Profile()
     profile.enable()
     answer_html(text)
     snippets_html([text], "word")
     profile.disable()
-    assert pstats.Stats(profile).total_calls < CALLS * 2 * LENGTH  # type: ignore[attr-defined]
+    assert pstats.Stats(profile).total_calls < CALLS * 2 * RUN  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(("text", "html"), rows(__file__, "brackets_still_mean_what_they_meant"))
@@ -67,7 +70,7 @@ def test_brackets_still_mean_what_they_meant(text: str, html: str) -> None:
 
 
 @pytest.mark.model
-@pytest.mark.parametrize("sign", ["-", "_", ":", "a-", "[", '"', "#"])
+@pytest.mark.parametrize("sign", ["-", ":", "a-", "[", '"'])
 def test_a_query_that_is_a_run_of_signs_is_answered_soon(vault: VaultHandle, sign: str) -> None:
     vault.warm()
     words, signs = ("ab " * LENGTH)[:LENGTH], (sign * LENGTH)[:LENGTH]

@@ -193,9 +193,9 @@ def test_pages_and_time_have_limits() -> None:
 def test_a_page_that_cannot_be_read_takes_no_other_with_it() -> None:
     pages = ["The heron stands.", "", "The egret flies.", "", "", ""]
     slow = dict.fromkeys((3, 4, 5), ENDLESS)  # some machines give one of them up within the limit
-    parts, warnings = read_pdf(pdf(pages, {1: bomb(), **slow}), seconds=5)
+    parts, warnings = read_pdf(pdf(pages, {1: bomb(), **slow}), seconds=3)
     assert [one.headings for one in parts] == [((1, "Page 1"),), ((1, "Page 3"),)]
-    assert re.fullmatch(r"[34] of 6 pages were read: reading it took longer than 5 s", warnings[0])
+    assert re.fullmatch(r"[34] of 6 pages were read: reading it took longer than 3 s", warnings[0])
     assert "page 2 cannot be read (LimitReachedError" in warnings[1]
 
 

@@ -94,12 +94,6 @@ def test_the_vector_of_another_model_is_no_reason_to_find_less(
     assert "embedded anew" in caplog.text
 
 
-def test_ours_leaves_no_vector_for_another_model(vault: product.VaultHandle) -> None:
-    other = VectorStoreIndex([TextNode(text="x")], embed_model=MockEmbedding(1536))
-    hits = Hybrid(vault.retriever(), other.as_retriever()).retrieve("oyster beds")
-    assert hits[-1].node.get_content() == "x"
-
-
 def test_a_retriever_logs_its_warnings(
     vault: product.VaultHandle, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -193,18 +187,6 @@ def test_an_index_of_ones_own_of_the_nodes_of_the_vault(vault: product.VaultHand
     )
     assert {hit.node.node_id for hit in hits} <= {node.node_id for node in nodes}
     assert [hit.node.metadata["role"] for hit in found].count("source") >= 1
-
-
-def test_threads_keep_the_loop_free(vault: product.VaultHandle) -> None:
-    async def both() -> tuple[product.Answer, product.SearchResult]:
-        answer, found = await asyncio.gather(
-            vault.aask("oyster beds"), vault.asearch("oyster beds")
-        )
-        return answer, found
-
-    answer, found = asyncio.run(both())
-    assert answer.answer == vault.ask("oyster beds").answer
-    assert found.hits == vault.search("oyster beds").hits
 
 
 def test_the_text_of_an_answer_holds_its_doubts(where: tuple[Path, Path]) -> None:

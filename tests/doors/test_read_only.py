@@ -59,7 +59,7 @@ def test_it_writes_nothing(where: tuple[Path, Path], tmp_path: Path) -> None:
     with notehop_serve(*where, "--read-only", watch=True, HOME=str(tmp_path)) as (url, _):
         until(lambda: httpx.get(f"{url}/health/ready").status_code == 200)
         assert found(url, "when is the tide high?")[0] == "Tide.md"
-        for path in ("/status", "/notes/Tide", "/graph", "/suggest", "/vaults", "/metrics"):
+        for path in ("/status", "/notes/Tide", "/graph", "/suggest", "/vaults"):
             assert httpx.get(f"{url}{path}", timeout=30).status_code in (200, 404)
         answer = httpx.post(f"{url}/query", json={"query": "When is the tide high?"}, timeout=60)
         assert "noon" in answer.json()["answer"]

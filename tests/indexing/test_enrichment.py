@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from filelock import FileLock
 
 from tests.support.notes import Bench
 from tests.support.product import (
@@ -18,7 +19,6 @@ from tests.support.product import (
     ProviderError,
     Settings,
     Summary,
-    TextWriter,
     agreement,
     enrich,
     faults,
@@ -44,14 +44,14 @@ class EnrichBench(Bench):
         llm = {"llm.provider": "openai-compatible", "llm.model": "telling"}
         self.settings = self.settings.with_overrides({**llm, **given})
 
-    def writer(self, _settings: Settings, _folder: Path) -> TextWriter:
-        return TextWriter(self.llm, model="telling", host="there.example")
+    def load(self, _settings: Settings, _folder: Path) -> ScriptedLLM:
+        return self.llm
 
     def agree(self, cost: Cost) -> None:
         self.costs.append(cost)
 
     def enrich(self, agree: Callable[[Cost], str | None] | None = None) -> EnrichReport:
-        done = enrich(self.indexer(), agree or self.agree, load=self.writer)
+        done = enrich(self.indexer(), agree or self.agree, self.load)
         assert done is not None
         return done
 
@@ -112,7 +112,7 @@ def killed_at() -> Iterator[Callable[[str, int], None]]:
 def test_a_first_run_writes_all_and_a_second_nothing(bench: EnrichBench) -> None:
     done = bench.both()
     # Two summaries, and two headers for each: both notes are of two passages.
-    assert done.written == {"extract": 2, "summary": 2, "header": 4}
+    assert done.written == {"summary": 2, "header": 4}
     assert (done.calls, done.waiting, done.failed, done.stopped) == (6, 0, 0, None)
     assert bench.summaries()["Atlas.md"].model == "telling"
     assert bench.summaries()["Atlas.md"].text.startswith("Summed up: Atlas")
@@ -145,7 +145,7 @@ def test_switched_off_it_is_as_if_it_had_never_been_on(bench: EnrichBench) -> No
     bench.ask(headers="off", summaries="off")
     bench.index()
     assert bench.content() == never
-    assert enrich(bench.indexer(), bench.agree, load=bench.writer) is None
+    assert enrich(bench.indexer(), bench.agree, bench.load) is None
     assert bench.summaries() == {}
     # And on again: nothing is paid twice.
     asked = len(bench.llm.asked)
@@ -237,8 +237,7 @@ def test_one_note_that_fails_does_not_keep_the_others(bench: EnrichBench) -> Non
         assert [(f.path, f.kind, f.reason) for f in store.failures()] == [
             ("Boat.md", "summary", "the note is too long for the model")
         ]
-    # It falls back to its own sentences.
-    assert bench.summaries()["Boat.md"].model is None
+    assert "Boat.md" not in bench.summaries()
     asked = len(bench.llm.asked)
     for _ in range(5):
         bench.both()
@@ -264,16 +263,8 @@ def test_a_provider_that_refuses_is_asked_once_and_the_index_stands(
 def test_an_answer_without_words_is_a_failure(bench: EnrichBench, said: str) -> None:
     bench.llm.tell = lambda _: said
     done = bench.both()
-    assert done.written == {"extract": 2}
+    assert done.written == {}
     assert done.failed == 6
-
-
-def test_without_a_model_the_summary_is_the_note_s_own(bench: EnrichBench) -> None:
-    bench.ask(summaries="extract", headers="off")
-    done = bench.both()
-    assert done.written == {"extract": 2}
-    assert bench.summaries()["Boat.md"].text.startswith("The boat is old")
-    assert bench.llm.asked == []
 
 
 def test_what_no_note_needs_any_more_is_swept_after_a_time(bench: EnrichBench) -> None:
@@ -285,6 +276,17 @@ def test_what_no_note_needs_any_more_is_swept_after_a_time(bench: EnrichBench) -
     bench.ask(keep_days=0)
     bench.both()
     assert not bench.bytes_hold("zanzibar")
+
+
+def test_a_lock_that_cannot_be_had_is_told_from_one_that_is_held(bench: EnrichBench) -> None:
+    bench.index()
+    with FileLock(bench.layout.enriching_lock):
+        assert "another process" in str(bench.enrich().stopped)
+    bench.layout.enriching_lock.unlink(missing_ok=True)
+    bench.layout.enriching_lock.mkdir()
+    stopped = str(bench.enrich().stopped)
+    assert "directory" in stopped
+    assert "another process" not in stopped
 
 
 def test_a_damaged_store_is_made_anew_and_ends_no_run(bench: EnrichBench) -> None:
@@ -359,17 +361,17 @@ def test_a_yes_beforehand_goes_as_far_as_the_budget() -> None:
     assert "covers 2 of them; the next run goes on" in told.getvalue()
 
 
-POINTS = (
-    "enrich-put",
-    "enrich-inside-put",
-    "enrich-redone",
-    "catalog-inside-commit",
-    "enrich-forgot",
+@pytest.mark.parametrize(
+    ("point", "times"),
+    [
+        ("enrich-put", 2),
+        ("enrich-inside-put", 1),
+        ("enrich-redone", 2),
+        ("catalog-inside-commit", 1),
+        ("catalog-inside-commit", 2),
+        ("enrich-forgot", 1),
+    ],
 )
-
-
-@pytest.mark.parametrize("times", [1, 2])
-@pytest.mark.parametrize("point", POINTS)
 def test_killed_anywhere_it_ends_as_a_fresh_index_would(
     bench: EnrichBench, tmp_path: Path, killed_at: Callable[..., None], point: str, times: int
 ) -> None:

@@ -53,7 +53,7 @@ def test_ranking(name: str, tmp_path: Path, compare: Compare) -> None:
     # Which is faster is measured when a model is loaded, and comes out another way on a busy machine.
     real_index(vault, tmp_path / "index", embedding__precision="float32")
     settings = load_settings(overrides=overrides)
-    asked = queries(name, vault)[:: 3 if overrides else 1]
+    asked = queries(name, vault)[:: 6 if overrides else 1]
     with open_vault(vault, index_dir=tmp_path / "index", settings=settings) as opened:
         replies = {_line(one): found(opened.search(**one)) for one in asked}
     compare(f"ranking-{name}", replies)

@@ -34,13 +34,11 @@ COMMANDS: dict[str, list[str]] = {
     "search for notes": ["search", "map tiles", "--notes"],
     "search, filtered": ["search", "path:people weeks"],
     "browse": ["browse", "Atlas"],
-    "browse passages": ["browse", "Plan", "--chunks", "--depth", "2", "--rank", "edges"],
+    "browse by links": ["browse", "Plan", "--depth", "2", "--rank", "edges"],
     "suggest": ["suggest"],
     "links": ["links"],
     "links of a note": ["links", "Plan.md"],
     "status": ["status"],
-    "status of a note": ["status", "Atlas"],
-    "status of a private note": ["status", "people/Secret.md"],
     "doctor": ["doctor"],
 }
 

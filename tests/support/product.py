@@ -45,10 +45,10 @@ _HOMES: dict[str, str] = {
     "notehop.app.services.ask": "PendingCount",
     "notehop.app.services.capture": "capture Find",
     "notehop.app.services.listing": "period_of",
-    "notehop.app.services.doctor.vault": "examine conflict_copies DoctorReport",
+    "notehop.app.services.doctor.vault": "examine DoctorReport",
     "notehop.app.services.doctor.index": "check_index IndexCheck",
-    "notehop.app.services.status": ("egress_report language_model_now index_status note_status"),
-    "notehop.app.evaluation.run": "evaluate_sets evaluate_vault MeasuredVault",
+    "notehop.app.services.status": "egress_report language_model_now index_status",
+    "notehop.app.evaluation.run": "evaluate_sets evaluate_vault",
     "notehop.app.evaluation.variants": "EvaluationPlan=Plan",
     "notehop.app.services.notes.browse": "laid_out",
     "notehop.app.services.vault": "VaultHandle",
@@ -64,19 +64,14 @@ _HOMES: dict[str, str] = {
         "AnswerQuestion conclusion measured read_answer_set rows"
     ),
     "notehop.app.evaluation.metrics": (
-        "answer_values Answered ANSWERS context_values holds mean RANKED "
-        "ranked=ranked_targets ranking_values"
+        "answer_values Answered ANSWERS context_values holds mean RANKED ranking_values"
     ),
-    "notehop.app.evaluation.questions": (
-        "golden_sets GoldenSet KnownQuestion=Question own_questions QuestionSet read_questions Target"
-    ),
-    "notehop.app.evaluation.links": (
-        "evaluate_suggestions linked_at_random reader_without with_unrelated_links"
-    ),
+    "notehop.app.evaluation.questions": "golden_sets KnownQuestion=Question read_questions",
+    "notehop.app.evaluation.links": "evaluate_suggestions",
     "notehop.app.mcp": "http tools=mcp_tools",
     "notehop.app.mcp.tools": "TOOLS",
     "notehop.app.mcp.http": "HttpTransport",
-    "notehop.app.mcp.server": "A_PAGE LISTED make_server",
+    "notehop.app.mcp.server": "make_server",
     "notehop.app.mcp.text": "answer_text search_text",
     "notehop.app.models": "StreamEvent",
     "notehop.app.models.notes": (
@@ -88,7 +83,7 @@ _HOMES: dict[str, str] = {
         "Answer ConnectedNote LinkedFrom SearchResult Source ConnectedEvent DoneEvent "
         "ErrorEvent SourcesEvent TokenEvent"
     ),
-    "notehop.app.models.status": "IndexStatus Kept PendingChanges WriterNow",
+    "notehop.app.models.status": "IndexStatus Kept PendingChanges Holder",
     "notehop.app.problems": "error_of exit_code problem",
     "notehop.app.retrieval.relevance": "coverage idf question_words",
     "notehop.app.retrieval.templates": "asks_for_templates held_back is_skeleton SKELETON",
@@ -98,7 +93,7 @@ _HOMES: dict[str, str] = {
     "notehop.app.retrieval.filters": "chunks_left notes_left unmet why_nothing",
     "notehop.app.retrieval.freshness": "FreshnessPostprocessor",
     "notehop.app.retrieval.fusion": "WeightedFusionRetriever fuse",
-    "notehop.app.retrieval.graph_retriever": "Expansion GraphEnhancedRetriever preset",
+    "notehop.app.retrieval.graph_retriever": "Expansion GraphEnhancedRetriever PRESETS",
     "notehop.app.retrieval.intents": (
         "asks_for_themes Rule RULES THEME_RULES about names_of read=intents_read"
     ),
@@ -138,7 +133,7 @@ _HOMES: dict[str, str] = {
         "model_identity native_dimensions describe_model MIN_COSINE PROBES"
     ),
     "notehop.indexing.embed.models": (
-        "ask_hub=ask BUNDLED_NAME cached_folder cached_models fetch_model=fetch INSTALLED "
+        "ask_hub=ask BUNDLED_NAME cached_folder fetch_model=fetch INSTALLED "
         "installed_file MULTILINGUAL_NAME"
     ),
     "notehop.indexing.embed.onnx_embedding": "load_query QueryEmbedder",
@@ -152,12 +147,9 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.embed.torch_embedding": "load_bulk TorchEmbedding",
     "notehop.indexing.enrich.prompts": "cleaned",
     "notehop.indexing.enrich.enricher": "agreement Cost enrich",
-    "notehop.indexing.enrich.writer": "TextWriter",
     "notehop.indexing.enrich.store": "EnrichmentStore read_summaries Summary",
     "notehop.indexing.graph": "pagerank",
-    "notehop.indexing.graph.communities": (
-        "singleton grouped louvain match_communities move_notes EdgeWeights edge_weights"
-    ),
+    "notehop.indexing.graph.communities": "louvain EdgeWeights edge_weights",
     "notehop.indexing.graph.files": "VaultFiles is_note",
     "notehop.indexing.graph.pagerank": "pagerank=graph_pagerank",
     "notehop.indexing.graph.resolve": (
@@ -168,7 +160,8 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.llm.egress": (
         "EgressLog FORMER Hosts is_loopback=consent_is_loopback NAME Resolve SENDING sending UNWANTED"
     ),
-    "notehop.indexing.llm.providers": "load_llm ProviderConfig DEFAULT_CONTEXT_WINDOW",
+    "notehop.indexing.llm.provider_llm": "ProviderLLM",
+    "notehop.indexing.llm.providers": "ProviderConfig DEFAULT_CONTEXT_WINDOW",
     "notehop.indexing.llm.text": "count_tokens",
     "notehop.indexing.llm.transport": "ProviderTransport",
     "notehop.indexing.nodes.chunker": "chunk_id ChunkDraft embedded_text split_note",
@@ -206,8 +199,7 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.stores.schema": "METADATA",
     "notehop.indexing.stores.vector_index": "VectorIndex write_vectors",
     "notehop.indexing.templates": "line_keys read_templates Templates",
-    "notehop.indexing.themes.update": "update_themes sum_themes_up",
-    "notehop.indexing.themes.build": "made_with=themes_made_with read_themes Theme Themes",
+    "notehop.indexing.themes": "make_themes Theme Themes",
     "notehop.indexing.tokens": "FIELDS LANGUAGES",
     "notehop.indexing.tokens.vocabulary": "MOST=COMPOUNDS_MOST PART Vocabulary WITHIN",
     "notehop.indexing.tokens.words": "fold joined_words words_in_order MAX_LENGTH",

@@ -27,6 +27,9 @@ class ScriptedLLM(CustomLLM):
         """A completion model with a window of ``window`` tokens."""
         return LLMMetadata(context_window=self.window, num_output=100, model_name="scripted")
 
+    def close(self) -> None:
+        """Nothing is open."""
+
     def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:  # noqa: ARG002
         self._asked.append(prompt)
         if self.fails is not None:

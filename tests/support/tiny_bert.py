@@ -63,5 +63,6 @@ def save_bert(
 def save_cross_encoder(folder: Path, *, seed: int = 0) -> Path:
     """Write a cross-encoder of one layer, and return its folder."""
     words = [*WORDS, *PIECES]
-    save_bert(folder, "BertForSequenceClassification", words, seed=seed, num_labels=1)
+    sizes = {"num_labels": 1, "max_position_embeddings": 512}
+    save_bert(folder, "BertForSequenceClassification", words, seed=seed, **sizes)
     return folder

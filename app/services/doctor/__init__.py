@@ -12,8 +12,6 @@ class Kind(StrEnum):
     UNRESOLVED = "unresolved"
     FRAGMENTS = "fragments"
     AMBIGUOUS = "ambiguous"
-    CONFLICTS = "conflicts"
     WARNINGS = "warnings"
     LEFT_OUT = "left-out"
-    DUPLICATES = "duplicates"
     ORPHANS = "orphans"

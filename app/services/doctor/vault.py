@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
-from pathlib import Path, PurePosixPath
-from typing import Any, Literal
-
-from rapidfuzz.fuzz import ratio
+from pathlib import PurePosixPath
+from typing import Any
 
 from notehop.app.models import Kept
 from notehop.app.models.query import Strict
@@ -18,7 +14,7 @@ from notehop.app.services.doctor.index import IndexCheck, check_index
 from notehop.app.services.links import Survey
 from notehop.app.services.notes.find_note import Near, near_names
 from notehop.app.services.open_vault import Place
-from notehop.indexing.graph.files import NOTE_SUFFIX, alias_key, fold, link_name
+from notehop.indexing.graph.files import NOTE_SUFFIX, fold, link_name
 from notehop.indexing.graph.resolve import ResolvedLink, Status
 
 
@@ -58,22 +54,6 @@ class AmbiguousTarget(BrokenLinks):
     candidates: list[str]
 
 
-class Duplicate(Strict):
-    """A name, title or alias of more than one note; compared without case."""
-
-    kind: Literal["name", "title", "alias"]
-    name: str
-    paths: list[str]
-
-
-class ConflictCopy(Strict):
-    """A copy that a sync tool made of two versions of a file; ``of`` is None if that is not there."""
-
-    path: str
-    of: str | None
-    tool: str
-
-
 class DoctorReport(Strict):
     """What is to be mended, each kind with the worst first; a kind that was not asked for is None.
 
@@ -93,8 +73,6 @@ class DoctorReport(Strict):
     near_misses_for: int | None = None
     fragments: list[BrokenFragment] | None = None
     ambiguous: list[AmbiguousTarget] | None = None
-    conflicts: list[ConflictCopy] | None = None
-    duplicates: list[Duplicate] | None = None
     warnings: list[str] | None = None
     failed: list[Kept] | None = None
     skipped: list[Kept] | None = None
@@ -103,57 +81,7 @@ class DoctorReport(Strict):
     broken: bool = False
 
 
-_COPY = r"cop(?:y|ie|ia)|cópia|kopi[ae]|副本|コピー"
-_CONFLICT = r"[ck]onfli[ck]t|conflitt?o?|冲突|衝突|競合"
-_BY_NAME = (
-    ("Syncthing", r"(?P<stem>.+)\.sync-conflict-\d{8}-\d{6}(?:-[A-Z0-9]{7})?(?P<ext>\.\w+)?"),
-    ("Seafile", r"(?P<stem>.+?) \(SFConflict [^()]+\)(?P<ext>\.\w+)?"),
-    (
-        "Dropbox",
-        r"(?P<stem>.+?) \((?:Case|Selective Sync|Unicode Encoding|White ?Space) Conflict(?: \d+)?\)"
-        r"(?P<ext>\.\w+)?",
-    ),
-    (
-        "a sync tool",
-        rf"(?i)(?P<stem>.+?) \((?=[^()]*(?:{_COPY}))[^()]*(?:{_CONFLICT})[^()]*\)(?P<ext>\.\w+)?",
-    ),
-)
-_BESIDE = (
-    # The names of computers that Windows gives by itself.
-    ("OneDrive", r"(?P<stem>.+)-(?:DESKTOP|LAPTOP)-[A-Z0-9]{7}(?P<ext>\.\w+)"),
-    ("iCloud or Google Drive", r"(?i)(?P<stem>.+?)(?: [2-9]| \([1-9]\))(?P<ext>\.md)"),
-)
-"""Names that are those of copies only beside the file without what is added."""
-
-
-def conflict_copies(
-    paths: Collection[str], alike: Callable[[str, str], bool]
-) -> list[ConflictCopy]:
-    """The files that are such copies, by path.
-
-    A number at the end says little: people write ``Meeting 2.md`` too. It counts only beside a note
-    without it that says nearly the same.
-
-    :param paths: of all files of the vault.
-    :param alike: whether the texts of two notes are the same, or nearly.
-    """
-    there = frozenset(paths)
-
-    def copied(path: str) -> ConflictCopy | None:
-        folder, slash, name = path.rpartition("/")
-        for tool, pattern in (*_BY_NAME, *_BESIDE):
-            if found := re.fullmatch(pattern, name):
-                base = f"{folder}{slash}{found['stem']}{found['ext'] or ''}"
-                if (tool, pattern) in _BY_NAME:
-                    return ConflictCopy(path=path, of=base if base in there else None, tool=tool)
-                sure = base in there and (tool == "OneDrive" or alike(path, base))
-                return ConflictCopy(path=path, of=base, tool=tool) if sure else None
-        return None
-
-    return [copy for path in sorted(there) if (copy := copied(path)) is not None]
-
-
-NEAR_FOR = 2_000
+NEAR_FOR = 500
 """Names that lead nowhere for which near misses are looked for: 3 s among 100,000 names."""
 
 
@@ -206,7 +134,7 @@ def _fragments(found: Survey) -> list[BrokenFragment]:
     for (path, _), links in groups.items():
         fragment = (links[0].link.fragment or "").strip()
         last = fragment.rpartition("#")[2].strip()
-        outline = found.outlines[path]
+        outline = found.outline(path)
         if last.startswith("^"):
             last, via, texts = last[1:], "block", [block for block, _, _ in outline.blocks]
         else:
@@ -224,49 +152,6 @@ def _names(found: Survey) -> Iterator[Near]:
         yield from (Near(alias, path, "alias") for alias in note.aliases)
         yield Near(note.title, path, "title")
     yield from (Near(path.rpartition("/")[2], path, "name") for path in found.others)
-
-
-def _duplicates(found: Survey) -> list[Duplicate]:
-    """What names more than one note: names, titles and aliases, each by how many share it.
-
-    An alias also counts that is another note's name: links go to that note, never to the alias.
-    Titles that are shared by just the notes of one name are told as that name alone.
-    """
-    notes = found.notes
-    names = [(link_name(path), PurePosixPath(path).stem, path) for path in notes]
-    titles = [(fold(note.title).strip(), note.title, path) for path, note in notes.items()]
-    aliases = [
-        (alias_key(alias), alias, path) for path, note in notes.items() for alias in note.aliases
-    ]
-    aliased = {key for key, _, _ in aliases}
-    aliases += [one for one in names if one[0] in aliased]
-    shared = _shared("name", names)
-    known = [one.paths for one in shared]
-    others = [*_shared("title", titles), *_shared("alias", aliases)]
-    return [*shared, *(one for one in others if one.paths not in known)]
-
-
-def _shared(
-    kind: Literal["name", "title", "alias"], named: Iterable[tuple[str, str, str]]
-) -> list[Duplicate]:
-    """Groups of (key, name as written, path) of more than one path; largest first."""
-    groups: dict[str, dict[str, str]] = {}
-    for key, name, path in named:
-        if key:
-            groups.setdefault(key, {}).setdefault(path, name)
-    found = [
-        Duplicate(kind=kind, name=group[min(group)], paths=sorted(group))
-        for group in groups.values()
-        if len(group) > 1
-    ]
-    return sorted(found, key=lambda one: (-len(one.paths), one.name))
-
-
-_LONG_ENOUGH = 200
-"""Characters from which two texts can be told to be nearly the same: templates are short."""
-
-_TOO_LONG = 200_000  # characters above which they are not compared: it takes a second
-_NEARLY = 90  # per cent of the characters that nearly equal texts share
 
 
 def examine(place: Place, kinds: Collection[Kind] = tuple(Kind)) -> DoctorReport:
@@ -297,11 +182,6 @@ def examine(place: Place, kinds: Collection[Kind] = tuple(Kind)) -> DoctorReport
             )
             for target, links in _broken(found.links, Status.AMBIGUOUS)
         ]
-    if Kind.CONFLICTS in kinds:
-        alike = partial(_alike, place.vault, found)
-        report.conflicts = conflict_copies([*found.notes, *found.others], alike)
-    if Kind.DUPLICATES in kinds:
-        report.duplicates = _duplicates(found)
     if Kind.WARNINGS in kinds:
         report.warnings = [said for note in found.notes.values() for said in note.warnings]
     if Kind.LEFT_OUT in kinds:
@@ -317,19 +197,3 @@ def examine(place: Place, kinds: Collection[Kind] = tuple(Kind)) -> DoctorReport
                 joined.update((one.source, target))
         report.orphans = sorted(found.notes.keys() - joined)
     return report
-
-
-def _alike(vault: Path, found: Survey, one: str, other: str) -> bool:
-    """Whether two notes say the same, or nearly."""
-    notes = found.notes.get(one), found.notes.get(other)
-    if notes[0] is None or notes[1] is None:
-        return False
-    try:
-        texts = [(vault / path).read_text("utf-8", "replace") for path in (one, other)]
-    except OSError:
-        return False
-    if notes[0].content_hash == notes[1].content_hash:
-        return bool(texts[0].strip())
-    if not all(_LONG_ENOUGH <= len(text) <= _TOO_LONG for text in texts):
-        return False
-    return ratio(*texts, score_cutoff=_NEARLY) >= _NEARLY

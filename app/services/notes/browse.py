@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from heapq import nsmallest
 from itertools import chain, islice
 from pathlib import PurePosixPath
@@ -20,10 +20,9 @@ from notehop.app.retrieval.linked_notes import Direction
 from notehop.app.services.notes.current_notes import CurrentNotes
 from notehop.app.services.notes.find_note import seeds_meant
 from notehop.config.errors import QueryError
-from notehop.indexing.enrich.store import Summary
 from notehop.indexing.graph.resolve import Status
 from notehop.indexing.stores import labels
-from notehop.indexing.stores.model import ChunkId, ChunkRow, LinkRow, NoteRow
+from notehop.indexing.stores.model import LinkRow
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens import Tokenizer
 from notehop.indexing.vault.plain import words_of
@@ -36,15 +35,11 @@ LEADING = frozenset({Status.RESOLVED.value, Status.AMBIGUOUS.value})
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reached:
-    """A note some links away, by its shortest way; ``links`` are all that connect it with nearer notes.
-
-    Where ``chunk`` is one, it is that passage of the note, with the links that meet in it.
-    """
+    """A note some links away, by its shortest way; ``links`` are all that connect it with nearer notes."""
 
     path: str
     depth: int
     links: tuple[LinkRow, ...]
-    chunk: ChunkId | None = None
 
 
 def browse(
@@ -54,109 +49,84 @@ def browse(
     view = now.indexed
     seeds, warnings = seeds_meant(now, query.seeds)
     entries = around(view, list(seeds), depth=query.depth, direction=query.direction)
-    if query.results == "chunks":
-        entries = [part for entry in entries for part in _by_chunk(view, entry)]
     if any(of_fields(query.filters)):
         narrowed = narrow("", query.filters, view, tokenizer, now.any_of, literal=True)
         warnings += narrowed.warnings
-        # Of a note, any of its passages may be left.
-        ids = [[one.chunk] if one.chunk else view.chunk_ids_of(one.path) for one in entries]
-        left = set(among(dict.fromkeys(chain.from_iterable(ids)), narrowed.allowed))
-        entries = [one for one, own in zip(entries, ids, strict=True) if not left.isdisjoint(own)]
+        ids = chain.from_iterable(view.chunk_ids_of(one.path) for one in entries)
+        left = {view.path_of(one) for one in among(ids, narrowed.allowed)}
+        entries = [one for one in entries if one.path in left]
     ranks: Mapping[str, float] = view.pagerank if query.rank == "pagerank" else {}
     if query.rank == "recency":
-        rows = view.notes_at(dict.fromkeys(entry.path for entry in entries))
+        rows = view.notes_at([entry.path for entry in entries])
         ranks = {path: row.modified for path, row in rows.items()}
 
     def score(entry: Reached) -> float:
         return float(len(entry.links)) if query.rank == "edges" else ranks.get(entry.path, 0.0)
 
     entries.sort(key=lambda one: (-score(one), one.depth, -len(one.links), one.path))
-    found: list[Standing] = []
+    found: list[models.BrowsedNote] = []
     gone, waiting = 0, iter(entries)
     while len(found) < query.max and (part := list(islice(waiting, query.max - len(found)))):
-        standing = _standing(now, part)
+        standing = _standing(now, part, score)
         gone += len(part) - len(standing)
         found += standing
-    said = now.in_a_line({row.path: row for entry, _, row, _ in found if not entry.chunk})
     return models.BrowseResult(
         seeds=[
             models.BrowsedSeed(asked=seeds[path], path=path, title=row.title, uri=now.uri(path))
             for path, row in now.notes_at(seeds).items()
         ],
-        notes=[_browsed(now, one, said.get(one[0].path), score(one[0])) for one in found],
+        notes=found,
         total=len(entries) - gone,
         warnings=[*warnings, *now.reply_warnings()],
         generation=view.generation,
     )
 
 
-def _by_chunk(view: Snapshot, note: Reached) -> list[Reached]:
-    """Of a note the passages at its ends of the links, each with its links."""
-    by_chunk: dict[ChunkId, list[LinkRow]] = {}
-    for link in note.links:
-        end = link.chunk_id if link.path == note.path else link.target_chunk_id
-        by_chunk.setdefault(end or view.chunk_ids_of(note.path)[0], []).append(link)
-    return [replace(note, links=tuple(some), chunk=id_) for id_, some in by_chunk.items()]
-
-
-Standing = tuple[Reached, list[LinkRow], NoteRow, ChunkRow | None]
-"""An entry with its links, its note and its passage as they stand in the vault."""
-
-
-def _standing(now: CurrentNotes, entries: Sequence[Reached]) -> list[Standing]:
-    """Those of the entries that stand in the vault."""
-    rows = now.notes_at(dict.fromkeys(entry.path for entry in entries))
+def _standing(
+    now: CurrentNotes, entries: Sequence[Reached], score: Callable[[Reached], float]
+) -> list[models.BrowsedNote]:
+    """Those of the entries that stand in the vault, as they are there."""
+    rows = now.notes_at(entry.path for entry in entries)
     every = now.current_links([link for entry in entries for link in entry.links])
     links = {(link.path, link.ordinal): link for link in every}
-    linked: list[tuple[Reached, list[LinkRow]]] = []
+    linked: dict[str, tuple[Reached, list[LinkRow]]] = {}
     for entry in entries:
         keys = [(link.path, link.ordinal) for link in entry.links]
         own = [links[key] for key in keys if key in links]
         if own and entry.path in rows:
-            linked.append((entry, own))
-    chunks = {
-        **now.chunks(entry.chunk for entry, _ in linked if entry.chunk),
-        **now.first_chunks(entry.path for entry, _ in linked if not entry.chunk),
-    }
-    return [
-        (entry, own, rows[entry.path], chunks.get(entry.chunk or entry.path))
-        for entry, own in linked
-        if not entry.chunk or entry.chunk in chunks
-    ]
-
-
-def _browsed(
-    now: CurrentNotes, standing: Standing, said: Summary | None, score: float
-) -> models.BrowsedNote:
-    entry, links, row, chunk = standing
-    headings = chunk.heading_path if chunk is not None and entry.chunk else ()
-    text = said or Summary("" if chunk is None else chunk.text)
-    ways = {link.path != entry.path for link in links}
-    way: Direction = "both" if len(ways) == 2 else "forward" if True in ways else "backward"
-    telling = sorted(links, key=lambda link: not link.sentence)
-    return models.BrowsedNote(
-        **now.place_of(row, headings),
-        heading=" > ".join(headings),
-        lines=(1, 1) if chunk is None else (chunk.first_line, chunk.last_line),
-        text=text.text,
-        depth=entry.depth,
-        way=way,
-        edges=len(links),
-        score=score,
-        modified=row.modified,
-        links=[
-            models.BrowsedLink(
-                source=link.path,
-                target=str(link.target_path),
-                line=link.line,
-                sentence=words_of(link.sentence),
-                fragment=link.fragment,
-            )
-            for link in telling[:LINKS]
-        ],
-        written_by=text.model,
+            linked[entry.path] = entry, own
+    chunks = now.first_chunks(linked)
+    said = now.in_a_line(
+        {path: rows[path] for path in linked}, {path: one.text for path, one in chunks.items()}
     )
+    found: list[models.BrowsedNote] = []
+    for path, (entry, own) in linked.items():
+        chunk, ways = chunks.get(path), {link.path != path for link in own}
+        way: Direction = "both" if len(ways) == 2 else "forward" if True in ways else "backward"
+        found.append(
+            models.BrowsedNote(
+                **now.place_of(rows[path]),
+                lines=(1, 1) if chunk is None else (chunk.first_line, chunk.last_line),
+                text=said[path].text,
+                depth=entry.depth,
+                way=way,
+                edges=len(own),
+                score=score(entry),
+                modified=rows[path].modified,
+                links=[
+                    models.BrowsedLink(
+                        source=link.path,
+                        target=str(link.target_path),
+                        line=link.line,
+                        sentence=words_of(link.sentence),
+                        fragment=link.fragment,
+                    )
+                    for link in sorted(own, key=lambda link: not link.sentence)[:LINKS]
+                ],
+                written_by=said[path].model,
+            )
+        )
+    return found
 
 
 def around(
@@ -166,7 +136,6 @@ def around(
 
     :returns: never a seed; of the links of each those to it first, then by their place.
     """
-
     reached = set(seeds)
     frontier = list(dict.fromkeys(seeds))
     found: list[Reached] = []

@@ -12,7 +12,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby, islice
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -164,7 +164,7 @@ def _near(
     paths: Sequence[str],
     aliases: Mapping[str, Iterable[str]],
     said: str,
-    is_there: Callable[[str], bool] = lambda _: True,
+    is_there: Callable[[str], bool],
 ) -> list[str]:
     """Notes that may have been meant: names a slip away, else those that hold what was said."""
     names = [Near(path.removesuffix(NOTE_SUFFIX), path, "path") for path in paths]
@@ -194,10 +194,7 @@ def find_note(files: VaultFiles, vault: Path, said: str) -> str:
             return path
     found = resolve_path(files, "", said)
     if found.path is None or not is_readable(found.path):
-        notes = {path: files[path].aliases for path in files if is_readable(path)}
-        near = _near([*notes], notes, said)
-        close = f"did you mean {listed(near)}?" if near else "name it by its path in the vault"
-        raise UsageError(f"{said}: no note of {vault}; {close}")
+        raise UsageError(f"{said}: no note of {vault}; name it by its path in the vault")
     if found.status is Status.AMBIGUOUS:
         raise UsageError(
             f"{said}: {len(found.candidates)} notes: {listed(found.candidates, len(found.candidates))}"
@@ -251,9 +248,8 @@ def near_names(
     Digits are no slips: ``2024-05-01`` is not near to ``2024-05-02``. Of the names of one path that
     are spelled alike, the first is taken.
     """
-    import numpy as np
     from rapidfuzz.distance import OSA
-    from rapidfuzz.process import cdist
+    from rapidfuzz.process import extract
 
     def spelling(name: str) -> str:
         return _MARKS.sub(" ", fold(name)).strip()
@@ -262,23 +258,17 @@ def near_names(
     for name in names:
         by_key.setdefault(spelling(name.name), {}).setdefault(name.path, name)
     keys = sorted(by_key, key=len)
-    said = {one: spelling(one) for one in asked}
-    found: dict[str, list[tuple[int, str]]] = {}
-    for length, group in groupby(sorted({*said.values()} - {""}, key=len), len):
-        some, slip = list(group), bisect_right(_SLACK, length)
-        start = bisect_left(keys, max(1, length - slip), key=len)
-        choices = keys[start : bisect_right(keys, length + slip, key=len)]
-        table = cdist(some, choices, scorer=OSA.distance, score_cutoff=slip, dtype=np.uint8)
-        for row, column in np.argwhere(table <= slip).tolist():
-            key, choice = some[row], choices[column]
-            if _DIGITS.findall(key) == _DIGITS.findall(choice):
-                found.setdefault(key, []).append((int(table[row, column]), choice))
 
     def near(key: str) -> tuple[Near, ...]:
+        slips = bisect_right(_SLACK, len(key))
+        start = bisect_left(keys, max(1, len(key) - slips), key=len)
+        alike = keys[start : bisect_right(keys, len(key) + slips, key=len)] if key else []
+        close = extract(key, alike, scorer=OSA.distance, score_cutoff=slips, limit=None)
         by_path: dict[str, Near] = {}
-        for distance, choice in sorted(found.get(key, ())):
-            for path, one in sorted(by_key[choice].items()):
-                by_path.setdefault(path, replace(one, distance=distance))
+        for distance, choice in sorted((int(count), choice) for choice, count, _ in close):
+            if _DIGITS.findall(key) == _DIGITS.findall(choice):
+                for path, one in sorted(by_key[choice].items()):
+                    by_path.setdefault(path, replace(one, distance=distance))
         return tuple(islice(by_path.values(), most))
 
-    return {one: near(key) for one, key in said.items()}
+    return {one: near(spelling(one)) for one in asked}

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import chain
 from posixpath import basename
 
-from notehop.app.answer.citations import code_spans, inside
+from notehop.app.answer.citations import code_spans
 from notehop.app.models import Mention
 from notehop.app.services.notes.current_notes import as_now, flat
 from notehop.app.services.open_vault import Place
@@ -24,10 +23,6 @@ from notehop.indexing.vault.sentences import sentence_spans
 
 LISTED = 20  # mentions that are listed; the rest is counted
 READ = 40  # notes that are read to list them: what the index takes for a mention may be a link
-
-COUNTED = 3_000
-"""Passages whose text is looked at for the count; each further one that holds the words counts as
-one mention. A name that so many say is hardly a name."""
 
 LONGEST_NAME = 6  # words of a name that is looked for in the text of a note
 LONGEST_UNSPACED = 8  # signs of one in a text without blanks between words
@@ -47,6 +42,9 @@ UNSPACED = re.compile(
 _NO_NAMES = frozenset(("tags", "tag", "aliases", "alias", "title", "type", "cssclasses", "summary"))
 """Properties whose values name no notes."""
 
+DAY = re.compile(r"\d{4}-\d{2}-\d{2}|\d{4}-?W\d{2}|\d{4}-\d{2}")
+"""What a note of a day, week or month is called; as a value of a property it is a date, no name."""
+
 _WORD = re.compile(r"\w+(?:['’.&+-]\w+)*[+#]*")
 _PARAGRAPH = re.compile(r"\n[ \t]*\n|\n(?=[ \t]*(?:[-*+>|#]|\d{1,9}[.)])[ \t]?)")
 _HEADING = re.compile(r"[ \t]*#{1,6}[ \t]+")
@@ -55,9 +53,9 @@ _HEADING = re.compile(r"[ \t]*#{1,6}[ \t]+")
 def mentions_of(
     view: Snapshot, place: Place, tokenizer: Tokenizer, note: Note
 ) -> tuple[list[Mention], int]:
-    """The first mentions of a note, by path and line, and how many there are.
+    """The first mentions of a note, by path and line, and about how many there are.
 
-    Listed is what stands in the files; the others are counted by what the index holds.
+    Of notes that were not read, each passage with the name and without a link to the note counts as one.
     """
     names = names_of((note.name, note.title, *note.aliases), tokenizer.language)
     if not names:
@@ -77,11 +75,13 @@ def mentions_of(
             break
         del by_note[path]
         if file is not None and file.note is not None:
+            said = [*_in_properties(file.note, property_values(file.note), names)]
             own = [*unlinked(file.note, pattern)]
-            count += len(own)
+            count += len(said) + len(own)
+            found += said[: LISTED - len(found)]
             found += mentions(file.note, own[: LISTED - len(found)], tokenizer.language)
-    rest = [one for path in sorted(by_note) for one in by_note[path]]
-    return found, count + _counted(view, rest, pattern)
+    linked = {link.chunk_id for link in view.links_to([note.path])}
+    return found, count + sum(len({*ids} - linked) for ids in by_note.values())
 
 
 def names_in(view: Snapshot, note: Note, language: str) -> dict[str, Mention]:
@@ -127,13 +127,17 @@ def first_naming(
         for one in unlinked(note, pattern_of(names))
         if lines.at(one.start()) not in headings and is_called(one[0], names)
     )
+    return next(chain(mentions(note, places, language), _in_properties(note, values, names)), None)
+
+
+def _in_properties(
+    note: Note, values: Mapping[str, tuple[int, str]], names: Iterable[str]
+) -> Iterator[Mention]:
+    """The values of properties that are one of these names."""
     called = {name.casefold() for name in names}
-    in_properties = (
-        Mention(path=note.path, title=note.title, line=line, name=said, sentence=sentence)
-        for said, (line, sentence) in values.items()
-        if said.casefold() in called
-    )
-    return next(chain(mentions(note, places, language), in_properties), None)
+    for said, (line, sentence) in values.items():
+        if said.casefold() in called:
+            yield Mention(path=note.path, title=note.title, line=line, name=said, sentence=sentence)
 
 
 def is_called(said: str, names: Iterable[str]) -> bool:
@@ -151,7 +155,7 @@ def property_values(note: Note) -> dict[str, tuple[int, str]]:
         if str(key).casefold() in _NO_NAMES:
             continue
         for one in value if isinstance(value, list) else [value]:
-            if isinstance(one, str) and one.strip() and "[[" not in one:
+            if isinstance(one, str) and one.strip() and "[[" not in one and not DAY.fullmatch(one):
                 said = " ".join(one.split())
                 at = next((n for n, line in enumerate(lines, 1) if said in line), 1)
                 found.setdefault(said, (at, f"{key}: {said}"))
@@ -246,17 +250,3 @@ def _sentence_at(note: Note, place: tuple[int, int], language: str) -> str:
     first = said.find(" ", start, at) + 1 if start else 0
     cut = said[first : first + room].rstrip()
     return f"{'…' if first else ''}{cut}{'…' if first + len(cut) < len(said) else ''}"
-
-
-def _counted(view: Snapshot, ids: Sequence[ChunkId], pattern: re.Pattern[str]) -> int:
-    """How many mentions passages hold, by what the index knows of their text and links."""
-    chunks = view.chunks(ids[:COUNTED])
-    linked: Counter[ChunkId | None] = Counter()
-    for link in view.links_from(dict.fromkeys(chunk.path for chunk in chunks.values())):
-        linked[link.chunk_id] += sum(1 for _ in pattern.finditer(link.display or link.raw_target))
-    count = len(ids[COUNTED:])
-    for chunk in chunks.values():
-        spans = code_spans(chunk.text)
-        said = sum(not inside(spans, one.start()) for one in pattern.finditer(chunk.text))
-        count += max(0, said - linked[chunk.id])
-    return count

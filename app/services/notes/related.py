@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 from notehop.app.models import Connection
 from notehop.app.retrieval.chain import Wanted
+from notehop.app.retrieval.filter_syntax import MAX_QUERY_CHARS
 from notehop.app.retrieval.trace import TracedQuery
 from notehop.app.services.engine import Engine
 from notehop.app.services.notes.current_notes import CurrentNotes
@@ -18,17 +19,18 @@ from notehop.indexing.stores.catalog_read import CatalogReads
 from notehop.indexing.stores.model import NoteStatus
 from notehop.indexing.vault.plain import plain_text
 
+MOST = 5  # related notes that are named for a captured one
+
 NOT_IN_LINKS = frozenset("[]#^|")  # what a wikilink cannot hold
 
 
 def find_related(engine: Engine, now: CurrentNotes, kept: Kept) -> list[Connection]:
     """Return related notes, best first: none that the new one links to, and not itself."""
-    most = now.place.settings.capture.connections
     linked = _linked(now.catalog, kept)
-    wanted = Wanted.best_notes(min(100, most + len(linked) + 1), literal=True)
+    wanted = Wanted.best_notes(min(100, MOST + len(linked) + 1), literal=True)
     hits = engine.retrieve(TracedQuery(_query_text(engine, kept)), wanted)
     by_path = {str(hit.node.metadata["path"]): hit for hit in hits}
-    paths = [path for path in by_path if path not in {*linked, kept.path}][:most]
+    paths = [path for path in by_path if path not in {*linked, kept.path}][:MOST]
     rows = now.notes_at(paths)
     said = now.in_a_line(rows, {path: by_path[path].node.get_content() for path in rows})
     files = called_alike(now.catalog, paths)
@@ -53,7 +55,7 @@ def _query_text(engine: Engine, kept: Kept) -> str:
     note, embedder = kept.note, engine.embedder
     title = note.title if "title" in note.front_matter else ""
     body = " ".join(plain_text(note, note.body_start, len(note.text)).split())
-    text = f"{title} {body}".strip()[: engine.place.settings.retrieval.max_query_chars]
+    text = f"{title} {body}".strip()[:MAX_QUERY_CHARS]
     tokens = embedder.tokens(text)
     room = embedder.max_tokens - embedder.tokens.overhead
     return text if len(tokens) <= room else text[: tokens[max(room, 1) - 1][1]]

@@ -19,6 +19,7 @@ from notehop.app.retrieval.relevance import idf
 from notehop.app.services.notes.current_notes import CurrentNotes, as_now, flat
 from notehop.app.services.notes.find_note import note_meant
 from notehop.app.services.notes.mentions import (
+    DAY,
     SENTENCE,
     first_naming,
     is_called,
@@ -74,7 +75,6 @@ COMMON = 100
 
 _HEADING = re.compile(r"^#{1,6} .*$", re.MULTILINE)
 _PARAGRAPH = re.compile(r"[^\n]+(?:\n(?![ \t]*(?:[-*+>|#\n]|\d{1,9}[.)]))[^\n]+)*")
-_DAY = re.compile(r"\d{4}-\d{2}-\d{2}|\d{4}-?W\d{2}|\d{4}-\d{2}")
 _SUFFIX = re.compile(
     r"\.(?:avif|bmp|gif|jpe?g|png|svg|webp|mp3|m4a|ogg|wav|mp4|mov|webm|pdf|base|canvas|csv|html?|js|json|py|ts|txt)$"
 )
@@ -459,7 +459,7 @@ class _UnlinkedPairs:
 
 def _is_day(path: str) -> bool:
     """Whether a note is that of a day, week or month: notes of days are alike, and not linked for it."""
-    return _DAY.fullmatch(basename(path).removesuffix(NOTE_SUFFIX)) is not None
+    return DAY.fullmatch(basename(path).removesuffix(NOTE_SUFFIX)) is not None
 
 
 def _is_small(said: str) -> bool:

@@ -46,6 +46,7 @@ GRAPH: dict[str, str | int | float | bool] = {
     "sync_threshold": 5_000,
 }
 
+WRITE_S = 120.0  # that a batch may take to be written; the server may build its graph meanwhile
 NEAREST = 100  # the hits that recall is measured of: as many as the semantic ranking gives a fusion
 _AT_ONCE = 300  # rows of a request: some 2 MB, and what hosted servers take
 _NOTES_AT_ONCE = 200  # notes that are looked up on the server together
@@ -226,7 +227,7 @@ class _ServedMirror:
 
 
 def _asked(settings: Settings, layout: IndexLayout) -> closing[ChromaServer]:
-    return closing(ChromaServer(settings, layout.root, settings.chroma.write_timeout_s))
+    return closing(ChromaServer(settings, layout.root, WRITE_S))
 
 
 def _remember(

@@ -36,6 +36,7 @@ TOKEN_VARIABLE = "NOTEHOP_CHROMA__TOKEN"
 
 TRIES = 5  # times that a write is sent: a server that is started again takes some seconds
 
+SEARCH_S = 5.0  # that a search waits for candidates; then every vector is compared
 _CONNECT_SECONDS = 3.0
 
 _PAGE = 5_000  # ids that are listed at a time

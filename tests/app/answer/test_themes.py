@@ -15,13 +15,12 @@ from tests.support.scripted_llm import ScriptedLLM
 
 QUESTION = "What are the main themes?"
 
-MUD = {"id": "m", "name": "Mud", "count": 7, "words": ["worms", "grey"], "summary": "", "about": ""}
+MUD = {"id": "m", "name": "Mud", "count": 7, "words": ["worms", "grey"], "about": ""}
 BOATS = {
     "id": "b",
     "name": "Boats",
     "count": 3,
     "words": ["planks"],
-    "summary": "Of one boat.",
     "about": "",
 }
 
@@ -103,10 +102,9 @@ def test_each_theme_is_read_then_all_are_put_together() -> None:
     assert (answer["mode"], answer["warnings"]) == ("llm", [])
     assert answer["text"] == "Mud is full of worms [1]. The dinghy needs planks [3]."
     assert markers(answer) == ["[1]", "[3]"]
-    mud, boats, last = llm.asked
+    mud, _, last = llm.asked
     assert "Grey mud" in mud
     assert "dinghy" not in mud
-    assert "about (no source): Of one boat." in boats
     assert "Mud (7 notes):\n- Mud is full of worms [1]." in last
     # What no point cites is not sent again.
     assert "Coffee" not in last

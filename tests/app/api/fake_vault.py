@@ -19,7 +19,6 @@ STATUS = product.IndexStatus(
     updated=1_700_000_000.0,
     age=60.0,
     bytes=3,
-    sizes={"catalog": 3},
     notes={"indexed": 1},
     chunks=1,
     links={},
@@ -29,9 +28,7 @@ STATUS = product.IndexStatus(
     pending=product.PendingChanges(read=1, skip=0, gone=0),
     last_run=None,
     watcher=None,
-    writer=product.WriterNow(
-        pid=1, host="here", command="notehop index", since="2026-05-02T12:00:00"
-    ),
+    writer=product.Holder(pid=1, host="here", command="notehop index", since="2026-05-02T12:00:00"),
     server=None,
     made_with={"model": "readable"},
     settings={},
@@ -89,9 +86,7 @@ class FakeVault:
         self._take(query)
         return product.SearchResult(hits=[], connected_notes=[], generation=self.generation)
 
-    def themes(self, query: product.ThemesQuery) -> product.ThemesResult:
-        if query.query:
-            self._take(query)
+    def themes(self, _: product.ThemesQuery) -> product.ThemesResult:
         return product.ThemesResult(
             themes=[], total=0, small=0, unlinked=0, generation=self.generation
         )

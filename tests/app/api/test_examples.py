@@ -39,8 +39,8 @@ def home(demo: tuple[Path, Path]) -> Iterator[str]:
 
 def test_every_route_has_an_example() -> None:
     routes = set(re.findall(r"`(?:POST|GET) (/[a-z/]+)", PAGE))
-    # These take a setting of their own.
-    routes -= {"/metrics", "/themes"}
+    # It takes a setting of its own.
+    routes -= {"/themes"}
     shown = "\n".join(EXAMPLES)
     assert routes >= {"/query", "/query/stream", "/notes/", "/capture"}
     assert {route for route in routes if f"{HOME}{route}" not in shown} <= {"/health"}

@@ -76,7 +76,7 @@ def ports(opened: VaultHandle) -> Iterator[dict[str, int]]:
     with ExitStack() as held:
         apps = {
             "plain": create_app(_Kept(opened), settings(), routers=(page,)),  # type: ignore[arg-type]
-            "token": create_app(FakeVault(), settings(metrics=True), tokens=(TOKEN,)),
+            "token": create_app(FakeVault(), settings(), tokens=(TOKEN,)),
             "allowing": create_app(FakeVault(), settings(allow_origins=["app://obsidian.md"])),
         }
         yield {name: held.enter_context(serving(app)) for name, app in apps.items()}

@@ -19,7 +19,6 @@ from tests.support.product import (
     KeyValue,
     NotehopError,
     QueryError,
-    RequestCounts,
     ServerSettings,
     UsageError,
     VaultError,
@@ -43,7 +42,7 @@ def client_at(address: str, app: Any) -> TestClient:
 
 @pytest.fixture
 def locked() -> Iterator[TestClient]:
-    app = create_app(FakeVault(), settings(metrics=True), tokens=("the ticket", TOKEN))
+    app = create_app(FakeVault(), settings(), tokens=("the ticket", TOKEN))
     with client_at("127.0.0.1", app) as client:
         yield client
 
@@ -57,7 +56,7 @@ def allowing() -> Iterator[TestClient]:
 
 
 @pytest.mark.parametrize("token", [TOKEN, "the ticket"])
-@pytest.mark.parametrize("path", ["/status", "/notes/Atlas.md", "/graph", "/metrics"])
+@pytest.mark.parametrize("path", ["/status", "/notes/Atlas.md", "/graph"])
 def test_either_token_lets_in(locked: TestClient, path: str, token: str) -> None:
     assert locked.get(path).status_code == 401
     headers = {"Authorization": f"bearer {token}"}
@@ -167,17 +166,6 @@ def test_addresses_that_ask_too_often_are_held_back() -> None:
         assert {client.get("/health").status_code for _ in range(20)} == {200}
 
 
-def test_requests_are_counted_by_the_minute() -> None:
-    now = [0.0]
-    limit = RequestCounts(2, clock=lambda: now[0])
-    assert [limit.wait("a") for _ in range(3)] == [0, 0, 60]
-    assert limit.wait("b") == 0
-    now[0] = 59.5
-    assert limit.wait("a") == 0.5
-    now[0] = 60
-    assert limit.wait("a") == 0
-
-
 @pytest.mark.parametrize(("host", "here"), rows(__file__, "what_is_this_machine"))
 def test_what_is_this_machine(host: str, here: bool) -> None:
     assert is_loopback(host) is here
@@ -203,27 +191,6 @@ def test_the_log_names_requests_and_tells_nothing_private(caplog: pytest.LogCapt
     ours = [record for record in caplog.records if not record.name.startswith("httpx")]
     lines = [KeyValue().format(record) for record in ours]
     assert not any(word in line for line in lines for word in ("swordfish", "Priya", TOKEN))
-
-
-def test_metrics_count_requests_and_stages() -> None:
-    class Timed(FakeVault):
-        def search(self, query: Any) -> Any:
-            return super().search(query).model_copy(update={"timings_ms": {"semantic": 3.0}})
-
-    app = create_app(Timed(), settings(metrics=True))
-    with client_at("127.0.0.1", app) as client:
-        client.post("/search", json={"query": "q"})
-        client.get("/notes/none.md")
-        told = client.get("/metrics")
-    assert told.headers["content-type"].startswith("text/plain")
-    lines = told.text.splitlines()
-    of = 'vault="My vault"'
-    assert f'notehop_requests_total{{method="POST",route="/search",status="200",{of}}} 1.0' in lines
-    route = "/notes/{path:path}"
-    assert f'notehop_requests_total{{method="GET",route="{route}",status="404",{of}}} 1.0' in lines
-    assert f'notehop_stage_seconds_count{{stage="semantic",{of}}} 1.0' in lines
-    assert f"notehop_generation{{{of}}} 7.0" in lines
-    assert "q" not in {line.partition(" ")[0] for line in lines}
 
 
 @pytest.mark.parametrize("header", ["Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Proto"])

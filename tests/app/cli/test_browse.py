@@ -48,22 +48,10 @@ def test_the_notes_around_one(where: list[str]) -> None:
     assert (result.exit_code, result.stderr) == (0, "")
 
 
-def test_some_of_many(where: list[str]) -> None:
-    shown = call("browse", "clay", "--max", "1", *where).stdout
-    assert shown.endswith("\n1 of 2 notes; --max 1 is the most\n")
-
-
 def test_a_name_of_several_notes(where: list[str]) -> None:
     result = call("browse", "Log", *where)
     assert result.stdout.startswith("Log  home/Log.md\nLog  work/Log.md\n")
     assert "Log: 2 notes: home/Log.md, work/Log.md; all are taken" in result.stderr
-
-
-def test_a_note_without_links(where: list[str]) -> None:
-    assert (
-        call("browse", "home/Log", *where).stdout
-        == "Log  home/Log.md\n\nNothing is linked there.\n"
-    )
 
 
 def test_a_path_from_the_current_folder(where: list[str]) -> None:

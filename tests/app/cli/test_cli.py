@@ -80,7 +80,6 @@ def test_what_the_parser_refuses(said: str) -> None:
         ["ask", "q"],
         ["browse", "A"],
         ["status"],
-        ["status", "Atlas"],
         ["serve", "--no-watch", "--port", "0"],
     ],
 )

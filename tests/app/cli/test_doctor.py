@@ -19,7 +19,7 @@ NOTES = {
     "y/Plan.md": "y\n",
     "Bad.md": "---\ntags: [a\n---\ntext\n",
     "Secret.md": "---\nprivate: true\n---\n",
-    "Index.sync-conflict-20260501-101500-ABCDEF7.md": "old\n",
+    "Old.md": "old\n",
     **{f"Daily/{number}.md": "text\n" for number in range(10, 17)},
 }
 
@@ -36,9 +36,6 @@ Links to headings or blocks that their note does not have  1  1 link
 
 Links to a name that several files have  1  1 link
   Plan -> x/Plan.md, y/Plan.md  Index.md:1
-
-Copies that sync tools made of two versions  1  merge each into its note and delete it
-  Index.sync-conflict-20260501-101500-ABCDEF7.md  by Syncthing, of Index.md
 """
 
 
@@ -64,9 +61,6 @@ def test_without_an_index(place: Place) -> None:
 def test_notes_and_their_names(place: Place) -> None:
     shown = call(place).stdout
     assert "\nNotes that say something that cannot be read as meant  1\n  Bad.md:2  " in shown
-    assert (
-        "\nNames that several notes have  1  1 name\n  name Plan  x/Plan.md, y/Plan.md\n" in shown
-    )
     assert "\nNotes that are kept out  1\n  Secret.md  private: true in its front matter\n" in shown
     assert shown.endswith(
         "\nNotes that no link joins with another  10  in 3 folders\n"
@@ -75,16 +69,6 @@ def test_notes_and_their_names(place: Place) -> None:
         "  y/  1 note\n"
         "  all of them: notehop doctor orphans\n"
     )
-
-
-def test_all_of_one_kind(place: Place) -> None:
-    shown = call(place, "orphans").stdout
-    assert shown.startswith(
-        "My vault: 14 notes, 6 links\n\nNotes that no link joins with another  10  in 3 folders\n"
-        "  Bad.md\n  Daily/10.md\n"
-    )
-    assert len(shown.splitlines()) == 13
-    assert "Index" not in shown.replace("Index.sync", "")
 
 
 def test_a_broken_index_is_a_failure_that_names_its_repair(tmp_path: Path) -> None:

@@ -1,8 +1,6 @@
 """``notehop eval``: what it refuses, prints and writes."""
 
 import json
-import re
-from html import escape
 from pathlib import Path
 
 import pytest
@@ -17,38 +15,22 @@ def test_refusals(tmp_path: Path, vault: Path) -> None:
     assert "bring their own vaults" in told(call("eval", tmp_path, "--vault", vault), 2)
     assert "cannot be written" in told(call("eval", tmp_path, "--out", tmp_path), 2)
     assert "holds no golden sets" in told(call("eval", tmp_path), 2)
-    assert "no vault" in told(call("eval"), 2)
-    linked = call("eval", "--unrelated-links", "20", "--vault", vault)
-    assert "--unrelated-links is for golden sets" in told(linked, 2)
+    assert "name what to measure" in told(call("eval"), 2)
     unread = call("eval", tmp_path / "none.jsonl", "--vault", vault)
     assert "none.jsonl: cannot be read" in told(unread, 2)
 
 
-EVIL = '<script src="https://example.org/x.js">alert(1)</script>'
-
-
 @pytest.mark.model
 def test_a_vault_of_ones_own(indexed: tuple[Path, Path], tmp_path: Path) -> None:
-    out, html = tmp_path / "new" / "found.json", tmp_path / "report.html"
-    questions = tmp_path / "mine.jsonl"
-    questions.write_text(
-        json.dumps(
-            {"id": 1, "question": f"launch of Atlas {EVIL}", "gold": ["Atlas.md", "Plan.md"]}
-        )
-        + "\n"
-    )
-    alone = "retrieval.top_k=1,connected.context_chunks=1,connected.max=0"
-    how = ("--compare", alone, "current", "--out", out, "--html", html, "--json")
-    document = json.loads(printed("eval", questions, *options(*indexed), *how))
+    out, questions = tmp_path / "new" / "found.json", tmp_path / "mine.jsonl"
+    asked = {"id": 1, "question": "launch of Atlas", "gold": ["Atlas.md", "Plan.md"]}
+    questions.write_text(json.dumps(asked) + "\n")
+    alone = str(tmp_path / "alone.toml")
+    Path(alone).write_text("[connected]\ncontext_chunks = 1\nmax = 0\n[retrieval]\ntop_k = 1\n")
+    how = (questions, *options(*indexed), "--compare", alone, "current", "--out", out)
+    document = json.loads(printed("eval", *how, "--json"))
     assert document == json.loads(out.read_text())
     assert [row["setting"] for row in document["sets"][0]["rows"]] == [alone, "current"]
-    page = html.read_text()
-    assert page.startswith("<!DOCTYPE html>")
-    assert page.count("<svg") == 2
-    for shown in ("4 notes, 1 question", "100.0 (100.0 to 100.0)", "+100.0 (100.0 to 100.0)"):
-        assert shown in page
-    for shown in ("0 → 100", "1 helped, 0 hurt", "Plan.md", escape(EVIL, quote=False)):
-        assert shown in page
-    # It needs nothing beside itself, and runs nothing that a note or a question says.
-    assert "default-src 'none'" in page
-    assert not re.search(r"url\(|@import|<link|<script", page)
+    shown = printed("eval", *how)
+    for said in ("4 notes, 1 question", "100.0 (100.0", "+100.0 (100.0", "0.00 -> 1.00  launch"):
+        assert said in shown

@@ -1,8 +1,7 @@
-"""Questions to evaluate on: answer sets, golden sets, and those that a vault asks itself."""
+"""Questions to evaluate on: answer sets and golden sets."""
 
 import json
 import tarfile
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.app.cli.test_cli import told
-from tests.support import product, sample_index, tables
+from tests.support import product, tables
 from tests.support.commands import call, options, printed
 from tests.support.product import rows
 
@@ -132,9 +131,7 @@ def test_a_set_is_unpacked_once(tmp_path: Path, named: str) -> None:
     (found,) = product.golden_sets(tmp_path / "data" / named, tmp_path / "work")
     assert found.name == "set"
     assert (found.vault / "a.md").read_text() == "Words."
-    assert found.questions == (
-        product.Question("q1", "Who?", (product.Target("a.md"),), answers=("Ann",)),
-    )
+    assert found.questions == (product.Question("q1", "Who?", ("a.md",), answers=("Ann",)),)
     (found.vault / "a.md").write_text("Mine.")
     (again,) = product.golden_sets(tmp_path / "data" / named, tmp_path / "work")
     assert (again.vault / "a.md").read_text() == "Mine."
@@ -163,144 +160,3 @@ def test_the_answer_is_read(tmp_path: Path, keys: dict[str, object], expected: l
     row = {key: value for key, value in ROW.items() if key != "answer"} | keys
     target = golden_set(tmp_path, row=row)
     assert product.read_questions(target / "queries.jsonl")[0].answers == tuple(expected)
-
-
-NOTES = {
-    "Atlas.md": "---\naliases: [A. B.]\n---\n# Atlas. A map\nIt began in [[Plan]]. It grew! Why?\n",
-    "Plan.md": "One sentence without an end\n\n```\nCode. More code.\n```\n\n| a. | b. |\n",
-    "Empty.md": "",
-    **{f"deep/Note {n}.md": f"Note {n} says this. And that." for n in range(30)},
-    "Odd #1.md": "A name that no link can hold.",
-}
-
-
-def test_what_is_linked_by_its_path_is_not_linked_again() -> None:
-    notes = {"A.md": "See [[b/B]].", "b/B.md": "B."}
-    assert product.linked_at_random(notes, 3)["A.md"] == notes["A.md"]
-
-
-def test_only_sentences_of_the_text_get_them() -> None:
-    atlas = product.linked_at_random(NOTES, 20)["Atlas.md"]
-    assert atlas.startswith("---\naliases: [A. B.]\n---\n# Atlas. A map\nIt began in [[Plan]]")
-    assert atlas.endswith("?\n")
-    plan = product.linked_at_random(NOTES, 20)["Plan.md"]
-    assert "```\nCode. More code.\n```\n\n| a. | b. |\n" in plan
-    assert plan.startswith("One sentence without an end (see [[")
-
-
-def test_a_set_with_more_links_is_a_copy(tmp_path: Path) -> None:
-    vault = tmp_path / "set" / "vault"
-    vault.mkdir(parents=True)
-    for name in ("a", "b"):
-        (vault / f"{name}.md").write_text(f"{name.upper()}.")
-    found = product.with_unrelated_links(product.GoldenSet("set", vault, ()), tmp_path, 1)
-    assert (found.name, (found.vault / "b.md").read_text()) == ("set+1-links", "B (see [[a]]).")
-    assert (vault / "b.md").read_text() == "B."
-
-
-SENTENCE = "Every spring the old weir upstream is measured against"
-
-
-def note(path: str, *headings: str, aliases: tuple[str, ...] = ()) -> product.NoteRow:
-    outline = tuple((2, text, 10 * at) for at, text in enumerate(headings, start=1))
-    name = path.rpartition("/")[2].removesuffix(".md")
-    return product.NoteRow(
-        path, name, product.NoteStatus.INDEXED, aliases=aliases, outline=outline, line_count=100
-    )
-
-
-def link(path: str, target: str | None, sentence: str, **changed: object) -> product.LinkRow:
-    row = sample_index.link(path, 0, (target or "Nowhere").removesuffix(".md"), "c")
-    row = replace(row, sentence=sentence, line=7, target_path=target)
-    led = {"status": "resolved" if target else "unresolved", "target_chunk_id": target and "t"}
-    return replace(row, **(led | changed))  # type: ignore[arg-type]
-
-
-def made(
-    notes: list[product.NoteRow],
-    links: list[product.LinkRow] | None = None,
-    most: int = 100,
-    seed: int = 0,
-) -> dict[str, product.QuestionSet]:
-    sets = product.own_questions(notes, links or [], str.split, most=most, seed=seed)
-    return {one.name: one for one in sets}
-
-
-def test_a_heading_asks_for_its_section() -> None:
-    found = made([note("a.md", "Tide tables", "Gate repair costs")])["headings"]
-    (question,) = found.questions
-    (target,) = question.gold
-    spans = {"Tide tables": (10, 19), "Gate repair costs": (20, 100)}
-    assert question.text in spans
-    assert target == product.Target("a.md", question.text, spans[question.text])
-    assert found.measure == "chunks.ndcg@10"
-
-
-@pytest.mark.parametrize(
-    "notes",
-    [
-        pytest.param([note("a.md", "Open points"), note("b.md", "Open Points")], id="said twice"),
-        pytest.param([note("a.md", "Notes")], id="one word"),
-        pytest.param([note("a.md", "Tide gate"), note("Tide gate.md")], id="name of a note"),
-        pytest.param([note("a.md", "tide gate", aliases=("Tide Gate",))], id="alias"),
-        pytest.param([note("a.md", "See [[b]] and more")], id="holds a link"),
-    ],
-)
-def test_headings_that_name_no_section_are_not_asked(notes: list[product.NoteRow]) -> None:
-    assert "headings" not in made(notes)
-
-
-def test_an_alias_asks_for_its_note_if_no_other_goes_by_it() -> None:
-    notes = [note("a.md", aliases=("Ann", "A")), note("b.md", aliases=("Bob",)), note("Bob.md")]
-    (question,) = made(notes)["aliases"].questions
-    assert (question.text, question.gold) == ("Ann", (product.Target("a.md"),))
-
-
-def test_an_anchor_is_the_sentence_without_the_link() -> None:
-    links = [link("a.md", "Old mill.md", f"{SENTENCE} Old mill and old Mill again.")]
-    found = made([note("a.md"), note("Old mill.md")], links)["anchors"]
-    (question,) = found.questions
-    assert question.text == f"{SENTENCE} and again."
-    assert question.gold == (product.Target("Old mill.md"),)
-    assert question.without == "a.md"
-
-
-@pytest.mark.parametrize(
-    "one",
-    [
-        pytest.param(link("a.md", None, f"{SENTENCE} Nowhere"), id="unresolved"),
-        pytest.param(link("a.md", "a.md", f"{SENTENCE} a"), id="own note"),
-        pytest.param(link("a.md", "b.md", "See b"), id="says too little"),
-        pytest.param(link("a.md", "bridge.md", SENTENCE), id="text not in the sentence"),
-        pytest.param(link("a.md", "b.md", f"{SENTENCE} b", kind="embed"), id="embed"),
-        pytest.param(link("a.md", "b.md", f"{SENTENCE} b", status="ambiguous"), id="ambiguous"),
-        pytest.param(link("a.md", "b.md", f"{SENTENCE} b", target_chunk_id=None), id="no text"),
-    ],
-)
-def test_links_that_make_no_question(one: product.LinkRow) -> None:
-    assert made([note("a.md")], [one]) == {}
-
-
-def many(count: int) -> tuple[list[product.NoteRow], list[product.LinkRow]]:
-    notes = [note(f"n{at}.md", f"Heading of {at}", f"Other {at}") for at in range(count)]
-    links = [
-        link(f"n{at}.md", f"n{other}.md", f"{SENTENCE} n{other} in {at}", line=other)
-        for at in range(count)
-        for other in (at + 1, at + 2)
-    ]
-    return notes, links
-
-
-def test_links_held_out_are_few_and_none_that_an_anchor_asks_for() -> None:
-    found = made(*many(30), most=8)
-    held_out, anchors = found["held-out links"], found["anchors"]
-    assert len(anchors.questions) == 8
-    assert len(held_out.questions) == 6
-    assert held_out.measure == "context.all"
-    assert all(question.without is None for question in held_out.questions)
-    pairs = {
-        (question.id.split()[1].split(":")[0], question.gold[0].path)
-        for question in held_out.questions
-    }
-    assert held_out.held_out == pairs
-    assert pairs.isdisjoint((one.without, one.gold[0].path) for one in anchors.questions)

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp import Client, types
 from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.server import Server
 
 from tests.support.processes import environment, notehop_serve
 
@@ -51,7 +52,7 @@ def text(result: types.CallToolResult) -> str:
 
 @contextmanager
 def agent(
-    transport: AbstractAsyncContextManager[Any] | str, mode: str = "legacy"
+    transport: AbstractAsyncContextManager[Any] | Server[Any] | str, mode: str = "legacy"
 ) -> Iterator[Agent]:
     client = Client(transport, mode=mode)
     with start_blocking_portal() as portal, portal.wrap_async_context_manager(client):

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from mcp import MCPError, types
 
 from notehop import open_vault
 from tests.app.mcp.agent import Agent, agent, over_stdio, server
@@ -140,31 +139,3 @@ def test_what_makes_no_sense_is_a_result_that_says_why(
     assert told in said
     assert len(said) < 500
     assert files(demo[0]) == before
-
-
-def test_the_best_linked_notes_are_listed_by_the_page(local: Agent) -> None:
-    found: list[str] = []
-    cursor: str | None = None
-    while True:
-        page = local.do(lambda at=cursor: local.client.list_resources(cursor=at))
-        found += [resource.name for resource in page.resources]
-        cursor = page.next_cursor
-        if cursor is None:
-            break
-    assert len(found) == len(set(found)) > 25
-    assert "Areas/Salary talk.md" not in found
-    with pytest.raises(MCPError, match="cursor"):
-        local.do(lambda: local.client.list_resources(cursor="x"))
-
-
-def test_a_note_is_a_resource(local: Agent) -> None:
-    (template,) = local.do(local.client.list_resource_templates).resource_templates
-    assert template.uri_template == "note://{path}"
-    uri = local.do(local.client.list_resources).resources[0].uri
-    (whole,) = local.do(local.client.read_resource, uri).contents
-    assert isinstance(whole, types.TextResourceContents)
-    assert whole.mime_type == "text/markdown"
-    section = "note://Projects/Hollin%20Reach/Hollin%20Reach.md#Money"
-    (part,) = local.do(local.client.read_resource, section).contents
-    assert isinstance(part, types.TextResourceContents)
-    assert part.text.startswith("## Money")

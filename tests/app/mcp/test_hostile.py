@@ -6,7 +6,7 @@ from urllib.parse import quote, unquote
 
 import anyio
 import pytest
-from mcp import Client, MCPError, types
+from mcp import Client, types
 from mcp.server import Server
 
 from tests.app.api.hostile_table import OUTSIDE
@@ -43,15 +43,13 @@ def files(vault: Path) -> set[Path]:
 async def _refusals(client: Client, name: str) -> list[str]:
     """What each way to name a note says to a name; a text that it gives fails the test."""
     told: list[str] = []
-    for tool, arguments in (("read_note", {"note": name}), ("graph_browse", {"notes": [name]})):
+    uris = [name, f"note://{name}", f"note://{quote(name, safe='')}"]
+    calls = [("read_note", {"note": uri}) for uri in uris]
+    for tool, arguments in (*calls, ("graph_browse", {"notes": [name]})):
         result = await client.call_tool(tool, arguments)
         assert result.is_error, (tool, name)
         assert isinstance(result.content[0], types.TextContent)
         told.append(result.content[0].text)
-    for uri in (f"note://{name}", f"note://{quote(name, safe='')}"):
-        with pytest.raises(MCPError) as caught:
-            await client.read_resource(uri)
-        told.append(str(caught.value))
     return told
 
 
@@ -78,13 +76,6 @@ def test_no_listing_names_a_note_that_is_kept_out(demo: tuple[Path, Path]) -> No
     async def work() -> None:
         with open_place(place) as vault:
             async with Client(server_of(vault), mode="legacy") as client:
-                cursor = None
-                while True:
-                    page = await client.list_resources(cursor=cursor)
-                    assert "Salary" not in page.model_dump_json()
-                    cursor = page.next_cursor
-                    if cursor is None:
-                        break
                 for tool, arguments in (
                     ("smart_search", {"query": "salary talk pay", "top_k": 100, "budget": 50_000}),
                     ("graph_browse", {"notes": ["Hollin Reach"], "depth": 2, "max": 100}),

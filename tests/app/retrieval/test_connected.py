@@ -95,8 +95,8 @@ def test_what_is_hidden_or_gone_is_not_shown_and_counted():
     assert (counts["filtered_out"], counts["stale_hits"]) == (1, 1)
 
 
-@pytest.mark.parametrize(("options", "expected"), rows(__file__, "order_scope_and_direction"))
-def test_order_scope_and_direction(options, expected):
+@pytest.mark.parametrize(("options", "expected"), rows(__file__, "order_and_direction"))
+def test_order_and_direction(options, expected):
     index = vault().link("Aurora.md", "Sam.md", 40, chunk=1).link("Aurora.md", "Weather.md", 85)
     index.link("Plan.md", "Aurora.md", 3, chunk=1)
     assert shown(run(index, **options)) == expected

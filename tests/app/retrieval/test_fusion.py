@@ -23,15 +23,6 @@ def ask(retriever, query):
     return found
 
 
-def test_a_signal_without_weight_is_not_run():
-    idle = Listed(("b", 1.0))
-    fusion = WeightedFusionRetriever(
-        {"semantic": Listed(("a", 0.9)), "lexical": idle}, weights={"semantic": 1, "lexical": 0}
-    )
-    assert ids(ask(fusion, "?")) == ["a"]
-    assert idle.queries == []
-
-
 def test_hits_without_a_score_do_not_vote():
     fusion = WeightedFusionRetriever({"s": Listed(("a", None), ("b", float("nan")), ("c", 0.1))})
     found = ask(fusion, "?")
@@ -91,16 +82,6 @@ def test_the_lexical_query_is_widened_by_aliases(query, notes, expected):
     fusion, semantic, lexical = widened(notes)
     fusion.retrieve(query)
     assert (semantic.queries, lexical.queries) == ([query], [expected])
-
-
-def test_without_its_source_nothing_is_widened():
-    lexical = Listed(("a", 1.0))
-    fusion = WeightedFusionRetriever(
-        {"semantic": Broken(RuntimeError("no")), "lexical": lexical},
-        widening=partial(with_aliases, FakeIndex()),
-    )
-    fusion.retrieve("ship date")
-    assert lexical.queries == ["ship date"]
 
 
 @pytest.mark.parametrize(

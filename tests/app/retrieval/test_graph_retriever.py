@@ -14,7 +14,6 @@ from tests.support.product import (
     Tokenizer,
     TracedQuery,
     WeightedFusionRetriever,
-    recency,
 )
 
 NOW = 1_000 * DAY
@@ -66,13 +65,6 @@ def test_seeds_are_the_best_notes_not_chunks():
     assert by_the_second[-1].node.metadata["expanded_from"]["line"] == 2
 
 
-@pytest.mark.parametrize(("depth", "expected"), [(1, ["C.md:0"]), (2, ["C.md:0", "D.md:0"])])
-def test_depth(depth, expected):
-    index = vault().link("A.md", "C.md").link("C.md", "D.md").link("D.md", "E.md")
-    index.pagerank |= {"C.md": 0.3}
-    assert added(expanded(index, depth=depth)) == expected
-
-
 def test_more_links_weigh_more():
     index = vault().link("A.md", "C.md").link("A.md", "D.md").link("B.md", "D.md")
     found = expanded(index)
@@ -90,14 +82,6 @@ def test_more_links_weigh_more():
         "score": pytest.approx(1 / 11 + 1 / 11),
         "weight": None,
     }
-
-
-@pytest.mark.parametrize(
-    ("days", "expected"),
-    [(-5, 1.0), (0, 1.0), (30, 0.5), (60, 0.25), (120, 0.0625), (4_000, 0.0625)],
-)
-def test_recency_halves_in_30_days_for_120(days, expected):
-    assert recency(NOW - days * DAY, NOW) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -170,36 +154,6 @@ def test_a_neighbour_may_rise_above_a_direct_hit():
     assert scores == sorted(scores, reverse=True)
 
 
-def test_neighbours_stand_by_what_the_link_was_about_not_by_weight_alone():
-    index = vault().link("A.md", "D.md", 5).link("A.md", "C.md", 90)
-    index.pagerank |= {"C.md": 0.5, "D.md": 0.1}
-    index.angles["D.md:0"] = 20
-    hits = {hit.node.node_id: hit.node.metadata["signals"] for hit in fused(index).retrieve("0")}
-    assert hits["D.md:0"]["expansion"]["rank"] == 1
-    assert hits["C.md:0"]["expansion"]["rank"] == 2
-
-
-def test_a_link_without_a_place_brings_the_chunk_nearest_to_the_query():
-    index = vault().link("A.md", "E.md")
-    assert added(fused(index).retrieve("0")) == ["E.md:0"]
-    index.angles["E.md:1"] = 30
-    assert added(fused(index).retrieve("0")) == ["E.md:1"]
-    named = vault().link("A.md", "E.md", to=0, fragment="Part 0")
-    named.angles["E.md:1"] = 30
-    assert added(fused(named).retrieve("0")) == ["E.md:0"]
-
-
-def test_a_neighbour_that_was_found_already_gets_the_vote_and_no_mark():
-    index = vault().link("A.md", "B.md", 5).link("A.md", "D.md", 80)
-    query = TracedQuery("0")
-    found = fused(index, candidates=2, seeds=1).retrieve(query)
-    hit = next(one for one in found if one.node.node_id == "B.md:0")
-    assert "expansion" in hit.node.metadata["signals"]
-    assert "expanded_from" not in hit.node.metadata
-    assert query.trace.counts["expansion"]["hits_already"] == 1
-    assert added(found) == ["D.md:0"]
-
-
 def test_the_second_link_counts_half():
     index = vault().link("A.md", "C.md", 10).link("C.md", "D.md", 10)
     query = TracedQuery("0")
@@ -225,11 +179,3 @@ def test_a_neighbour_is_as_new_as_it_says_and_not_as_its_file():
         .link("A.md", "1972-09-26.md")
     )
     assert added(expanded(index, ("A.md:0", 0.9), notes=1)) == ["1972-09-26.md:0"]
-
-
-@pytest.mark.parametrize("lowest", [0.0, -3.0], ids=["zero", "negative, as of a reranker"])
-def test_they_rank_below_any_score(lowest):
-    found = expanded(vault().link("A.md", "C.md").link("A.md", "D.md"), ("A.md:0", lowest))
-    scores = [hit.score for hit in found]
-    assert len(set(scores)) == 3
-    assert scores == sorted(scores, reverse=True)

@@ -73,11 +73,7 @@ def hit(name: str, score: float, **metadata: object) -> NodeWithScore:
 
 def back(hits: list[NodeWithScore]) -> list[NodeWithScore]:
     """With the hit "a" held back."""
-    return list(
-        product.held_back(
-            [(one, product.SKELETON if one.node_id == "a" else None) for one in hits], 0.5
-        )
-    )
+    return product.held_back(hits, {"a": product.SKELETON}, 0.5)
 
 
 def test_hits_held_back_keep_a_share_of_their_score() -> None:

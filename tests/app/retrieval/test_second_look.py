@@ -9,7 +9,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 from notehop import open_vault
 from tests.support.fake_index import Broken
 from tests.support.notes import write_notes
-from tests.support.product import SecondLookRetriever, TracedQuery, second_query
+from tests.support.product import SecondLookRetriever, TracedQuery
 from tests.support.real_index import real_index
 from tests.support.scripted_llm import ScriptedLLM
 
@@ -55,20 +55,6 @@ def test_the_first_hits_stay_and_what_they_lead_to_comes_before_the_others():
     assert again.asked == [f"{QUERY} Anna. Anna married Kris Benson."]
 
 
-def test_what_several_seeds_lead_to_stands_first_and_a_hit_says_what_led_to_it():
-    class Apart(Listed):
-        def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-            own = "Alone of Kris." if "married" in query_bundle.query_str else "Alone of league."
-            self.texts = (own, "Kris Benson of the league.")
-            return super()._retrieve(query_bundle)
-
-    _, stage, _ = looked(Apart(), keep=2, most=3, seeds=2)
-    hits = stage.retrieve(QUERY)[2:5]
-    assert hits[0].node.node_id == "Kris Benson of the league."
-    told = hits[0].node.metadata["second_look"]
-    assert (told["title"], told["words"]) == ("Anna", ["benson", "kris"])
-
-
 def test_a_second_search_that_fails_costs_nothing_but_a_warning():
     query, broken = TracedQuery(QUERY), Broken(RuntimeError("the second index is gone"))
     found = SecondLookRetriever(Listed("One.", "Two."), broken).retrieve(query)
@@ -94,17 +80,6 @@ def test_a_note_of_the_first_hits_is_not_brought_again_by_another_passage():
         "Kris played.",
         "Teams of the league.",
     ]
-
-
-@pytest.mark.parametrize("name", ["keep", "most", "seeds"])
-def test_a_number_that_is_none_is_refused(name: str):
-    with pytest.raises(ValueError, match=f"{name} is 0"):
-        looked(Listed(), **{name: 0})
-
-
-def test_two_sentences_of_a_seed_are_asked_with():
-    text = "Anna is from Ulm. She married Kris.\nThey moved. Twice."
-    assert second_query("who", "Anna", text) == "who Anna. Anna is from Ulm. She married Kris."
 
 
 HUSBANDS = ("Abel", "Bruno", "Carl", "Dirk", "Egon", "Falk", "Gero", "Hans", "Ivo", "Jens", "Karl")

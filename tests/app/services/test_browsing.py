@@ -14,7 +14,6 @@ from tests.support.product import (
     NoteMissing,
     QueryError,
     VaultHandle,
-    laid_out,
     open_place,
 )
 
@@ -65,7 +64,7 @@ def paths(found: BrowseResult) -> list[str]:
 def test_a_note_is_shown_by_its_summary_and_its_links(opened: VaultHandle) -> None:
     plan = browsed(opened, "Hub", rank="edges").notes[0]
     assert plan.text.startswith("A plan says what comes first")
-    assert (plan.folder, plan.heading, plan.lines) == ("", "", (4, 4))
+    assert (plan.folder, plan.lines) == ("", (4, 4))
     assert [(link.source, link.target, link.line, link.fragment) for link in plan.links] == [
         ("Hub.md", "Plan.md", 5, "Later"),
         ("Hub.md", "Plan.md", 8, None),
@@ -73,22 +72,6 @@ def test_a_note_is_shown_by_its_summary_and_its_links(opened: VaultHandle) -> No
     assert plan.links[0].sentence.startswith("The hub leads to Plan > Later first")
     hub = browsed(opened, "work/Budget").notes[0]
     assert hub.text == "Where all meets."
-
-
-def test_passages(opened: VaultHandle) -> None:
-    found = browsed(opened, "Hub", results="chunks", rank="edges", direction="forward")
-    shown = {(note.path, note.heading, note.edges) for note in found.notes}
-    assert shown == {("Plan.md", "Later", 1), ("Plan.md", "", 1), ("work/Budget.md", "", 1)}
-    [later] = [note for note in found.notes if note.heading]
-    assert later.text.startswith("# Later\nLater comes what could not be done")
-    assert later.lines == (6, 7)
-    assert later.uri.endswith("Plan.md%23Later")
-    back = browsed(opened, "Plan", results="chunks", direction="backward").notes
-    assert {(note.path, note.heading) for note in back} == {
-        ("Hub.md", ""),
-        ("Hub.md", "Second"),
-        ("Far.md", ""),
-    }
 
 
 def test_ranks(opened: VaultHandle) -> None:
@@ -106,8 +89,7 @@ def test_filters_choose_what_is_listed(opened: VaultHandle) -> None:
     assert paths(browsed(opened, "Hub", filters={"tag": ["plan"]})) == ["Plan.md"]
     assert paths(browsed(opened, "Hub", filters={"not": {"path": ["work"]}})) == ["Plan.md"]
     assert paths(browsed(opened, "Far", depth=2, filters={"not": {"tag": ["plan"]}})) == ["Hub.md"]
-    said = browsed(opened, "Hub", results="chunks", filters={"phrases": ["want of money"]})
-    assert [(note.path, note.heading) for note in said.notes] == [("Plan.md", "Later")]
+    assert paths(browsed(opened, "Hub", filters={"phrases": ["want of money"]})) == ["Plan.md"]
     nothing = browsed(opened, "Hub", filters={"tag": ["none"]})
     assert (nothing.notes, nothing.total) == ([], 0)
     assert nothing.warnings
@@ -137,11 +119,10 @@ def test_a_link_that_is_gone_leads_nowhere(own: VaultHandle) -> None:
 def test_a_text_that_is_gone_is_not_shown(own: VaultHandle) -> None:
     change(own, "Hub.md", "Where all meets.", "Changed in haste.")
     change(own, "Plan.md", "Later comes what could not be done", "Never comes what was not done")
-    told = browsed(own, "work/Budget", "Plan", "Far", results="notes").model_dump_json()
+    told = browsed(own, "work/Budget", "Plan", "Far").model_dump_json()
     assert "Where all meets" not in told
-    chunks = browsed(own, "Hub", results="chunks")
-    assert "could not be done" not in chunks.model_dump_json()
-    assert any("left out" in warning for warning in chunks.warnings)
+    hub = browsed(own, "Hub")
+    assert "could not be done" not in hub.model_dump_json()
 
 
 def test_a_note_that_changed_is_shown_by_what_still_stands(own: VaultHandle) -> None:
@@ -197,17 +178,3 @@ def test_the_best_of_all(drawn: VaultHandle) -> None:
     ranks = [one.pagerank for one in view.nodes]
     assert ranks == sorted(ranks, reverse=True)
     assert len(drawn.picture().nodes) == 5
-
-
-def test_linked_notes_lie_near_each_other() -> None:
-    paths = [f"{cluster}{n}" for cluster in "ab" for n in range(6)]
-    edges = {(f"{c}{n}", f"{c}{m}"): 1 for c in "ab" for n in range(6) for m in range(n)}
-    places = laid_out(paths, {**edges, ("a0", "b0"): 1})
-
-    def far(one: str, other: str) -> float:
-        (x, y), (u, v) = places[one], places[other]
-        return float(((x - u) ** 2 + (y - v) ** 2) ** 0.5)
-
-    within = [far(f"{c}{n}", f"{c}{m}") for c in "ab" for n in range(6) for m in range(n)]
-    between = [far(f"a{n}", f"b{m}") for n in range(6) for m in range(6)]
-    assert 2 * sum(within) / len(within) < sum(between) / len(between)

@@ -88,12 +88,6 @@ def test_look_ups_that_take_too_long_are_not_waited_for(place: product.Place) ->
     let_go.set()
 
 
-def test_the_folder_is_a_setting(place: product.Place) -> None:
-    settings = place.settings.with_overrides({"capture.folder": "New/Box"})
-    other = product.Place(place.vault, settings, place.layout)
-    assert kept(other, missing).filename == "New/Box/2026-11-22 0931 Tea.md"
-
-
 FILES = product.VaultFiles(
     [
         *("Home.md", "sub/Home.md", "a/Plan.md", "b/Plan.md", "x/b/Plan.md", "b/Log.md"),

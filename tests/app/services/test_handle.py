@@ -17,18 +17,6 @@ from tests.support.tiny_bert import save_cross_encoder
 pytestmark = pytest.mark.model
 
 
-def test_an_intent_is_named_or_refused(opened: product.VaultHandle) -> None:
-    question = "What is the status of Atlas?"
-    assert opened.search(question, intent="none").intent == "none"
-    assert opened.search("atlas", intent="discovery").intent == "discovery"
-    named = opened.retriever(intent="status", connected={"max": 0}).retrieve("atlas")
-    weights = [hit.node.metadata["signals"].get("subject", {}).get("weight") for hit in named]
-    assert 50.0 in weights
-    assert any(hit.node.metadata.get("decided_by") == ["subject"] for hit in named)
-    with pytest.raises(product.QueryError, match=r"intent: .*'timeline'"):
-        opened.search(question, intent="mood")
-
-
 def test_a_query_longer_than_the_window_is_said(opened: product.VaultHandle) -> None:
     told = opened.search("launch " * 400)
     assert any("longer than the 256 tokens" in warning for warning in told.warnings)
@@ -78,12 +66,6 @@ def test_vectors(opened: product.VaultHandle, kind: str) -> None:
     assert np.allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-5)
     assert np.allclose(rows[0], rows[2])
     assert rows[0] @ rows[1] < 0.9
-
-
-def test_the_named_vault_wins(vault: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("NOTEHOP_VAULT__PATH", str(tmp_path))
-    assert product.locate(vault).vault == vault.resolve()
-    assert product.locate(vault).name == "My vault"
 
 
 QUESTION = "When is the launch of Atlas?"
@@ -187,5 +169,5 @@ def test_hits_stand_in_the_order_of_the_cross_encoder(
     assert [hit.id for hit in found.hits] != fused
     scores = [hit.score for hit in found.hits]
     assert scores == sorted(scores, reverse=True)
-    assert {"rerank", "rerank model"} <= set(found.timings_ms)
+    assert "rerank" in found.timings_ms
     assert found.warnings == []

@@ -101,11 +101,6 @@ def test_a_section(opened: VaultHandle, section: str, name: str, lines: list[int
     assert note.text == "\n".join(opened.note("Wall").text.split("\n")[first - 1 : last])
 
 
-def test_a_section_is_opened_where_the_app_can(opened: VaultHandle) -> None:
-    assert opened.note("Wall", section="Plan > Steps").uri.endswith("file=Wall.md%23Steps")
-    assert opened.note("Wall", section="^steps").uri.endswith("file=Wall.md")
-
-
 def test_no_such_section_names_those_there_are(opened: VaultHandle) -> None:
     with pytest.raises(NoteMissing, match="no section Costs; its headings are Plan, Steps"):
         opened.note("Wall", section="Costs")
@@ -161,12 +156,6 @@ def test_what_is_no_note_of_the_vault_is_not_read(tmp_path: Path, said: str) -> 
         with pytest.raises(NoteMissing) as raised:
             own.note(said)
     assert "OUTSIDE" not in str(raised.value)
-
-
-def test_an_empty_note(own: VaultHandle) -> None:
-    (own.place.vault / "Empty.md").write_bytes(b"")
-    note = own.note("Empty.md")
-    assert (note.text, note.lines, note.outline) == ("", (1, 1), [])
 
 
 @pytest.mark.skipif(os.name != "posix", reason="names are not case-sensitive elsewhere")

@@ -130,12 +130,6 @@ def test_a_server_that_takes_too_long(
     enough.set()
 
 
-@pytest.mark.parametrize("url", ["https://127.0.0.1:1", "file:///etc", "http://:1", "http://a:x"])
-def test_a_url_that_is_none_of_ours(place: Place, url: str) -> None:
-    Announcement(place).tell(url)
-    assert ask_server(place, Query(query="x")) is None
-
-
 URL = "http://127.0.0.1:8765"
 
 
@@ -182,22 +176,16 @@ def test_a_setting_that_can_change_a_reply_is_another_server(place: Place) -> No
         return identity(locate(place.vault, index_dir=place.layout.root, overrides=dotted))
 
     assert of() == identity(place)
-    assert of(server__port=1) == of(watch__settle_ms=99) == of(vault__path="/x") == of()
+    assert of(server__port=1) == of(watch__polling=True) == of(vault__path="/x") == of()
     others = [
         of(connected__max=1),
         of(retrieval__top_k=9),
         of(lexical__b=0.5),
-        of(answer__max_sentences=2),
+        of(connected__max=2),
         of(vault__exclude=["x"]),
         of(embedding__query_prompt="q"),
     ]
     assert len({of(), *others}) == len(others) + 1
-
-
-def test_a_proof_is_of_one_challenge(place: Place) -> None:
-    announced = Announcement(place)
-    announced.tell(URL)
-    assert announced.prove("1") == announced.prove("1") != announced.prove("2")
 
 
 def test_an_error_that_nobody_foresaw_is_looked_for_here(place: Place, start: Start) -> None:

@@ -2,11 +2,9 @@
 
 import asyncio
 import json
-import resource
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +14,6 @@ import pytest
 from tests.indexing.embed.conftest import Tiny, embedding_settings, load_bulk
 from tests.support.product import (
     IndexMismatch,
-    IndexUnwritable,
     export_query_model,
     faults,
     load_embedder,
@@ -101,17 +98,6 @@ def test_a_door_of_other_settings_is_refused(
         load_query(tmp_path / "door", chosen.model_copy(update=changes))
 
 
-@contextmanager
-def no_file_larger_than(size: int) -> Iterator[None]:
-    """Refuse to write on beyond this many bytes, as a full disk would."""
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, limits[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-
-
 class Killed(BaseException):
     """What no handler catches."""
 
@@ -150,21 +136,6 @@ def test_an_export_that_is_killed_leaves_no_half_of_one(tiny: Tiny, tmp_path: Pa
         for path in folder.iterdir():
             path.unlink()
     assert kills >= 3
-
-
-def test_an_export_that_finds_no_room_leaves_nothing(tiny: Tiny, tmp_path: Path) -> None:
-    folder = tmp_path / "door"
-    bulk = load_bulk(tiny())
-    with no_file_larger_than(20_000), pytest.raises(IndexUnwritable, match="free space"):
-        export_query_model(bulk, folder)
-    assert files(folder) == []
-    assert export_query_model(bulk, folder) is None
-    whole = files(folder)
-    other = load_bulk(tiny(name="two", seed=1))
-    with no_file_larger_than(20_000), pytest.raises(IndexUnwritable):
-        export_query_model(other, folder)
-    assert files(folder) == whole
-    assert load_query(folder, embedding_settings(tmp_path / "tiny")).source == "onnx"
 
 
 @pytest.mark.model

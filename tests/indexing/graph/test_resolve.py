@@ -1,8 +1,5 @@
 """The graph: what a link resolves to, the rank of notes, and their communities."""
 
-import os
-import subprocess
-import sys
 from itertools import combinations, pairwise
 from math import log1p
 from random import Random
@@ -118,27 +115,6 @@ def test_teams_are_communities_and_who_has_no_links_is_in_none() -> None:
     assert product.louvain({}) == []
 
 
-def test_they_are_the_same_in_every_process() -> None:
-    program = (
-        "from tests.support.product import edge_weights, louvain\n"
-        "counts = {(f'n{n}', f'n{(n * 7 + m) % 60}'): 1 + m for n in range(60) for m in range(3)"
-        " if (n * 7 + m) % 60 != n}\n"
-        "print([sorted(one) for one in louvain(edge_weights([f'n{n}' for n in range(60)], counts))])\n"
-    )
-    said = {
-        subprocess.run(
-            [sys.executable, "-c", program],
-            env={**os.environ, "PYTHONHASHSEED": seed},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for seed in ("1", "2")
-    }
-    assert len(said) == 1
-    assert "n0" in said.pop()
-
-
 @given(graphs)
 def test_every_linked_note_is_in_one_that_is_connected(counts: dict[tuple[str, str], int]) -> None:
     graph = bonds(counts, "lonely")
@@ -148,42 +124,6 @@ def test_every_linked_note_is_in_one_that_is_connected(counts: dict[tuple[str, s
     )
     linked = nx.Graph((path, other) for path in graph for other in graph[path])
     assert all(nx.is_connected(linked.subgraph(group)) for group in groups)
-
-
-@given(graphs, st.sampled_from([0.5, 1.0, 2.0]))
-def test_a_note_goes_where_modularity_gains_most(
-    counts: dict[tuple[str, str], int], resolution: float
-) -> None:
-    """What a move is expected to bring is worked out from the definition, for every community."""
-    graph = bonds(counts)
-    linked = [path for path, near in graph.items() if near]
-    if not linked:
-        return
-    home = {path: str(at % 3) for at, path in enumerate(linked)}
-    mover = linked[0]
-    choices = sorted(
-        {home[other] for other in graph[mover]} | {home[mover], product.singleton(mover)}
-    )
-    weighted = nx.Graph()
-    weighted.add_weighted_edges_from((a, b, w) for a in graph for b, w in graph[a].items())
-    worth = {
-        name: nx.community.modularity(
-            weighted, product.grouped({**home, mover: name}), resolution=resolution
-        )
-        for name in choices
-    }
-    settled = product.move_notes(graph, home, [mover], resolution)
-    assert worth[settled[mover]] == pytest.approx(max(worth.values()))
-    assert {p: name for p, name in settled.items() if p != mover} == {
-        p: name for p, name in home.items() if p != mover
-    }
-
-
-def test_names_go_to_those_that_hold_most_of_the_same_notes() -> None:
-    before = {"one": "abcdef", "two": "ghij", "three": "xyz"}
-    groups = [frozenset("abcd"), frozenset("ghijef"), frozenset("pqr"), frozenset("x")]
-    # Of "x", two of three notes are gone: a third in common is enough to go by the name.
-    assert product.match_communities(groups, before) == {0: "one", 1: "two", 3: "three"}
 
 
 PATHS = "abcde"

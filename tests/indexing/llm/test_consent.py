@@ -55,7 +55,6 @@ def make_gate(tmp_path: Path) -> MakeGate:
             provider="openai-compatible",
             model="m",
             timeout_s=20,
-            connect_timeout_s=5,
             retries=retries,
         )
         secret = None if key is None else SecretStr(key)

@@ -13,8 +13,8 @@ from llama_index.core.llms import LLM
 from tests.support.product import (
     DEFAULT_CONTEXT_WINDOW,
     ProviderError,
+    ProviderLLM,
     Settings,
-    load_llm,
     load_settings,
     sending,
 )
@@ -35,8 +35,8 @@ def settings(provider: str, **llm: Any) -> Settings:
 
 
 def made(provider: str, folder: Path, **llm: Any) -> LLM:
-    found = load_llm(settings(provider, **llm), log_dir=folder)
-    assert found is not None
+    found = ProviderLLM(settings(provider, **llm), folder)
+    found.connect()
     return found
 
 

@@ -176,16 +176,6 @@ def test_a_transformation_changes_what_is_embedded_and_nothing_else(bench: Bench
     assert [*bench.chunks("a.md"), *bench.chunks("b.md")][0].id == before[0].id
 
 
-def test_a_note_that_goes_when_all_are_made_anew_is_gone(bench: Bench) -> None:
-    for name in ("a.md", "b.md"):
-        bench.write(name, f"MHW of {name}.")
-    bench.index()
-    (bench.vault / "b.md").rename(bench.vault / "c.md")
-    report = bench.indexer([Glossary(words={"MHW": "mean high water"})]).run()
-    assert (report.notes, report.changed, report.moved) == (2, 1, 1)
-    assert bench.chunks("b.md") == []
-
-
 def test_a_transformation_that_loses_a_passage_is_refused(bench: Bench) -> None:
     bench.write("a.md", "One.")
     with pytest.raises(UsageError, match=r"Dropping.* gave back other passages"):

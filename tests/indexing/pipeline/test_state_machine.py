@@ -18,8 +18,8 @@ from tests.support.postgres import PostgresServer
 @pytest.mark.parametrize(
     ("kind", "vaults", "steps"),
     [
-        pytest.param(Kind(), 5, 40, id="in-one-batch"),
-        pytest.param(Kind(small=True), 4, 40, id="in-many-batches"),
+        pytest.param(Kind(), 3, 30, id="in-one-batch"),
+        pytest.param(Kind(small=True), 2, 40, id="in-many-batches"),
         pytest.param(Kind(chroma=True), 3, 15, id="with-chroma", marks=pytest.mark.slow),
     ],
 )

@@ -3,7 +3,6 @@
 import json
 import random
 import shutil
-import threading
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -262,37 +261,6 @@ def test_a_graph_that_hides_passages_is_not_asked(bench: Bench) -> None:
         hits, [told] = found(bench, reader)
         assert hits == found(bench, None)[0]
         assert "% of the nearest passages, which is too little" in told
-
-
-@pytest.mark.slow
-def test_kills_at_any_time_lose_nothing(bench: Bench, chroma: ChromaRun) -> None:
-    chance = random.Random(19)
-    bench.index()
-    numbers = list(range(60))
-    with searching(bench, seconds=2.0) as reader:
-        for round_ in range(8):
-            for number in chance.sample(numbers, 25):
-                words = " ".join(chance.choices(WORDS, k=12))
-                bench.write(f"{number}.md", f"{words} in round {round_}.\n")
-            for number in chance.sample(numbers, 3):
-                (bench.vault / f"{number}.md").unlink(missing_ok=True)
-
-            def crash(after: float = chance.uniform(0, 0.4), stay: float = chance.random()) -> None:
-                threading.Event().wait(after)
-                chroma.kill()
-                threading.Event().wait(stay)
-                chroma.start()
-
-            crashing = threading.Thread(target=crash)
-            crashing.start()
-            bench.indexer().run()
-            assert found(bench, reader)[0] == found(bench, None)[0]
-            crashing.join()
-            assert found(bench, reader)[0] == found(bench, None)[0]
-            # What the next run, or a follower that is quiet, does.
-            assert bench.index().warnings == ()
-            check_whole(bench)
-            assert found(bench, reader) == found(bench, None)
 
 
 def test_a_fill_that_is_interrupted_goes_on(bench: Bench) -> None:

@@ -1,6 +1,7 @@
 """Bytes and texts that no note should be, and what holds for every note, whatever is in it."""
 
 import json
+import time
 
 import pytest
 from hypothesis import given
@@ -9,7 +10,9 @@ from hypothesis import strategies as st
 from tests.indexing.vault.notes import note_of
 from tests.support.product import CommentLinks, LinkKind, Note, parse_note, plain_text
 
-MANY = 30_000
+MANY = 10_000
+SECONDS = 4
+"""Of the processor, for any of these: a step for each pair of signs takes three times as long."""
 HOSTILE = {
     "long line": "word [[A]] and more text. " * (MANY // 2),
     "openings": "[[" * MANY,
@@ -45,9 +48,10 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
-@pytest.mark.timeout(60)
 def test_it_is_parsed(text: str) -> None:
+    begun = time.process_time()
     note = note_of(text, comment_links="all")
+    assert time.process_time() - begun < SECONDS
     assert note.sections == (note.body_start,) or note.headings
     assert all(note.text[link.start : link.end] == link.raw for link in note.links)
 

@@ -2,11 +2,8 @@
 
 from pathlib import Path
 
-import pytest
-
 from tests.support.notes import place_of
-from tests.support.product import DoctorReport, Kind, conflict_copies, examine
-from tests.support.tables import rows
+from tests.support.product import DoctorReport, Kind, examine
 
 
 def report(folder: Path, notes: dict[str, str], **overrides: object) -> DoctorReport:
@@ -79,53 +76,3 @@ def test_orphans(tmp_path: Path) -> None:
         },
     )
     assert told.orphans == ["Alone.md", "Dreams.md", "Picture.md", "Self.md", "Talks to private.md"]
-
-
-def test_duplicates(tmp_path: Path) -> None:
-    told = report(
-        tmp_path,
-        {
-            "a/Plan.md": "one\n",
-            "b/plan.md": "two\n",
-            "c/Plan.md": "three\n",
-            "d/Notes.md": "---\ntitle: Shared\naliases: [Tide, Plan]\n---\n",
-            "e/Other.md": "---\ntitle: shared\naliases: [tide]\n---\n",
-        },
-    )
-    assert [(one.kind, one.name, one.paths) for one in told.duplicates] == [
-        ("name", "Plan", ["a/Plan.md", "b/plan.md", "c/Plan.md"]),
-        ("title", "Shared", ["d/Notes.md", "e/Other.md"]),
-        # d/Notes.md is never found under its alias: links go to the notes of that name.
-        ("alias", "Plan", ["a/Plan.md", "b/plan.md", "c/Plan.md", "d/Notes.md"]),
-        ("alias", "Tide", ["d/Notes.md", "e/Other.md"]),
-    ]
-
-
-LONG = "The tide gate was built in the year of the great flood, and nobody knows by whom. " * 5
-
-
-@pytest.mark.parametrize(
-    ("texts", "copies"),
-    [
-        pytest.param((LONG, LONG), ["Gate 2.md"], id="the same"),
-        pytest.param((LONG, LONG + "Ida does.\n"), ["Gate 2.md"], id="nearly the same"),
-        pytest.param(("A gate.\n", "A gate.\n"), ["Gate 2.md"], id="short and the same"),
-        pytest.param(("# Meeting\nYes.\n", "# Meeting\nNo.\n"), [], id="short and alike"),
-        pytest.param((LONG, LONG[::-1]), [], id="another text"),
-        pytest.param(("", ""), [], id="both empty"),
-    ],
-)
-def test_numbered_copies(tmp_path: Path, texts: tuple[str, str], copies: list[str]) -> None:
-    told = report(tmp_path, {"Gate.md": texts[0], "Gate 2.md": texts[1]})
-    assert [one.path for one in told.conflicts] == copies
-
-
-@pytest.mark.parametrize(("copy", "of", "tool"), rows(__file__, "names_that_tools_give"))
-def test_names_that_tools_give(copy: str, of: str, tool: str) -> None:
-    [found] = conflict_copies([of, copy], lambda *_: False)
-    assert (found.path, found.of, found.tool) == (copy, of, tool)
-
-
-@pytest.mark.parametrize(("paths", "alike", "of"), rows(__file__, "what_counts_as_a_copy"))
-def test_what_counts_as_a_copy(paths: list[str], alike: bool, of: list[str | None]) -> None:
-    assert [one.of for one in conflict_copies(paths, lambda *_: alike)] == of
