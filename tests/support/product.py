@@ -66,7 +66,7 @@ _HOMES: dict[str, str] = {
         "answer_values Answered ANSWERS context_values holds RANKED ranking_values"
     ),
     "notehop.app.evaluation.questions": "golden_sets KnownQuestion=Question read_questions",
-    "notehop.app.evaluation.links": "evaluate_suggestions",
+    "notehop.app.evaluation.suggestions": "evaluate_suggestions",
     "notehop.app.mcp": "http tools=mcp_tools",
     "notehop.app.mcp.tools": "TOOLS",
     "notehop.app.mcp.http": "HttpTransport",
