@@ -155,7 +155,7 @@ _HOMES: dict[str, str] = {
     ),
     "notehop.indexing.llm": "egress",
     "notehop.indexing.llm.egress": (
-        "EgressLog FORMER Hosts is_loopback=consent_is_loopback NAME Resolve SENDING sending UNWANTED"
+        "EgressLog FORMER Hosts is_loopback=consent_is_loopback NAME Resolve sending UNWANTED"
     ),
     "notehop.indexing.llm.provider_llm": "ProviderLLM",
     "notehop.indexing.llm.providers": "ProviderConfig DEFAULT_CONTEXT_WINDOW",
