@@ -83,7 +83,7 @@ RISES = (
     "likeness", "chunk_", "text_share", "lead_share", "heading_share", "with_title", "beside_title",
     "title_share", "name_share", "rank", "top_three", "number_there", "date_there",
     "name_there", "measure_there", "place_there", "of_its", "in_its", "term_",
-    "spelt", "below_its", "pointed", "link_", "item_for", "code_for", "fresh", "step",
+    "spelt", "link_", "item_for", "code_for", "fresh", "step",
 )  # fmt: skip
 """Beginnings of the names of what can only speak for a passage, or against it: a few hundred
 questions are too few to tell by. What is neither weighs little."""

@@ -361,8 +361,10 @@ def place_of(source: Source, within: str = "") -> str:
 
     :param within: a heading below that of the source.
     """
-    parts = (source.title, source.heading, within)
-    return on_one_line(" > ".join(part for part in parts if part))
+    # The heading of a whole note often says its name again.
+    parts = source.heading.split(" > ")
+    heading = parts[1:] if parts[0] == source.title else parts
+    return on_one_line(" > ".join(part for part in (source.title, *heading, within) if part))
 
 
 def _what_lacks(missing: Sequence[str], unmentioned: Sequence[str]) -> str:

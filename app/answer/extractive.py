@@ -14,7 +14,7 @@ from functools import cache
 from importlib.resources import files
 
 from notehop.app.answer.claims import Checker
-from notehop.app.answer.draft import Draft, Quote, of_a_kind, of_tasks, quoted, silent
+from notehop.app.answer.draft import SURE, Draft, Quote, of_a_kind, of_tasks, quoted, silent
 from notehop.app.answer.material import Material, as_source, promoted
 from notehop.app.answer.question import fits, read, says_form
 from notehop.app.answer.relevance import Asked, Candidate, Named, Reading, score, spells
@@ -202,12 +202,13 @@ def look(query: str, sources: Sequence[Named], reading: Reading, limit: int) -> 
     """
     asked = Asked(read(query), reading)
     ranked = score(asked, sources, weights())
+    answers = likelihood(
+        features(asked, ranked, sources),
+        weights()["decision" if reading.vectors is not None else "decision_by_words"],
+    )
     return Looked(
-        select(ranked, asked, sources, limit),
-        likelihood(
-            features(asked, ranked, sources),
-            weights()["decision" if reading.vectors is not None else "decision_by_words"],
-        ),
+        select(ranked, asked, sources, limit, sure=answers >= SURE),
+        answers,
         list(
             dict.fromkeys(
                 word

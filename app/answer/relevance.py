@@ -239,32 +239,12 @@ class _Sources:
             for name in (named.source.title, *named.names)
         ]
         self._titles = {named.source.title: named.source.path for named in sources}
-        self.shares: dict[str, float] = {}
-        """Path -> the largest share of the question that such a sentence has."""
-        for named in sources:
-            own = named.source.path
-            leads = [(own, named.linked)] if _tells_where(named.linked) else []
-            leads += [
-                (there, passage.text)
-                for passage in passages(named.source.text, asked.reading.sentences)
-                if (there := self.path(passage.text, own)) is not None
-            ]
-            for path, text in leads:
-                share = asked.share(asked.reading.words(text))
-                self.shares[path] = max(share, self.shares.get(path, 0.0))
 
-    def path(self, text: str, own: str) -> str | None:
-        """The note in which, a sentence says, the answer stands; None if it says no such."""
-        if not _tells_where(text):
-            return None
-        for title, path in self._titles.items():
-            if path != own and len(title) > 3 and title in text:
-                return path
-        return None
-
-
-def _tells_where(text: str) -> bool:
-    return _SAYS_WHERE.search(fold(text).casefold()) is not None
+    def leads_on(self, text: str, own: str) -> bool:
+        """Whether a sentence of a note says that the answer stands in another."""
+        return _SAYS_WHERE.search(fold(text).casefold()) is not None and any(
+            path != own and len(title) > 3 and title in text for title, path in self._titles.items()
+        )
 
 
 def _by_words(at: int, named: Named, asked: Asked, together: _Sources) -> list[Candidate]:
@@ -284,7 +264,6 @@ def _by_words(at: int, named: Named, asked: Asked, together: _Sources) -> list[C
         "linked": float(bool(named.linked)),
         "link_likeness": named.link_likeness if named.linked else 0.0,
         "link_share": asked.share(words(named.linked)) if named.linked else 0.0,
-        "pointed_at": together.shares.get(source.path, 0.0),
         "chunk_likeness": named.likeness or 0.0,
         "title_share": asked.share(title),
         "chunk_share": asked.share(held),
@@ -322,8 +301,8 @@ def _by_words(at: int, named: Named, asked: Asked, together: _Sources) -> list[C
             "name_share": asked.share_of_names(apart | title),
             **_shape(order, passage, read, fresh),
             "bare": float(bare[order]),
-            **_forms(asked, passage, named, by_name, near or heading, order - begin),
-            "says_where": float(together.path(passage.text, source.path) is not None),
+            **_forms(asked, passage, named, by_name, order - begin),
+            "says_where": float(together.leads_on(passage.text, source.path)),
         }
         if named.news and any(name and name <= with_lead for name in together.subjects):
             features["news"] = 1.0 / named.news
@@ -383,7 +362,7 @@ _FILED = re.compile(r"\b(?:creat|modif|updat|written|wrote|added)", re.IGNORECAS
 
 
 def _forms(
-    asked: Asked, passage: Passage, named: Named, by_name: bool, heading: frozenset[str], order: int
+    asked: Asked, passage: Passage, named: Named, by_name: bool, order: int
 ) -> dict[str, float]:
     """Whether a passage has what the form of the question asks for."""
     forms, text = asked.question.forms, passage.text
@@ -409,11 +388,15 @@ def _forms(
         )
     if "list" in forms:
         found["item_for_list"] = float(passage.kind == "item")
-    if asked.about:
-        found |= _defines(asked, passage, named, by_name, heading, order)
+    if asked.about and passage.kind != "code":
+        found |= _defines(asked, passage, named, by_name, order)
     return found
 
 
+_ARTICLE = re.compile(
+    r"^[\W_]*(?:(?:an?|the|der|die|das|eine?|les?|la|une?|el|los|las|il|lo|het|een|de)\s[\W_]*)?"
+)
+SUBJECT = 50  # characters in which the term stands that a sentence begins with
 _COPULA = re.compile(
     r"^(?:\s*\([^)]{1,60}\))?[\s*_`\"”’]*(?:is|are|was|were|means?|refers? to|stands? for|denotes|"
     r"describes|[:=–—]| - |ist|sind|bedeutet|bezeichnet|est|sont|designe|es|son|significa|e|sono"
@@ -422,27 +405,22 @@ _COPULA = re.compile(
 
 
 def _defines(
-    asked: Asked, passage: Passage, named: Named, by_name: bool, heading: frozenset[str], order: int
+    asked: Asked, passage: Passage, named: Named, by_name: bool, order: int
 ) -> dict[str, float]:
     """Whether a passage says what something is."""
-    text = fold(passage.text).casefold()
-    begin = re.sub(
-        r"^[\W_]*(?:an?|the|der|die|das|eine?|les?|la|une?|el|los|las|il|lo|het|een|de)\s", "", text
-    )
-    words = asked.question.about.split()
-    at = begin.find(words[-1]) if words else -1
-    term_first = 0 <= at <= 40 and asked.about <= asked.about & frozenset(
-        asked.reading.words(begin[: at + len(words[-1]) + 3])
-    )
-    rest = begin[at + len(words[-1]) :].lstrip("s)") if term_first else ""
-    spelt = spells(asked.question.about, passage.text)
+    begin = _ARTICLE.sub("", fold(passage.text).casefold())
+    ends = [word.end() for word in re.finditer(r"\w+", begin[:SUBJECT])]
+    end = next((at for at in ends if asked.about <= {*asked.reading.words(begin[:at])}), 0)
+    copula = _COPULA.match(begin[end:].lstrip(")")) if end else None
+    alone = end > 0 and ends.index(end) < len(asked.question.about.split())
+    says = copula is not None and len(_WORD.findall(begin, end + copula.end())) > SHORT
     return {
         "of_its_note": float(by_name and named.opens and order == 0),
         "in_its_note": float(by_name),
-        "below_its_heading": float(bool(heading) and asked.about <= heading and order <= 2),
-        "term_is": float(bool(rest) and _COPULA.match(rest) is not None),
-        "term_first": float(term_first),
-        "spelt_out": float(spelt),
+        "term_is": float(copula is not None),
+        "term_first": float(end > 0),
+        "says_what": float(alone and says),
+        "spelt_out": float(spells(asked.question.about, passage.text)),
     }
 
 

@@ -18,9 +18,13 @@ OF_ONE = 120  # words that are quoted of one section: it is whole, as most are s
 OF_ALL = 180
 """Words that are quoted in all: a screen. What these numbers are worth is in docs/evaluation.md."""
 
+UNSURE_OF_ONE, UNSURE_OF_ALL = 60, 150
+"""The same where it is not sure that they answer: enough to see whether a passage does."""
+
 SOURCES = 3  # sources that are quoted, a section of each
 NEAR = 2.0  # how much less likely than the best source another may be, as a difference of scores
 DEFINED = 0.7  # the same where a definition or a property is asked for: one is enough
+EXACT = 1.0  # the same where something exact is asked for
 SHARPNESS = 2.0  # a source is as good as its best sentence and, by this much less, as its others
 
 ABOVE = 15
@@ -65,15 +69,22 @@ _VIEW = re.compile(
 
 
 def select(
-    ranked: Sequence[Candidate], asked: Asked, sources: Sequence[Named], limit: int
+    ranked: Sequence[Candidate],
+    asked: Asked,
+    sources: Sequence[Named],
+    limit: int,
+    *,
+    sure: bool = True,
 ) -> list[Quote]:
     """Return what answers, the best source first, each from the sentence on that answers.
 
     :param ranked: best first.
     :param limit: sources at most.
+    :param sure: whether they are likely to answer.
     :returns: empty where nothing can be quoted.
     """
-    return _Selection(ranked, asked, sources).quotes(limit)
+    most = (OF_ONE, OF_ALL) if sure else (UNSURE_OF_ONE, UNSURE_OF_ALL)
+    return _Selection(ranked, asked, sources).quotes(limit, *most)
 
 
 class _Selection:
@@ -93,37 +104,47 @@ class _Selection:
             found = _first_of(lambda one: one.passage.kind != "property", found)
         if self.form == "definition":
             found = _first_of(_defines, found, 1.5)
+            found = _first_of(lambda one: bool(one.features.get("says_what")), found, NEAR)
         if question.abbreviated:
             found = _first_of(lambda one: bool(one.features.get("spelt_out")), found)
         self.found = found
 
-    def quotes(self, limit: int) -> list[Quote]:
-        """What answers, of so many sources at most."""
+    def quotes(self, limit: int, of_one: int, of_all: int) -> list[Quote]:
+        """What answers, of so many sources at most, and words of one and of all."""
         if not self.found:
             return []
         best: dict[int, Candidate] = {}
         for one in self.found:
             best.setdefault(one.source, one)
         worth = self._worth()
-        order = [*self._sides(), *sorted(best, key=lambda at: (-worth[at], at))]
+        defines = [self.found[0].source] if self.form == "definition" else []
+        order = [*self._sides(), *defines, *sorted(best, key=lambda at: (-worth[at], at))]
         top = best[order[0]]
         led = self._led_to(top)
         settled = self.form == "definition" and _defines(top)
-        near = DEFINED if settled or self._is_named_property(top) else NEAR
+        near = NEAR
+        if (
+            settled
+            or self._is_named_property(top)
+            or (top.passage.kind == "property" and _is_typed(top))
+        ):
+            near = DEFINED
+        elif self.asked.question.exact:
+            near = EXACT
         quotes: list[Quote] = []
         shown: list[frozenset[str]] = []
-        left = OF_ALL
+        left = of_all
         for at in dict.fromkeys([order[0], *led, *order]):
             one, read = best[at], self._passages(at)
             if len(shown) == min(limit, SOURCES) or (
-                shown and at not in led and worth[order[0]] - worth[at] > near
+                shown and at not in led and top.score - one.score > near
             ):
                 break
             # One that says nothing that is not quoted already, or for which there is no room.
             same = any(one.words and len(one.words & it) >= 0.8 * len(one.words) for it in shown)
             if same or (shown and _length([one.passage]) > left):
                 continue
-            orders, begin = self._around(one, read, min(OF_ONE, left))
+            orders, begin = self._around(one, read, min(of_one, left))
             left -= _length(read[each] for each in orders)
             shown.append(frozenset(self.words(" ".join(read[at].text for at in orders))))
             quotes += self._quoted(self.sources[at], orders, begin, read)

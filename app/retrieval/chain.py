@@ -134,7 +134,8 @@ class QueryChain:
         if self.given:
             self.around.max_connected, self.around.order = 0, "rank"
         places = self.around.places
-        self.fresh.places = places if wanted.fill else self.around.top_k
+        self.fresh.places = places
+        self.fresh.told = places if wanted.fill else self.around.top_k
         self.fresh.each_note = wanted.results == "notes"
         # Places that no connected note takes go to the next hits only where that is wanted.
         self.fresh.top_n = SPARE * places if wanted.fill else places

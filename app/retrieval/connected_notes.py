@@ -229,7 +229,7 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
             # This order compares nothing, and the model may be slow to load.
             return None
         why = "the query came without its vector, and the postprocessor has no embed_model"
-        if self.embed_model is not None and query.query_str:
+        if self.embed_model is not None and (query.query_str or query.custom_embedding_strs):
             try:
                 return query_vector(query, self.embed_model, rows)
             except UsageError:

@@ -149,12 +149,7 @@ def _bare(found: re.Match[str]) -> tuple[str, str]:
     if value.startswith(('"', "“")):
         return value[1:-1].strip(), ""
     bare = value.rstrip(".,;?!" if "(" in value else ".,;?!)")
-    left = value[len(bare) :]
-    # Within a query it is a sign of a glob, at its end that of a question.
-    goes_on = found.string[found.end() :].strip()
-    if left[:1] == "?" and found["key"].casefold() == "path" and goes_on:
-        return bare + "?", left[1:]
-    return bare, left
+    return bare, value[len(bare) :]
 
 
 EMPTY = "the query is empty; write what you look for"

@@ -341,7 +341,7 @@ class Engine:
             return written
         themes = ThemeQuotes(name, reading, checker=checker)
         return ThemeSynthesizer(
-            name, written, themes, llm, lambda prompt: writer(themes, prompt), checker=checker
+            name, written, lambda prompt: writer(themes, prompt), checker=checker
         )
 
     def retrieve(self, query: TracedQuery, wanted: Wanted) -> list[NodeWithScore]:

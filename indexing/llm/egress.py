@@ -35,7 +35,7 @@ from notehop.config.errors import ProviderError
 T = TypeVar("T")
 
 Purpose = Literal[
-    "answer", "condense", "summary", "header", "themes", "embedding", "mirror", "search", "other"
+    "answer", "condense", "summary", "header", "embedding", "mirror", "search", "other"
 ]
 
 WHAT_GOES: dict[Purpose, str] = {
@@ -43,7 +43,6 @@ WHAT_GOES: dict[Purpose, str] = {
     "condense": "the conversation so far and the question",
     "summary": "the text of notes",
     "header": "the text of notes",
-    "themes": "summaries and passages of notes, and the question",
     "embedding": "the passages of your notes",
     "mirror": "the passages of your notes and their vectors",
     "search": "the vectors of your questions",

@@ -31,7 +31,13 @@ def test_the_answer_comes_first(vault: VaultHandle, question: str, begins: str) 
 
 
 @pytest.mark.parametrize(
-    "question", ["What is cultch?", "deadline of the Resilience Fund Bid", "who is Odile"]
+    "question",
+    [
+        "What is cultch?",
+        "deadline of the Resilience Fund Bid",
+        "who is Odile",
+        "who wrote The Patience of Mud?",
+    ],
 )
 def test_one_quote_where_one_answers(vault: VaultHandle, question: str) -> None:
     assert len(quotes(vault, question)) == 1
@@ -245,3 +251,38 @@ def test_a_note_answers_by_its_steps_its_text_and_only_then_by_what_frames_them(
         assert "rating: 8" in opened.ask("what do I think about futurama?").answer
         assert "contains(this)" not in opened.ask("what is sci-fi?").answer
         assert "contains(this)" in opened.ask("what does Shows.base show by genre?").answer
+
+
+def test_a_definition_is_the_sentence_that_says_what_it_is(tmp_path: Path) -> None:
+    notes = {
+        "Seed.md": "# Seed\n\n## Adding a seed\n\n```ts\nseed = registry.get(seed)\n"
+        "seeds.add(seed)\n```\n\n## Grown seeds\n\nGrown seeds are kept in a folder of their own.\n",
+        "Concepts.md": "# Concepts\n\n## Seed bank\n\n### Seed\n\n"
+        "A seed is a vault that somebody shares with others.\n",
+        "Proxy.md": "Proxy is a small server that keeps packages on this machine.\n\n"
+        "## Start it\n\n```sh\nproxy --start\n```\n",
+        "Rota.md": "Anna is paying for the boat, and Tom looks after it.\n",
+    }
+    root = write_notes(tmp_path / "Docs", notes)
+    real_index(root, tmp_path / "index")
+    with open_vault(root, index_dir=tmp_path / "index") as opened:
+        seed, proxy, boat = (
+            opened.ask(question).answer.split("\n\n")[1]
+            for question in (
+                "what are seeds",
+                "what is the proxy used for",
+                "who is paying for the boat",
+            )
+        )
+    assert seed.startswith("“A seed is a vault that somebody shares with others.”")
+    assert proxy.startswith("> Proxy is a small server")
+    assert boat.startswith("“Anna is paying")
+    # The heading of a whole note says its name again.
+    assert "\n— Concepts > Seed bank > Seed" in seed
+
+
+def test_where_it_is_not_sure_an_answer_is_short(vault: VaultHandle) -> None:
+    for question in ("how much is the new jetty", "who is paying for the sluice"):
+        answer = vault.ask(question)
+        assert answer.answer.startswith("I am not sure")
+        assert sum(len(quote.split()) for quote in quotes(vault, question)) <= 170

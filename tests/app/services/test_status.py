@@ -118,7 +118,7 @@ def logged(tmp_path: Path) -> tuple[Path, Path]:
     call(log, "127.0.0.1", ("a.md",), local=True, provider="ollama").end(status=200, bytes_in=9)
     call(log, "api.openai.com", ("a.md", "b.md")).end(status=503, bytes_in=20, error="server")
     call(log, "api.openai.com", ("a.md", "b.md"), attempt=2).end(status=200, bytes_in=300)
-    call(log, "api.openai.com", tuple(f"{number}.md" for number in range(5)), purpose="themes")
+    call(log, "api.openai.com", tuple(f"{number}.md" for number in range(5)), purpose="summary")
     return vault, index
 
 
@@ -146,7 +146,7 @@ def test_what_went_where(logged: tuple[Path, Path]) -> None:
     assert (here.host, here.local, here.calls, here.failed) == ("127.0.0.1", True, 1, 0)
     assert (less.host, less.bytes_out) == ("api.anthropic.com", 10)
     _, newest, second, failed, first = told.calls
-    assert (newest.over, newest.purpose, newest.status) == (False, "themes", None)
+    assert (newest.over, newest.purpose, newest.status) == (False, "summary", None)
     assert (second.over, second.status, second.attempt) == (True, 200, 2)
     assert (failed.error, failed.notes) == ("server", ["a.md", "b.md"])
     assert first.local
@@ -158,10 +158,10 @@ def test_a_person_is_told(logged: tuple[Path, Path]) -> None:
     said = printed("status", "--egress", *where)
     assert "api.openai.com  3 calls, 1 failed, 3.0 kB out, 0.3 kB in" in said
     assert "127.0.0.1 (this machine)  1 call" in said
-    assert "themes: not over" in said
+    assert "summary: not over" in said
     assert "answer: ok, try 2" in said
     assert "0.md, 1.md, 2.md, and 2 more" in said
-    assert said.index("themes: not over") < said.index("answer: server")
+    assert said.index("summary: not over") < said.index("answer: server")
     assert len(json.loads(printed("status", "--egress", "--json", *where))["calls"]) == 4
 
 
