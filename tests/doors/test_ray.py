@@ -27,7 +27,6 @@ from tests.support.product import (
     load_settings,
     model_identity,
     open_vault,
-    slots_of,
 )
 from tests.support.real_index import lend_query_model
 from tests.support.tables import rows
@@ -103,21 +102,6 @@ def test_a_worker_with_another_release_or_model_refuses(
     wanted = {**model_identity(settings), **other}
     with pytest.raises(ModelError, match=told):
         EmbeddingWorker(release or version("notehop"), settings.model_dump(), wanted).embed(["a"])
-
-
-def test_a_gpu_has_a_worker_and_else_four_cores() -> None:
-    nodes = [
-        _described("c", CPU=9.0),
-        _described("a", CPU=64.0, GPU=2.0),
-        _described("b", alive=False, CPU=4.0),
-        _described("h"),
-    ]
-    found = {
-        device: [(slot.node, slot.cpus, slot.gpus) for slot in slots_of(nodes, device)]
-        for device in ("auto", "cuda", "cpu")
-    }
-    gpus, cores = [("a", 1, 1)] * 2, [("c", 4, 0)] * 2
-    assert found == {"auto": gpus + cores, "cuda": gpus, "cpu": [("a", 4, 0)] * 16 + cores}
 
 
 def _described(

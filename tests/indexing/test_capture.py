@@ -172,22 +172,6 @@ def test_a_folder_that_leads_out_of_the_vault(vault: Path, tmp_path: Path, folde
     assert list(outside.iterdir()) == []
 
 
-def test_a_link_inside_the_vault_is_followed_and_the_real_path_told(vault: Path) -> None:
-    (vault / "Real").mkdir()
-    (vault / "In").symlink_to("Real", target_is_directory=True)
-    assert product.write_new(vault, "In", name, "tea") == "Real/Tea 1.md"
-
-
-@pytest.mark.parametrize("loop", [True, False], ids=["loop", "file"])
-def test_no_folder_at_all(vault: Path, loop: bool) -> None:
-    if loop:
-        (vault / "In").symlink_to("In")
-    else:
-        (vault / "In").write_text("a file")
-    with pytest.raises(product.CaptureFailed, match=r"capture\.folder"):
-        product.write_new(vault, "In", name, "tea")
-
-
 @pytest.mark.skipif(os.name != "posix", reason="Windows holds no folders")
 def test_a_folder_that_is_swapped_while_it_is_written_to_stays_the_one_that_was_checked(
     vault: Path,

@@ -139,7 +139,7 @@ _HOMES: dict[str, str] = {
     ),
     "notehop.indexing.embed.packed": "PackedModel UnigramTokenizer",
     "notehop.indexing.embed.ray_embedding": (
-        "Address=RayAddress EmbeddingWorker RayCluster slots_of"
+        "Address=RayAddress EmbeddingWorker RayCluster"
     ),
     "notehop.indexing.embed.torch_embedding": "load_bulk TorchEmbedding",
     "notehop.indexing.enrich.prompts": "cleaned",

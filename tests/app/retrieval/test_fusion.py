@@ -23,13 +23,6 @@ def ask(retriever, query):
     return found
 
 
-def test_hits_without_a_score_do_not_vote():
-    fusion = WeightedFusionRetriever({"s": Listed(("a", None), ("b", float("nan")), ("c", 0.1))})
-    found = ask(fusion, "?")
-    assert ids(found) == ["c"]
-    assert found[0].node.metadata["signals"]["s"]["rank"] == 1
-
-
 def test_one_failing_signal_is_told_and_the_others_vote():
     query = TracedQuery("?")
     fusion = WeightedFusionRetriever(

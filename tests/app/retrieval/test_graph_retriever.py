@@ -84,20 +84,6 @@ def test_more_links_weigh_more():
     }
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"notes": -1}, "notes"),
-        ({"notes": 1, "depth": 3}, "1 or 2"),
-        ({"notes": 1, "seeds": 0}, "seeds"),
-    ],
-    ids=["notes", "depth", "seeds"],
-)
-def test_mistakes_are_named(options, words):
-    with pytest.raises(ValueError, match=words):
-        Expansion(**options)
-
-
 def fused(index, *, weight=0.25, top_k=10, candidates=2, allowed=None, judges=None, **options):
     """Notes by angle and by words, fused, with neighbours of the two best notes of each."""
     fusion = WeightedFusionRetriever(

@@ -329,20 +329,6 @@ def test_another_machine_gets_nothing_until_its_host_is_named(
         server.close()
 
 
-def test_a_reader_of_an_older_version_says_so(
-    postgres: PostgresServer, layout: IndexLayout, catalog: Catalog
-) -> None:
-    assert layout.database is not None
-    name = layout.database.url.split("/")[3].split("?")[0]
-    [[schema]] = postgres.sql("SELECT schema FROM notes.catalogs", name)
-    with Reader(layout) as reader:
-        reader.snapshot().close()
-        postgres.sql(f"UPDATE {schema}.meta SET value = '99' WHERE key = 'schema'", name)
-        with pytest.raises(NotehopError, match="a newer notehop wrote this index"):
-            reader.snapshot()
-    assert catalog.generation
-
-
 def test_a_server_that_hangs_up_on_long_transactions(
     postgres: PostgresServer, layout: IndexLayout, catalog: Catalog
 ) -> None:
