@@ -59,13 +59,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.timeout(300))
 
 
+_held: list[object] = []
+"""The query model: what a process holds already the product does not load again."""
+
+
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Export the query model before the first test that needs it has its time measured."""
     chosen = session.items if not session.config.option.collectonly else []
     if any(item.get_closest_marker("model") for item in chosen):
+        from tests.support.product import load_query, load_settings
         from tests.support.real_index import query_model
 
-        query_model()
+        _held.append(load_query(query_model(), load_settings().embedding, shared=True))
 
 
 MORE = 200 << 20

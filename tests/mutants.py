@@ -28,7 +28,7 @@ PATIENCE = 900
 MEMORY = 8 << 30
 SURROUNDINGS = {"PYTHONDONTWRITEBYTECODE": "", "HYPOTHESIS_PROFILE": "mutants"}
 PACKAGES = ("notehop", "app", "indexing", "config")
-COPIED = (*PACKAGES, "tests", "tools", "docs", "pyproject.toml", "README.md")
+COPIED = (*PACKAGES, "tests", "tools", "docs", "deploy", "pyproject.toml", "README.md")
 
 TABLE = yaml.safe_load((ROOT / "tests" / "mutants.yaml").read_text(encoding="utf-8"))
 FAULTS = [

@@ -16,7 +16,6 @@ from tests.support.processes import notehop_serve
 from tests.support.scripted_llm import ScriptedLLM
 from tests.support.serving import serving
 
-ROOT = Path(__file__).parents[2]
 WITHOUT = "WITHOUT_BROWSER"
 """Set it to leave these tests out, on a machine that has no browser and shall have none."""
 

@@ -8,10 +8,8 @@ import pytest
 from llama_index.core import SimpleDirectoryReader, VectorStoreIndex
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.node_parser import SentenceSplitter
-from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.query_engine import RetrieverQueryEngine
-from llama_index.core.retrievers import QueryFusionRetriever
-from llama_index.core.schema import Document, MetadataMode, NodeWithScore, QueryBundle
+from llama_index.core.schema import Document, MetadataMode, NodeWithScore
 
 from notehop import open_vault
 from tests.support import product
@@ -181,46 +179,6 @@ def test_a_connected_note_stays_as_long_as_its_link(
     assert shown(fresh.postprocess_nodes(hits, query_str=QUESTION)) == shown(hits)
     (folders[0] / "Bakery.md").write_text(NOTES["Bakery.md"].replace("[[Oven]]", "oven"))
     assert "Oven.md" not in shown(fresh.postprocess_nodes(hits, query_str=QUESTION))
-
-
-def test_hits_without_text_stay_apart_in_a_fusion_of_llamaindex(vault: product.VaultHandle) -> None:
-    light = product.SemanticRetriever(vault.view, vault.embed_model, with_text=False)
-    whole = product.SemanticRetriever(vault.view, vault.embed_model)
-    found = [
-        QueryFusionRetriever(
-            [one, one], llm=ScriptedLLM(), num_queries=1, use_async=False
-        ).retrieve(QUESTION)
-        for one in (light, whole)
-    ]
-    assert [hit.node.node_id for hit in found[0]] == [hit.node.node_id for hit in found[1]]
-    assert len(found[0]) > 1
-
-
-class Reversed(BaseNodePostprocessor):
-    """Some other order, as LlamaIndex's ``LongContextReorder`` makes one."""
-
-    def _postprocess_nodes(
-        self,
-        nodes: list[NodeWithScore],
-        query_bundle: QueryBundle | None = None,  # noqa: ARG002
-    ) -> list[NodeWithScore]:
-        return nodes[::-1]
-
-
-def test_a_reason_names_the_source_by_its_number_in_the_reply(vault: product.VaultHandle) -> None:
-    engine = vault.query_engine(
-        top_k=3,
-        connected={"max": 2, "order": "rank"},
-        llm=ScriptedLLM(says="So [1]."),
-        node_postprocessors=[Reversed()],
-    )
-    response = engine.query(QUESTION)
-    assert str(response) == "So [1]."
-    sources = {one["marker"]: one["path"] for one in response.metadata["sources"]}
-    assert next(iter(sources.values())) != vault.search(QUESTION).hits[0].path
-    [near, *_] = response.metadata["connected_notes"]
-    number = near["reason"].partition("source ")[2].partition(",")[0]
-    assert sources[f"[{number}]"] == near["linked_from"]["path"]
 
 
 def test_texts_of_withdrawn_notes_are_not_remembered(

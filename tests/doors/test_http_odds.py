@@ -90,19 +90,6 @@ def test_a_program_tells_refusals_apart_by_their_type(
     assert json.loads(refused.body)["type"] == f"urn:notehop:problem:{kind}"
 
 
-def test_what_is_no_json_is_told_from_what_is_wrong_in_it(port: int) -> None:
-    refused = say(port, request("POST", "/query", body=b"{"))
-    assert (refused.status, json.loads(refused.body)["type"]) == (
-        400,
-        "urn:notehop:problem:not-json",
-    )
-    refused = say(port, request("POST", "/query", body=b"{}", kind="text/plain"))
-    assert (refused.status, json.loads(refused.body)["type"]) == (
-        415,
-        "urn:notehop:problem:media-type",
-    )
-
-
 @pytest.fixture
 def kept(monkeypatch: pytest.MonkeyPatch) -> InMemorySpanExporter:
     """What a tracer provider of the process is told, as one that a host program has set up."""

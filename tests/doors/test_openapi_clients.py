@@ -7,7 +7,6 @@ import sys
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -113,24 +112,3 @@ assert isinstance(told[0], made.SourcesEvent) and isinstance(told[-1], made.Done
 print(len(kinds))
 """
     assert int(run("-c", program, cwd=tmp_path)) < 150
-
-
-def test_the_schema_is_one_of_openapi_3_1(document: Path) -> None:
-    schema: dict[str, Any] = json.loads(document.read_bytes())
-    assert schema["openapi"].startswith("3.1")
-    assert "itemSchema" not in document.read_text("utf-8")  # a word of 3.2
-    named = schema["components"]["schemas"]
-    assert {"Problem", "StreamEvent", "DoneEvent", "ErrorEvent", "Answer"} <= set(named)
-    for path, methods in schema["paths"].items():
-        for method, operation in methods.items():
-            for status, reply in operation["responses"].items():
-                for kind, content in reply.get("content", {}).items():
-                    if kind == "application/problem+json":
-                        told = content["schema"]
-                        assert told == {"$ref": "#/components/schemas/Problem"}, (path, method)
-                    elif int(status) >= 400 and "health" not in path:
-                        raise AssertionError(f"{method} {path} {status}: {kind}")
-    assert schema["components"]["securitySchemes"]["HTTPBearer"]["scheme"] == "bearer"
-    # No token is needed here, and one would be taken.
-    assert schema["security"] == [{}, {"HTTPBearer": []}]
-    assert schema["paths"]["/health"]["get"]["security"] == []

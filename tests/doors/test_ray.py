@@ -1,6 +1,5 @@
 """`notehop index --ray`: a first index on a cluster of two nodes, one of which is killed meanwhile."""
 
-import json
 import secrets
 import shutil
 import subprocess
@@ -11,8 +10,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from importlib.metadata import version
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
-from typing import Any
+from types import SimpleNamespace
 
 import numpy as np
 import psutil
@@ -20,14 +18,12 @@ import pytest
 
 from tests.support.processes import NOTEHOP, environment, free_port, until
 from tests.support.product import (
-    EgressLog,
     EmbeddingWorker,
     Hosts,
     ModelError,
     ProviderError,
     RayAddress,
     RayCluster,
-    RayWorkers,
     load_settings,
     model_identity,
     open_vault,
@@ -107,100 +103,6 @@ def test_a_worker_with_another_release_or_model_refuses(
     wanted = {**model_identity(settings), **other}
     with pytest.raises(ModelError, match=told):
         EmbeddingWorker(release or version("notehop"), settings.model_dump(), wanted).embed(["a"])
-
-
-@pytest.mark.parametrize(
-    ("nodes", "embedding", "told"), rows(__file__, "a_worker_gets_text_when_it_has_its_model")
-)
-def test_a_worker_gets_text_when_it_has_its_model(
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-    nodes: dict[str, tuple[float | None, float]],
-    embedding: list[str],
-    told: str | None,
-) -> None:
-    given: set[str] = set()
-    _simulate(monkeypatch, nodes, given)
-    slots = slots_of([_described(host, host, CPU=4.0) for host in nodes], "cpu")
-    cluster: Any = SimpleNamespace(slots=lambda _: slots, error=ModelError)
-    log = EgressLog(tmp_path)
-    workers = RayWorkers(cluster, load_settings().embedding, {"dimensions": 2}, log)
-    texts = ["a" * 4_096] * 8
-    if told is None:
-        assert (workers.embed(texts) == 1).all()
-    else:
-        with pytest.raises(ModelError, match=told):
-            workers.embed(texts)
-    assert sorted(given) == embedding
-    lines = log.file.read_text().splitlines() if log.file.exists() else ()
-    logged = {line["host"] for line in map(json.loads, lines) if "host" in line}
-    assert logged == given - {"127.0.0.1"}
-
-
-class _Call:
-    """What a worker was asked: it is done, or has failed, at a time of the simulation."""
-
-    def __init__(self, at: float, found: Any) -> None:
-        self.at, self.found = at, found
-
-
-def _simulate(
-    monkeypatch: pytest.MonkeyPatch,
-    nodes: dict[str, tuple[float | None, float]],
-    given: set[str],
-) -> None:
-    """Put a cluster on a clock of its own in the place of Ray.
-
-    :param nodes: host -> seconds that a worker there takes to load the model (None: it dies of it) and
-        to embed a batch.
-    :param given: takes the hosts that get text.
-    """
-    now = 0.0
-    ray: Any = ModuleType("ray")
-    exceptions: Any = ModuleType("ray.exceptions")
-    placing: Any = ModuleType("ray.util.scheduling_strategies")
-    exceptions.RayError = type("RayError", (Exception,), {})
-    exceptions.RayTaskError = type("RayTaskError", (exceptions.RayError,), {})
-    placing.NodeAffinitySchedulingStrategy = lambda node, *, soft: node  # noqa: ARG005
-    for module in (ray, exceptions, ModuleType("ray.util"), placing):
-        monkeypatch.setitem(sys.modules, module.__name__, module)
-    clock = SimpleNamespace(monotonic=lambda: now)
-    monkeypatch.setattr("notehop.indexing.embed.ray_embedding.time", clock)
-
-    def started(host: str) -> Any:
-        load, each = nodes[host]
-        loaded = False
-
-        def embed(texts: list[str]) -> _Call:
-            nonlocal loaded
-            if texts:
-                given.add(host)
-            if load is None:
-                return _Call(now + 2, exceptions.RayError("No module named 'notehop'"))
-            took = (0 if loaded else load) + (each if texts else 0)
-            loaded = True
-            return _Call(now + took, (np.ones((len(texts), 2), np.float32), 0))
-
-        return SimpleNamespace(embed=SimpleNamespace(remote=embed))
-
-    def wait(calls: list[_Call], timeout: float) -> tuple[list[_Call], list[_Call]]:
-        nonlocal now
-        first = min(calls, key=lambda call: call.at)
-        done = [first] if first.at <= now + timeout else []
-        now = max(now, first.at) if done else now + timeout
-        return done, [call for call in calls if call not in done]
-
-    def get(call: _Call) -> Any:
-        if isinstance(call.found, Exception):
-            raise call.found
-        return call.found
-
-    def options(*, scheduling_strategy: str, **_: object) -> Any:
-        return SimpleNamespace(remote=lambda *_: started(scheduling_strategy))
-
-    ray.remote = lambda _: SimpleNamespace(options=options)
-    ray.wait, ray.get, ray.kill = wait, get, lambda _: None
-    ray.available_resources = ray.cluster_resources = dict
 
 
 def test_a_gpu_has_a_worker_and_else_four_cores() -> None:

@@ -1,11 +1,7 @@
 """Links that a vault lacks: which are suggested, with what evidence, at each door; nothing is written."""
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -111,27 +107,6 @@ def test_the_whole_vault(vault: VaultHandle) -> None:
     assert len(both) == len([one for one in found if one.kind != "dangling"]), "each pair once"
     assert not any("2026-10" in one.source + one.target for one in found)
     assert len(told(vault, limit=1)) == 1
-
-
-def test_a_terminal_is_shown_how_far_it_is(tmp_path: Path) -> None:
-    place = built(tmp_path, NOTES)
-    where = options(place.vault, place.layout.root)
-    command = [sys.executable, "-m", "notehop", "suggest", *where]
-    environment = {**os.environ, "TERM": "xterm"}
-    ours, theirs = os.openpty()
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=theirs, env=environment
-    ) as running:
-        os.close(theirs)
-        shown = b""
-        with suppress(OSError):  # the end of a terminal
-            while part := os.read(ours, 4_096):
-                shown += part
-        assert running.stdout is not None
-        assert b"[[Hollin Reach" in running.stdout.read()
-    os.close(ours)
-    for stage in (b"Looking for names", b"Comparing notes", b"Reading the likeliest"):
-        assert stage in shown
 
 
 def test_a_note_is_named_by_its_file_where_its_title_is_another(tmp_path: Path) -> None:

@@ -5,15 +5,11 @@ from typing import Any
 
 import pytest
 from llama_index.core.ingestion import IngestionPipeline
-from llama_index.core.schema import Document, NodeRelationship, TextNode
+from llama_index.core.schema import Document, TextNode
 
 from tests.support import product
 from tests.support.readable_model import WordTokens
 from tests.support.tables import rows
-
-TEXT = (
-    "---\naliases: [X]\n---\n# One\nThe [[Target|first]] text.\n\n# Two\nMore.\n\n# Three\nEnd.\n"
-)
 
 
 @pytest.fixture
@@ -26,20 +22,6 @@ def nodes_of(parser: product.SectionNodeParser, *documents: Document) -> list[Te
         documents=list(documents)
     )
     return [node for node in found if isinstance(node, TextNode)]
-
-
-def test_relations_to_source_and_neighbours(parser: product.SectionNodeParser) -> None:
-    one, two, three = nodes_of(
-        parser, product.NoteDocument.of(product.parse_note("n.md", TEXT.encode()))
-    )
-    assert one.ref_doc_id == two.ref_doc_id == three.ref_doc_id == "n.md"
-    assert two.prev_node is not None
-    assert two.prev_node.node_id == one.node_id
-    assert two.next_node is not None
-    assert two.next_node.node_id == three.node_id
-    assert one.prev_node is None
-    assert three.next_node is None
-    assert set(one.relationships) == {NodeRelationship.SOURCE, NodeRelationship.NEXT}
 
 
 @pytest.mark.parametrize(

@@ -84,7 +84,7 @@ def notehop_serve_all(
                 assert said[-1], "".join(said)
             yield said[-1].split(" at ")[1].split(" ")[0], process
             process.send_signal(ends)
-            assert process.wait(PATIENCE) == (0 if ends == signal.SIGTERM else -ends)
+            assert process.wait(PATIENCE) == (-ends if ends == signal.SIGKILL else 0)
         finally:
             process.kill()
 

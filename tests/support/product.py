@@ -84,7 +84,7 @@ _HOMES: dict[str, str] = {
     ),
     "notehop.app.models.status": "IndexStatus Kept PendingChanges Holder",
     "notehop.app.problems": "error_of exit_code problem",
-    "notehop.app.retrieval.relevance": "coverage idf question_words",
+    "notehop.app.retrieval.relevance": "question_words",
     "notehop.app.retrieval.templates": "asks_for_templates held_back is_skeleton SKELETON",
     "notehop.app.retrieval.connected_notes": "ConnectedNotesPostprocessor",
     "notehop.app.retrieval.second_look": "SecondLookRetriever",
@@ -139,7 +139,7 @@ _HOMES: dict[str, str] = {
     ),
     "notehop.indexing.embed.packed": "PackedModel UnigramTokenizer",
     "notehop.indexing.embed.ray_embedding": (
-        "Address=RayAddress EmbeddingWorker RayCluster RayWorkers slots_of"
+        "Address=RayAddress EmbeddingWorker RayCluster slots_of"
     ),
     "notehop.indexing.embed.torch_embedding": "load_bulk TorchEmbedding",
     "notehop.indexing.enrich.prompts": "cleaned",
@@ -155,14 +155,14 @@ _HOMES: dict[str, str] = {
     ),
     "notehop.indexing.llm": "egress",
     "notehop.indexing.llm.egress": (
-        "EgressLog FORMER Hosts is_loopback=consent_is_loopback NAME Resolve SENDING sending UNWANTED"
+        "EgressLog FORMER Hosts is_loopback=consent_is_loopback NAME Resolve sending UNWANTED"
     ),
     "notehop.indexing.llm.provider_llm": "ProviderLLM",
     "notehop.indexing.llm.providers": "ProviderConfig DEFAULT_CONTEXT_WINDOW",
     "notehop.indexing.llm.text": "count_tokens",
     "notehop.indexing.llm.transport": "ProviderTransport",
     "notehop.indexing.nodes.chunker": "chunk_id ChunkDraft embedded_text split_note",
-    "notehop.indexing.nodes.parser": "NoteDocument SectionNodeParser",
+    "notehop.indexing.nodes.parser": "SectionNodeParser",
     "notehop.indexing.vault.properties": "property_texts",
     "notehop.indexing.pipeline.models": "load_embedder SmallOrBulk TooMuchToEmbed",
     "notehop.indexing.pipeline.indexer": "Indexer",

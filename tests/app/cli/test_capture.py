@@ -42,12 +42,3 @@ def test_nothing_to_keep(vault: Path, where: list[str], piped: bytes) -> None:
     assert result.exit_code == 2
     assert "nothing to keep" in result.stderr
     assert not (vault / "Inbox").exists()
-
-
-def test_a_folder_that_leads_elsewhere(vault: Path, where: list[str], tmp_path: Path) -> None:
-    (tmp_path / "out").mkdir()
-    (vault / "Inbox").symlink_to(tmp_path / "out")
-    result = call("capture", "Tea", *where)
-    assert result.exit_code == 1
-    assert "leads out of the vault" in result.stderr
-    assert list((tmp_path / "out").iterdir()) == []

@@ -58,19 +58,6 @@ def test_without_an_index(place: Place) -> None:
     assert not place.layout.root.exists()
 
 
-def test_notes_and_their_names(place: Place) -> None:
-    shown = call(place).stdout
-    assert "\nNotes that say something that cannot be read as meant  1\n  Bad.md:2  " in shown
-    assert "\nNotes that are kept out  1\n  Secret.md  private: true in its front matter\n" in shown
-    assert shown.endswith(
-        "\nNotes that no link joins with another  10  in 3 folders\n"
-        "  Daily/  7 notes\n"
-        "  ./  2 notes\n"
-        "  y/  1 note\n"
-        "  all of them: notehop doctor orphans\n"
-    )
-
-
 def test_a_broken_index_is_a_failure_that_names_its_repair(tmp_path: Path) -> None:
     place = built(tmp_path, {"A.md": "[[B]]\n", "B.md": "text\n"})
     shutil.rmtree(place.layout.vectors)

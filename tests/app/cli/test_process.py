@@ -101,16 +101,6 @@ def test_a_terminal_is_told_at_once_that_notes_are_read(indexed: tuple[Path, Pat
     assert b"Reading" not in out
 
 
-@pytest.mark.model
-def test_serve_answers_and_stops_at_ctrl_c(indexed: tuple[Path, Path]) -> None:
-    with notehop_serve(*indexed, watch=True) as (url, process):
-        asked = {"query": "When is the launch of Atlas?"}
-        assert "14 June 2027" in httpx.post(f"{url}/query", json=asked, timeout=60).text
-        process.send_signal(signal.SIGINT)
-        assert process.wait(30) == 0
-        assert process.stderr.read() == ""
-
-
 pytestmark = pytest.mark.model
 
 
@@ -119,11 +109,13 @@ def where(indexed: tuple[Path, Path]) -> Iterator[list[str]]:
     """The options that name the small vault, for which a server runs."""
     named = options(*indexed)
     layout = IndexLayout(indexed[1])
-    with notehop_serve(*indexed) as (url, _):
+    with notehop_serve(*indexed, ends=signal.SIGINT) as (url, process):
         assert layout.server.is_file()
         # While it loads what it needs, it has no time for a client that waits 0.3 s.
         httpx.post(f"{url}/search", json={"query": "launch"}, timeout=60)
         yield named
+        process.send_signal(signal.SIGINT)
+        assert process.stderr.read() == ""
     assert not layout.server.exists()
 
 

@@ -43,17 +43,6 @@ def test_what_was_not_sent_cannot_be_cited(server: LlmServer, ask: Door) -> None
     assert "[7]" not in heard.text
 
 
-def test_sections_that_follow_each_other_stand_together(server: LlmServer, ask: Door) -> None:
-    server.plays(words(RIGHT))
-    heard = ask(QUESTION)
-    context = context_of(server)
-    of_one = [s for s in heard.answer["sources"] if s["path"] == "Rehearsals.md"]
-    assert len(of_one) > 1
-    places = {s["marker"]: context.index(f"{s['marker']} ") for s in of_one}
-    in_text = sorted(of_one, key=lambda source: source["lines"][0])
-    assert sorted(places, key=places.__getitem__) == [source["marker"] for source in in_text]
-
-
 def test_a_window_that_is_smaller_than_was_thought(server: LlmServer, ask: Door) -> None:
     server.plays(overflows(700, words(RIGHT)))
     heard = ask(QUESTION)

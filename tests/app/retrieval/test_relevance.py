@@ -1,7 +1,5 @@
 """Words that say little: common in the vault, of templates, of lists of links."""
 
-import math
-
 import pytest
 from llama_index.core.schema import NodeWithScore, TextNode
 
@@ -34,18 +32,6 @@ def test_a_word_that_the_vault_has_in_compounds_does_not_stand_nowhere() -> None
     vocabulary = words_of("Roggenmehl und Wasser", language="de")
     (word,) = product.question_words("Welches Mehl?", product.Tokenizer("de"), vocabulary)
     assert (word.written, word.missing) == ("Mehl", False)
-
-
-def test_the_share_of_a_question_goes_by_rarity() -> None:
-    vocabulary = words_of("gate", "gate sluice", "gate", "gate")
-    words = product.question_words("gate, sluice, unknown", product.Tokenizer(), vocabulary)
-    weights = [product.idf(4, 4), product.idf(1, 4), product.idf(0, 4)]
-    assert [word.idf for word in words] == pytest.approx(weights)
-    assert product.coverage(words, {"gate": 1, "other": 1}) == pytest.approx(
-        weights[0] / math.fsum(weights)
-    )
-    assert product.coverage(words, {}) == 0.0
-    assert product.coverage((), {"gate": 1}) == 0.0
 
 
 DAILY = "# {{date}}\n\n## Tasks\n- [ ] \n\n## How was the day?\n\n## Week <% tp.date.now('ww') %>\n"

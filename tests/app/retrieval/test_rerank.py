@@ -87,17 +87,6 @@ def test_a_passage_is_scored_under_its_title_and_headings():
     assert scorer.passes == [["A - Part 0\nA part 0", "B - Part 0\nB part 0"]]
 
 
-def test_what_the_query_names_stays_first():
-    named = NodeWithScore(
-        node=light_node("A.md:0", signals={"title": {"rank": 1, "score": 1.0, "weight": 3.0}}),
-        score=2.0,
-    )
-    found = reranked([named, *light("A.md:1", "A.md:4")], ByPart())
-    assert ids(found) == ["A.md:0", "A.md:4", "A.md:1"]
-    assert found[0].score == found[1].score == 4.0
-    assert found[0].node.metadata["rerank"]["score"] == 0.0
-
-
 def test_a_deleted_chunk_is_not_scored_and_stands_below():
     scorer = ByPart()
     found = reranked(light("gone", "A.md:0", "A.md:1"), scorer)
@@ -117,14 +106,6 @@ def test_over_budget_the_fused_order_stands_and_the_reply_says_so():
     assert "by part had scored 4 of 6 passages when the 200 ms" in warning
     assert "the fused order stands" in warning
     assert not scorer.turn.locked()
-
-
-def test_the_last_pass_may_end_late_for_all_is_scored_then():
-    hits = light("A.md:0", "A.md:1")
-    query = TracedQuery("?")
-    found = reranked(hits, ByPart(Clock(), seconds=5), query, budget_ms=200)
-    assert ids(found) == ["A.md:1", "A.md:0"]
-    assert query.trace.warnings == []
 
 
 def test_a_model_that_is_not_there_is_a_warning_not_an_error():

@@ -1,6 +1,5 @@
 """The ONNX door gives torch's vectors without torch, or says why it cannot."""
 
-import asyncio
 import json
 import subprocess
 import sys
@@ -48,17 +47,6 @@ def test_the_door_gives_the_vectors_of_torch(
     assert np.allclose(found, bulk.vectors(QUERIES, "query"), atol=1e-4)
     assert np.allclose(door.embed(QUERIES), bulk.embed(QUERIES), atol=1e-4)
     assert np.allclose(door.embed_together(QUERIES), bulk.embed(QUERIES), atol=1e-4)
-
-
-def test_the_door_is_a_llama_index_embedding(tiny: Tiny, tmp_path: Path) -> None:
-    chosen = tiny(prompts={"query": "query: ", "passage": "text: "})
-    export_query_model(load_bulk(chosen), tmp_path / "door")
-    door = load_query(tmp_path / "door", chosen)
-    expected = door.embed_query("plan")
-    assert np.allclose(door.get_query_embedding("plan"), expected)
-    assert np.allclose(asyncio.run(door.aget_query_embedding("plan")), expected)
-    assert np.allclose(door.get_text_embedding("plan"), door.embed(["plan"])[0])
-    assert np.allclose(door.get_text_embedding_batch(["a", "plan"])[1], door.embed(["plan"])[0])
 
 
 def test_what_does_not_fit_is_known(tiny: Tiny, tmp_path: Path) -> None:

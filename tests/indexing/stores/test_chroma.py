@@ -84,8 +84,7 @@ def test_it_takes_in_what_changed(indexed: Bench) -> None:
     check_equal(indexed)
 
 
-@pytest.mark.parametrize("text", [None, "---\nprivate: true\n---\nThe zanzibarquux.\n"])
-def test_what_is_withdrawn_leaves_its_files(indexed: Bench, text: str | None) -> None:
+def test_what_is_withdrawn_leaves_its_files(indexed: Bench) -> None:
     [chunk] = indexed.chunks("a/Secret.md")
     with indexed.catalog() as catalog:
         vector = catalog.vectors("chunks", [chunk.id])[1].tobytes()
@@ -96,11 +95,7 @@ def test_what_is_withdrawn_leaves_its_files(indexed: Bench, text: str | None) ->
 
     assert holding(b"zanzibarquux")
     assert holding(vector)
-    secret = indexed.vault / "a" / "Secret.md"
-    if text is None:
-        secret.unlink()
-    else:
-        secret.write_text(text)
+    indexed.write("a/Secret.md", "---\nprivate: true\n---\nThe zanzibarquux.\n")
     # A follower takes it in: what stands in files leaves at once, the rest comes back when it is quiet.
     indexed.indexer().update(["a/Secret.md"])
     assert not indexed.layout.chroma.exists()

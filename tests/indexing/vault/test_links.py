@@ -9,15 +9,6 @@ from tests.support.product import MAX_CHARACTERS, extract_wiki_links, indexing
 from tests.support.tables import rows
 
 
-def test_lines_are_those_of_the_file_with_any_line_ends() -> None:
-    assert [link.line for link in note_of("a\r\n\r\n[[b]]\r\n[[c]]\n[[d]]\r[[e]]").links] == [
-        3,
-        4,
-        5,
-        6,
-    ]
-
-
 def test_a_link_over_two_lines_of_a_quote_is_the_text_between() -> None:
     note = note_of("> see [one\n> two](Note.md) end")
     (link,) = note.links
