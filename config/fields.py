@@ -17,12 +17,6 @@ def none_if(sentinel: object) -> BeforeValidator:
     return BeforeValidator(lambda value: None if value == sentinel else value)
 
 
-def comment_link_kind(value: object) -> object:
-    """What 0.1.0 wrote as true or false, for all and none."""
-    words = {"true": "all", "false": "none"}
-    return words.get(str(value).lower(), value)
-
-
 def folder_inside(folder: str) -> str:
     """A folder of the vault, with ``/`` between its names and none at its end."""
     parts = [part for part in folder.strip().split("/") if part]

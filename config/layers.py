@@ -43,7 +43,8 @@ FORMER = {
     *("answer.max_sentences", "answer.check_ms", "capture.connections", "rerank.device"),
     *("conversation.max", "conversation.turns", "conversation.max_tokens"),
     *("conversation.keep_minutes", "chroma.timeout_s", "chroma.write_timeout_s"),
-    *("themes.min_notes", "themes.max", "themes.sources"),
+    *("themes.min_notes", "themes.max", "themes.sources", "themes.summaries", "themes.max_calls"),
+    *("enrich.watch_calls", "connected.scope"),
 }
 """Keys of releases before. Like those of constants they have no effect, and a warning says so."""
 

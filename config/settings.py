@@ -9,13 +9,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, SecretStr
+from pydantic import AfterValidator, Field, SecretStr
 
 from notehop.config.fields import (
     HostName,
     Origin,
     Section,
-    comment_link_kind,
     constant,
     database_address,
     database_schema,
@@ -45,9 +44,7 @@ class VaultSettings(Section):
     """Files to leave out, as globs over paths relative to the vault: `Archive/**`,
     `*.excalidraw.md`."""
 
-    comment_links: Annotated[
-        Literal["inline", "none", "all"], BeforeValidator(comment_link_kind)
-    ] = setting("inline", vault=True)
+    comment_links: Literal["inline", "none", "all"] = setting("inline", vault=True)
     """Which links inside %%comments%% make edges: `inline`, those within a line of text, as in
     Obsidian's own graph; `none`; or `all`, those between lines of %% as well. Their text is never
     shown."""

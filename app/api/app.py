@@ -96,6 +96,7 @@ def warm(vaults: Vaults) -> None:
     """Load all that queries need, of a first index once it is made; what cannot be is logged."""
     waiting = dict(vaults)
     while waiting:
+        before = len(waiting)
         for name, vault in [*waiting.items()]:
             try:
                 vault.open().warm()
@@ -106,8 +107,9 @@ def warm(vaults: Vaults) -> None:
                 # The server stays up: every query says the same, and the reason may pass.
                 _log.error("%s%s", f"{name}: " if len(vaults) > 1 else "", exc)
             del waiting[name]
-        # What is loaded by now stays: a look through it, once in a hundred queries, took 0.15 s.
-        gc.collect()
-        gc.freeze()
+        if len(waiting) < before:
+            # What is loaded by now stays: a look through it, once in a hundred queries, took 0.15 s.
+            gc.collect()
+            gc.freeze()
         if waiting:
             time.sleep(LOOK)

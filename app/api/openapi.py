@@ -18,7 +18,7 @@ from notehop.app.api.guard import OPEN
 from notehop.app.models import StreamEvent
 
 
-def _examples(**values: dict[str, Any]) -> dict[str, Any]:
+def _examples(**values: Any) -> dict[str, Any]:
     """Request bodies by name; a name's words are what a person is told of it."""
     return {
         name: {"summary": name.replace("_", " ").capitalize(), "value": value}
@@ -54,6 +54,7 @@ BROWSES = _examples(
         "depth": 2,
         "direction": "forward",
         "rank": "recency",
+        "max": 10,
     }
 )
 CAPTURES = _examples(

@@ -65,7 +65,7 @@ def evaluate(
     from notehop.app.cli import show_evaluation as shown
     from notehop.app.cli.output import print_json
     from notehop.app.evaluation import run
-    from notehop.app.evaluation.links import evaluate_suggestions
+    from notehop.app.evaluation.suggestions import evaluate_suggestions
     from notehop.app.evaluation.variants import EvaluationPlan
     from notehop.indexing.report import terminal_progress
 

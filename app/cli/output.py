@@ -89,30 +89,15 @@ def headline(text: str, note: str = "") -> None:
 
 
 def show_table(
-    head: Sequence[str],
-    rows: Iterable[Sequence[str]],
-    *,
-    read: Collection[int],
-    width: int,
-    folded: int | None = None,
+    head: Sequence[str], rows: Iterable[Sequence[str]], *, read: Collection[int], width: int
 ) -> None:
-    """Print a table.
-
-    :param read: columns that are read, on the left; all others are compared.
-    :param width: characters that it may take.
-    :param folded: the column whose lines are broken where there is no room.
-    """
+    """Print a table of ``width`` characters at most; the columns ``read`` stand on the left."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
     table = Table(box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
     for at, name in enumerate(head):
-        table.add_column(
-            name,
-            justify="left" if at in read else "right",
-            no_wrap=at != folded,
-            overflow="ellipsis" if folded is None else "fold",
-        )
+        table.add_column(name, justify="left" if at in read else "right", no_wrap=True)
     for row in rows:
         table.add_row(*row)
     Console(width=width, **_PLAIN).print(table)

@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 
 from notehop.app import models
-from notehop.app.cli.output import Part, headline, out, show, show_line, show_table, title_of
+from notehop.app.cli.output import Part, headline, show, show_line, title_of
 from notehop.indexing.graph.files import is_note
-from notehop.indexing.shown import location, on_one_line
+from notehop.indexing.shown import location
 
 UNSURE = " [?]"
 """What stands behind a sentence that is not to be taken on trust; the list below says why."""
@@ -21,8 +21,6 @@ SUPPORT = {
 
 QUOTED, SNIPPET, GLIMPSE = 200, 280, 160
 """Characters of a quote, a hit and a connected note that are shown; `--json` has all of them."""
-
-WIDEST = 160  # columns that a table may take where another program reads
 
 _HEADINGS = re.compile(r"\A(?:\s*#{1,6} [^\n]*\n)+")
 
@@ -153,10 +151,15 @@ def _show_explanation(
             "because": "; ".join(told.reasons),
         }
     )
-    if sources:
-        _show_votes(told, sources)
     facts: dict[str, str] = {}
     for one in sources:
+        # The score that the fusion gave: the rerank puts its own in its place, and keeps that.
+        score = one.rerank["score_before"] if one.rerank else one.score
+        votes = (one.signals or {}).items()
+        facts[f"{one.marker} {'fused' if told.rrf_k else 'score'}"] = _pairs({"": score})
+        facts[f"{one.marker} signals"] = "; ".join(
+            f"{name}: {_pairs(vote)}" for name, vote in votes
+        )
         facts[f"{one.marker} reranked"] = _pairs(one.rerank)
         facts[f"{one.marker} by a link"] = _pairs(one.expanded_from)
         facts[f"{one.marker} held back"] = one.held_back or ""
@@ -174,28 +177,7 @@ def _show_facts(facts: Mapping[str, str]) -> None:
 def _pairs(values: Mapping[str, float | str | None] | None) -> str:
     """``score 0.312, rank before 3``."""
     return ", ".join(
-        f"{name.replace('_', ' ')} {value if isinstance(value, str) else f'{value:.4g}'}"
+        f"{name.replace('_', ' ')} {value if isinstance(value, str) else f'{value:.4g}'}".strip()
         for name, value in (values or {}).items()
         if value is not None
     )
-
-
-def _show_votes(told: models.Explanation, sources: Sequence[models.Source]) -> None:
-    """A row a source, a column a signal: rank, and score where the signal has one."""
-    there = {name for source in sources for name in source.signals or ()}
-    names = [*(name for name in told.weights if name in there), *sorted(there - {*told.weights})]
-    rows: list[list[str]] = []
-    for source in sources:
-        # The score that the fusion gave: the rerank puts its own in its place, and keeps that.
-        fused = source.rerank["score_before"] if source.rerank else source.score
-        place = f"{source.path} > {source.heading}" if source.heading else source.path
-        row = [source.marker, on_one_line(place), "-" if fused is None else f"{fused:.4f}"]
-        for name in names:
-            vote = (source.signals or {}).get(name) or {}
-            rank, score = vote.get("rank"), vote.get("score")
-            row.append("-" if rank is None else f"{rank:.0f}.")
-            row[-1] += "" if score is None else f" ({score:.2f})"
-        rows.append(row)
-    head = ("", "note", "score" if told.rrf_k is None else "fused", *names)
-    width = out().width if out().is_terminal else WIDEST
-    show_table(head, rows, read=(0, 1), width=width, folded=1)

@@ -9,7 +9,6 @@ from notehop.app.cli.output import headline, show, show_line
 from notehop.app.models import Kept
 from notehop.app.services.doctor import Kind
 from notehop.app.services.doctor.vault import BrokenLinks, DoctorReport
-from notehop.app.services.notes.find_note import Near
 from notehop.indexing.shown import counted
 
 LISTED = 5  # findings of each kind that are shown; `notehop doctor KIND` lists all of one
@@ -20,9 +19,6 @@ Row = tuple[str, str, str]
 
 Part = tuple[Kind, str, str, Sequence[Row]]
 """Findings of a kind: their title, what is said beside it, and each of them."""
-
-Broken = tuple[str, str, BrokenLinks]
-"""Links that cannot be followed: to what, what that may mean, and where they stand."""
 
 
 def show_doctor(report: DoctorReport, *, everything: bool) -> None:
@@ -68,31 +64,28 @@ def show_doctor(report: DoctorReport, *, everything: bool) -> None:
 
 
 def _parts(report: DoctorReport, everything: bool) -> Iterator[Part]:
-    def of_links(kind: Kind, title: str, found: Sequence[Broken], note: str = "") -> Part:
+    def of_links(kind: Kind, title: str, found: Sequence[BrokenLinks], note: str = "") -> Part:
         rows = []
-        for name, meant, one in found:
+        for one in found:
             # The first place and how many there are, or all of them.
             shown = one.places if everything else one.places[:1]
-            more = len(one.places) - 1 if len(one.places) > len(shown) else 0
+            more = one.count - len(shown)
             where = ", ".join(f"{place.path}:{place.line}" for place in shown)
-            rows.append((name, meant, where + (f" and {more:,} more" if more else "")))
-        links = counted(sum(one.count for _, _, one in found), "link")
+            rows.append((one.target, _meant(one), where + (f" and {more:,} more" if more else "")))
+        links = counted(sum(one.count for one in found), "link")
         return kind, title, links + note, rows
 
-    found: list[Broken] = [(one.target, _meant(one.near), one) for one in report.unresolved or ()]
-    slips, gone = ([row for row in found if bool(row[1]) is meant] for meant in (True, False))
+    found = report.unresolved or []
+    slips, gone = ([row for row in found if bool(row.near) is meant] for meant in (True, False))
     yield of_links(Kind.UNRESOLVED, "Links that lead nowhere, and what they may mean", slips)
     looked = report.near_misses_for or 0
     note = f"; near names were looked for of the {looked:,} most linked"
     note = note if looked < len(found) else ""
     yield of_links(Kind.UNRESOLVED, "Links to notes that are not there", gone, note)
-    found = [
-        (f"{one.path}#{one.fragment}", _meant(one.near), one) for one in report.fragments or ()
-    ]
     title = "Links to headings or blocks that their note does not have"
-    yield of_links(Kind.FRAGMENTS, title, found)
-    found = [(one.target, f"-> {_few(one.candidates)}", one) for one in report.ambiguous or ()]
-    yield of_links(Kind.AMBIGUOUS, "Links to a name that several files have", found)
+    yield of_links(Kind.FRAGMENTS, title, report.fragments or [])
+    title = "Links to a name that several files have"
+    yield of_links(Kind.AMBIGUOUS, title, report.ambiguous or [])
     warnings = [warning.partition(": ") for warning in report.warnings or ()]
     title = "Notes that say something that cannot be read as meant"
     yield Kind.WARNINGS, title, "", [(at, "", what) for at, _, what in warnings]
@@ -115,9 +108,11 @@ def _folders(notes: Sequence[Row]) -> list[Row]:
     return [(f"{folder or '.'}/", "", counted(count, "note")) for folder, count in largest]
 
 
-def _meant(near: Sequence[Near]) -> str:
+def _meant(links: BrokenLinks) -> str:
+    if links.candidates:
+        return f"-> {_few(links.candidates)}"
     named: list[str] = []
-    for one in near:
+    for one in links.near:
         via = "" if one.via == "name" else f" (its {one.via}{f' {one.name}' * bool(one.distance)})"
         named.append(one.name if one.via in ("heading", "block") else one.path + via)
     return f"-> {_few(named, ' or ')}?" if named else ""

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from notehop.app.cli.output import headline, out, show, show_line, show_table, warn
 from notehop.app.evaluation import answer_sets
 from notehop.app.evaluation.answer_sets import HELD, REFUSED, AnswersEvaluated
-from notehop.app.evaluation.links import SuggestionsEvaluated
 from notehop.app.evaluation.metrics import (
     CONTAINS,
     CONTEXT,
@@ -17,6 +16,7 @@ from notehop.app.evaluation.metrics import (
     percent,
 )
 from notehop.app.evaluation.run import Evaluated
+from notehop.app.evaluation.suggestions import SuggestionsEvaluated
 from notehop.indexing.shown import counted, on_one_line
 
 # On a narrow terminal lines break, and no number is lost.

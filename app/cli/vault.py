@@ -4,7 +4,6 @@ its index.
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 from functools import partial
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 import typer
 
-from notehop.app.cli.options import VAULT, Common, argument, given_path, option
+from notehop.app.cli.options import VAULT, Common, argument, option
 from notehop.app.services.doctor import Kind
 from notehop.config.errors import UsageError
 from notehop.indexing.shown import printable
@@ -96,7 +95,7 @@ _NOT_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]|&#6553[45];")
 
 def links(
     options: Common,
-    where: list[str] | None = argument(None, "[VAULT] [NOTE]", "A vault, a note of it, or both."),
+    note: str | None = argument(None, "[NOTE]", "A note of the vault; none: all of them."),
     graph: Literal["graphml", "json"] | None = option(
         None, "--format", "Print the graph of the index's notes and links instead, for graph tools."
     ),
@@ -104,7 +103,7 @@ def links(
     """List every link with its line, kind and target; that needs neither index nor model."""
     from notehop.app.cli.output import print_json, warn
 
-    place, note = _place_and_note(options, where or [])
+    place = options.place()
     if graph is not None:
         if note is not None:
             raise UsageError(f"{note}: --format is for a whole vault; leave the note out")
@@ -144,30 +143,6 @@ def _print_graph(place: Place, how: Literal["graphml", "json"]) -> None:
         f"{_NOT_XML.sub('&#65533;', line)}\n"
         for line in nx.generate_graphml(graph, named_key_ids=True)
     )
-
-
-def _place_and_note(options: Common, where: list[str]) -> tuple[Place, str | None]:
-    """Two arguments are a vault and its note; one is a vault if it is a folder, else a note."""
-    from notehop.app.services.open_vault import NoVault
-    from notehop.config.small_files import is_folder
-
-    if len(where) > 2:
-        raise UsageError(f"links takes a vault and a note, and got {len(where)} arguments")
-    first, note = (*where, None, None)[:2]
-    if first is None:
-        return options.place(), None
-    folder = given_path(first)
-    if note is not None or (options.vault is None and is_folder(str(folder))):
-        return options.with_vault(folder).place(), note
-    try:
-        return options.place(), first
-    except NoVault:
-        if os.path.isfile(os.path.expanduser(first)):  # noqa: PTH111, PTH113 - never raise
-            raise UsageError(
-                f"{first}: a file, and no vault is named; run: notehop links VAULT NOTE"
-            ) from None
-        # Then it can only have been meant as the vault, and the message should say what is wrong.
-        return options.with_vault(folder).place(), None
 
 
 def capture(

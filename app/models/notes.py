@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import BeforeValidator, Field, StringConstraints, model_validator
 
-from notehop.app.models.query import Filters, Parameters, Strict, at_most, listed
+from notehop.app.models.query import Direction, Filters, Parameters, Strict, at_most, listed
 
 
 class NotePlace(Strict):
@@ -94,7 +94,7 @@ class BrowseQuery(Parameters):
         min_length=1, max_length=MOST_SEEDS
     )
     depth: int = Field(default=1, ge=1, le=2)
-    direction: Literal["forward", "backward", "both"] = "both"
+    direction: Direction = "both"
     rank: Literal["pagerank", "recency", "edges"] = "pagerank"
     max: int = Field(default=20, ge=1, le=100)
     filters: Filters = Field(default_factory=Filters)
@@ -132,7 +132,7 @@ class BrowsedNote(NotePlace):
     lines: tuple[int, int]
     text: str
     depth: int
-    way: Literal["forward", "backward", "both"]
+    way: Direction
     edges: int
     score: float
     modified: float

@@ -195,12 +195,19 @@ class Filters(FilterFields):
     )
 
 
+Order = Literal["context", "rank"]
+"""``context``: by hit, linking sentence and target together; ``rank``: by hit, then text."""
+
+Direction = Literal["forward", "backward", "both"]
+"""Along the links a note holds, along those that lead to it, or both."""
+
+
 class ConnectedOptions(Parameters):
     """How connected notes are chosen; None means the setting in force."""
 
     max: int | None = Field(default=None, ge=0, le=20)
-    order: Literal["context", "rank"] | None = None
-    direction: Literal["forward", "backward", "both"] | None = None
+    order: Order | None = None
+    direction: Direction | None = None
 
 
 Intent = Literal["auto", "none", "status", "discovery", "concept", "person", "timeline"]

@@ -46,21 +46,13 @@ from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens import Tokenizer
 
-SPARE = 4
-"""Hits for each place of a reply: passages that changed since, and chunks of notes that are
-connected already, are passed over."""
-
+SPARE = 4  # hits for each place: what changed since, or is connected already, is passed over
 FEW = 4  # hits beyond those that a reply can need, for such as are held back or say nothing
-PLACES = 8  # places in the context of an answer that is quoted: it quotes three of them at most
-
-PLACES_FOR_MODEL = 12
-"""The same for a language model: from 8 to 12 more questions have every note that they need there,
-beyond that hardly any (docs/evaluation.md)."""
-
-WINDOW_FOR_MORE = 6_000
-"""Tokens of the window of a model that takes so many beside question and answer."""
-
 AGAIN = 20  # hits of the second search for each seed
+
+PLACES = 8  # places in the context of an answer that is quoted: it quotes three of them at most
+PLACES_FOR_MODEL = 12  # where a language model reads: more bring hardly any (docs/evaluation.md)
+WINDOW_FOR_MORE = 6_000  # tokens of the window of a model that takes so many
 
 TASKS = "it asks for open tasks: these are the passages that have some, of the newest notes first"
 LISTED = "there are no words to search for: these are the newest notes that the filters leave"
@@ -98,11 +90,8 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What outlives a generation.
-
-    ``embed_model`` gives the model, which is loaded when it is first asked for. ``remedy`` tells what is
-    done, or has to be done, about notes that changed since. ``scorer`` reranks; None for no rerank.
-    """
+    """What outlives a generation: ``embed_model`` gives the model, loaded when it is first asked for,
+    ``remedy`` tells what is done about notes that changed since."""
 
     vault: Path
     settings: Settings
@@ -134,7 +123,8 @@ class QueryChain:
         if self.given:
             self.around.max_connected, self.around.order = 0, "rank"
         places = self.around.places
-        self.fresh.places = places if wanted.fill else self.around.top_k
+        self.fresh.places = places
+        self.fresh.told = places if wanted.fill else self.around.top_k
         self.fresh.each_note = wanted.results == "notes"
         # Places that no connected note takes go to the next hits only where that is wanted.
         self.fresh.top_n = SPARE * places if wanted.fill else places
@@ -147,11 +137,8 @@ class QueryChain:
             self.depth = min(self.depth, needed)
 
     def run(self, query: TracedQuery) -> list[NodeWithScore]:
-        """Return the sources of a query, best first, then its connected notes.
-
-        A query without words lists the newest notes that its filters leave, and connects none.
-        Nothing is among them whose text does not stand in the vault: the index may be behind it.
-        """
+        """Return the sources of a query, best first, then its connected notes; nothing whose text does
+        not stand in the vault. A query without words lists the newest notes that its filters leave."""
         if self.given:
             hits = self._given(query)
             stages: tuple[BaseNodePostprocessor, ...] = (self.fresh, self.around)
@@ -174,8 +161,7 @@ class QueryChain:
         return newest_notes(self.view, self.narrowed, self.depth, is_template)
 
     def _ranked(self, query: TracedQuery) -> tuple[list[NodeWithScore], RelevancePostprocessor]:
-        """The hits of a query that stand in the files, without text, and what judges their
-        relevance."""
+        """The hits of a query that stand in the files, without text, and what judges them."""
         view, parts, wanted, fresh = self.view, self.parts, self.wanted, self.fresh
         retrieval, tokenizer = self.settings.retrieval, parts.tokenizer
         text, intent = query.query_str, wanted.asked.intent or retrieval.intent

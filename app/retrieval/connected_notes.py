@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.bridge.pydantic import Field
 from llama_index.core.schema import NodeWithScore
 
+from notehop.app.models.query import Direction, Order
 from notehop.app.retrieval.filters import among
 from notehop.app.retrieval.freshness import FreshnessPostprocessor
 from notehop.app.retrieval.linked_notes import (
-    Direction,
     LinkedNote,
     linked_candidates,
     ranks_of,
@@ -38,9 +38,6 @@ from notehop.indexing.stores.model import LinkRow
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.vault.model import LinkKind
 from notehop.indexing.vault.plain import words_of
-
-Order = Literal["context", "rank"]
-"""``context``: by hit, linking sentence and target together; ``rank``: by hit, then text."""
 
 
 def by_context(candidates: Sequence[LinkedNote], k: int) -> list[LinkedNote]:
@@ -150,14 +147,12 @@ def renumbered(reason: str, number: int | None) -> str:
 
 
 class ConnectedNotesPostprocessor(VaultPostprocessor):
-    """Turns ranked hits into a context: the sources, then the notes one link away from them.
+    """Turns the hits of any retriever into a context: the sources, then the notes one link away.
 
     The places of the context are ``context_chunks``, or ``top_k`` + ``max_connected`` if that is
     more. Hand it more hits than ``top_k``: places that no connected note takes go to the next ones.
     Connected notes have ``metadata["role"] == "connected"``, a ``label`` (``C1`` ...), ``reason``,
     ``linked_from`` and ``evidence``, and a score below every source; they are never to be cited.
-
-    The hits may be of any retriever (see :func:`notehop.app.retrieval.nodes.places_of`).
     """
 
     stage = "connected"
@@ -174,26 +169,20 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
         default=1.0,
         ge=0,
         allow_inf_nan=False,
-        description="Share of a source's similarity that a connected note must reach to take its "
-        "place, in order context; 0 switches this off.",
+        description="Share of a source's similarity to reach for its place, in order context.",
     )
     rrf_k: int = Field(default=10, ge=1, description="Rank offset of order context.")
     fill: bool = Field(default=True, description="Places left over go to the next hits.")
     fresh: FreshnessPostprocessor | None = Field(
-        default=None,
-        exclude=True,
-        description="Holds connected notes against the files: none is shown that is not there.",
+        default=None, exclude=True, description="Holds connected notes against the files."
     )
     hidden: Any = Field(
-        default=frozenset(),
-        exclude=True,
-        description="A collection of the paths of notes that are never connected notes.",
+        default=frozenset(), exclude=True, description="Paths that are never connected notes."
     )
     allowed: Any = Field(
         default=None,
         exclude=True,
-        description="The chunks that filters leave; a connected note that is none of them has "
-        'metadata["filtered_out"]. None for all.',
+        description='The chunks that filters leave; others have metadata["filtered_out"].',
     )
 
     @property
@@ -229,7 +218,7 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
             # This order compares nothing, and the model may be slow to load.
             return None
         why = "the query came without its vector, and the postprocessor has no embed_model"
-        if self.embed_model is not None and query.query_str:
+        if self.embed_model is not None and (query.query_str or query.custom_embedding_strs):
             try:
                 return query_vector(query, self.embed_model, rows)
             except UsageError:

@@ -28,8 +28,8 @@ KEYS: dict[str, Kind] = {
 }
 """What may stand before the colon in any vault; keys of its front matter come to it."""
 
+# Values that need no quotes.
 _BARE = re.compile(r"[^\s:/\"“”()][^\s\"“”()]*(?<![.,;?!])|/(?!/)[^\s\"“”()]*(?<![.,;?!])")
-"""Values that need no quotes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +106,7 @@ class ParsedQuery:
 
 
 def read(query: str, is_property: Callable[[str], bool]) -> ParsedQuery:
-    """Take the filters out of a query.
-
-    The words of a phrase that must be there are searched for, too; all other filters are no text.
+    """Take the filters out of a query. The words of a phrase that must be there are searched for, too.
 
     :param is_property: whether the front matter of any note has a key; asked only where it matters.
     """
@@ -149,12 +147,7 @@ def _bare(found: re.Match[str]) -> tuple[str, str]:
     if value.startswith(('"', "“")):
         return value[1:-1].strip(), ""
     bare = value.rstrip(".,;?!" if "(" in value else ".,;?!)")
-    left = value[len(bare) :]
-    # Within a query it is a sign of a glob, at its end that of a question.
-    goes_on = found.string[found.end() :].strip()
-    if left[:1] == "?" and found["key"].casefold() == "path" and goes_on:
-        return bare + "?", left[1:]
-    return bare, left
+    return bare, value[len(bare) :]
 
 
 EMPTY = "the query is empty; write what you look for"
@@ -168,10 +161,9 @@ def plan(
     *,
     literal: bool = False,
 ) -> ParsedQuery:
-    """Read a query: the filters in its text, then those given apart.
+    """Read a query: the filters in its text, unless that is ``literal``, then those given apart.
 
     :param is_property: whether the front matter of any note has a key.
-    :param literal: whether the text holds no filters, whatever it looks like.
     :raises QueryError: if there is neither text nor filter, or a date is none.
     """
     written = ParsedQuery(query.strip()) if literal else read(query, is_property)

@@ -329,8 +329,10 @@ class FreshnessPostprocessor(VaultPostprocessor):
     places: int = Field(
         default=sys.maxsize,
         ge=0,
-        description="Hits that may be shown: behind them no file is read, and nothing that is "
-        "dropped is worth a word.",
+        description="Hits that may be shown: behind them no file is read.",
+    )
+    told: int = Field(
+        default=sys.maxsize, ge=0, description="Hits behind which nothing dropped is worth a word."
     )
     each_note: bool = Field(default=False, description="Keep the first hit of each note only.")
 
@@ -358,9 +360,9 @@ class FreshnessPostprocessor(VaultPostprocessor):
                 continue
             kept: NodeWithScore | None = hit
             if place is not None:
-                shown = place.chunk_id != hit.node.node_id or len(found) < self.places
-                look = now.look(rows[place.path], read=shown)
-                kept = self._now(hit, place, look, now, shown)
+                foreign = place.chunk_id != hit.node.node_id
+                look = now.look(rows[place.path], read=foreign or len(found) < self.places)
+                kept = self._now(hit, place, look, now, foreign or len(found) < self.told)
             if kept is None:
                 dropped += 1
             else:

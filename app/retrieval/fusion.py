@@ -28,18 +28,15 @@ Judge = Callable[[Sequence[ChunkId]], Hits]
 Widening = Callable[[QueryBundle, Sequence[ChunkId]], QueryBundle]
 """A query, and the ranking of one signal -> the query for another."""
 
-WIDENED, WIDENED_BY = "lexical", "semantic"
-"""The signal whose query is widened, and the one by whose ranking."""
+WIDENED, WIDENED_BY = "lexical", "semantic"  # whose query is widened, and by whose ranking
 
-EXPANSION = "expansion"
-"""The name under which the vote of notes that are linked with the best ones stands in a record."""
-
+EXPANSION = "expansion"  # in a hit's record, the vote of notes that are linked with the best ones
 DISPATCH = "title"  # the name under which the dispatched notes stand in a hit's record
 
 
 @dataclass(frozen=True, slots=True)
 class Fused:
-    """An id with its fused score; ``ranks`` maps signal name -> rank from 1 where it was ranked."""
+    """An id with its fused score, and its rank from 1 by the name of each signal that ranked it."""
 
     id: ChunkId
     score: float
@@ -54,8 +51,7 @@ def fuse(
     """Fuse ranked lists by weighted reciprocal rank (Cormack et al., SIGIR 2009).
 
     :param rankings: signal name -> distinct ids, best first; a list may be empty.
-    :param weights: signal name -> weight, not negative; None weighs every signal 1. A weight of 0
-        takes the signal out. A weight for a signal that ranked nothing is no error.
+    :param weights: signal name -> weight, not negative; None weighs every signal 1, 0 takes one out.
     :param k: rank offset, in ranks; 60 is the value of the paper.
     :returns: best first, ties by id; score = sum of weight / (k + rank), rank from 1.
     :raises ValueError: if ``k`` < 1, a ranking repeats an id or has no weight, or a weight is
@@ -73,9 +69,7 @@ def fuse(
             raise ValueError(f"the weight of {name!r} is {weights[name]}; it must be 0 or more")
         for rank, chunk_id in enumerate(ids if weights[name] else (), start=1):
             if ranks.setdefault(chunk_id, {}).setdefault(name, rank) != rank:
-                raise ValueError(
-                    f"the ranking of {name!r} repeats an id; rankings hold distinct ids"
-                )
+                raise ValueError(f"the ranking of {name!r} repeats an id")
     # Added up exactly: equal votes must tie, whichever signal they come from.
     fused = [
         Fused(one, math.fsum(weights[name] / (k + rank) for name, rank in own.items()), own)
@@ -91,11 +85,11 @@ Votes = tuple[dict[str, dict[ChunkId, float]], dict[str, float], dict[ChunkId, B
 class WeightedFusionRetriever(ThreadedRetriever, QueryFusionRetriever):
     """Fuses retrievers by weighted reciprocal rank (see :func:`fuse`).
 
-    Differs from its base class in that weights count, twins in two notes stay two hits, nodes of
-    the retrievers are never changed, no language model is asked, and where a retriever fails the
-    others vote, with a warning in the query's trace. Each hit's ``metadata["signals"]`` maps signal
-    name -> ``{"rank", "score", "weight"}``. Signals of notehop are asked for their ranking only; nodes
-    are made, and filled if any of them is to have text, for what the fusion returns.
+    Unlike in its base class weights count, twins in two notes stay two hits, nodes of the retrievers
+    are never changed, no language model is asked, and where a retriever fails the others vote, with a
+    warning. Each hit's ``metadata["signals"]`` maps signal name -> ``{"rank", "score", "weight"}``.
+    Signals of notehop are asked for their ranking only; nodes are made, and filled if any of them is to
+    have text, for what the fusion returns.
     """
 
     def __init__(
@@ -131,17 +125,13 @@ class WeightedFusionRetriever(ThreadedRetriever, QueryFusionRetriever):
             raise ValueError(
                 f"weights are given for {', '.join(weights)}; the signals are: {', '.join(names)}"
             )
-        if not all(weight >= 0 for weight in weights.values()):
-            raise ValueError(f"the weights are {dict(weights)}; each must be 0 or more")
-        for name, value in (("k", k), ("similarity_top_k", similarity_top_k)):
-            if value is not None and value < 1:
-                raise ValueError(f"{name} is {value}; it must be at least 1")
+        if similarity_top_k is not None and similarity_top_k < 1:
+            raise ValueError(f"similarity_top_k is {similarity_top_k}; it must be at least 1")
+        fuse(dict.fromkeys(names, ()), weights, k)
         self._weights = {name: weights[name] for name in names}
         self._signals = {name: one for name, one in retrievers.items() if weights[name] > 0}
         if not self._signals:
-            raise ValueError(
-                f"no signal has a weight; the signals are: {', '.join(names) or 'none'}"
-            )
+            raise ValueError(f"no signal has a weight; there are: {', '.join(names) or 'none'}")
         self._judges = {name: one for name, one in (judges or {}).items() if weights[name] > 0}
         self._k = k
         self._dispatch = dispatch
@@ -166,8 +156,7 @@ class WeightedFusionRetriever(ThreadedRetriever, QueryFusionRetriever):
         return found if whole is None else fill(found, view_for(query, whole.source))
 
     def _run_sync_queries(self, queries: list[QueryBundle]) -> Votes:  # type: ignore[override]
-        """Ask the signals, and the judges about what they found; raise what the first of the signals
-        raised, if none of them answered."""
+        """Ask the signals, then the judges; raise what the first signal raised, if none answered."""
         [query] = queries
         trace = trace_of(query)
         scores: dict[str, dict[ChunkId, float]] = {}

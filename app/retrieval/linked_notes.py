@@ -9,15 +9,12 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain
 from math import log
-from typing import Literal
 
+from notehop.app.models import Direction
 from notehop.app.retrieval.nodes import HitPlace, Vector
 from notehop.indexing.stores.model import ChunkId, LinkRow
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.stores.served.chroma_vectors import ChunkVectors
-
-Direction = Literal["forward", "backward", "both"]
-"""Along the links a note holds, along those that lead to it, or both."""
 
 ALIKE = 0.5
 """Share of their words (Jaccard) that two sentences have in common when they say much the same."""

@@ -1,5 +1,5 @@
-"""The LlamaIndex node of a chunk: light while it is a candidate, whole once it is shown; and where in
-the index the hits of any retriever stand."""
+"""The LlamaIndex node of a chunk: light while it is a candidate, whole once it is shown; and where hits
+stand in the index."""
 
 from __future__ import annotations
 
@@ -33,19 +33,16 @@ Vector = NDArray[np.float32]  # shape (dimensions,), length 1 unless it is all z
 Hits = Sequence[tuple[ChunkId, float]]  # distinct ids with their score, best first, ties by id
 
 FOR_THE_MODEL = frozenset({"path", "title", "heading", "role", "label", "reason"})
-"""The metadata that a language model is shown by LlamaIndex's own synthesizers, where it says
-anything: for a connected note, that is the sentence that links to it."""
+"""The metadata that LlamaIndex's own synthesizers show a model: of a connected note, why it is there."""
 
 
 def to_node(
     chunk: ChunkRow, note: NoteRow, siblings: Sequence[ChunkId] = (), **more: Any
 ) -> TextNode:
-    """Return the node of a chunk, in the role of a source; its id is the chunk's.
+    """Return the node of a chunk, in the role of a source, with its id; its source node is the note,
+    whose id is its path. ``date`` is what ``after:`` looks at.
 
-    Its source node is the note, whose id is its path; ``date`` is what ``after:`` looks at.
-
-    :param siblings: the chunks of the note in text order: those beside this one are the nodes
-        before and after it.
+    :param siblings: the chunks of the note in text order, for the nodes before and after it.
     :param more: metadata beside what says where the chunk stands, shown to no model.
     """
     metadata: dict[str, Any] = {
@@ -63,27 +60,22 @@ def to_node(
         "tags": list(note.tags),
         "type": note.page_type or "",
         "date": date_label(note),
-    }
-    if note.aliases:
         # A question may call the note by one of them.
-        metadata["aliases"] = list(note.aliases)
-    metadata |= more
-    relationships: dict[NodeRelationship, RelatedNodeType] = {
-        NodeRelationship.SOURCE: RelatedNodeInfo(
-            node_id=note.path, node_type=ObjectType.DOCUMENT, hash=note.content_hash
-        )
+        **({"aliases": list(note.aliases)} if note.aliases else {}),
+        **more,
     }
-    if chunk.id in siblings:
-        at = siblings.index(chunk.id)
-        beside = {
-            NodeRelationship.PREVIOUS: siblings[:at][-1:],
-            NodeRelationship.NEXT: siblings[at + 1 : at + 2],
-        }
-        for relationship, ids in beside.items():
-            for id_ in ids:
-                relationships[relationship] = RelatedNodeInfo(
-                    node_id=id_, node_type=ObjectType.TEXT
-                )
+    source = RelatedNodeInfo(
+        node_id=note.path, node_type=ObjectType.DOCUMENT, hash=note.content_hash
+    )
+    relationships: dict[NodeRelationship, RelatedNodeType] = {NodeRelationship.SOURCE: source}
+    beside = (
+        {NodeRelationship.PREVIOUS: -1, NodeRelationship.NEXT: 1} if chunk.id in siblings else {}
+    )
+    for relationship, step in beside.items():
+        at = siblings.index(chunk.id) + step
+        if 0 <= at < len(siblings):
+            other = RelatedNodeInfo(node_id=siblings[at], node_type=ObjectType.TEXT)
+            relationships[relationship] = other
     return TextNode(
         id_=chunk.id,
         text=chunk.text,
@@ -108,8 +100,7 @@ def light_node(chunk_id: ChunkId, **metadata: Any) -> TextNode:
 
 
 def light_hits(hits: Hits) -> list[NodeWithScore]:
-    """Return a node without text or metadata for each hit; one without a positive score matches
-    nothing and is dropped."""
+    """Return a node without text or metadata for each hit with a score above 0."""
     return [
         NodeWithScore(node=_LightNode(id_=chunk_id), score=float(score))
         for chunk_id, score in hits
@@ -129,10 +120,7 @@ def is_light(node: BaseNode) -> bool:
 
 
 def fill(hits: Sequence[NodeWithScore], view: Snapshot) -> list[NodeWithScore]:
-    """Return the hits with text and metadata; those that have them already are kept as they are.
-
-    A light hit whose chunk this generation of the index lacks is dropped: it was deleted since.
-    """
+    """Return the hits with text and metadata; a light one whose chunk this generation lacks is dropped."""
     chunks = view.chunks([hit.node.node_id for hit in hits if is_light(hit.node)])
     notes = view.notes_at([chunk.path for chunk in chunks.values()])
     filled: list[NodeWithScore] = []
@@ -182,9 +170,9 @@ class HitPlace:
 def places_of(view: Snapshot, hits: Sequence[NodeWithScore]) -> list[HitPlace | None]:
     """Return where each hit stands; None for one that is of no note of the index.
 
-    A hit whose id is that of no chunk is looked up by its metadata: ``path`` or ``file_path`` is the
-    path of its note in the vault, or ends with it. Its chunk is that of its ``first_line`` and
-    ``last_line``, else of its text, else the first.
+    A hit whose id is that of no chunk is looked up by its metadata: ``path`` or ``file_path`` ends with
+    the path of its note. Its chunk is that of its ``first_line`` and ``last_line``, else of its text,
+    else the first.
     """
     ids = [hit.node.node_id for hit in hits]
     paths = view.paths_of(ids)

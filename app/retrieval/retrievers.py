@@ -43,8 +43,7 @@ def query_vector(query: QueryBundle, embed_model: BaseEmbedding, rows: ChunkVect
 
     :raises QueryError: if the query has no text and no vector.
     """
-    known = known_vector(query, rows)
-    if known is not None:
+    if (known := known_vector(query, rows)) is not None:
         return known
     # Not ``embedding_strs``, which is empty where a query brings a vector.
     texts = [text for text in query.custom_embedding_strs or [query.query_str] if text.strip()]
@@ -57,8 +56,7 @@ def query_vector(query: QueryBundle, embed_model: BaseEmbedding, rows: ChunkVect
 
 
 def known_vector(query: QueryBundle, rows: ChunkVectors) -> Vector | None:
-    """Return the vector of the query, length 1, if it has one that fits the rows; one of another model is
-    left alone with a warning."""
+    """Return the vector of the query, length 1, if it has one that fits the rows, else warn."""
     if isinstance(query, TracedQuery) and query.vector is not None:
         return query.vector
     if query.embedding is None:
@@ -83,8 +81,8 @@ def _kept(query: QueryBundle, embedding: Sequence[float] | Vector) -> Vector:
 
 
 class SignalRetriever(ThreadedRetriever):
-    """A retriever of chunks of the index: :meth:`rank` gives ids with scores, for a fusion; to make nodes
-    of 200 candidates, of which it shows a few, would take longer than finding them."""
+    """A retriever of chunks of the index: :meth:`rank` gives a fusion ids with scores, for to make nodes
+    of all would take longer than finding them."""
 
     def __init__(
         self,
@@ -96,8 +94,7 @@ class SignalRetriever(ThreadedRetriever):
         **more: Any,
     ) -> None:
         """:param allowed: find these chunks only; None for all.
-        :param with_text: False leaves text and metadata of the nodes empty, for a stage that shows
-            a few of many candidates and fills those.
+        :param with_text: False leaves text and metadata of the nodes empty, for a later stage to fill.
         """
         super().__init__(callback_manager=callback_manager, **more)
         self.with_text = with_text
@@ -107,8 +104,7 @@ class SignalRetriever(ThreadedRetriever):
     def rank(self, query: QueryBundle, among: Collection[ChunkId] | None = None) -> Hits:
         """Return the chunks that match with their score, above 0; best first, ties by id. ``among`` are
         ranked alone, and all that match; None ranks what is allowed."""
-        # Not marked abstract: LlamaIndex wraps what fills an abstract method in a span, which costs
-        # as much as the ranking.
+        # Not abstract: LlamaIndex wraps what fills one in a span, which costs as much as the ranking.
         raise NotImplementedError
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
@@ -157,8 +153,8 @@ class FieldBM25:
     generation that it is asked about."""
 
     corpus = None
+    # Without the number of documents, to which ``BM25Retriever`` would lower its top k for good.
     scores: Mapping[str, int] = MappingProxyType({})
-    """Without the number of documents, to which ``BM25Retriever`` would lower its top k for good."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
@@ -205,8 +201,8 @@ class TitleRetriever(SignalRetriever):
 def newest_notes(
     view: Snapshot, narrowed: Narrowed, count: int, is_template: Callable[[str], bool]
 ) -> list[NodeWithScore]:
-    """What a query without words finds: the newest notes that filters leave, each by its first chunk
-    that they leave, templates last. Notes that say nothing are passed over."""
+    """What a query without words finds: the newest notes that filters leave and that say something, each
+    by its first chunk that they leave, templates last."""
     notes = narrowed.notes
     found: list[ChunkId] = []
     templates: list[ChunkId] = []
@@ -226,12 +222,8 @@ def newest_notes(
 def with_aliases(
     view: Snapshot, query: QueryBundle, ranking: Sequence[ChunkId], notes: int = 5
 ) -> QueryBundle:
-    """Return the query, or a copy with the aliases of the best notes after it.
-
-    :param ranking: chunks, best first; their notes' aliases are added note by note, each once and
-        none that stands in the query already.
-    :param notes: how many notes give their aliases.
-    """
+    """Return the query, or a copy with the aliases of the best notes of a ranking after it, each once and
+    none that stands in the query already."""
 
     def key(text: str) -> str:
         return " ".join(fold(text).split())

@@ -171,6 +171,4 @@ class VaultPostprocessor(BaseNodePostprocessor):
 
     def __getstate__(self) -> dict[str, Any]:
         # LlamaIndex takes what cannot be pickled out of the living object: give it another.
-        twin = type(self).model_construct(view=self.view)
-        twin.__dict__ = dict(self.__dict__)
-        return BaseNodePostprocessor.__getstate__(twin)
+        return BaseNodePostprocessor.__getstate__(self.model_copy())

@@ -225,21 +225,12 @@ class QuestionRun:
         if llm is not None and found["mode"] == "llm":
             model = llm.metadata.model_name
             model = llm.class_name() if model == "unknown" else model
-        same = (
-            "mode",
-            "likelihood",
-            "mentioned",
-            "claims",
-            "left_out",
-            "connected_notes",
-            "warnings",
-        )
         answer = models.Answer(
             answer=text,
             model=model,
             citations=explained(found["citations"], self.asked),
             sources=explained(found["sources"], self.asked),
-            **{name: found[name] for name in same},
+            **{name: found[name] for name in SHARED},
             **reply_fields(
                 self.query, self.asked, self.pending.value(), self.started, found["timings_ms"]
             ),
@@ -359,6 +350,9 @@ def parsed(view: Snapshot, text: str, *, literal: bool = False) -> ParsedQuery:
     labels = view.labels
     return ParsedQuery(text) if literal else read(text, lambda key: labels.has(property_label(key)))
 
+
+SHARED = ("mode", "likelihood", "mentioned", "claims", "left_out", "connected_notes", "warnings")
+"""Fields of an answer that are those of its response."""
 
 OF_A_SOURCE = ("signals", "rerank", "expanded_from", "held_back")
 """The fields of a source that explain it."""

@@ -118,8 +118,10 @@ class LazyVault:
 
     def look(self) -> bool:
         """Whether there is an index."""
-        self._first = not has_index(self.place)
-        self.looked.set()
+        try:
+            self._first = not has_index(self.place)
+        finally:
+            self.looked.set()
         return not self._first
 
     def follow(self) -> None:

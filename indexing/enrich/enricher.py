@@ -186,9 +186,11 @@ def enrich(
             # The index was deleted: a file of ours would keep another from being made there.
             raise IndexMissing("there is no index")
         with lock, EnrichmentStore.open(layout.enrichment) as store:
-            if wanted:
+            if wanted and indexer.settings.llm.provider != "none":
                 _Enricher(indexer, store, done, agree, load).run()
             else:
+                if wanted:
+                    done.warn("enrich asks for a language model and llm.provider names none")
                 store.retire_all()
             store.sweep(time.time() - settings.keep_days * _DAY)
             store.checkpoint()
@@ -221,13 +223,9 @@ class _Enricher:
             done.warn(f"{layout.enrichment}: {LOST}")
         self._reindex()
         with Catalog.open(layout.catalog, read_only=True) as catalog:
-            items: list[Item] = []
             with catalog.snapshot() as view:
+                items = plan(self.store, settings.enrich, model_identity(settings), view)
                 planned = view.generation
-                if settings.llm.provider == "none":
-                    done.warn("enrich asks for a language model and llm.provider names none")
-                else:
-                    items = plan(self.store, settings.enrich, model_identity(settings), view)
             if items:
                 try:
                     self._write(catalog, items)

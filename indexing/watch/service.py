@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import FrameType
 
@@ -92,10 +93,11 @@ def follow(what: Following, stop: threading.Event, *, stand_by: bool = False) ->
         lock = WatcherLock(what.layout, what.command)
         try:
             lock.acquire()
+            told = partial(lock.write_state, "indexing")
             Follower(
                 first,
                 lock,
-                lambda: run_program([*bulk, "--part-of", what.command], stop),
+                partial(run_program, [*bulk, "--part-of", what.command], stop, told),
                 what.notify,
                 lambda: what.indexer(model),
             ).run(stop)

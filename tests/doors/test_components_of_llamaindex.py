@@ -127,17 +127,6 @@ def test_a_note_stays_connected_while_any_passage_that_is_linked_to_stands(tmp_p
     assert "New lenses lie on top." in after.text
 
 
-def test_a_passage_that_moved_has_the_lines_that_it_has_now(
-    folders: tuple[Path, Path], vault: product.VaultHandle
-) -> None:
-    hits = vault.retriever(connected={"max": 0}).retrieve(QUESTION)
-    lines = {hit.node.metadata["path"]: hit.node.metadata["first_line"] for hit in hits}
-    (folders[0] / "Bakery.md").write_text(f"---\nmood: new\n---\n{NOTES['Bakery.md']}")
-    found = vault.fresh_only().postprocess_nodes(hits, query_str=QUESTION)
-    now = {hit.node.metadata["path"]: hit.node.metadata["first_line"] for hit in found}
-    assert now == {**lines, "Bakery.md": lines["Bakery.md"] + 3}
-
-
 @pytest.mark.parametrize("how", ["file_path", "path", "no chunk of it"])
 def test_around_an_index_of_ones_own(
     folders: tuple[Path, Path],

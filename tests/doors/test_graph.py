@@ -113,7 +113,7 @@ def vault(tmp_path: Path) -> Path:
 
 def links(vault: Path, encoding: str, *more: str) -> bytes:
     done = subprocess.run(
-        [*NOTEHOP, "links", str(vault), *more],
+        [*NOTEHOP, "links", "--vault", str(vault), *more],
         capture_output=True,
         env=environment(PYTHONIOENCODING=encoding, PYTHONUTF8="0"),
         check=False,

@@ -105,7 +105,7 @@ def given_vault(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 
 @pytest.mark.parametrize("name", NAMES, ids=["ascii", "path", "bytes", "home", "nul"])
-@pytest.mark.parametrize("command", ["status", "browse", "links"])
+@pytest.mark.parametrize("command", ["suggest", "browse", "links"])
 def test_a_name_that_no_disk_takes(given_vault: list[str], command: str, name: str) -> None:
     result = call(command, name, *given_vault)
     assert result.exit_code == 2, result.output

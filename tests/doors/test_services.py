@@ -7,7 +7,6 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.soak.fleet import Fleet
 from tests.support.commands import call, options
 from tests.support.notes import NOTES, write_notes
 from tests.support.postgres import PASSWORD, PostgresServer
@@ -63,15 +62,6 @@ def test_what_a_machine_writes_others_answer_from(
     assert "schema shared" in status
     assert PASSWORD not in status
     assert "Index  sound" in call("doctor", *where).output
-
-
-@pytest.mark.slow
-def test_whoever_is_killed_comes_back(tmp_path: Path, postgres: PostgresServer) -> None:
-    with Fleet(tmp_path, postgres, seed=3, patience=PATIENCE) as fleet:
-        for _ in range(4):
-            fleet.round()
-        fleet.finish()
-    assert fleet.did["rounds"] == 4
 
 
 def test_a_password_in_the_address_is_refused_and_not_shown(

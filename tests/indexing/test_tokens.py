@@ -74,16 +74,6 @@ def test_tokens_are_short_solid_and_folded(text: str) -> None:
         assert token == product.fold(token)
 
 
-@given(text=st.text(st.characters(min_codepoint=0x20, max_codepoint=0x24F)))
-def test_accents_make_no_difference(text: str) -> None:
-    plain = "".join(
-        letter
-        for letter in unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text))
-        if not unicodedata.combining(letter)
-    )
-    assert sorted(ENGLISH(plain)) == sorted(ENGLISH(unicodedata.normalize("NFKC", text)))
-
-
 def test_a_blob_is_cut_and_not_taken_apart() -> None:
     tokens = ENGLISH("x1" * 200_000 + " end")
     assert tokens == [("x1" * 200_000)[: product.MAX_LENGTH], "end"]

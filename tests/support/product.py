@@ -38,7 +38,7 @@ _HOMES: dict[str, str] = {
     "notehop.app.api.workers": "Workers",
     "notehop.app.api.logs": "KeyValue",
     "notehop.app.api.middleware": "MAX_BODY HEADERS BodyLimit",
-    "notehop.app.api.guard": "is_loopback RequestCounts GUESSES",
+    "notehop.app.api.guard": "is_loopback GUESSES",
     "notehop.app.api.routes": "seen",
     "notehop.app.cli.program": "app run",
     "notehop.app.cli.show_status": "show_status",
@@ -50,7 +50,6 @@ _HOMES: dict[str, str] = {
     "notehop.app.services.status": "egress_report language_model_now index_status",
     "notehop.app.evaluation.run": "evaluate_sets evaluate_vault",
     "notehop.app.evaluation.variants": "EvaluationPlan=Plan",
-    "notehop.app.services.notes.browse": "laid_out",
     "notehop.app.services.vault": "VaultHandle",
     "notehop.app.services.doctor": "Kind",
     "notehop.app.services.open_vault": "open_place locate NoVault Place",
@@ -64,10 +63,10 @@ _HOMES: dict[str, str] = {
         "AnswerQuestion conclusion measured read_answer_set rows"
     ),
     "notehop.app.evaluation.metrics": (
-        "answer_values Answered ANSWERS context_values holds mean RANKED ranking_values"
+        "answer_values Answered ANSWERS context_values holds RANKED ranking_values"
     ),
     "notehop.app.evaluation.questions": "golden_sets KnownQuestion=Question read_questions",
-    "notehop.app.evaluation.links": "evaluate_suggestions",
+    "notehop.app.evaluation.suggestions": "evaluate_suggestions",
     "notehop.app.mcp": "http tools=mcp_tools",
     "notehop.app.mcp.tools": "TOOLS",
     "notehop.app.mcp.http": "HttpTransport",
@@ -88,7 +87,7 @@ _HOMES: dict[str, str] = {
     "notehop.app.retrieval.relevance": "coverage idf question_words",
     "notehop.app.retrieval.templates": "asks_for_templates held_back is_skeleton SKELETON",
     "notehop.app.retrieval.connected_notes": "ConnectedNotesPostprocessor",
-    "notehop.app.retrieval.second_look": "SecondLookRetriever second_query",
+    "notehop.app.retrieval.second_look": "SecondLookRetriever",
     "notehop.app.retrieval.filter_syntax": "Condition Kind=ConditionKind plan read ParsedQuery=Written",
     "notehop.app.retrieval.filters": "chunks_left notes_left unmet why_nothing",
     "notehop.app.retrieval.freshness": "FreshnessPostprocessor",
@@ -100,7 +99,7 @@ _HOMES: dict[str, str] = {
     "notehop.app.retrieval.nodes": "light_node",
     "notehop.app.retrieval.subject": "Subject",
     "notehop.app.retrieval.rerank": "AT_ONCE RerankPostprocessor",
-    "notehop.app.retrieval.candidate_signals": "DAY recency",
+    "notehop.app.retrieval.candidate_signals": "DAY",
     "notehop.app.retrieval.retrievers": "LexicalRetriever SemanticRetriever with_aliases",
     "notehop.app.retrieval.trace": "TracedQuery",
     "notehop.app.server": "AlreadyServed listen PortTaken server_of VaultServer",
@@ -129,9 +128,7 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.embed.embedder": (
         "Embedder OnBatch read_tokenizer TokenOffsets Vectors=EmbedderVectors"
     ),
-    "notehop.indexing.embed.identity": (
-        "model_identity native_dimensions describe_model MIN_COSINE PROBES"
-    ),
+    "notehop.indexing.embed.identity": ("model_identity describe_model MIN_COSINE PROBES"),
     "notehop.indexing.embed.models": (
         "ask_hub=ask BUNDLED_NAME cached_folder fetch_model=fetch INSTALLED "
         "installed_file MULTILINGUAL_NAME"
@@ -170,7 +167,7 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.pipeline.models": "load_embedder SmallOrBulk TooMuchToEmbed",
     "notehop.indexing.pipeline.indexer": "Indexer",
     "notehop.indexing.pipeline.language": "advice",
-    "notehop.indexing.report": "EnrichReport Progress=Silent Report report_lines Update",
+    "notehop.indexing.report": "EnrichReport Progress=Silent Report Update",
     "notehop.indexing.stores.caches": "bring_up_to_date",
     "notehop.indexing.stores.catalog_rows": "pack_tokens unpack_tokens",
     "notehop.indexing.stores.catalog": (

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
-from typing import Any
+
+from pydantic import Field
 
 from notehop.app.models import Kept
 from notehop.app.models.query import Strict
@@ -26,32 +27,17 @@ class LinkPlace(Strict):
 
 
 class BrokenLinks(Strict):
-    """Links that lead nowhere, or to one of several: how many, and where they stand, by note."""
+    """What links name that lead nowhere, or to one of several files: how many, and where they stand.
 
+    ``target`` is as the first of them writes it; of a heading or block, with the path of its note.
+    ``near`` may be meant; ``candidates`` are the files that have the name.
+    """
+
+    target: str
     count: int
     places: list[LinkPlace]
-
-
-class UnresolvedTarget(BrokenLinks):
-    """A name that links use and that no file has; ``target`` as the first of them writes it."""
-
-    target: str
-    near: list[Near]
-
-
-class BrokenFragment(BrokenLinks):
-    """A heading or block that links name and that the note at ``path`` does not have."""
-
-    path: str
-    fragment: str
-    near: list[Near]
-
-
-class AmbiguousTarget(BrokenLinks):
-    """A name that links use and that several files have, all of them ``candidates``."""
-
-    target: str
-    candidates: list[str]
+    near: list[Near] = Field(default_factory=list)
+    candidates: list[str] = Field(default_factory=list)
 
 
 class DoctorReport(Strict):
@@ -69,10 +55,10 @@ class DoctorReport(Strict):
     notes: int | None = None
     links: int | None = None
     index: IndexCheck | None = None
-    unresolved: list[UnresolvedTarget] | None = None
+    unresolved: list[BrokenLinks] | None = None
     near_misses_for: int | None = None
-    fragments: list[BrokenFragment] | None = None
-    ambiguous: list[AmbiguousTarget] | None = None
+    fragments: list[BrokenLinks] | None = None
+    ambiguous: list[BrokenLinks] | None = None
     warnings: list[str] | None = None
     failed: list[Kept] | None = None
     skipped: list[Kept] | None = None
@@ -85,22 +71,18 @@ NEAR_FOR = 500
 """Names that lead nowhere for which near misses are looked for: 3 s among 100,000 names."""
 
 
-def _unresolved(found: Survey) -> list[UnresolvedTarget]:
+def _unresolved(found: Survey) -> list[BrokenLinks]:
     """The names that lead nowhere: those near to a name that exists first, then by links."""
-    targets = _broken(found.links, Status.UNRESOLVED)
-    asked = {target: link_name(target) for target, _ in targets[:NEAR_FOR]}
+    rows = _broken(found.links, Status.UNRESOLVED)
+    asked = {row.target: link_name(row.target) for row in rows[:NEAR_FOR]}
     near = near_names(_names(found), asked.values())
-    rows = [
-        UnresolvedTarget(
-            target=target, near=list(near.get(asked.get(target, ""), ())), **_places(links)
-        )
-        for target, links in targets
-    ]
+    for row in rows:
+        row.near = list(near.get(asked.get(row.target, ""), ()))
     return sorted(rows, key=lambda row: not row.near)
 
 
-def _broken(links: Iterable[ResolvedLink], status: Status) -> list[tuple[str, list[ResolvedLink]]]:
-    """The links of a status by what they name, as the first of them writes it; most links first.
+def _broken(links: Iterable[ResolvedLink], status: Status) -> list[BrokenLinks]:
+    """The links of a status by what they name; most links first.
 
     Those that would lead to the same new note go together: case and ``.md`` make no difference.
     """
@@ -110,27 +92,31 @@ def _broken(links: Iterable[ResolvedLink], status: Status) -> list[tuple[str, li
             target = one.link.target or one.link.raw
             name = fold(target).strip().removesuffix(NOTE_SUFFIX)
             groups.setdefault(name, []).append((one.source, one.link.line, target, one))
-    found = [
-        (min(group, key=lambda one: one[:3])[2], [one for *_, one in group])
+    rows = [
+        _row(min(group, key=lambda one: one[:3])[2], [one for *_, one in group])
         for group in groups.values()
     ]
-    return sorted(found, key=lambda one: (-len(one[1]), one[0]))
+    return sorted(rows, key=lambda row: (-row.count, row.target))
 
 
-def _places(links: Sequence[ResolvedLink]) -> dict[str, Any]:
+def _row(target: str, links: Sequence[ResolvedLink]) -> BrokenLinks:
     places = sorted((one.source, one.link.line) for one in links)
-    found = [LinkPlace(path=path, line=line) for path, line in places]
-    return {"count": len(found), "places": found}
+    return BrokenLinks(
+        target=target,
+        count=len(links),
+        places=[LinkPlace(path=path, line=line) for path, line in places],
+        candidates=sorted({path for one in links for path in one.resolution.candidates}),
+    )
 
 
-def _fragments(found: Survey) -> list[BrokenFragment]:
+def _fragments(found: Survey) -> list[BrokenLinks]:
     """The headings and blocks that links name and notes do not have, most links first."""
     groups: dict[tuple[str, str], list[ResolvedLink]] = {}
     for one in found.links:
         if one.fragment_found is False and one.resolution.path is not None:
             key = one.resolution.path, fold(one.link.fragment or "").strip()
             groups.setdefault(key, []).append(one)
-    rows: list[BrokenFragment] = []
+    rows: list[BrokenLinks] = []
     for (path, _), links in groups.items():
         fragment = (links[0].link.fragment or "").strip()
         last = fragment.rpartition("#")[2].strip()
@@ -142,8 +128,9 @@ def _fragments(found: Survey) -> list[BrokenFragment]:
         # All are of one note: told apart by their text in place of its path.
         near = near_names((Near(text, text, via) for text in texts), [last])[last]
         told = [replace(one, path=path) for one in near]
-        rows.append(BrokenFragment(path=path, fragment=fragment, near=told, **_places(links)))
-    return sorted(rows, key=lambda row: (-row.count, row.path, row.fragment))
+        row = _row(f"{path}#{fragment}", links)
+        rows.append(row.model_copy(update={"near": told, "candidates": []}))
+    return sorted(rows, key=lambda row: (-row.count, row.target))
 
 
 def _names(found: Survey) -> Iterator[Near]:
@@ -174,14 +161,7 @@ def examine(place: Place, kinds: Collection[Kind] = tuple(Kind)) -> DoctorReport
     if Kind.FRAGMENTS in kinds:
         report.fragments = _fragments(found)
     if Kind.AMBIGUOUS in kinds:
-        report.ambiguous = [
-            AmbiguousTarget(
-                target=target,
-                candidates=sorted({path for one in links for path in one.resolution.candidates}),
-                **_places(links),
-            )
-            for target, links in _broken(found.links, Status.AMBIGUOUS)
-        ]
+        report.ambiguous = _broken(found.links, Status.AMBIGUOUS)
     if Kind.WARNINGS in kinds:
         report.warnings = [said for note in found.notes.values() for said in note.warnings]
     if Kind.LEFT_OUT in kinds:

@@ -47,11 +47,6 @@ def problem(response: httpx.Response, status: int) -> dict[str, Any]:
     return told
 
 
-def test_queries_run_in_threads(client: TestClient, vault: FakeVault) -> None:
-    client.post("/query", json={"query": "When?"})
-    assert vault.threads.isdisjoint({"MainThread"})
-
-
 def test_the_status_tells_others_no_path_of_this_machine(vault: FakeVault) -> None:
     app = create_app(vault)
     with TestClient(app, HOME, client=("192.168.1.9", 50_000)) as client:

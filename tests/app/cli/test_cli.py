@@ -95,11 +95,11 @@ def test_an_unforeseen_error_is_one_line(vault: Path, monkeypatch: pytest.Monkey
         raise ZeroDivisionError("by zero\nmore")
 
     monkeypatch.setattr("notehop.app.services.links.list_links", fail)
-    result = call("links", vault)
+    result = call("links", "--vault", vault)
     assert told(result, 1) == (
         "error: unexpected ZeroDivisionError: by zero; --debug shows the traceback\n"
     )
-    shown = call("links", vault, "--debug")
+    shown = call("links", "--vault", vault, "--debug")
     assert shown.exit_code == 1
     assert "Traceback" in shown.stderr
     assert "ZeroDivisionError" in shown.stderr
@@ -110,7 +110,7 @@ def test_ctrl_c(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("notehop.app.services.links.list_links", stop)
-    result = call("links", vault)
+    result = call("links", "--vault", vault)
     assert (result.exit_code, result.stdout) == (130, "")
 
 
@@ -129,7 +129,7 @@ def test_a_name_forges_no_line(tmp_path: Path) -> None:
     (tmp_path / "v" / "a\n9 links: 9 resolved.md").write_text("[[b\nc]] [x](<b%0Ac.md>)\n")
     (tmp_path / "v" / "b\nc.md").write_text("text\n")
     (tmp_path / "v" / "gone\nerror: x.md").symlink_to("nowhere")
-    result = call("links", tmp_path / "v")
+    result = call("links", "--vault", tmp_path / "v")
     assert "a␊9 links: 9 resolved.md" in result.stdout.splitlines()
     assert "-> b␊c.md" in result.stdout
     assert result.stdout.splitlines()[-1] == "1 link: 1 resolved"
@@ -141,7 +141,7 @@ def test_a_name_forges_no_line(tmp_path: Path) -> None:
 def test_a_terminal_is_never_told_what_to_do_by_a_note(tmp_path: Path) -> None:
     (tmp_path / "v").mkdir()
     (tmp_path / "v" / "a.md").write_text("[[x\x1bcowned\x07]] [[\u202etxt]]\n")
-    shown = call("links", tmp_path / "v").stdout
+    shown = call("links", "--vault", tmp_path / "v").stdout
     assert not {"\x1b", "\x07", "\u202e"}.intersection(shown)
     assert "owned" in shown
 

@@ -25,7 +25,7 @@ from tests.support.tables import rows
 def test_a_reader_that_has_seen_enough_is_no_failure(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("[[b]]\n" * 20_000)
     with subprocess.Popen(
-        [*NOTEHOP, "links", str(tmp_path)],
+        [*NOTEHOP, "links", "--vault", str(tmp_path)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=environment(),

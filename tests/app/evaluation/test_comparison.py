@@ -2,7 +2,6 @@
 
 from math import isnan, log2
 
-import numpy as np
 import pytest
 
 from tests.support.product import (
@@ -13,7 +12,6 @@ from tests.support.product import (
     answer_values,
     context_values,
     holds,
-    mean,
     ranking_values,
 )
 from tests.support.tables import rows
@@ -71,11 +69,3 @@ def test_an_open_question() -> None:
         "sources": 1,
         "context": 1,
     }
-
-
-def test_an_interval_holds_the_mean_and_narrows() -> None:
-    few = mean(np.asarray([0.0, 1.0] * 10))
-    many = mean(np.asarray([0.0, 1.0] * 500))
-    assert few.low < 0.5 < few.high
-    assert many.high - many.low < (few.high - few.low) / 5
-    assert mean(np.ones(9)).low == 1

@@ -3,23 +3,18 @@
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 
 from tests.support.notes import Bench
 from tests.support.product import (
-    Indexer,
-    IndexLayout,
     Limits,
     NoteStatus,
     Report,
     advice,
     load_settings,
     read_run_record,
-    report_lines,
 )
-from tests.support.readable_model import ReadableModel
 from tests.support.tables import rows
 from tests.vaults.hostile import Case, build_hostile, make_readable
 
@@ -114,11 +109,6 @@ def test_two_edits_within_one_tick_of_the_clock_are_two(indexed: Bench) -> None:
     assert not found.update(["b.md"]).wrote
 
 
-GERMAN = "Der Ofen wird am Abend geheizt, damit die Stube am Morgen noch nicht kalt ist."
-
-ENGLISH = "The stove is lit in the evening, so that the room is not cold in the morning."
-
-
 @pytest.mark.parametrize(
     ("languages", "told"), rows(__file__, "a_tenth_of_the_notes_is_worth_a_word")
 )
@@ -129,23 +119,6 @@ def test_a_tenth_of_the_notes_is_worth_a_word(languages: dict[str, int], told: s
         assert said.startswith(f"{told}, which all-MiniLM-L6-v2 does not read")
         assert 'model = "multilingual-e5-small"' in said
         assert said.endswith("run: notehop index --rebuild")
-
-
-def test_the_report_says_it_when_something_was_written(tmp_path: Path) -> None:
-    vault = tmp_path / "vault"
-    vault.mkdir()
-    (vault / "Ofen.md").write_text(GERMAN)
-    (vault / "Stove.md").write_text(ENGLISH)
-    indexer = Indexer(
-        vault, load_settings(), IndexLayout(tmp_path / "index"), load=ReadableModel().load
-    )
-    first = indexer.run()
-    assert first.languages == {"de": 1, "en": 1}
-    assert [line for line in report_lines(first) if line.startswith("  advice")] == [
-        f"  advice  {first.advice[0]}"
-    ]
-    assert first.as_json()["advice"] == list(first.advice)
-    assert indexer.run().advice == ()
 
 
 SECRETS = (

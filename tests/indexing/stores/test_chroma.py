@@ -157,15 +157,6 @@ def test_one_that_another_program_opened_stays(indexed: Bench) -> None:
     check_equal(indexed)
 
 
-def test_one_that_cannot_be_made_is_a_warning(indexed: Bench) -> None:
-    indexed.write("New.md", "New words.\n")
-    indexed.indexer().update()
-    told = update_mirror(indexed.layout, write=lambda *_: "it ended its process")
-    assert told is not None
-    assert "it ended its process" in told
-    assert not indexed.layout.chroma.exists()
-
-
 def test_a_child_that_fails_hangs_or_is_interrupted(
     indexed: Bench, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

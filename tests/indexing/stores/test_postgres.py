@@ -343,12 +343,6 @@ def test_a_reader_of_an_older_version_says_so(
     assert catalog.generation
 
 
-@pytest.mark.parametrize("more", ["&foo=1", "&connect_timeout=soon"])
-def test_an_address_that_cannot_be_used(place: ServerCatalog, more: str) -> None:
-    with pytest.raises(NotehopError, match=r"catalog\.url cannot be used"):
-        Catalog.open(replace(place, url=place.url + more))
-
-
 def test_a_server_that_hangs_up_on_long_transactions(
     postgres: PostgresServer, layout: IndexLayout, catalog: Catalog
 ) -> None:

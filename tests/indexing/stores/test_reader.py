@@ -13,7 +13,6 @@ from tests.support.product import (
     Catalog,
     IndexDamaged,
     IndexMismatch,
-    Ranking,
     Reader,
     VectorIndex,
     write_vectors,
@@ -145,15 +144,6 @@ def test_a_file_that_is_not_as_it_was_written_is_refused(
         VectorIndex.read(file)
     with pytest.raises(IndexDamaged, match="No such file"):
         VectorIndex.read(tmp_path / "links.vectors")
-
-
-def test_the_ranking_acts_when_a_query_is_answered(tmp_path: Path) -> None:
-    index = SampleIndex(tmp_path / "index")
-    index.write(record("Plan.md", "alpha beta"))
-    by_title = Ranking(boosts={"content": 0.0})
-    with Reader(index.layout, ranking=by_title) as reader, reader.snapshot() as snapshot:
-        assert snapshot.lexical_top(["alpha"], 9) == []
-        assert len(snapshot.lexical_top(["Plan"], 9)) == 1
 
 
 def test_an_index_made_anew_with_other_settings_is_refused_time_after_time(tmp_path: Path) -> None:

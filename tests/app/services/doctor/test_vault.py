@@ -50,13 +50,13 @@ def test_headings_and_blocks_that_are_not_there(tmp_path: Path) -> None:
         },
     )
     assert [
-        (one.path, one.fragment, one.count, [(near.name, near.via) for near in one.near])
+        (one.target, one.count, [(near.name, near.via) for near in one.near])
         for one in told.fragments
     ] == [
-        ("B.md", "Timelnie", 2, [("Timeline", "heading")]),
-        ("B.md", "Nothing like it", 1, []),
-        ("B.md", "Time line", 1, [("Timeline", "heading")]),
-        ("B.md", "^qoute", 1, [("quote", "block")]),
+        ("B.md#Timelnie", 2, [("Timeline", "heading")]),
+        ("B.md#Nothing like it", 1, []),
+        ("B.md#Time line", 1, [("Timeline", "heading")]),
+        ("B.md#^qoute", 1, [("quote", "block")]),
     ]
 
 
