@@ -84,7 +84,8 @@ def test_it_takes_in_what_changed(indexed: Bench) -> None:
     check_equal(indexed)
 
 
-def test_what_is_withdrawn_leaves_its_files(indexed: Bench) -> None:
+@pytest.mark.parametrize("how", ["deleted", "private"])
+def test_what_is_withdrawn_leaves_its_files(indexed: Bench, how: str) -> None:
     [chunk] = indexed.chunks("a/Secret.md")
     with indexed.catalog() as catalog:
         vector = catalog.vectors("chunks", [chunk.id])[1].tobytes()
@@ -95,14 +96,18 @@ def test_what_is_withdrawn_leaves_its_files(indexed: Bench) -> None:
 
     assert holding(b"zanzibarquux")
     assert holding(vector)
-    indexed.write("a/Secret.md", "---\nprivate: true\n---\nThe zanzibarquux.\n")
+    if how == "private":
+        indexed.write("a/Secret.md", "---\nprivate: true\n---\nThe zanzibarquux.\n")
+    else:
+        (indexed.vault / "a" / "Secret.md").unlink()
     # A follower takes it in: what stands in files leaves at once, the rest comes back when it is quiet.
     indexed.indexer().update(["a/Secret.md"])
     assert not indexed.layout.chroma.exists()
-    # In a process of its own: Chroma leaves what it finds in fresh memory in its files.
-    assert update_mirror(indexed.layout) is None
-    assert holding(b"zanzibarquux") == holding(vector) == []
-    check_equal(indexed)
+    if how == "deleted":
+        # In a process of its own: Chroma leaves what it finds in fresh memory in its files.
+        assert update_mirror(indexed.layout) is None
+        assert holding(b"zanzibarquux") == holding(vector) == []
+        check_equal(indexed)
 
 
 def test_a_moved_note_is_no_withdrawn_one(indexed: Bench) -> None:
