@@ -80,7 +80,7 @@ answerable one without the notes that answer it; ``blanked``: without the passag
 note is there and does not say."""
 
 RISES = (
-    "likeness", "chunk_", "text_share", "lead_share", "heading_share", "with_title", "beside_title",
+    "likeness", "chunk_", "text_share", "heading_share", "with_title", "beside_title",
     "title_share", "name_share", "rank", "top_three", "number_there", "date_there",
     "name_there", "measure_there", "place_there", "of_its", "in_its", "term_",
     "spelt", "link_", "item_for", "code_for", "fresh", "step",

@@ -103,66 +103,31 @@ BEGINNING = " (its beginning)"  # what a header says of a text that was shortene
 
 
 def build_context(material: Material, shortened: Collection[str] = ()) -> str:
-    """Return the context, sources in the order given; the empty string for nothing.
+    """Return the context, sources in the order given, those of one note together in text order, at
+    the place of the first of them; the empty string for nothing.
 
     Sources are headed ``[1] [folder] Title > Heading``; the part for connected notes is there only
-    when there are any. Neighbouring chunks of one note stand together in text order, at the place
-    of the first of them: the header of each after the first says from which it goes on, and a
-    marker names its own lines as ever. Note text cannot imitate this frame (see
-    :mod:`notehop.app.answer.context`), nor that which a chat template puts around it.
+    when there are any. Note text cannot imitate this frame (see :mod:`notehop.app.answer.context`), nor
+    that which a chat template puts around it.
 
     :param shortened: markers and labels of what is not there whole.
     """
-    parts: list[str] = []
-    for passage in joined(material):
-        before = ""
-        for source in passage:
-            parts.append(source_part(source, before, source.marker in shortened))
-            before = source.marker
+    best: dict[str, int] = {}
+    for at, source in enumerate(material.sources):
+        best.setdefault(source.path, at)
+    ordered = sorted(material.sources, key=lambda source: (best[source.path], source.lines))
+    parts = [source_part(source, source.marker in shortened) for source in ordered]
     if material.connected:
         parts += ["---", CONNECTED_TITLE]
         parts += [connected_part(note, note.label in shortened) for note in material.connected]
     return "\n\n".join(parts)
 
 
-def joined(material: Material) -> list[list[Source]]:
-    """Return the sources as passages: neighbouring chunks of a note together, in text order."""
-    ordinals = {one.marker: material.of(one.marker).get("ordinal") for one in material.sources}
-    places = {
-        (one.path, int(at)): one
-        for one in material.sources
-        if (at := ordinals[one.marker]) is not None
-    }
-    passages: list[list[Source]] = []
-    taken: set[str] = set()
-    for source in material.sources:
-        if source.marker in taken:
-            continue
-        passage = [source]
-        if (at := ordinals[source.marker]) is not None:
-            first = last = int(at)
-            while (source.path, first - 1) in places:
-                first -= 1
-            while (source.path, last + 1) in places:
-                last += 1
-            passage = [places[source.path, at] for at in range(first, last + 1)]
-        taken.update(one.marker for one in passage)
-        passages.append(passage)
-    return passages
-
-
-def source_part(source: Source, before: str = "", shortened: bool = False) -> str:
-    """One source under its header.
-
-    :param before: marker of the source that it goes on from.
-    """
+def source_part(source: Source, shortened: bool = False) -> str:
+    """One source under its header."""
     end = BEGINNING if shortened else ""
-    if before:
-        heading = f" {one_line(source.heading)}" if source.heading else ""
-        head = f"{source.marker} (goes on from {before}){heading}{end}"
-    else:
-        title = " > ".join(part for part in (source.title, source.heading) if part)
-        head = f"{source.marker} {_folder(source.path)} {one_line(title)}{end}"
+    title = " > ".join(part for part in (source.title, source.heading) if part)
+    head = f"{source.marker} {_folder(source.path)} {one_line(title)}{end}"
     return without_control(f"{head}\n{_text(source.text)}")
 
 

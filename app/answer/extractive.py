@@ -288,7 +288,6 @@ def evidence_of(material: Material) -> list[Named]:
                 material.names(source.marker),
                 subject=subject > 0,
                 news=news,
-                likeness=(signals.get("semantic") or {}).get("score"),
                 opens=about.get("ordinal") == 0,
             )
         )
@@ -300,7 +299,6 @@ def evidence_of(material: Material) -> list[Named]:
             Named(
                 as_source(note),
                 material.names(note.label),
-                likeness=_number(evidence.get("target_similarity")),
                 linked=note.linked_from.sentence or note.title,
                 link_likeness=_number(evidence.get("sentence_similarity")) or 0.0,
                 opens=about.get("ordinal") == 0,

@@ -77,16 +77,15 @@ class Named:
     """A source with the other names of its note, under which a query may know it.
 
     ``subject``: its note is what a question for news is about. ``news``: its rank, from 1, among
-    the newest notes with news of that; 0 for none. ``likeness`` is the cosine of the whole chunk to
-    the query, where it is known. ``linked`` is the sentence whose link leads to it, for a connected
-    note, and ``link_likeness`` its cosine. ``opens`` tells that its note begins with it.
+    the newest notes with news of that; 0 for none. ``linked`` is the sentence whose
+    link leads to it, for a connected note, and ``link_likeness`` its cosine. ``opens`` tells that its
+    note begins with it.
     """
 
     source: Source
     names: Sequence[str] = ()
     subject: bool = False
     news: int = 0
-    likeness: float | None = None
     linked: str = ""
     link_likeness: float = 0.0
     opens: bool = False
@@ -264,7 +263,6 @@ def _by_words(at: int, named: Named, asked: Asked, together: _Sources) -> list[C
         "linked": float(bool(named.linked)),
         "link_likeness": named.link_likeness if named.linked else 0.0,
         "link_share": asked.share(words(named.linked)) if named.linked else 0.0,
-        "chunk_likeness": named.likeness or 0.0,
         "title_share": asked.share(title),
         "chunk_share": asked.share(held),
     }
@@ -292,7 +290,6 @@ def _by_words(at: int, named: Named, asked: Asked, together: _Sources) -> list[C
             **base,
             "opens_note": float(order == begin and named.opens),
             "text_share": in_text,
-            "lead_share": in_lead - in_text,
             "heading_share": in_heading - in_lead,
             "with_title_share": in_title - in_heading,
             "beside_share": in_beside - in_title,

@@ -31,9 +31,6 @@ ABOVE = 15
 """Words above the sentence that answers that a reader has before it, so that a paragraph is read from
 its beginning; where there are more, they come after it."""
 
-SAYS_LITTLE = 7
-"""Words above it that are not worth a quote of their own: "On the new bank, in drizzle."."""
-
 LONGEST_LIST = 14  # items or rows that are quoted of one list or table
 LISTED_AMONG = 8  # best candidates among which half of a list is that is quoted whole
 POINTERS = 3  # candidates, best first, that are followed where they lead
@@ -105,8 +102,6 @@ class _Selection:
         if self.form == "definition":
             found = _first_of(_defines, found, 1.5)
             found = _first_of(lambda one: bool(one.features.get("says_what")), found, NEAR)
-        if question.abbreviated:
-            found = _first_of(lambda one: bool(one.features.get("spelt_out")), found)
         self.found = found
 
     def quotes(self, limit: int, of_one: int, of_all: int) -> list[Quote]:
@@ -296,7 +291,7 @@ class _Selection:
         led = {read[at].lead for at in answering}
         above = sorted(at for at in orders if at < begin and read[at].text not in led)
         quotes = [self._quote(named, answering, read)]
-        if _length(read[at] for at in above) > SAYS_LITTLE:
+        if above:
             quotes.append(self._quote(named, above, read))
         return quotes
 

@@ -31,10 +31,9 @@ from notehop.indexing.llm.text import AnswerText, answer_of, count_tokens
 SYSTEM_PROMPT = """\
 You answer questions from the notes of one person's vault.
 
-You are given sources, each headed by its marker, folder and title: [1], [2] and so on. A header \
-that says "goes on from [2]" begins the next part of the same note. After a line of three dashes \
-there may be connected notes, headed by [C1], [C2] and so on. Connected notes are explicitly \
-linked from the sources by the person who wrote them. They serve as additional context: use them \
+You are given sources, each headed by its marker, folder and title: [1], [2] and so on. After a line of \
+three dashes there may be connected notes, headed by [C1], [C2] and so on. Connected notes are \
+explicitly linked from the sources by the person who wrote them. They serve as additional context: use them \
 to understand the sources, and say so when they add something, but never cite them as evidence.
 
 Rules:
