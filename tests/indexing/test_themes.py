@@ -78,6 +78,16 @@ def test_what_belongs_together_is_a_theme(bench: Bench) -> None:
     assert not [word for word in ("Secret", "secret", "Templates") if word in said]
 
 
+def test_no_theme_is_named_after_a_day(bench: Bench) -> None:
+    bench.write("2026-10-04.md", "[[Dinghy]] [[Sails]] [[Mast]] [[Oars]]")
+    for path in BOATS:
+        bench.write(path, "Painted on [[2026-10-04]].")
+    bench.write("boats/Mast.md", "For the [[Dinghy]], on [[2026-10-04]].")
+    bench.index()
+    [boats] = [one for one in themes(bench).themes if "2026-10-04.md" in one.notes]
+    assert boats.name == "Dinghy"
+
+
 def test_a_note_goes_over_to_where_its_links_lead_now(bench: Bench) -> None:
     bench.index()
     before = by_name(bench)

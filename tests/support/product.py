@@ -138,9 +138,7 @@ _HOMES: dict[str, str] = {
         "export_query_model ModelManifest MANIFEST_FILE read_manifest shared_export"
     ),
     "notehop.indexing.embed.packed": "PackedModel UnigramTokenizer",
-    "notehop.indexing.embed.ray_embedding": (
-        "Address=RayAddress EmbeddingWorker RayCluster"
-    ),
+    "notehop.indexing.embed.ray_embedding": ("Address=RayAddress EmbeddingWorker RayCluster"),
     "notehop.indexing.embed.torch_embedding": "load_bulk TorchEmbedding",
     "notehop.indexing.enrich.prompts": "cleaned",
     "notehop.indexing.enrich.enricher": "agreement Cost enrich",

@@ -108,6 +108,11 @@ def team(letter: str) -> frozenset[str]:
     return frozenset(f"{letter}{n}" for n in range(4))
 
 
+def test_a_note_shares_one_vote_out_over_its_links() -> None:
+    weights = bonds({("a", "b"): 1, ("a", "c"): 3, ("b", "a"): 1})
+    assert weights["a"] == pytest.approx({"b": 4 / 3, "c": 2 / 3})
+
+
 def test_teams_are_communities_and_who_has_no_links_is_in_none() -> None:
     found = product.louvain(bonds({**TWO, ("a0", "b0"): 1}, "lonely"))
     assert found == [team("a"), team("b")]
