@@ -67,7 +67,7 @@ _HOMES: dict[str, str] = {
     ),
     "notehop.app.evaluation.questions": "golden_sets KnownQuestion=Question read_questions",
     "notehop.app.evaluation.suggestions": "evaluate_suggestions",
-    "notehop.app.mcp": "http tools=mcp_tools",
+    "notehop.app.mcp": "http",
     "notehop.app.mcp.tools": "TOOLS",
     "notehop.app.mcp.http": "HttpTransport",
     "notehop.app.mcp.server": "make_server",

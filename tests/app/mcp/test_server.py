@@ -16,7 +16,6 @@ from mcp.server import Server
 from tests.app.api.fake_vault import FakeVault
 from tests.support import product
 from tests.support.commands import printed
-from tests.support.product import mcp_tools
 
 T = TypeVar("T")
 
@@ -134,11 +133,6 @@ def test_every_tool_is_described_and_no_other() -> None:
             f"| {'yes' if tool.models else 'no'} | {'one new note' if tool.writes else 'no'} |"
         )
         assert f"`{tool.name}`" in README
-
-
-def test_the_limits_are_those_in_force() -> None:
-    assert f"({mcp_tools.LEAST} to {mcp_tools.MOST:,};" in PAGE
-    assert f"{product.http.SESSIONS} sessions" in PAGE
 
 
 def test_the_configurations_are_json_and_start_the_command() -> None:

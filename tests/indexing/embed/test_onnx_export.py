@@ -49,18 +49,6 @@ def test_the_door_gives_the_vectors_of_torch(
     assert np.allclose(door.embed_together(QUERIES), bulk.embed(QUERIES), atol=1e-4)
 
 
-def test_what_does_not_fit_is_known(tiny: Tiny, tmp_path: Path) -> None:
-    chosen = tiny(window=16)
-    export_query_model(load_bulk(chosen), tmp_path / "door")
-    door = load_query(tmp_path / "door", chosen)
-    assert not door.is_cut("note " * 14)
-    assert door.is_cut("note " * 15)
-    seen: list[int] = []
-    door.embed(["note " * 14, "note " * 15, "plan"], seen.append)
-    assert (door.cut, seen) == (1, [1, 2, 3])
-    assert door.embed([]).shape == (0, 32)
-
-
 def test_a_pooling_that_needs_the_prompt_is_left_to_torch(tiny: Tiny, tmp_path: Path) -> None:
     chosen = tiny(include_prompt=False, prompts={"query": "query: ", "passage": "text: "})
     bulk = load_bulk(chosen)
