@@ -100,10 +100,8 @@ def test_it_is_imported_beside_packages_of_the_same_names(project: Path, install
 
 
 def test_the_command_runs_there(project: Path, installed: Path) -> None:
-    assert "Noon.md" in run(
-        project, installed, str(installed / "bin" / "notehop"), "links", "Notes"
-    )
-    assert "Noon.md" in run(project, installed, "-m", "notehop", "links", "Notes")
+    for program in ([str(installed / "bin" / "notehop")], ["-m", "notehop"]):
+        assert "2 notes, 1 link" in run(project, installed, *program, "doctor", "--vault", "Notes")
     assert "VAULT" in run(project, installed, "-m", "notehop.indexing", "--help")
 
 

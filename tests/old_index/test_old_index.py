@@ -42,7 +42,6 @@ def where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
         ["ask", "When is the tide?"],
         ["browse", "Tide"],
         ["status"],
-        ["status", "Tide"],
         ["doctor"],
         ["doctor", "index"],
         ["index"],
