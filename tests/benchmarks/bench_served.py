@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from time import perf_counter
 
@@ -25,8 +26,10 @@ from tests.support.product import (
     ChromaServer,
     IndexLayout,
     Reader,
+    ServedState,
     Silent,
     bring_up_to_date,
+    collection_name,
     load_settings,
     update_served_mirror,
 )
@@ -129,11 +132,13 @@ def test_a_served_index(tmp_path: Path, chroma: ChromaRun) -> None:
             {"memory": asks("memory", memory), "served": asks("served", served)}, list(queries)
         )
         with served.snapshot() as view:
-            _, state = served._server.state(view.catalog.stamp)
+            stamp = view.catalog.stamp
             started = perf_counter()
             for query in list(queries.values())[:5]:
                 view.chunk_vectors._compared(query, 100, view.catalog.all_vectors("chunks"))
             scanned = (perf_counter() - started) / 5
+    with closing(ChromaServer(settings, layout.root, 60.0)) as asked:
+        state = ServedState.read(asked.known_collection(collection_name(stamp)))
     for name, values in samples.items():
         say(f"the nearest 100, {name}", f"p50 {p50(values):.1f}, p95 {p95(values):.1f} ms")
     say("served / memory", f"{ratio(samples, 'served', 'memory'):.1f}")

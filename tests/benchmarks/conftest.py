@@ -18,6 +18,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="measure at 100,000 notes too: minutes, and 8 GB of disk",
     )
+    parser.addoption("--vault", help="measure over this vault, where a benchmark takes one")
     parser.addoption("--notes", help="measure at these numbers of notes alone: 1000,100000")
 
 

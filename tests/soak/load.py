@@ -22,17 +22,26 @@ from tests.soak.changing import WORDS, Notes, plain
 
 @dataclass(slots=True)
 class Tally:
+    asked: int = 0
     shown: int = 0
+    refused: int = 0
     wrong: list[str] = field(default_factory=list)
 
 
 class Clients:
     """Clients of a server, each with a connection; every reply that they get is judged."""
 
-    def __init__(self, url: str, notes: Notes, count: int) -> None:
+    def __init__(
+        self, url: str, notes: Notes, count: int, *, patient: bool = False, pause: float = 0.0
+    ) -> None:
+        """:param patient: a server that is away, or says that it cannot answer, is asked again.
+        :param pause: seconds between two questions of a client.
+        """
         self.tally = Tally()
         self._at = urlsplit(url)
         self._notes = notes
+        self._patient = patient
+        self._pause = pause
         self._stop = threading.Event()
         self._turn = threading.Lock()
         self._threads = [
@@ -72,9 +81,18 @@ class Clients:
     def _run(self, chance: random.Random) -> None:
         connection = http.client.HTTPConnection(str(self._at.hostname), self._at.port, timeout=120)
         try:
-            while not self._stop.is_set():
-                wrong = list(self._ask(connection, chance))
+            while not self._stop.wait(self._pause):
+                try:
+                    wrong = list(self._ask(connection, chance))
+                except (OSError, http.client.HTTPException):
+                    if not self._patient:
+                        raise
+                    connection.close()
+                    self.tally.refused += 1
+                    self._stop.wait(0.1)
+                    continue
                 with self._turn:
+                    self.tally.asked += 1
                     self.tally.wrong += wrong
         except Exception as exc:  # noqa: BLE001 (any failure of a client is a finding)
             with self._turn:
@@ -98,6 +116,9 @@ class Clients:
         response = connection.getresponse()
         told = json.loads(response.read())
         until = time.monotonic()
+        if self._patient and response.status == http.client.SERVICE_UNAVAILABLE:
+            self.tally.refused += 1
+            return
         if response.status != http.client.OK:
             yield f"{route}: {response.status}: {told}"
             return

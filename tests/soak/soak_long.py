@@ -11,6 +11,8 @@ import pytest
 from tests.indexing.crashes.blind import Blind
 from tests.indexing.crashes.forks import Forks
 from tests.indexing.pipeline.machine.running import Done, Kind, run_machine
+from tests.soak.fleet import Fleet
+from tests.support.postgres import PostgresServer
 
 TURNS = (Kind(), Kind(small=True), Kind(), Kind(small=True), Kind(chroma=True))
 """With Chroma it takes five times as long."""
@@ -70,3 +72,21 @@ def test_kills_at_random_times_lose_nothing(
 
 def _line(did: Counter[str]) -> str:
     return ", ".join(f"{number} {name}" for name, number in sorted(did.items()))
+
+
+ROUNDS_OF_SERVERS = 200
+
+
+@pytest.mark.services
+@pytest.mark.model
+def test_whoever_is_killed_comes_back(
+    tmp_path: Path, postgres: PostgresServer, soak_minutes: float
+) -> None:
+    end, seed = time.monotonic() + 60 * soak_minutes, int(time.time())
+    with Fleet(tmp_path, postgres, seed, patience=120) as fleet:
+        for _ in range(ROUNDS_OF_SERVERS):
+            fleet.round()
+            print(fleet.told(), flush=True)
+            if time.monotonic() > end:
+                break
+        fleet.finish()

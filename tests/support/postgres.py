@@ -2,6 +2,7 @@
 
 import os
 import pwd
+import random
 import shutil
 import signal
 import subprocess
@@ -92,6 +93,11 @@ class PostgresServer:
             f"postgresql+psycopg://notehop@/{database}?{where}&passfile={self.folder / 'passfile'}"
         )
 
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
     def start(self) -> None:
         """Start it, and wait until it answers."""
         with (self.folder / "log").open("ab") as log:
@@ -130,6 +136,16 @@ class PostgresServer:
     def restart(self, how: signal.Signals = signal.SIGINT) -> None:
         self.stop(how)
         self.start()
+
+    def kill_backend(self) -> None:
+        """Kill a process that serves a connection, if there is one: all the others hang up with it."""
+        if (process := self._process) is None:
+            return
+        with suppress(psutil.NoSuchProcess):
+            children = psutil.Process(process.pid).children()
+            backends = [one for one in children if "notehop" in " ".join(one.cmdline())]
+            if backends:
+                random.choice(backends).kill()
 
     def new_database(self, where: str = "") -> str:
         """The address of an empty database; ``where`` as :meth:`url` has it."""
