@@ -273,7 +273,7 @@ _SCAFFOLD = re.compile(
     r"|what(?: is|s| are| was| were| does| do| did)?|who(?: is|s| are| was)?|which"
     r"|can you|could you|please|tell me|explain|define|describe|definition of|meaning of|meant by"
     r"|what is meant|mean(?:s|ing)?|stands? for|is that|short for|abbreviation|acronym|it|all about"
-    r"|about$|used(?: for)?|made of"
+    r"|about$"
     r"|is|are|does|do|the purpose of|purpose of|called|term|the|a|an|or|exactly|actually|briefly"
     r"|was (?:ist|sind|bedeute[tn]|heisst|heissen)|wofur steht|steht|versteht man unter|definiere"
     r"|erklare?|mir|bedeutung von|wer ist|ein|eine|der|die|das"
@@ -394,7 +394,9 @@ def _defined(plain: str) -> str:
     if _DEFINES.search(plain) is None:
         return ""
     # "Who is paying for it", "what does it cost"
-    if re.search(r"^who (?:is|are) \w+ing\b|\b(?:costs?|weigh)$", plain):
+    if re.search(
+        r"^who (?:is|are) \w+ing (?:for|the|to|at|in|on|our|with)\b|\b(?:costs?|weigh)$", plain
+    ):
         return ""
     left = " ".join(_SCAFFOLD.sub(" ", plain).split())
     words = left.split()

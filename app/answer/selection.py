@@ -21,6 +21,7 @@ OF_ALL = 180
 UNSURE_OF_ONE, UNSURE_OF_ALL = 60, 150
 """The same where it is not sure that they answer: enough to see whether a passage does."""
 
+SAYS_LITTLE = 7  # words above what answers that are left out: they are a scrap
 SOURCES = 3  # sources that are quoted, a section of each
 NEAR = 2.0  # how much less likely than the best source another may be, as a difference of scores
 DEFINED = 0.7  # the same where a definition or a property is asked for: one is enough
@@ -131,10 +132,12 @@ class _Selection:
         left = of_all
         for at in dict.fromkeys([order[0], *led, *order]):
             one, read = best[at], self._passages(at)
-            if len(shown) == min(limit, SOURCES) or (
-                shown and at not in led and top.score - one.score > near
-            ):
+            if len(shown) == min(limit, SOURCES):
                 break
+            # Each item of a list says little by itself.
+            less = worth[order[0]] - worth[at] if self.form == "list" else top.score - one.score
+            if shown and at not in led and less > near:
+                continue
             # One that says nothing that is not quoted already, or for which there is no room.
             same = any(one.words and len(one.words & it) >= 0.8 * len(one.words) for it in shown)
             if same or (shown and _length([one.passage]) > left):
@@ -291,7 +294,7 @@ class _Selection:
         led = {read[at].lead for at in answering}
         above = sorted(at for at in orders if at < begin and read[at].text not in led)
         quotes = [self._quote(named, answering, read)]
-        if above:
+        if _length(read[at] for at in above) > SAYS_LITTLE:
             quotes.append(self._quote(named, above, read))
         return quotes
 

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import aclosing
+from dataclasses import replace
 from http import HTTPStatus
 from operator import methodcaller
 from typing import Annotated, Any
@@ -62,7 +63,8 @@ def seen(status: models.IndexStatus, *, from_here: bool) -> models.IndexStatus:
         "problem": status.problem and "the settings in force cannot use the index",
         # Nobody has read them: they may be private.
         "failed": [without(one, path="", reason=failed) for one in status.failed],
-        "watcher": without(status.watcher, pid=0, host="", command="", detail=None),
+        "watcher": status.watcher
+        and replace(status.watcher, pid=0, host="", command="", detail=None),
         "last_run": without(run, error=failed) if run and run.error else run,
         "enrichment": enriched,
     }

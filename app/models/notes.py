@@ -241,7 +241,7 @@ class ThemeNote(NotePlace):
 class ThemeView(Strict):
     """Notes that are linked with one another more than with the rest of the vault.
 
-    ``id`` stays when notes join and leave. ``words`` tell it from the rest of the vault.
+    ``id`` is of the note that it is named after. ``words`` tell it from the rest of the vault.
     ``summary`` is what its first note says, unless ``written_by`` names the language model that
     wrote it. ``count`` is the number of its notes, of those that the filters leave; ``notes`` are the
     first few.

@@ -283,7 +283,7 @@ def _joined(filters: MetadataFilters) -> Iterator[MetadataFilter]:
 
     condition = filters.condition or "and"
     if condition == "not" or (condition == "or" and len(filters.filters) > 1):
-        raise _refused(condition)
+        raise _refused(getattr(condition, "value", condition))
     for one in filters.filters:
         if isinstance(one, MetadataFilter):
             yield one

@@ -26,6 +26,8 @@ from notehop.indexing.stores.reader import Snapshot
 if TYPE_CHECKING:
     from notehop.config.ranking_settings import RerankSettings
 
+MAX_TOKENS = 512  # of a pair that are read, where the model has no smaller window
+
 
 class CrossEncoderScorer:
     """A cross-encoder behind LlamaIndex's ``SentenceTransformerRerank``, which threads may share: one
@@ -56,7 +58,11 @@ class CrossEncoderScorer:
 
                     self._model = SentenceTransformerRerank(
                         model=str(folder),
-                        cross_encoder_kwargs={"local_files_only": True, "trust_remote_code": False},
+                        cross_encoder_kwargs={
+                            "max_length": _window(folder),
+                            "local_files_only": True,
+                            "trust_remote_code": False,
+                        },
                     )
                 # The first pass is slower than the others; and it shows what the model gives.
                 self.scores("warm", ["A passage.", "Another one."])
@@ -86,6 +92,18 @@ class CrossEncoderScorer:
         if not all(math.isfinite(score) for score in scores):
             raise ModelError(f"rerank.model: {self.name} gave scores that are no numbers")
         return scores
+
+
+def _window(folder: Path) -> int:
+    """The positions of the model, 512 at most: longer pairs would fail, or take long."""
+    from transformers import AutoConfig
+
+    config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+    most = getattr(config, "max_position_embeddings", None)
+    if not isinstance(most, int) or most < 1:
+        return MAX_TOKENS
+    # RoBERTa counts positions from behind its padding token, and has two for that.
+    return min(MAX_TOKENS, most - 2 if "roberta" in config.model_type else most)
 
 
 _shared: WeakValueDictionary[str, CrossEncoderScorer] = WeakValueDictionary()

@@ -185,7 +185,13 @@ def enrich(
         if not layout.marker.is_file():
             # The index was deleted: a file of ours would keep another from being made there.
             raise IndexMissing("there is no index")
-        with lock, EnrichmentStore.open(layout.enrichment) as store:
+        try:
+            lock.acquire()
+        except Timeout:
+            raise
+        except (OSError, NotImplementedError) as exc:
+            raise lock_failure(layout.root, exc) from exc
+        with EnrichmentStore.open(layout.enrichment) as store:
             if wanted and indexer.settings.llm.provider != "none":
                 _Enricher(indexer, store, done, agree, load).run()
             else:
@@ -196,11 +202,10 @@ def enrich(
             store.checkpoint()
     except Timeout:
         done.stopped = "another process has texts written now"
-    except NotehopError as exc:
+    except (NotehopError, OSError) as exc:
         done.stopped = str(exc)
-    except (OSError, NotImplementedError) as exc:
-        done.stopped = str(lock_failure(layout.root, exc))
     finally:
+        lock.release()
         indexer.progress.close()
     return done if wanted else None
 
@@ -276,7 +281,12 @@ class _Enricher:
                 done.calls += 1
                 try:
                     with sending([item.path], purpose=kind) as sent:
-                        reply = llm.chat(_messages(item.request)).message.content or ""
+                        try:
+                            reply = llm.chat(_messages(item.request)).message.content or ""
+                        except (NotehopError, OSError):
+                            raise
+                        except Exception as exc:
+                            raise ProviderError(f"the model {model} failed: {exc}") from exc
                     for notice in sent.notices:
                         done.warn(notice)
                     text = cleaned(reply, KEPT_CHARS)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
 
 from notehop.config.errors import (
     IndexDamaged,
@@ -21,6 +23,9 @@ from notehop.indexing.report import Update
 from notehop.indexing.watch.backoff import LAST_WAIT, TIMING, Backoff, Timing
 from notehop.indexing.watch.events import EVERYTHING, OWN_SETTINGS, VaultEvents
 from notehop.indexing.watch.state import Phase, WatcherLock
+
+HALF_WRITTEN = 1.0
+"""Seconds that an empty file is given to be filled: some programs empty a file, then write it."""
 
 
 class Follower:
@@ -157,7 +162,12 @@ class Follower:
 
     def _take_in(self) -> None:
         """Bring the index up to what is due; what cannot be done stays due."""
-        paths, self._due = self._due, set()
+        half = half_written(self._indexer.vault, self._due)
+        paths, self._due = self._due - half, half
+        if half:
+            self._backoff.failed(HALF_WRITTEN / 2, HALF_WRITTEN / 2)
+            if not paths:
+                return
         everything = EVERYTHING in paths
         began = time.monotonic()
         try:
@@ -186,7 +196,8 @@ class Follower:
             self._pause = max(self._timing.soon, self._timing.share * took)
             # A Chroma server may have lost what it had: look now and then.
             self._untidy |= self._indexer.settings.vectors.engine == "chroma"
-        self._backoff.reset()
+        if not half:
+            self._backoff.reset()
         self._settings_may_help = False
         self._all_well(checked=everything)
 
@@ -243,6 +254,17 @@ class Follower:
         if detail != self._trouble:
             self._trouble = detail
             self._notify(detail or "following the vault again")
+
+
+def half_written(vault: Path, paths: Iterable[str]) -> set[str]:
+    """The paths of files that were emptied just now."""
+    found = set()
+    for path in paths:
+        with suppress(OSError):
+            status = (vault / path).stat()
+            if path and status.st_size == 0 and 0 <= time.time() - status.st_mtime < HALF_WRITTEN:
+                found.add(path)
+    return found
 
 
 def _message(exc: NotehopError | OSError) -> str:

@@ -76,6 +76,12 @@ def _small_changes() -> LoadEmbedder:
     return load
 
 
+def _tell(lock: WatcherLock, line: str) -> None:
+    # Warnings and errors name notes and places, which a status must not tell everyone.
+    if not line.startswith(("warning:", "error:")):
+        lock.write_state("indexing", line)
+
+
 def follow(what: Following, stop: threading.Event, *, stand_by: bool = False) -> None:
     """Keep an index up to its vault until ``stop`` is set.
 
@@ -93,7 +99,7 @@ def follow(what: Following, stop: threading.Event, *, stand_by: bool = False) ->
         lock = WatcherLock(what.layout, what.command)
         try:
             lock.acquire()
-            told = partial(lock.write_state, "indexing")
+            told = partial(_tell, lock)
             Follower(
                 first,
                 lock,

@@ -24,6 +24,10 @@ from notehop.indexing.vault.sentences import sentence_spans
 LISTED = 20  # mentions that are listed; the rest is counted
 READ = 40  # notes that are read to list them: what the index takes for a mention may be a link
 
+COUNTED = 3_000
+"""Passages whose text is looked at for the count; each further one that holds the words counts as
+one mention. A name that so many say is hardly a name."""
+
 LONGEST_NAME = 6  # words of a name that is looked for in the text of a note
 LONGEST_UNSPACED = 8  # signs of one in a text without blanks between words
 
@@ -81,7 +85,10 @@ def mentions_of(
             found += said[: LISTED - len(found)]
             found += mentions(file.note, own[: LISTED - len(found)], tokenizer.language)
     linked = {link.chunk_id for link in view.links_to([note.path])}
-    return found, count + sum(len({*ids} - linked) for ids in by_note.values())
+    rest = [one for path in sorted(by_note) for one in by_note[path] if one not in linked]
+    chunks = view.chunks(rest[:COUNTED]).values()
+    count += sum(pattern.search(chunk.text) is not None for chunk in chunks)
+    return found, count + len(rest[COUNTED:])
 
 
 def names_in(view: Snapshot, note: Note, language: str) -> dict[str, Mention]:

@@ -130,6 +130,16 @@ def test_edits_moves_and_deletions_are_taken_in(followed: Followed) -> None:
     assert moved[0].embedded == 0
 
 
+def test_an_emptied_file_is_given_time_to_be_written(followed: Followed) -> None:
+    bench = followed.bench
+    generation = bench.catalog().generation
+    (bench.vault / "tides.md").write_text("")
+    time.sleep(0.3)
+    bench.write("tides.md", "# Tides\nWritten in two steps.")
+    followed.until(lambda: followed.texts("tides.md") == ["# Tides\nWritten in two steps."])
+    assert bench.catalog().generation == generation + 1
+
+
 def test_a_vault_that_goes_and_comes_back_loses_nothing(followed: Followed) -> None:
     bench = followed.bench
     away = bench.vault.with_name("away")
