@@ -216,6 +216,8 @@ def merged_settings(base: Settings, layers: list[Layer]) -> Settings:
     origins: dict[str, str] = {}
     for origin, layer in layers:
         for key, value in _flat(layer):
+            if origin == ARGUMENT and _is_former(key):
+                raise SettingsError(f"{origin}: {key} is no setting any more; leave it out")
             if _is_former(key) or (origin != ARGUMENT and _is_declared(key, "constant")):
                 warn_once(f"{origin}: {key} has no effect any more; remove it")
             elif value is not None:
