@@ -48,6 +48,13 @@ FORMER = {
 }
 """Keys of releases before. Like those of constants they have no effect, and a warning says so."""
 
+FORMER_VALUES = {
+    ("enrich.summaries", "extract"): "off",
+    ("vault.comment_links", "true"): "all",
+    ("vault.comment_links", "false"): "none",
+}
+"""Values of releases before, of a key that there still is, and what is read in their place."""
+
 ARGUMENT = "argument"
 
 Layer = tuple[str, Mapping[str, Any]]  # where values were set, and the values, by dotted key
@@ -82,7 +89,8 @@ def load_settings(
         for key, value in values.items():
             # One that there is not is told of later, with the nearest that there is.
             brought = key in MODELS and is_folder(str(value))
-            if key in _fields() and (brought or not vault_may_set(key)):
+            ignored = _is_former(key) or _is_declared(key, "constant")  # a warning follows
+            if key in _fields() and not ignored and (brought or not vault_may_set(key)):
                 raise SettingsError(
                     f"{shared}: {key} = {_shown(key, value)} cannot be set by a vault; "
                     f"set it in {user_config_file()} or by an environment variable"
@@ -136,7 +144,7 @@ def _environment() -> list[Layer]:
             continue
         key = name.lower().removeprefix(ENV_PREFIX).replace("__", ".")
         origin = f"environment variable {name}"
-        if "." in key and (key in _fields() or key in FORMER):
+        if "." in key and (key in _fields() or _is_former(key)):
             field = _fields().get(key)
             given: Any = value  # text, which its setting reads
             if field is not None and (get_origin(field.annotation) is tuple or _names_below(key)):
@@ -158,6 +166,13 @@ def _environment() -> list[Layer]:
             f"{', '.join(Settings.model_fields)}"
         )
     return layers
+
+
+def _is_former(key: str) -> bool:
+    """Whether a key is of a release before, or its whole section is."""
+    section = key.partition(".")[0]
+    gone = section not in Settings.model_fields
+    return key in FORMER or (gone and any(one.startswith(f"{section}.") for one in FORMER))
 
 
 def _variable_of(key: str) -> str:
@@ -201,10 +216,15 @@ def merged_settings(base: Settings, layers: list[Layer]) -> Settings:
     origins: dict[str, str] = {}
     for origin, layer in layers:
         for key, value in _flat(layer):
-            if key in FORMER or (origin != ARGUMENT and _is_declared(key, "constant")):
+            if origin == ARGUMENT and _is_former(key):
+                raise SettingsError(f"{origin}: {key} is no setting any more; leave it out")
+            if _is_former(key) or (origin != ARGUMENT and _is_declared(key, "constant")):
                 warn_once(f"{origin}: {key} has no effect any more; remove it")
             elif value is not None:
-                merged[key], origins[key] = value, origin
+                now = FORMER_VALUES.get((key, str(value).lower()))
+                if now is not None:
+                    warn_once(f"{origin}: {key} = {value!r} is not known any more; write {now!r}")
+                merged[key], origins[key] = (value if now is None else now), origin
     try:
         return Settings(**_nested(merged))
     except ValidationError as exc:

@@ -20,7 +20,7 @@ from notehop.app.api.routes import Prove, routes
 from notehop.app.api.workers import Workers
 from notehop.app.services.vaults import LOOK, Vaults
 from notehop.config import load_settings
-from notehop.config.errors import BeingIndexed, NotehopError
+from notehop.config.errors import BeingIndexed, IndexMissing, NotehopError
 from notehop.config.settings import ServerSettings
 
 if TYPE_CHECKING:
@@ -95,17 +95,20 @@ def create_app(
 def warm(vaults: Vaults) -> None:
     """Load all that queries need, of a first index once it is made; what cannot be is logged."""
     waiting = dict(vaults)
+    logged: set[tuple[str, str]] = set()
     while waiting:
         before = len(waiting)
         for name, vault in [*waiting.items()]:
             try:
                 vault.open().warm()
-            except BeingIndexed:
-                if not vault.closed:
-                    continue
             except NotehopError as exc:
                 # The server stays up: every query says the same, and the reason may pass.
-                _log.error("%s%s", f"{name}: " if len(vaults) > 1 else "", exc)
+                if not isinstance(exc, BeingIndexed) and (name, str(exc)) not in logged:
+                    logged.add((name, str(exc)))
+                    _log.error("%s%s", f"{name}: " if len(vaults) > 1 else "", exc)
+                # The follower may wait for its turn, or fail and go on later.
+                if isinstance(exc, IndexMissing) and not vault.closed:
+                    continue
             del waiting[name]
         if len(waiting) < before:
             # What is loaded by now stays: a look through it, once in a hundred queries, took 0.15 s.

@@ -61,7 +61,10 @@ def evaluate(
         # Before the minutes that it takes to have something to write.
         with _writing(out):
             out.parent.mkdir(parents=True, exist_ok=True)
+            new = not out.exists()
             out.open("a").close()
+            if new:
+                out.unlink()
     from notehop.app.cli import show_evaluation as shown
     from notehop.app.cli.output import print_json
     from notehop.app.evaluation import run

@@ -114,6 +114,8 @@ def links(
     from notehop.app.cli.show_lists import as_values, show_links
     from notehop.app.services.links import list_links
 
+    if note is not None and Path(note).is_absolute() and Path(note).is_dir():
+        raise UsageError(f"{note} is a folder: a vault is named by --vault")
     found, problems = list_links(place, note)
     if options.json:
         print_json([as_values(link) for link in found])

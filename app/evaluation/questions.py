@@ -119,9 +119,11 @@ def check_gold(questions: Iterable[KnownQuestion], paths: frozenset[str], origin
     )
     if lacking:
         more = f" and {len(lacking) - 3:,} more" if len(lacking) > 3 else ""
+        remedy = "correct the paths, or index the vault anew"
+        if any("#" in path for path in lacking):
+            remedy = "gold names notes: leave out # and what follows it"
         raise UsageError(
-            f"{origin}: gold that the index lacks: {', '.join(lacking[:3])}{more}; "
-            "correct the paths, or index the vault anew"
+            f"{origin}: gold that the index lacks: {', '.join(lacking[:3])}{more}; {remedy}"
         )
 
 

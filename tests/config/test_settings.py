@@ -118,6 +118,13 @@ def test_a_key_of_the_release_before_is_told(
     # An evaluation compares values of it.
     assert load_settings(overrides={"lexical.k1": 3}).lexical.k1 == 3
     assert "argument" not in caplog.text
+    # A vault's own file may hold it, too.
+    (home / "notehop.toml").rename(home / "vault.toml")
+    (home / "vault").mkdir()
+    (home / "vault.toml").rename(home / "vault" / "notehop.toml")
+    if said.endswith("more"):
+        load_settings(vault=home / "vault")
+        assert "has no effect any more" in caplog.text
 
 
 def llm(provider: str) -> LlmSettings:

@@ -10,7 +10,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from tests.app.api.fake_vault import FakeVault
-from tests.support.product import ModelError, create_app, load_settings
+from tests.support.product import IndexMissing, ModelError, create_app, load_settings
 from tests.support.tables import rows
 
 HOME = "http://127.0.0.1:8765"
@@ -88,6 +88,24 @@ def test_a_vault_that_cannot_be_warmed_up_is_served_and_not_ready(
         vault.warmed.wait(10)
         assert client.get("/health").json()["ready"] is False
     assert "the model is gone" in caplog.text
+
+
+def test_a_first_index_that_fails_at_first_is_waited_for(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("notehop.app.api.app.LOOK", 0.01)
+    missing = [IndexMissing("it failed here")] * 2
+
+    class Late(FakeVault):
+        def warm(self) -> None:
+            if missing:
+                raise missing.pop()
+            super().warm()
+
+    vault = Late()
+    with client_of(vault):
+        assert vault.warmed.wait(10)
+    assert caplog.text.count("it failed here") == 1
 
 
 def test_the_vault_is_closed_at_the_end(vault: FakeVault) -> None:

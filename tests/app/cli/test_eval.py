@@ -14,6 +14,8 @@ def test_refusals(tmp_path: Path, vault: Path) -> None:
     assert "--ablate and --compare are two evaluations" in told(both, 2)
     assert "bring their own vaults" in told(call("eval", tmp_path, "--vault", vault), 2)
     assert "cannot be written" in told(call("eval", tmp_path, "--out", tmp_path), 2)
+    told(call("eval", "--each", "--out", tmp_path / "refused.json"), 2)
+    assert not (tmp_path / "refused.json").exists()
     assert "holds no golden sets" in told(call("eval", tmp_path), 2)
     assert "name what to measure" in told(call("eval"), 2)
     unread = call("eval", tmp_path / "none.jsonl", "--vault", vault)
