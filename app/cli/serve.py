@@ -94,7 +94,9 @@ def serve(
         vaults = Vaults(lazy)
         held.callback(vaults.close)
         new = watch and len(vaults) == 1 and not has_index(first_place)
-        if len(vaults) == 1 and not new:
+        if new:
+            first_place.layout.create(first_place.vault)
+        elif len(vaults) == 1:
             vaults.first.open()
         for one in announced.values():
             held.enter_context(one)

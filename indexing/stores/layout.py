@@ -291,15 +291,17 @@ class IndexLayout:
         :raises IndexUnwritable: if it cannot be made.
         """
         try:
-            self.make_folder()
             if self.marker.is_file():
+                self.make_folder()
                 return
             ours = {self.lock, self.lock_holder, self.watch_lock, self.watch_state, self.server}
-            if any(path not in ours for path in self.root.iterdir()):
+            if self.root.exists() and any(path not in ours for path in self.root.iterdir()):
+                # Before their rights are changed: they are somebody's.
                 raise UsageError(
                     f"{self.root}: holds files that are not of an index; "
                     "name an empty or a new folder with --index-dir"
                 )
+            self.make_folder()
             faults.point("index-folder-made")
             write_private(
                 self.marker,
