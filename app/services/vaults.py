@@ -186,7 +186,11 @@ class Vaults(dict[str, LazyVault]):
         threading.Thread(target=self._follow, name="notehop-keeper", daemon=True).start()
 
     def _follow(self) -> None:
-        new = [vault for vault in self.values() if not vault.look()]
+        with ThreadPoolExecutor(len(self)) as threads:  # a catalog that is slow holds none up
+            there = dict(
+                zip(self.values(), threads.map(LazyVault.look, self.values()), strict=True)
+            )
+        new = [vault for vault, indexed in there.items() if not indexed]
         for vault in (*(one for one in self.values() if one not in new), *new):
             vault.follow()
             # To make two indexes at once would take twice the memory.
