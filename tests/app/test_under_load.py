@@ -2,6 +2,7 @@
 
 import time
 from pathlib import Path
+from urllib.error import HTTPError
 
 import pytest
 
@@ -12,7 +13,10 @@ from tests.support.real_index import lend_query_model
 
 
 def is_up_to_date(url: str) -> bool:
-    status = get(url, "/status")
+    try:
+        status = get(url, "/status")
+    except HTTPError:
+        return False  # its first index is being made
     pending, watcher = status["pending"], status["watcher"]
     waits = pending is None or any(pending.values())
     return bool(not waits and watcher and watcher["state"] == "following")

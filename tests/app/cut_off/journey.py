@@ -113,7 +113,7 @@ def main(vault: Path, index: Path) -> None:
     run("search", "launch of Atlas", "--json", *where)
     run("ask", ASKED, "--json", *where)
     run("browse", "Atlas", "--json", *where)
-    run("links", str(vault), "--json")
+    run("links", "--json", *where)
     run("capture", "Ask Priya about the tiles.", "--json", *where)
     run("status", "--json", *where)
     run("doctor", "--json", *where)
