@@ -168,7 +168,7 @@ class Follower:
             self._backoff.failed(HALF_WRITTEN / 2, HALF_WRITTEN / 2)
             if not paths:
                 return
-        everything = EVERYTHING in paths
+        everything, wrote = EVERYTHING in paths, True
         began = time.monotonic()
         try:
             self._lock.write_state("indexing")
@@ -179,7 +179,8 @@ class Follower:
                 self._untidy = True
                 self._notify("many changes were indexed by a process of their own")
             else:
-                if update.wrote:
+                wrote = update.wrote
+                if wrote:
                     self._untidy = True
                     self._tidy_backoff.failed(self._timing.quiet, self._timing.quiet)
                     self._notify(update)
@@ -191,9 +192,10 @@ class Follower:
         self._clocks = time.monotonic(), time.time()
         if everything:
             self._scanned, self._lost = time.monotonic(), self._events is None
-            # So that scans cost a small share of the machine.
-            took = self._scanned - began
-            self._pause = max(self._timing.soon, self._timing.share * took)
+            if not wrote:
+                # So that scans cost a small share of the machine; embedding is no part of one.
+                took = self._scanned - began
+                self._pause = max(self._timing.soon, self._timing.share * took)
             # A Chroma server may have lost what it had: look now and then.
             self._untidy |= self._indexer.settings.vectors.engine == "chroma"
         if not half:

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ class Followed:
         self.bulky = False
         self.failures = 0
         self.ended: Exception | None = None
+        self.timing = TIMING
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run)
         self.watching = product.WatcherLock(bench.layout, "a test")
@@ -61,7 +63,7 @@ class Followed:
 
     def _run(self) -> None:
         self.follower = product.Follower(
-            self._indexer(), self.watching, self._bulk, self.told.append, self._indexer, TIMING
+            self._indexer(), self.watching, self._bulk, self.told.append, self._indexer, self.timing
         )
         try:
             self.follower.run(self._stop)
@@ -109,6 +111,25 @@ def followed(bench: Bench) -> Iterator[Followed]:
     found.start()
     yield found
     found.stop()
+
+
+def test_a_first_index_is_no_measure_of_what_a_scan_takes(bench: Bench) -> None:
+    """What was lost is looked for soon after it, however long it took."""
+    bench.write("tides.md", "# Tides")
+    followed = Followed(bench)
+    followed.timing, followed.bulky = replace(TIMING, share=1_000.0), True
+    followed.start()
+    try:
+        # The watch begins anew with the folder, and what came in between is lost.
+        bench.write("Papers/1.md", "A paper.")
+        followed.until(lambda: "Papers/1.md" in followed.paths())
+        since = product.read_watch_state(bench.layout)
+        assert since is not None
+        followed.until(
+            lambda: (s := product.read_watch_state(bench.layout)) and s.checked > since.checked
+        )
+    finally:
+        followed.stop()
 
 
 def test_edits_moves_and_deletions_are_taken_in(followed: Followed) -> None:
