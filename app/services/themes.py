@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice
+from itertools import chain, islice, zip_longest
 
 from llama_index.core.schema import NodeWithScore
 
@@ -127,7 +127,9 @@ class VaultThemes:
         trace.text = written.text.strip() or ALL
         trace.count("index", generation=now.generation, chunks=now.chunk_count)
         trace.count(THEMES, themes=len(chosen), all=len(themes.themes))
-        nodes = [node for one in chosen[:MOST] for node in _nodes(now, *one, about, SOURCES, left)]
+        # The first of each theme, then the second: where room is short, all themes have some.
+        each = (_nodes(now, *one, about, SOURCES, left) for one in chosen[:MOST])
+        nodes = [node for row in zip_longest(*each) for node in row if node is not None]
         for warning in now.reply_warnings():
             trace.warn(warning)
         return nodes

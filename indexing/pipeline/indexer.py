@@ -157,8 +157,10 @@ class Indexer:
                     self.layout.remove_left_over()
                     # Earlier versions kept themes in a file, with words of notes.
                     for left in (self.layout.themes, self.layout.themes.with_suffix(".new")):
-                        with suppress(OSError):
+                        try:
                             left.unlink(missing_ok=True)
+                        except OSError as exc:
+                            raise unwritable(self.layout.root, exc) from exc
                     yield fingerprint
                 except BaseException:
                     self._state = None

@@ -106,6 +106,9 @@ def test_a_question_for_the_whole_vault(opened: VaultHandle) -> None:
     listed = opened.themes()
     for theme in listed.themes:
         assert f"### {theme.name} ({theme.count} notes" in answer.answer
+    # The first of each theme, then the second: a small window has some of all.
+    firsts = [theme.notes[0].path for theme in listed.themes]
+    assert [source.path for source in answer.sources[: len(firsts)]] == firsts
     for citation in answer.citations:
         text = (opened.place.vault / citation.path).read_text(encoding="utf-8")
         assert citation.quote
