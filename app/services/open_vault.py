@@ -22,10 +22,6 @@ if TYPE_CHECKING:
 APP_FOLDER = ".obsidian"  # what makes a folder a vault of the application
 
 
-class NoVault(UsageError):
-    """No vault is named anywhere."""
-
-
 @dataclass(frozen=True, slots=True)
 class Place:
     """A vault that exists, the settings in force for it, and where its index is or will be.
@@ -68,7 +64,7 @@ def locate(
     :param overrides: settings by dotted key; None values are left out.
     :param settings: taken as they are, in place of all files and variables.
     :param read_only: to write neither to the vault nor to the index.
-    :raises NoVault: if no vault is named anywhere.
+    :raises UsageError: if no vault is named anywhere.
     :raises VaultError: if it is not there, is no folder, or cannot be entered.
     :raises SettingsError: naming the wrong setting.
     """
@@ -76,7 +72,7 @@ def locate(
     told = vault if vault is not None else general.vault.path
     named = Path.cwd() if told is None else told
     if told is None and not (named / APP_FOLDER).is_dir():
-        raise NoVault(
+        raise UsageError(
             f"no vault: {named} holds no {APP_FOLDER} folder; name your vault with --vault PATH "
             "(or the setting vault.path)"
         )

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.product import NotehopError, NoVault, error_of, errors, exit_code, problem
+from tests.support.product import NotehopError, error_of, errors, exit_code, problem
 
 
 def tree(root: type[NotehopError] = NotehopError) -> Iterator[type[NotehopError]]:
@@ -21,7 +21,6 @@ KINDS = sorted(set(tree()), key=lambda kind: kind.__name__)
     [
         (errors.QueryError, 2, 422, "urn:notehop:problem:query"),
         (errors.UsageError, 2, 400, "urn:notehop:problem:usage"),
-        (NoVault, 2, 400, "urn:notehop:problem:usage"),
         (errors.SettingsError, 2, 500, "urn:notehop:problem:settings"),
         (errors.VaultError, 2, 503, "urn:notehop:problem:vault"),
         (errors.IndexMissing, 1, 503, "urn:notehop:problem:index-missing"),

@@ -52,7 +52,7 @@ _HOMES: dict[str, str] = {
     "notehop.app.evaluation.variants": "EvaluationPlan=Plan",
     "notehop.app.services.vault": "VaultHandle",
     "notehop.app.services.doctor": "Kind",
-    "notehop.app.services.open_vault": "open_place locate NoVault Place",
+    "notehop.app.services.open_vault": "open_place locate Place",
     "notehop.app.services.vaults": "locate_all Vaults",
     "notehop.app.services.notes.related": "link_to",
     "notehop.app.services.running_server": (
