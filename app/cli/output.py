@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from pydantic import BaseModel
 from rich.console import Console
@@ -91,13 +91,16 @@ def headline(text: str, note: str = "") -> None:
 def show_table(
     head: Sequence[str], rows: Iterable[Sequence[str]], *, read: Collection[int], width: int
 ) -> None:
-    """Print a table of ``width`` characters at most; the columns ``read`` stand on the left."""
+    """Print a table of ``width`` characters at most; the columns ``read`` stand on the left, and break
+    where they are too long: no number is lost."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
     table = Table(box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
     for at, name in enumerate(head):
-        table.add_column(name, justify="left" if at in read else "right", no_wrap=True)
+        told = at in read
+        justify: Literal["left", "right"] = "left" if told else "right"
+        table.add_column(name, justify=justify, no_wrap=not told, overflow="fold")
     for row in rows:
         table.add_row(*row)
     Console(width=width, **_PLAIN).print(table)

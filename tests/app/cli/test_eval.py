@@ -27,7 +27,7 @@ def test_a_vault_of_ones_own(indexed: tuple[Path, Path], tmp_path: Path) -> None
     out, questions = tmp_path / "new" / "found.json", tmp_path / "mine.jsonl"
     asked = {"id": 1, "question": "launch of Atlas", "gold": ["Atlas.md", "Plan.md"]}
     questions.write_text(json.dumps(asked) + "\n")
-    alone = str(tmp_path / "alone.toml")
+    alone = str(tmp_path / f"{'alone' * 20}.toml")
     Path(alone).write_text("[connected]\ncontext_chunks = 1\nmax = 0\n[retrieval]\ntop_k = 1\n")
     how = (questions, *options(*indexed), "--compare", alone, "current", "--out", out)
     document = json.loads(printed("eval", *how, "--json"))
