@@ -395,7 +395,7 @@ class Reader:
         path_by_id = {one: path for path, ids in ids_by_path.items() for one in ids}
         wanted, vectors = path_by_id.keys(), None
         if self._server is None:
-            vectors = read_vectors(self.layout, view, wanted)
+            vectors = read_vectors(view, wanted)
         lexical = read_lexical(self.layout, view, wanted, self._ranking, self._limits)
         return Generation(
             view.generation, view.stamp, ids_by_path, path_by_id, vectors, lexical, QueryCache()

@@ -192,7 +192,7 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.run_record": "LATELY read_run_record RunRecord write_run_record",
     "notehop.indexing.stores.database": "among",
     "notehop.indexing.stores.schema": "METADATA",
-    "notehop.indexing.stores.vector_index": "VectorIndex write_vectors",
+    "notehop.indexing.stores.vector_index": "VectorIndex",
     "notehop.indexing.templates": "line_keys read_templates Templates",
     "notehop.indexing.themes": "make_themes Theme Themes",
     "notehop.indexing.tokens": "FIELDS LANGUAGES",
