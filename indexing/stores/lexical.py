@@ -78,6 +78,7 @@ class LexicalIndex:
         self._ranking = ranking
         self._limits = limits
         self._writing = threading.Lock()
+        self._turn = threading.Lock()
         self._segments: tuple[Segment, ...] = ()
         self._words: dict[str, None] = {}
         self._of_words: dict[type, tuple[int, Vocabulary | NearWords]] = {}
@@ -278,17 +279,19 @@ class LexicalIndex:
 
     def _replace(self, segments: Sequence[Segment]) -> None:
         known = {id(segment.terms) for segment in self._segments}
-        new = [one.terms for one in segments if id(one.terms) not in known]
-        if any(term not in self._words for terms in new for term in terms):
-            self._words = self._words | {term: None for terms in new for term in terms}
+        new = (one.terms for one in segments if id(one.terms) not in known)
+        with self._turn:
+            # In place: a copy of all words would be the dearest of a small change.
+            for terms in new:
+                self._words.update(dict.fromkeys(terms))
         self._segments = tuple(segments)
 
     def _made_of_words(self, kind: type[Words]) -> Words:
         """What looks words up among those that there are, or were."""
-        words = self._words
-        made = self._of_words.get(kind)
-        if made is None or made[0] != len(words):
-            made = self._of_words[kind] = len(words), kind(tuple(words))
+        with self._turn:
+            made = self._of_words.get(kind)
+            if made is None or made[0] != len(self._words):
+                made = self._of_words[kind] = len(self._words), kind(tuple(self._words))
         assert isinstance(made[1], kind)
         return made[1]
 

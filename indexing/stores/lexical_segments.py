@@ -9,7 +9,7 @@ import zlib
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -50,18 +50,10 @@ class Segment:
     lengths: Ints
     alive: npt.NDArray[np.bool_]
     places: Mapping[ChunkId, int]
-    living: int = field(init=False)
-    longest: int = field(init=False)
-    tokens: Ints = field(init=False)
-    filled: Ints = field(init=False)
-
-    def __post_init__(self) -> None:
-        living = int(self.alive.sum())
-        lengths = self.lengths if living == len(self.ids) else self.lengths[:, self.alive]
-        object.__setattr__(self, "living", living)
-        object.__setattr__(self, "longest", int(self.lengths.max(initial=0)))
-        object.__setattr__(self, "tokens", lengths.sum(axis=1, dtype=np.int64))
-        object.__setattr__(self, "filled", np.count_nonzero(lengths, axis=1))
+    living: int
+    longest: int
+    tokens: Ints
+    filled: Ints
 
     @classmethod
     def of(
@@ -84,7 +76,7 @@ class Segment:
             fields=places.astype(np.uint8),
             counts=np.minimum(counts, MAX_COUNT).astype(np.uint16),
             lengths=lengths,
-            **_places(ids),
+            **_whole(ids, lengths),
         )
 
     @classmethod
@@ -120,7 +112,14 @@ class Segment:
             return self
         alive = self.alive.copy()
         alive[docs] = False
-        return replace(self, alive=alive)
+        lengths = self.lengths[:, docs]
+        return replace(
+            self,
+            alive=alive,
+            living=self.living - len(docs),
+            tokens=self.tokens - lengths.sum(axis=1),
+            filled=self.filled - np.count_nonzero(lengths, axis=1),
+        )
 
     def docs_of(self, ids: Iterable[ChunkId]) -> npt.NDArray[np.int64]:
         """The living documents of some ids, ascending."""
@@ -231,7 +230,7 @@ def read_segments(path: Path) -> tuple[list[Segment], int, str]:
             ids = [*map(sys.intern, text["ids"])]
             terms = {term: at for at, term in enumerate(text["terms"])}
             arrays: dict[str, Any] = {name: file[f"{name} {number}"] for name in _ARRAYS}
-            segments.append(Segment(ids, terms, **arrays, **_places(ids)))
+            segments.append(Segment(ids, terms, **arrays, **_whole(ids, arrays["lengths"])))
         return segments, about["generation"], about["stamp"]
 
 
@@ -243,7 +242,13 @@ def _of_array(array: Ints) -> Any:
     return json.loads(array.tobytes())
 
 
-def _places(ids: Collection[ChunkId]) -> dict[str, Any]:
-    """What follows from the ids of documents none of which was removed."""
-    places = {id_: doc for doc, id_ in enumerate(ids)}
-    return {"alive": np.ones(len(ids), dtype=np.bool_), "places": places}
+def _whole(ids: Collection[ChunkId], lengths: Ints) -> dict[str, Any]:
+    """What follows from documents none of which was removed."""
+    return {
+        "alive": np.ones(len(ids), dtype=np.bool_),
+        "places": {id_: doc for doc, id_ in enumerate(ids)},
+        "living": len(ids),
+        "longest": int(lengths.max(initial=0)),
+        "tokens": lengths.sum(axis=1, dtype=np.int64),
+        "filled": np.count_nonzero(lengths, axis=1),
+    }

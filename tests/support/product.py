@@ -166,7 +166,7 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.pipeline.indexer": "Indexer",
     "notehop.indexing.pipeline.language": "advice",
     "notehop.indexing.report": "EnrichReport Progress=Silent Report Update",
-    "notehop.indexing.stores.caches": "bring_up_to_date",
+    "notehop.indexing.stores.caches": "Layered bring_up_to_date",
     "notehop.indexing.stores.catalog_rows": "pack_tokens unpack_tokens",
     "notehop.indexing.stores.catalog": (
         "Catalog CatalogState read_catalog_state stamp_of write_catalog_state"

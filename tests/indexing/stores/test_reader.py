@@ -11,6 +11,7 @@ from tests.support.product import (
     Batch,
     Catalog,
     IndexMismatch,
+    Layered,
     Reader,
     VectorIndex,
 )
@@ -104,6 +105,23 @@ def test_any_index_ranks_as_a_list_of_all_its_scores_does(
     assert found == asked
     assert np.array_equal(rows, rows_of([vectors[left[one]] for one in asked]))
     assert before.top(QUERY, 99) == ranked_before, "what it was made from stays as it is"
+
+
+@given(
+    base=st.dictionaries(st.integers(0, 60), st.text("ab")),
+    steps=st.lists(st.dictionaries(st.integers(0, 60), st.none() | st.text("ab")), max_size=6),
+)
+def test_a_mapping_changed_step_by_step_is_a_dict_changed_so(
+    base: dict[int, str], steps: list[dict[int, str | None]]
+) -> None:
+    expected, found = dict(base), Layered(base)
+    for step in steps:
+        before = dict(found)
+        former, found = found, found.changed(step)
+        expected = {k: v for k, v in (expected | step).items() if v is not None}
+        assert (dict(found), len(found), 61 in found) == (expected, len(expected), False)
+        assert [found.get(key) for key in range(61)] == [expected.get(key) for key in range(61)]
+        assert dict(former) == before
 
 
 def test_more_rows_than_there_is_room_for_and_few_that_are_left() -> None:
