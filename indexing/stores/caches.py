@@ -40,6 +40,8 @@ def read_vectors(view: CatalogSnapshot, wanted: Collection[ChunkId]) -> VectorIn
     if the catalog lacks one."""
     vectors = VectorIndex.empty(dimensions_of(view.fingerprint), len(wanted))
     for ids, matrix in view.all_vectors("chunks"):
+        if matrix.shape[1] != vectors.dimensions:
+            raise damaged(view.label, f"its vectors have {matrix.shape[1]} numbers")
         # One string for an id, wherever it stands: 300,000 of them take 24 MB.
         known = [*map(sys.intern, ids)]
         vectors = vectors.with_ids([one for one in known if one in wanted], known, matrix)

@@ -272,7 +272,7 @@ class IndexLayout:
     def remove(self, path: Path) -> None:
         """Remove a file or folder, which need not be there; IndexUnwritable if the disk refuses."""
         try:
-            if path.is_dir() and not path.is_symlink():
+            if path.is_dir():
                 shutil.rmtree(path)
             else:
                 path.unlink(missing_ok=True)

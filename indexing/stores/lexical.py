@@ -288,10 +288,11 @@ class LexicalIndex:
 
     def _made_of_words(self, kind: type[Words]) -> Words:
         """What looks words up among those that there are, or were."""
-        with self._turn:
-            made = self._of_words.get(kind)
-            if made is None or made[0] != len(self._words):
-                made = self._of_words[kind] = len(self._words), kind(tuple(self._words))
+        made = self._of_words.get(kind)
+        if made is None or made[0] != len(self._words):
+            with self._turn:
+                words = tuple(self._words)
+            made = self._of_words[kind] = len(words), kind(words)
         assert isinstance(made[1], kind)
         return made[1]
 
