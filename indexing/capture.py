@@ -1,5 +1,5 @@
-"""Keeps a text as a new note, the only thing in notehop that writes among the notes: under a name that
-every disk takes and a link can say, all of it or nothing, and never over another file."""
+"""Keeps a text as a new note: under a name that every disk takes and a link can say, all of it or
+nothing, and never over another file. Nothing else in notehop writes among the notes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from notehop.indexing.graph.files import fold
 from notehop.indexing.shown import on_one_line, printable
 from notehop.indexing.vault.front_matter import read_front_matter
 from notehop.indexing.vault.model import Note
-from notehop.indexing.vault.opening import CAN_HOLD_FOLDERS, HeldFolder, held_folder
+from notehop.indexing.vault.opening import HeldFolder, held_folder
 from notehop.indexing.vault.parse import parse_note
 from notehop.indexing.vault.plain import plain_text, without_emphasis
 from notehop.indexing.vault.properties import TAG_CHARACTERS, is_tag
@@ -34,16 +34,15 @@ _FORBIDDEN = re.compile(r'[\[\]#^|\\/:*?"<>%]+')
 """What Windows, macOS or a link of the app does not take in a name; ``%%`` would be a comment."""
 
 _JOINERS = "\u200c\u200d"  # cannot be seen, and are part of words and of emoji
-_LEADING = re.compile(r"(?:[ \t>]*(?:#{1,6}|[-*+]|\d{1,9}[.)])(?=[ \t])[ \t]*)*(?:\[.\][ \t]+)?")
+_LEADING = re.compile(r"^(?:[ \t>]*(?:#{1,6}|[-*+]|\d{1,9}[.)])(?=[ \t])[ \t]*)*(?:\[.\][ \t]+)?")
 _LONGEST_LINE = 2_000  # characters; what stands behind them is in no title
 
 
 def title_of(note: Note) -> str:
     """The first line of a note that says something, without its marks, cut between words."""
     for line in plain_text(note, note.body_start, len(note.text)).splitlines():
-        line = line[:_LONGEST_LINE]
-        words = without_emphasis(line[_LEADING.match(line).end() :])  # type: ignore[union-attr]
-        words = " ".join(words.split())
+        bare = _LEADING.sub("", line[:_LONGEST_LINE], count=1)
+        words = " ".join(without_emphasis(bare).split())
         if any(char.isalnum() for char in words):
             return words if len(words) <= FIRST_LINE else _to_a_word(words[:FIRST_LINE])
     return ""
@@ -58,8 +57,7 @@ def file_name(title: str, now: datetime, number: int = 1) -> str:
     :param number: 2 and up where the name without one is taken.
     """
     moment, end = now.strftime("%Y-%m-%d %H%M"), f" {number}.md" if number > 1 else ".md"
-    room = MAX_BYTES - len(f"{moment} {end}".encode())
-    shown = cut_bytes(safe(title), room)
+    shown = cut_bytes(safe(title), MAX_BYTES - len(f"{moment} {end}".encode()))
     return f"{moment} {shown}".rstrip(" .") + end
 
 
@@ -161,9 +159,7 @@ def write_new(vault: Path, folder: str, name: Callable[[int], str], text: str) -
 
     :param folder: relative to the vault, with ``/``; it is made if it is not there.
     :param name: the file's name at the 1st, 2nd … attempt, all of them different.
-    :raises VaultError: if the vault is not there.
-    :raises CaptureFolder: if the folder is none of the vault.
-    :raises CaptureFailed: if the disk refuses.
+    :raises VaultError, CaptureFolder, CaptureFailed: as :func:`keep`.
     """
     if not vault.is_dir():
         raise VaultError(f"{vault}: there is no such folder; is its disk mounted?")
@@ -171,9 +167,6 @@ def write_new(vault: Path, folder: str, name: Callable[[int], str], text: str) -
     with ExitStack() as held:
         try:
             _check(root, place)
-            if not CAN_HOLD_FOLDERS:
-                place.mkdir(parents=True, exist_ok=True)
-                _check(root, place)
             inbox = held.enter_context(held_folder(root, place.resolve()))
         except (OSError, RuntimeError, ValueError) as exc:
             raise CaptureFolder(
@@ -198,10 +191,8 @@ def _check(root: Path, place: Path) -> None:
             "nothing is written there; set capture.folder to a folder of the vault"
         )
     if any(part.startswith(".") for part in real.relative_to(root).parts):
-        raise CaptureFolder(
-            f"{shown}: leads to a folder that is no part of the vault; "
-            "set capture.folder to another one"
-        )
+        says = "leads to a folder that is no part of the vault; set capture.folder to another one"
+        raise CaptureFolder(f"{shown}: {says}")
 
 
 def _written(inbox: HeldFolder, name: Callable[[int], str], data: bytes) -> str:
@@ -225,7 +216,7 @@ def _written(inbox: HeldFolder, name: Callable[[int], str], data: bytes) -> str:
 def _placed(inbox: HeldFolder, temporary: str, file: str, data: bytes) -> bool:
     """Give a written file its name; False if that is another file's by now."""
     source, target = inbox.at(temporary), inbox.at(file)
-    try:
+    with suppress(FileExistsError):
         try:
             if os.name == "nt":
                 os.rename(source, target)  # noqa: PTH104 (refuses to replace, there)
@@ -235,9 +226,8 @@ def _placed(inbox: HeldFolder, temporary: str, file: str, data: bytes) -> bool:
             if exc.errno not in _NO_LINKS:
                 raise
             inbox.create(file, data)
-    except FileExistsError:
-        return False
-    return True
+        return True
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,6 +256,7 @@ def keep(
     :param now: the time on the wall.
     :raises QueryError: if nothing is left of the text that a file can hold, or a tag is none.
     :raises VaultError: if the vault is not there.
+    :raises CaptureFolder: if the folder is none of the vault.
     :raises CaptureFailed: if the note cannot be written; then nothing is.
     """
     if not _clean(text).strip():

@@ -34,7 +34,7 @@ def is_readable(path: str) -> bool:
 
 
 def is_pdf(path: str) -> bool:
-    """A PDF holds no links, and reading it takes a process and a second."""
+    """Whether it holds no links, and takes a process and a second to be read."""
     return path.lower().endswith(".pdf")
 
 
@@ -80,11 +80,7 @@ class VaultFiles(Mapping[str, VaultFile]):
         excluded: Iterable[str] = (),
         aliases: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
-        """
-        :param paths: from the vault's root with ``/``, of any type.
-        :param excluded: those that are not indexed; they need not be in ``paths`` too.
-        :param aliases: path of a note -> its aliases.
-        """
+        """:param excluded: paths that are not indexed; they need not be in ``paths`` too."""
         self._files: dict[str, VaultFile] = {}
         self._named: dict[str, list[VaultFile]] = {}
         self._carriers: dict[str, list[VaultFile]] = {}
@@ -120,10 +116,10 @@ class VaultFiles(Mapping[str, VaultFile]):
 
     def _entries(self, file: VaultFile) -> Iterator[tuple[dict[str, list[VaultFile]], str]]:
         """Where a file is found: ``a/b/c.md`` by itself, ``b/c.md`` and ``c.md``, and its aliases."""
-        yield self._named, file.key
-        for at, character in enumerate(file.key):
-            if character == "/":
-                yield self._named, file.key[at + 1 :]
+        key, more = file.key, "/"
+        while more:
+            yield self._named, key
+            _, more, key = key.partition("/")
         for key in {alias_key(alias) for alias in file.aliases} - {""}:
             yield self._carriers, key
 

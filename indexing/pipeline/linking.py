@@ -160,7 +160,7 @@ def _where(resolved: ResolvedLink, targets: _LinkTargets) -> dict[str, Any]:
     found = resolved.resolution
     return {
         "status": found.status.value,
-        "via": found.via.value if found.via else None,
+        "via": found.via,
         "target_path": found.path,
         "target_chunk_id": targets.chunk_of(resolved),
         "fragment_found": resolved.fragment_found,

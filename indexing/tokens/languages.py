@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 import unicodedata
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -31,7 +31,6 @@ LANGUAGES = (*sorted(STEMMED), *_OTHER_NAMES)
 (undetermined, ISO 639-2: some other language, for which words are left as they are)."""
 
 NAMES: Mapping[str, str] = {code: one["name"] for code, one in STEMMED.items()} | _OTHER_NAMES
-"""What the languages are called."""
 
 _READ_EACH = 2_000  # characters read of one text
 _READ_ALL = 1_000_000  # and of all: enough to be sure, 0.2 s at most
@@ -58,7 +57,6 @@ _CYRILLIC = re.compile(r"[\u0400-\u052f]")
 # Greek, Armenian, Hebrew, Arabic, the scripts of South and South East Asia, Georgian, Ethiopic.
 _OTHER = re.compile(r"[\u0370-\u03ff\u0530-\u109f\u10a0-\u10ff\u1200-\u139f\u1780-\u17ff]")
 
-
 _PATTERNS = {code: re.compile(one["evidence"]) for code, one in _TABLE.items()}
 _OWNERS = Counter(word for words in _WORDS.values() for word in words)
 """Small word -> how many languages have it."""
@@ -80,8 +78,7 @@ def detect_language(texts: Iterable[str], default: str = "en") -> str:
 
 
 def clear_language(text: str) -> str | None:
-    """The language of a few words, where their script, or small words, letters and endings twice as
-    loudly as those of any other language, leave no doubt.
+    """The language of a few words, where script, small words, letters and endings leave no doubt.
 
     :returns: a code of :data:`LANGUAGES`; ``und`` for a script that none of them is written in;
         None where it is not clear.
@@ -142,10 +139,10 @@ def _by_words(words: Mapping[str, int], default: str) -> str:
 
 def _scores(words: Mapping[str, int]) -> dict[str, float]:
     """The points of each language that has any."""
-    scores: dict[str, float] = {}
+    scores: defaultdict[str, float] = defaultdict(float)
     for word, times in words.items():
         for code, points in _points_of(word):
-            scores[code] = scores.get(code, 0.0) + times * points
+            scores[code] += times * points
     return scores
 
 

@@ -7,14 +7,17 @@ What is a word is told by the vault's own words, when it is asked: nothing of it
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from typing import Protocol
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 from rapidfuzz.distance import OSA
 from rapidfuzz.process import extract
 
 from notehop.indexing.tokens.languages import FUNCTION_WORDS
+
+if TYPE_CHECKING:
+    from notehop.indexing.stores.lexical import LexicalIndex
 
 COMPOUNDING = frozenset({"de", "nl", "sv"})  # languages whose compounds are looked into
 
@@ -38,18 +41,8 @@ _UNKNOWN = 5  # letters from which a piece may be a word that the vault has not
 _LINKS = ("", "s", "es", "n", "en", "er", "e", "o")
 
 
-class Words(Protocol):
-    """The words of a vault, stemmed."""
-
-    def frequency(self, token: str) -> int:
-        """How many chunks hold a word."""
-
-    def tokens_with(self, part: str) -> Sequence[str]:
-        """The words that begin or end with ``part`` and are longer; in any order."""
-
-
 def compound_weights(
-    tokens: Iterable[str], language: str, stem: Callable[[str], str], words: Words
+    tokens: Iterable[str], language: str, stem: Callable[[str], str], words: LexicalIndex
 ) -> dict[str, float]:
     """Weigh the tokens of a query, with those that it meets by compounds.
 
@@ -57,27 +50,26 @@ def compound_weights(
     :param language: of the vault; where it is none of :data:`COMPOUNDING`, nothing is added.
     :returns: token -> weight, those that are met first; what was asked keeps its whole weight.
     """
-    weights: dict[str, float] = {}
-    for token in tokens:
-        weights[token] = weights.get(token, 0.0) + 1.0
+    weights = {token: float(times) for token, times in Counter(tokens).items()}
     if language not in COMPOUNDING:
         return weights
     added: dict[str, float] = {}
     compounds = _Compounds(FUNCTION_WORDS[language], stem, words)
     for token, weight in weights.items():
-        if not token.isalpha() or len(token) < _WORD:
-            continue
-        for other in compounds.holding(token):
-            added[other] = max(added.get(other, 0.0), WITHIN * weight)
-        for other in compounds.held_by(token):
-            added[other] = max(added.get(other, 0.0), PART * weight)
+        if token.isalpha() and len(token) >= _WORD:
+            met = [(other, WITHIN * weight) for other in compounds.holding(token)]
+            met += [(other, PART * weight) for other in compounds.held_by(token)]
+            for other, much in met:
+                added[other] = max(added.get(other, 0.0), much)
     return {**added, **weights}
 
 
 class _Compounds:
     """Which compounds a vault has. ``small`` words are no pieces of any."""
 
-    def __init__(self, small: frozenset[str], stem: Callable[[str], str], words: Words) -> None:
+    def __init__(
+        self, small: frozenset[str], stem: Callable[[str], str], words: LexicalIndex
+    ) -> None:
         self._small, self._stem, self._words = small, stem, words
 
     def holding(self, token: str) -> list[str]:

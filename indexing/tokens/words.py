@@ -142,10 +142,8 @@ def subwords(surface: str) -> Subwords:
         return Subwords(pairs, (), tuple(surface))
     written, body, segments = _taken_apart(surface)
     if len(body) > MAX_LENGTH:
-        return Subwords((), _folded(segments))
-    kept: list[str] = []
-    if written[:1] == "." or written[-1:] in "+#":
-        kept.append(written)
+        return Subwords((), _once(segments))
+    kept = [written] if written[:1] == "." or written[-1:] in "+#" else []
     if len(segments) > 1 and not set(_JOINT.findall(body)) <= {"'"}:
         kept.append(body)
     words = list(segments)
@@ -155,7 +153,7 @@ def subwords(surface: str) -> Subwords:
         words.append("".join(segments))
     for segment in segments:
         words += _humps(segment)
-    return Subwords(_folded(kept), _folded(words))
+    return Subwords(_once(kept), _once(words))
 
 
 def phrase_words(surface: str) -> tuple[str, ...]:
@@ -181,7 +179,7 @@ def _taken_apart(surface: str) -> tuple[str, str, list[str]]:
     return written, body, [part[:MAX_LENGTH] for part in _JOINT.split(body) if part]
 
 
-def _folded(words: list[str]) -> tuple[str, ...]:
+def _once(words: list[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_each_folded(words)))
 
 
@@ -210,18 +208,17 @@ def _humps(segment: str) -> list[str]:
     return parts if len(parts) > 1 and not is_hash else []
 
 
+_remembered = lru_cache(maxsize=50_000)(phrase_words)  # some 15 MB
+
+
 def words_in_order(text: str) -> list[str]:
     """The words of a text in order, folded, not stemmed; of unspaced scripts the characters."""
-    return joined_words(text).split()
-
-
-def joined_words(text: str) -> str:
-    """The words of a text in order, a blank between them and at both ends: a text says a phrase if
-    they hold those of the phrase."""
     words: list[str] = []
     for surface in split_words(text):
         words += _remembered(surface) if len(surface) <= MAX_LENGTH else phrase_words(surface)
-    return f" {' '.join(words)} " if words else " "
+    return words
 
 
-_remembered = lru_cache(maxsize=50_000)(phrase_words)  # some 15 MB
+def joined_words(text: str) -> str:
+    """:func:`words_in_order` with blanks between and around: they hold those of a phrase it says."""
+    return " ".join(("", *words_in_order(text), ""))

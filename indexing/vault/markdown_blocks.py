@@ -1,7 +1,7 @@
-"""The grammar of lines: markdown-it's block rules with those of the app beside them. Pure.
+"""The grammar of lines. Pure.
 
-GFM tables and footnotes come with markdown-it and its plugins; ours are ``%%`` and ``$$`` blocks,
-block ids, an end to nesting, and a state that records where each line of a block stands.
+Beside the rules of markdown-it and its plugins ours are ``%%`` and ``$$`` blocks, block ids, an end to
+nesting, and a state that records where each line of a block stands.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _BAR = re.compile(r"(?<!\\)\|")
 
 @dataclass(slots=True)
 class TextBlock:
-    """A stretch of inline Markdown. ``parts`` are parsed apart: the cells of a row, else one.
+    """A stretch of inline Markdown. ``parts`` are parsed apart: the cells of a row, else one. The pieces
+    of a part are its lines, without what belongs to quotes and lists around it.
 
-    The pieces of a part are its lines, without what belongs to quotes and lists around it.
     ``item`` is the offset of the bullet if this is the first text of a list item. A heading outside
     quotes and lists has a ``level`` and a ``span``, its marks included.
     """
@@ -46,9 +46,9 @@ class PlacedState(StateBlock):
     """markdown-it's state of a note, which notes the places of what it finds, in order of the note.
 
     ``hidden`` are stretches that no reader sees: comments, reference definitions, lines of block
-    ids. ``titles`` are those between the title of a callout and the text on the line below: a line
-    end and the marks of that line. ``html`` are HTML blocks, ``blocks`` those that a line of
-    ``^id`` names. ``references`` maps normalised labels to destinations.
+    ids. ``titles`` lie between the title of a callout and the text below: a line end and marks.
+    ``blocks`` are those that a line of ``^id`` names. ``references`` maps normalised labels to
+    destinations.
     """
 
     texts: list[TextBlock]
@@ -72,10 +72,10 @@ class PlacedState(StateBlock):
         _GRAMMAR.block.tokenize(self, min(first, self.lineMax), self.lineMax)
         html = (token.map for token in self.tokens[begun:] if token.type == "html_block")
         self.html = [self._whole(lines or [0, 1]) for lines in html]
-        definitions = self.env.get("references", {})
-        self.references = {label: found["href"] for label, found in definitions.items()}
-        for found in [*definitions.values(), *self.env.get("duplicate_refs", [])]:
-            self.hidden.append(self._whole(found["map"]))
+        defined = self.env.get("references", {})
+        self.references = {label: found["href"] for label, found in defined.items()}
+        defining = (*defined.values(), *self.env.get("duplicate_refs", []))
+        self.hidden += [self._whole(found["map"]) for found in defining]
 
     def push(self, ttype: str, tag: str, nesting: Literal[-1, 0, 1]) -> Token:
         token = super().push(ttype, tag, nesting)
@@ -240,10 +240,10 @@ def _block_id(state: PlacedState, start: int, _end: int, silent: bool) -> bool:
     return True
 
 
-def _reference(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+def _reference(state: PlacedState, start: int, end: int, silent: bool) -> bool:
     """A definition ``[label]: destination``; ``[^1]: …`` is a footnote, never one."""
-    at = state.bMarks[start] + state.tShift[start]
-    return not state.src.startswith("[^", at) and reference(state, start, end, silent)
+    footnote = state.src.startswith("[^", state.text_start(start))
+    return not footnote and reference(state, start, end, silent)
 
 
 def _grammar() -> MarkdownIt:
@@ -254,7 +254,7 @@ def _grammar() -> MarkdownIt:
     md.enable("table")
     ruler = md.block.ruler
     interrupts = {"alt": ["paragraph", "reference", "blockquote", "list"]}
-    ruler.at("reference", _reference)
+    ruler.at("reference", _reference)  # type: ignore[arg-type]
     ruler.before("table", "too_deep", _too_deep)  # type: ignore[arg-type]
     ruler.before("fence", "comment", partial(_block, mark="%%"), interrupts)  # type: ignore[arg-type]
     ruler.before("fence", "math", partial(_block, mark="$$"), interrupts)  # type: ignore[arg-type]

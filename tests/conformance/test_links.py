@@ -75,7 +75,7 @@ def found(resolved: ResolvedLink, expected: Mapping[str, Any]) -> dict[str, Any]
     always = Expected(
         status=resolution.status.value,
         target=resolution.path,
-        via=None if resolution.via is None else resolution.via.value,
+        via=resolution.via,
         kind=link.kind.value,
         fragment=link.fragment,
         lines=lines,
