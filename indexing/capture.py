@@ -26,13 +26,11 @@ from notehop.indexing.vault.parse import parse_note
 from notehop.indexing.vault.plain import plain_text, without_emphasis
 from notehop.indexing.vault.properties import TAG_CHARACTERS, is_tag
 
-MAX_BYTES = 180
-"""Bytes of a file name. Most disks take 255; sync tools add "(conflicted copy …)" to it."""
-
+MAX_BYTES = 180  # of a file name. Most disks take 255; sync tools add "(conflicted copy …)" to it
 FIRST_LINE = 60  # characters of a text's first line that make a title: enough to know it by
-_FORBIDDEN = re.compile(r'[\[\]#^|\\/:*?"<>%]+')
-"""What Windows, macOS or a link of the app does not take in a name; ``%%`` would be a comment."""
 
+# What Windows, macOS or a link of the app does not take in a name; ``%%`` would be a comment.
+_FORBIDDEN = re.compile(r'[\[\]#^|\\/:*?"<>%]+')
 _JOINERS = "\u200c\u200d"  # cannot be seen, and are part of words and of emoji
 _LEADING = re.compile(r"^(?:[ \t>]*(?:#{1,6}|[-*+]|\d{1,9}[.)])(?=[ \t])[ \t]*)*(?:\[.\][ \t]+)?")
 _LONGEST_LINE = 2_000  # characters; what stands behind them is in no title
@@ -65,7 +63,7 @@ def safe(title: str) -> str:
     """A title as a part of a file name: what a disk or a link refuses becomes a blank."""
     # No control, lone surrogate, or sign that turns text around.
     seen = "".join(
-        char if char in _JOINERS or not category(char).startswith("C") else " "
+        " " if category(char).startswith("C") and char not in _JOINERS else char
         for char in normalize("NFC", title)
     )
     return " ".join(_FORBIDDEN.sub(" ", seen).split()).strip(" .")
@@ -83,20 +81,16 @@ def _to_a_word(cut: str) -> str:
 
 
 _NOT_IN_A_TAG = re.compile(rf"(?:(?!{TAG_CHARACTERS}).)+", re.DOTALL)
+# What YAML 1.2 does not call printable (5.1), and its line breaks.
 _NOT_IN_YAML = re.compile("[^ -~\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What YAML 1.2 does not call printable (5.1), and its line breaks."""
-
 _BREAK = re.compile("\r\n|\r")
 
 
 def note_text(text: str, *, title: str | None, tags: Sequence[str], now: datetime) -> str:
-    """The note of a text, with its properties.
+    """The note of a text, with its properties, and ``title`` among them if it is given.
 
     A text that has properties itself keeps them: ``created`` and ``title`` are added where they are
-    absent, and tags as a last line where it has some.
-
-    :param title: to be kept as a property; None where the name of the file says it.
-    :param tags: as :func:`tag_names` gives them.
+    absent, and tags (of :func:`tag_names`) as a last line where it has some.
     """
     text = _clean(text).strip("\n").rstrip() + "\n"
     own = read_front_matter("", text)
@@ -116,10 +110,7 @@ def note_text(text: str, *, title: str | None, tags: Sequence[str], now: datetim
 
 
 def tag_names(tags: Iterable[str]) -> list[str]:
-    """The tags as the app takes them, without ``#``, each once; blanks become hyphens.
-
-    :raises QueryError: for one that is no tag to the app.
-    """
+    """The tags as the app takes them, without ``#``, each once, hyphens for blanks; or QueryError."""
     named: dict[str, str] = {}
     for tag in tags:
         words = "-".join(_NOT_IN_YAML.sub(" ", _clean(tag)).strip().removeprefix("#").split())
@@ -135,8 +126,7 @@ def tag_names(tags: Iterable[str]) -> list[str]:
 
 def _quoted(value: str) -> str:
     """A text as a YAML scalar in double quotes: JSON's strings are YAML's."""
-    one_line = " ".join(_NOT_IN_YAML.sub(" ", _clean(value)).split())
-    return json.dumps(one_line, ensure_ascii=False)
+    return json.dumps(" ".join(_NOT_IN_YAML.sub(" ", _clean(value)).split()), ensure_ascii=False)
 
 
 def _clean(text: str) -> str:
@@ -145,12 +135,8 @@ def _clean(text: str) -> str:
     return plain.encode("utf-8", "replace").decode()
 
 
-TEMPORARY = ".notehop-"
-"""How a file begins that is being written: no part of a vault, since it begins with a dot."""
-
+# What disks say that know no hard links.
 _NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EACCES}
-"""What disks say that know no hard links."""
-
 _ATTEMPTS = 10_000
 
 
@@ -166,24 +152,21 @@ def write_new(vault: Path, folder: str, name: Callable[[int], str], text: str) -
     root, place = vault.resolve(), vault / folder
     with ExitStack() as held:
         try:
-            _check(root, place)
-            inbox = held.enter_context(held_folder(root, place.resolve()))
+            real = _inside(root, place)
+            inbox = held.enter_context(held_folder(root, real))
         except (OSError, RuntimeError, ValueError) as exc:
-            raise CaptureFolder(
-                f"{printable(str(place))}: no folder for new notes: {exc}; "
-                "mend it, or set capture.folder"
-            ) from exc
+            says = f"no folder for new notes: {exc}; mend it, or set capture.folder"
+            raise CaptureFolder(f"{printable(str(place))}: {says}") from exc
         try:
-            below = f"{inbox.path.relative_to(root).as_posix()}/".removeprefix("./")
+            below = f"{real.relative_to(root).as_posix()}/".removeprefix("./")
             return below + _written(inbox, name, text.encode())
         except OSError as exc:
-            raise CaptureFailed(
-                f"{inbox.path}: the note cannot be written: {exc.strerror or exc}"
-            ) from exc
+            says = f"the note cannot be written: {exc.strerror or exc}"
+            raise CaptureFailed(f"{real}: {says}") from exc
 
 
-def _check(root: Path, place: Path) -> None:
-    """Symbolic links are followed inside the vault only."""
+def _inside(root: Path, place: Path) -> Path:
+    """Where a folder is, symbolic links followed; or CaptureFolder if that is not in the vault."""
     real, shown = place.resolve(), printable(str(place))
     if not real.is_relative_to(root):
         raise CaptureFolder(
@@ -193,10 +176,11 @@ def _check(root: Path, place: Path) -> None:
     if any(part.startswith(".") for part in real.relative_to(root).parts):
         says = "leads to a folder that is no part of the vault; set capture.folder to another one"
         raise CaptureFolder(f"{shown}: {says}")
+    return real
 
 
 def _written(inbox: HeldFolder, name: Callable[[int], str], data: bytes) -> str:
-    temporary = f"{TEMPORARY}{secrets.token_hex(8)}.tmp"
+    temporary = f".notehop-{secrets.token_hex(8)}.tmp"  # no part of a vault: it begins with a dot
     inbox.create(temporary, data)
     try:
         # A disk that tells small letters from capitals may be copied to one that does not.
@@ -214,7 +198,7 @@ def _written(inbox: HeldFolder, name: Callable[[int], str], data: bytes) -> str:
 
 
 def _placed(inbox: HeldFolder, temporary: str, file: str, data: bytes) -> bool:
-    """Give a written file its name; False if that is another file's by now."""
+    """Whether a written file got its name, which may be another file's by now."""
     source, target = inbox.at(temporary), inbox.at(file)
     with suppress(FileExistsError):
         try:
@@ -232,7 +216,7 @@ def _placed(inbox: HeldFolder, temporary: str, file: str, data: bytes) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A note that was written; ``path`` is relative to the vault, ``note`` what it says."""
+    """A note that was written, at a path in the vault."""
 
     path: str
     note: Note
@@ -253,7 +237,6 @@ def keep(
 
     :param folder: relative to the vault, with ``/``.
     :param title: None or blank takes the one that the text's properties name, else its first line.
-    :param now: the time on the wall.
     :raises QueryError: if nothing is left of the text that a file can hold, or a tag is none.
     :raises VaultError: if the vault is not there.
     :raises CaptureFolder: if the folder is none of the vault.

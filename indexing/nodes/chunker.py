@@ -26,19 +26,17 @@ from notehop.indexing.vault.properties import property_texts
 if TYPE_CHECKING:
     from notehop.indexing.embed.embedder import TokenOffsets
 
-CHUNKER = "sections-2"
-"""Names the rules by which notes are cut; an index made by others has to be rebuilt."""
+CHUNKER = "sections-2"  # the rules by which notes are cut; an index made by others is rebuilt
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkDraft:
     """A piece of a note, ready to be embedded.
 
-    The drafts of a note's text tile ``Note.text[body_start:]``, by the offsets ``start`` and ``end``;
-    those of its properties come behind them. ``first_line`` and ``last_line`` are those of its first
-    and last character that is not blank. ``heading_path`` says where it stands, from the top;
-    ``headings`` holds (rank, text) of the headings above and inside it, in order. ``body`` is what
-    is shown, ``embedded`` what the model sees.
+    Those of the text tile ``Note.text[body_start:]`` by ``start`` and ``end``; those of the properties
+    come behind. The lines are those of the first and last character that is not blank.
+    ``heading_path`` says where it stands, from the top; ``headings`` holds (rank, text) of the headings
+    above and inside it, in order. ``body`` is shown, ``embedded`` is what the model sees.
     """
 
     id: ChunkId
@@ -75,17 +73,13 @@ def embedded_prefix(title: str, heading_path: Sequence[str]) -> str:
 
 
 def chunk_id(path: str, anchor: Sequence[str], occurrence: int, embedded: str) -> ChunkId:
-    """Name a chunk by the note, the headings it stands under and its embedded text.
-
-    :param occurrence: 0, or how many chunks of the note before it have all of that in common.
-    :returns: 32 hexadecimal digits.
-    """
+    """Name a chunk, in 32 hexadecimal digits, by the note, the headings it stands under, its embedded
+    text, and how many chunks of the note before it have all of that in common."""
     whole = json.dumps([path, list(anchor), occurrence, embedded])
     return hashlib.sha256(whole.encode()).hexdigest()[:32]
 
 
 SEAM = 2  # tokens by which a whole may differ from its parts, tokenized one by one
-
 _ATTEMPTS = 4
 _LEADING_BLANK_LINES = re.compile(r"(?:[^\S\n]*\n)+")
 
@@ -95,23 +89,20 @@ def split_note(
 ) -> list[ChunkDraft]:
     """Cut a note into chunks.
 
-    Sections start at headings of rank 1 and 2. One under ``min_tokens`` joins the one that follows,
-    the last the one before. One that is too long is cut at deeper headings, paragraphs, lines,
+    Sections start at headings of rank 1 and 2. One under ``min_tokens`` of text joins the one that
+    follows, the last the one before. One that is too long is cut at deeper headings, paragraphs, lines,
     sentences, words, or anywhere, the earlier the better; every character of the body is in
     exactly one chunk. What the properties say comes last, in chunks of their own kind. A note with
     neither gives one without text, of its title and aliases, so that links lead to it.
 
     :param max_tokens: tokens that a chunk may have, the line of title and headings included, which
         is cut to half of them. More only where one link or embed alone shows a longer text.
-    :param min_tokens: tokens of text below which a section does not stand alone.
     :param language: ISO code, for the ends of sentences.
     """
     return _Splitter(note, count, max_tokens, min_tokens, language).drafts()
 
 
 class _Piece(NamedTuple):
-    """A chunk without its frame."""
-
     start: int
     end: int
     body: str

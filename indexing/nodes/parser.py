@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from notehop.indexing.embed.embedder import Embedder
 
 
+# What the metadata of a node says of its chunk as it is.
 _KEPT = ("start", "end", "first_line", "last_line", "ordinal", "kind", "body", "embedded_hash")
-"""What the metadata of a node says of its chunk as it is."""
 
 
 class NoteDocument(Document):
@@ -60,12 +60,11 @@ class NoteDocument(Document):
 
 
 class SectionNodeParser(NodeParser):
-    """Cuts notes into one ``TextNode`` a chunk.
+    """Cuts documents whose text is Markdown and whose metadata has ``path`` into a ``TextNode`` a chunk.
 
-    Takes documents whose text is Markdown and whose metadata has ``path``. A node's id is the chunk
-    id and its text what the model sees; its metadata (path, title, heading_path, headings, start,
-    end, first_line, last_line, ordinal, kind, body, embedded_hash, and what the document brought) is
-    kept from model and prompt.
+    A node's id is the chunk id and its text what the model sees; its metadata (path, title,
+    heading_path, headings, start, end, first_line, last_line, ordinal, kind, body, embedded_hash, and
+    what the document brought) is kept from model and prompt.
     """
 
     count: Any = Field(exclude=True, description="Tells the tokens of a text: `TokenOffsets`.")

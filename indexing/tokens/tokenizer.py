@@ -16,17 +16,16 @@ from notehop.indexing.tokens.words import MAX_LENGTH, Subwords, fold, split_word
 if TYPE_CHECKING:
     from notehop.indexing.stores.lexical import LexicalIndex
 
-_LATIN = {"ru": "en", "zh": "en", "ja": "en", "ko": "en"}
-"""The language that words in Latin letters are in where a language has none."""
+# The language that words in Latin letters are in where a language has none.
+_LATIN = dict.fromkeys(("ru", "zh", "ja", "ko"), "en")
 
 FIELDS = ("title", "aliases", "tags", "page_type", "h1", "h2", "h3", "content")
 
+# Of what this package makes of a text, whatever the language: raise the number with any change of what
+# comes out. Indexes made by different rules do not mix.
 RULES = f"1, snowball {Stemmer.version()}"
-"""Version of what this package makes of a text, whatever the language: raise the number with any
-change of what comes out. Indexes made by different rules do not mix."""
 
-_CACHED = 100_000
-"""Surfaces remembered with their tokens, some 30 MB; a vault of 10,000 notes has about as many."""
+_CACHED = 100_000  # surfaces remembered, some 30 MB: about those of 10,000 notes
 
 
 class Tokenizer:
@@ -45,9 +44,8 @@ class Tokenizer:
             )
         self.language = language
         latin = _LATIN.get(language, language)
-        self._stop = frozenset[str]().union(
-            *(FUNCTION_WORDS.get(code, ()) for code in (language, latin))
-        )
+        none = frozenset[str]()
+        self._stop = FUNCTION_WORDS.get(language, none) | FUNCTION_WORDS.get(latin, none)
         self._latin = _stemmer(latin)
         self._cyrillic = _stemmer("und" if language == "und" else "ru")
         self._endings = STEMMED.get(latin, {}).get("endings", {})
@@ -69,11 +67,9 @@ class Tokenizer:
         return tokens
 
     def query(self, text: str) -> list[str]:
-        """The tokens of a query: those of :meth:`__call__` without function words.
-
-        These stay if nothing else does ("The Who"), and where they stand in capitals among words
-        that do not ("vitamin A", "the IT team"). Few notes of a small vault hold a `what`: it would
-        weigh much.
+        """The tokens of a query: those of :meth:`__call__` without function words, which would weigh much in
+        a small vault. They stay if nothing else does ("The Who"), and where they stand in capitals among
+        words that do not ("vitamin A", "the IT team").
 
         Of an unspaced run the pairs are asked for; a character alone where it stands alone, and in
         Chinese, where many words are one character (known-item search in 547 Chinese man pages: 90

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+# Whether a file can be opened by a folder that is held open; Windows cannot.
 _CAN_HOLD_FOLDERS = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
-"""Whether a file can be opened by a folder that is held open; Windows cannot."""
 
 _FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
@@ -21,12 +21,10 @@ _CLOSED = getattr(os, "O_CLOEXEC", 0)
 
 
 def open_below(root: Path, path: str) -> BinaryIO:
-    """Open a regular file of a vault to be read; symbolic links are followed inside the vault only.
+    """Open a regular file of a vault, by its path with ``/``, to be read; or OSError.
 
-    The path is resolved first, and what it leads to is opened folder by folder, through no link.
-
-    :param path: relative to ``root``, with ``/``.
-    :raises OSError: if there is no such file, it is none, or it lies outside.
+    Symbolic links are followed inside the vault only: the path is resolved first, and what it leads to
+    is opened folder by folder, through no link.
     """
     if any(part in ("", ".", "..") for part in path.split("/")):
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
@@ -107,18 +105,16 @@ class HeldFolder:
 
 @contextmanager
 def held_folder(root: Path, real: Path) -> Iterator[HeldFolder]:
-    """A folder below another one, made if it is not there, and held where that can be.
-
-    :param real: resolved: a link on the way is refused.
-    :raises OSError: if it cannot be made or opened.
-    """
+    """A folder below another one, at a resolved path, made if it is not there, and held where that can
+    be; OSError if a link is on the way."""
+    parts = real.relative_to(root).parts
     if not _CAN_HOLD_FOLDERS:
         real.mkdir(parents=True, exist_ok=True)
         if real.resolve() != real:
             raise OSError(errno.ELOOP, "a symbolic link", str(real))
         yield HeldFolder(real, None)
         return
-    fd = _open_folder(root, real.relative_to(root).parts, make=True)
+    fd = _open_folder(root, parts, make=True)
     try:
         # To be listed and synced, it has to be open for more than its path.
         whole = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=fd)

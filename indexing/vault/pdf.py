@@ -16,23 +16,22 @@ from typing import Any
 
 from notehop.indexing.vault.parts import Part, PartsRead, Unreadable
 
+# Limits of one file; what lies within them is read, and a warning says what is left out.
 MOST_PAGES = 2_000
 MOST_CHARACTERS = 10_000_000
 SECONDS = 60.0
-"""Limits of one file; what lies within them is read, and a warning says what is left out."""
 
 STARTING = 2.0  # seconds that the process has beside, to start
 
 INSTALL = "pip install 'notehop[pdf]'"
 
+# Exit codes of a process that was ended with all of its group or service.
 _STOPPED = tuple(-one for one in (signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", 1)))
-"""Exit codes of a process that was ended with all of its group or service."""
-
 _CONTROLS = re.compile(r"[^\S\n]+|[\x00-\x08\x0b-\x1f\x7f-\x9f]+")
 
-_REMEMBERED = 4
+# Hash and limit -> what was read, of the last few: a page that is turned is not read again.
 _known: dict[tuple[bytes, int], PartsRead] = {}
-"""Hash and limit -> what was read, of the last few: a page that is turned is not read again."""
+_REMEMBERED = 4
 
 
 @cache

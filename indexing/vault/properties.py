@@ -120,10 +120,7 @@ def is_tag(name: str) -> bool:
 
 def _by_name(properties: Mapping[str, Any]) -> dict[str, Any]:
     """The values by the form in which keys are compared; of two keys that are equal, the first."""
-    values: dict[str, Any] = {}
-    for key, value in properties.items():
-        values.setdefault(_name(key), value)
-    return values
+    return {_name(key): value for key, value in reversed([*properties.items()])}
 
 
 def _name(key: str) -> str:
@@ -136,9 +133,8 @@ def _first(found: Iterable[V | None]) -> V | None:
 
 def _word(value: Any) -> str | None:
     """A scalar as text; None for anything empty or nested."""
-    if isinstance(value, str | int | float) and not isinstance(value, bool):
-        return " ".join(str(value).split()) or None
-    return None
+    is_word = isinstance(value, str | int | float) and not isinstance(value, bool)
+    return " ".join(str(value).split()) or None if is_word else None
 
 
 def _plain(value: Any) -> Any:
@@ -224,18 +220,17 @@ def property_texts(note: Note, has_text: bool, fits: int) -> list[tuple[str, int
     :param fits: characters of a text; one property alone may have more.
     :returns: (text, first line, last line), a line of text for each line of the note.
     """
-    if not note.properties or (
-        has_text
-        and all(
-            value.text in _SWITCH or _BY_THE_WAY.fullmatch(_name(value.key.strip()))
-            for value in note.properties
-        )
+    facts = note.properties
+    if has_text and all(
+        one.text in _SWITCH or _BY_THE_WAY.fullmatch(_name(one.key.strip())) for one in facts
     ):
+        facts = ()
+    if not facts:
         return []
     texts: list[tuple[str, int, int]] = []
     waiting: list[tuple[int, str]] = []
     length = 0
-    for (key, key_line), group in groupby(note.properties, key=lambda one: (one.key, one.key_line)):
+    for (key, key_line), group in groupby(facts, key=lambda one: (one.key, one.key_line)):
         values = list(group)
         size = sum(len(value.text) + 2 for value in values) + len(key) + len(BETWEEN)
         if waiting and length + size > fits:

@@ -116,11 +116,8 @@ def top_level(paths: Iterable[str]) -> list[str]:
 
 
 def read_ignore_filters(root: Path) -> list[str]:
-    """``userIgnoreFilters`` of the vault's ``.obsidian/app.json``; empty if there are none.
-
-    :raises VaultError: if the file is there and cannot be read: what its owner wants kept out of
-        sight would be indexed.
-    """
+    """``userIgnoreFilters`` of the vault's ``.obsidian/app.json``; VaultError if that cannot be read: what
+    its owner wants kept out of sight would be indexed."""
     path = root / ".obsidian" / "app.json"
     try:
         settings = read_json_file(path)
@@ -130,10 +127,8 @@ def read_ignore_filters(root: Path) -> list[str]:
     except (FileNotFoundError, NotADirectoryError):
         return []
     except (OSError, ValueError) as exc:
-        raise VaultError(
-            f"{path}: cannot be read ({exc}), so the files that it excludes are not known; "
-            "correct it or move it away"
-        ) from exc
+        says = "so the files that it excludes are not known; correct it or move it away"
+        raise VaultError(f"{path}: cannot be read ({exc}), {says}") from exc
     return [text for text in filters or [] if isinstance(text, str) and text]
 
 
@@ -174,10 +169,7 @@ class _Search:
                     folders.append(below)
 
     def listed(self, folder: str) -> list[os.DirEntry[str]]:
-        """The entries of a folder; none where it cannot be listed.
-
-        :raises VaultError: if it is the vault's own.
-        """
+        """The entries of a folder; none where it cannot be listed, or VaultError if it is the vault's own."""
         try:
             with os.scandir(self.root / folder) as found:
                 return list(found)
@@ -258,7 +250,7 @@ def _reason(exc: Exception) -> str:
 def exclusion(
     globs: Sequence[str], ignore_filters: Sequence[str], *, filter_seconds: float = FILTER_SECONDS
 ) -> Exclusion:
-    """Build the test for our own ``exclude`` globs and the app's ignore filters.
+    """The test for our own ``exclude`` globs and the app's ignore filters.
 
     A glob without ``/`` names a file or folder at any depth (``Templates``, ``*.excalidraw.md``);
     with ``/`` it stands from the vault's root (``private/**``, ``work/*/drafts``). ``*`` and ``?``
@@ -329,10 +321,8 @@ def _filter(text: str, seconds: float) -> Callable[[str], object]:
         pattern = regex.compile(re.sub(r"\\k<(\w+)>", r"(?P=\1)", text[1:-1]), regex.IGNORECASE)
     except (ValueError, regex.error, RecursionError) as exc:
         reason = "nested too deeply" if isinstance(exc, RecursionError) else exc
-        raise VaultError(
-            f"{named} is no regular expression that can be read ({reason}); write it as a plain path "
-            "or correct it in the app"
-        ) from exc
+        says = f"({reason}); write it as a plain path or correct it in the app"
+        raise VaultError(f"{named} is no regular expression that can be read {says}") from exc
     left = seconds
 
     def matches(path: str) -> object:
