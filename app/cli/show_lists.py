@@ -89,7 +89,7 @@ def as_values(found: ResolvedLink) -> dict[str, Any]:
         "source": found.source,
         "line": link.line,
         "raw": link.raw,
-        "kind": link.kind.value,
+        "kind": link.kind,
         "status": resolution.status.value,
         "target": resolution.path,
         "fragment": link.fragment,
@@ -116,7 +116,7 @@ def show_links(found: Sequence[ResolvedLink]) -> None:
         if len(resolution.candidates) > 1:
             target += f"  of {len(resolution.candidates)}: {', '.join(resolution.candidates)}"
         show_line(
-            (f"{link.line:>5}  {link.kind.value:<8}  ", "dim"),
+            (f"{link.line:>5}  {link.kind:<8}  ", "dim"),
             (f"{resolution.status.value:<10}  ", _STYLES[resolution.status]),
             " ".join(link.raw.split()),
             (" -> ", "dim"),

@@ -114,12 +114,16 @@ class PlacedState(StateBlock):
         if opening.type in ("th_open", "td_open"):
             if around.type == "tr_open":  # once a row, at its first cell
                 line = (around.map or [self.line])[0]
-                cells = _split_row(self.src, self.text_start(line), self.eMarks[line])
-                self.texts.append(TextBlock("row", [[cell] for cell in cells]))
+                row = _trim(self.src, self.text_start(line), self.eMarks[line])
+                self.texts.append(TextBlock("row", [[cell] for cell in _cells(self.src, *row)]))
         elif opening.type == "heading_open":
             if opening.markup.startswith("#"):
-                at, last = self.text_start(first) + len(opening.markup), self.eMarks[first]
-                pieces = [_without_closing_marks(self.src, at, last)]
+                at = self.text_start(first) + len(opening.markup)
+                at, last = _trim(self.src, at, self.eMarks[first])
+                body = self.src[at:last].rstrip("#")
+                if not body or body[-1] in " \t":  # closing marks
+                    last = at + len(body.rstrip(" \t"))
+                pieces = [(at, last)]
             else:
                 pieces = self._pieces(first, end - 1)
             block = TextBlock("heading", [pieces], item)
@@ -146,24 +150,12 @@ class PlacedState(StateBlock):
         return pieces
 
 
-def _without_closing_marks(src: str, start: int, end: int) -> Piece:
-    start, end = _trim(src, start, end)
-    body = src[start:end].rstrip("#")
-    if not body or body[-1] in " \t":
-        end = start + len(body.rstrip(" \t"))
-    return start, end
-
-
-def _split_row(src: str, start: int, end: int) -> list[Piece]:
-    """Spans of the cells of a table row, without blanks around them; ``\\|`` parts no cells."""
-    start, end = _trim(src, start, end)
+def _cells(src: str, start: int, end: int) -> list[Piece]:
+    """The cells of a table row, without blanks around them; ``\\|`` parts no cells."""
     bars = [bar.start() for bar in _BAR.finditer(src, start, end)]
-    cells = list(zip([start, *(bar + 1 for bar in bars)], [*bars, end], strict=True))
-    if cells[0] == (start, start):
-        cells = cells[1:]
-    if cells and cells[-1] == (end, end):
-        cells = cells[:-1]
-    return [_trim(src, *cell) for cell in cells]
+    cells = zip([start, *(bar + 1 for bar in bars)], [*bars, end], strict=True)
+    # Outer bars close none.
+    return [_trim(src, *cell) for cell in cells if cell not in ((start, start), (end, end))]
 
 
 def _trim(src: str, start: int, end: int) -> Piece:
@@ -200,11 +192,9 @@ def block_end(state: StateBlock, start: int, end: int, mark: str) -> tuple[int, 
 def _block(state: PlacedState, start: int, end: int, silent: bool, mark: str) -> bool:
     """A block between marks; what stands behind the closing one is read as a line of its own."""
     found = block_end(state, start, end, mark)
-    if found is None:
-        return False
+    if found is None or silent:
+        return found is not None
     line, close = found
-    if silent:
-        return True
     after = close + len(mark)
     state.push(mark, "", 0).map = [start, line + 1]
     if mark == "%%":

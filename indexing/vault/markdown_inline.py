@@ -22,7 +22,7 @@ from markdown_it.rules_inline import StateInline, autolink, backtick, escape, ht
 from markdown_it.token import Token
 from mdit_py_plugins.dollarmath.index import math_inline_dollar
 
-from notehop.indexing.vault.model import CommentLinks, Edit, Lines, Link, LinkKind, LinkSyntax
+from notehop.indexing.vault.model import CommentLinks, Edit, Lines, Link, LinkSyntax
 from notehop.indexing.vault.plain import (
     LinkText,
     OffsetMap,
@@ -91,9 +91,8 @@ class InlineState(StateInline):
     def link(self, start: int, syntax: LinkSyntax, embed: bool, parts: LinkText) -> None:
         if not self.comment or self.found.comment_links != "none":
             first, end = self._span(start, self.pos)
-            kind = LinkKind.EMBED if embed else LinkKind.LINK
             raw, line = self.found.note[first:end], self.found.lines.at(first)
-            link = Link(kind, syntax, raw, *parts, line=line, start=first, end=end, sentence="")
+            link = Link("embed" if embed else "link", syntax, raw, *parts, line, first, end, "")
             self.found.links.append((link, self.comment))
         if not embed:
             self.dead = len(self.brackets)
@@ -137,7 +136,7 @@ def _close_bracket(state: InlineState, _silent: bool) -> bool:
     display = state.src[label:label_end].strip()
     parts = read_destination(destination, display or None)
     if parts is not None:
-        state.link(start, LinkSyntax.MARKDOWN if inline else LinkSyntax.REFERENCE, image, parts)
+        state.link(start, "markdown" if inline else "reference", image, parts)
     elif not image:
         state.dead = len(state.brackets)
     if shown := without_size(display) if image else display:
@@ -223,7 +222,7 @@ def _wikilink(state: InlineState, _silent: bool) -> bool:
     if parts is None:
         return False
     state.pos = close + 2
-    state.link(start, LinkSyntax.WIKILINK, embed, parts)
+    state.link(start, "wikilink", embed, parts)
     state.edit(start, state.pos, words(parts, embed=embed))
     return True
 

@@ -7,7 +7,6 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Any, Literal
 
 CommentLinks = Literal["inline", "none", "all"]
@@ -15,16 +14,8 @@ CommentLinks = Literal["inline", "none", "all"]
 those between lines of ``%%`` as well."""
 
 
-class LinkKind(StrEnum):
-    LINK = "link"
-    EMBED = "embed"
-    PROPERTY = "property"
-
-
-class LinkSyntax(StrEnum):
-    WIKILINK = "wikilink"
-    MARKDOWN = "markdown"
-    REFERENCE = "reference"
+LinkKind = Literal["link", "embed", "property"]
+LinkSyntax = Literal["wikilink", "markdown", "reference"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,6 @@ from notehop.indexing.vault.model import (
     CommentLinks,
     Lines,
     Link,
-    LinkKind,
-    LinkSyntax,
     Note,
     each_once,
 )
@@ -87,7 +85,7 @@ def _property_links(front_matter: FrontMatter) -> Iterator[Link]:
         inline.scan(text)
         if [link.raw for link, _ in inline.links] == [raw]:
             (found, _), key = inline.links[0], ".".join(path)
-            yield replace(found, kind=LinkKind.PROPERTY, line=line, start=0, end=0, property=key)
+            yield replace(found, kind="property", line=line, start=0, end=0, property=key)
 
 
 def decode(path: str, data: bytes) -> tuple[str, list[str]]:
@@ -122,7 +120,7 @@ def extract_wiki_links(text: str) -> list[str]:
     and what lies between lines of ``%%`` hold no links.
     """
     links = parse_markdown("", text.encode("utf-8", "surrogatepass")).links
-    targets = (link.target for link in links if link.syntax is LinkSyntax.WIKILINK)
+    targets = (link.target for link in links if link.syntax == "wikilink")
     # What begins with "|" has no path, and leads nowhere in the app as here.
     return list(dict.fromkeys(name for name in targets if name and not name.startswith("|")))
 

@@ -153,7 +153,7 @@ class _Search:
             except OSError as exc:
                 self._unknown(path, exc)
                 return
-            if not self._is_folder(there, path):
+            if not self._take(there, path):
                 return
         folders = [path]
         while folders:
@@ -165,7 +165,7 @@ class _Search:
                 if not is_text(entry.name):
                     reason = "its name is not valid UTF-8; rename it"
                     self.problems.append((_shown(below), reason))
-                elif self._is_folder(entry, below):
+                elif self._take(entry, below):
                     folders.append(below)
 
     def listed(self, folder: str) -> list[os.DirEntry[str]]:
@@ -179,48 +179,44 @@ class _Search:
             self._unknown(folder, exc)
             return []
 
-    def _is_folder(self, entry: os.DirEntry[str] | Path, path: str) -> bool:
-        """Whether an entry is a folder to go into; a file is taken in."""
+    def _take(self, entry: os.DirEntry[str] | Path, path: str) -> bool:
+        """Take in what is a file; whether an entry is a folder to go into."""
+        problem = excluded = None
         try:
             if entry.is_symlink():
-                self._symlink(entry, path)
+                self.symlinks.append(path)
+                target = Path(os.path.realpath(entry))
+                there = target.relative_to(self.root) if target.is_relative_to(self.root) else None
+                if there is None:
+                    problem = f"symbolic link that leaves the vault: {_shown(str(target))}"
+                elif target.is_dir():
+                    inside = _shown(there.as_posix())
+                    problem = f"symbolic link to the folder {inside} of this vault; not followed"
+                elif not target.exists():
+                    problem = "symbolic link that leads nowhere"
+                else:
+                    excluded = self.exclusion(there.as_posix())
             elif entry.is_dir():
                 return True
-            else:
-                self._file(path, entry.stat())
+            if problem is None:
+                status = entry.stat()
+                stamp = status.st_size, status.st_mtime_ns
+                problem = None if stat.S_ISREG(status.st_mode) else "not a regular file"
         except OSError as exc:
             self._unknown(path, exc)
+            return False
+        if problem is not None:
+            self.problems.append((path, problem))
+            return False
+        is_note = path.lower().endswith(self.suffixes)
+        kind: Literal["note", "attachment"] = "note" if is_note else "attachment"
+        self.files.append(FileEntry(path, *stamp, kind, self.exclusion(path) or excluded))
         return False
 
     def _unknown(self, path: str, exc: OSError) -> None:
         if not isinstance(exc, FileNotFoundError | NotADirectoryError):  # gone since it was listed
             self.problems.append((path, _reason(exc)))
             self.unlisted.append(path)
-
-    def _symlink(self, entry: os.DirEntry[str] | Path, path: str) -> None:
-        self.symlinks.append(path)
-        target, problem = Path(os.path.realpath(entry)), None
-        if not target.is_relative_to(self.root):
-            problem = f"that leaves the vault: {_shown(str(target))}"
-        elif target.is_dir():
-            inside = _shown(target.relative_to(self.root).as_posix())
-            problem = f"to the folder {inside} of this vault; not followed"
-        elif not target.exists():
-            problem = "that leads nowhere"
-        if problem is not None:
-            self.problems.append((path, f"symbolic link {problem}"))
-        else:
-            inside = target.relative_to(self.root).as_posix()
-            self._file(path, entry.stat(), self.exclusion(inside))
-
-    def _file(self, path: str, status: os.stat_result, excluded: str | None = None) -> None:
-        if not stat.S_ISREG(status.st_mode):
-            self.problems.append((path, "not a regular file"))
-            return
-        is_note = path.lower().endswith(self.suffixes)
-        kind: Literal["note", "attachment"] = "note" if is_note else "attachment"
-        stamp = status.st_size, status.st_mtime_ns
-        self.files.append(FileEntry(path, *stamp, kind, self.exclusion(path) or excluded))
 
 
 def _is_spelled_so(path: Path) -> bool:

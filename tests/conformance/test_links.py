@@ -76,12 +76,12 @@ def found(resolved: ResolvedLink, expected: Mapping[str, Any]) -> dict[str, Any]
         status=resolution.status.value,
         target=resolution.path,
         via=resolution.via,
-        kind=link.kind.value,
+        kind=link.kind,
         fragment=link.fragment,
         lines=lines,
         candidates=resolution.candidates,
     )
-    given = {"line": link.line, "display": link.display, "syntax": link.syntax.value}
+    given = {"line": link.line, "display": link.display, "syntax": link.syntax}
     return asdict(always) | {key: given[key] for key in WHERE_GIVEN & expected.keys()}
 
 

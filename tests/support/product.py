@@ -202,7 +202,7 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.vault": "parse=note_parser",
     "notehop.indexing.vault.body": "MAX_CHARACTERS",
     "notehop.indexing.vault.dates": "day_in_name",
-    "notehop.indexing.vault.model": "CommentLinks LinkKind Note",
+    "notehop.indexing.vault.model": "CommentLinks Note",
     "notehop.indexing.vault.opening": "open_below",
     "notehop.indexing.vault.pdf": "read_pdf",
     "notehop.indexing.vault.parse": "parse_note extract_wiki_links",
