@@ -3,13 +3,12 @@
 from pathlib import Path
 
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support import product
 from tests.support.product import COMPOUNDS_MOST as MOST
-from tests.support.tables import rows
+from tests.support.tables import read_yaml, rows
 
 ENGLISH = product.Tokenizer("en")
 
@@ -104,9 +103,7 @@ def test_fields_are_tokenized_apart_and_empty_ones_left_out() -> None:
     assert [field for field in product.FIELDS if field in fields] == list(fields)
 
 
-SENTENCES: dict[str, list[str]] = yaml.safe_load(
-    Path(__file__).with_name("sentences.yaml").read_text(encoding="utf-8")
-)
+SENTENCES: dict[str, list[str]] = read_yaml(Path(__file__).with_name("sentences.yaml"))
 
 
 def test_short_texts_are_identified() -> None:
