@@ -10,12 +10,7 @@ from functools import cached_property, lru_cache
 from math import log
 
 from notehop.config.settings import ThemesSettings
-from notehop.indexing.graph.communities import (
-    EdgeWeights,
-    count_links,
-    edge_weights,
-    louvain,
-)
+from notehop.indexing.graph.communities import EdgeWeights, count_links, edge_weights, louvain
 from notehop.indexing.graph.pagerank import pagerank
 from notehop.indexing.stores.catalog import CatalogSnapshot
 from notehop.indexing.stores.lexical import LexicalIndex

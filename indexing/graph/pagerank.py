@@ -8,8 +8,6 @@ from math import ceil, log
 import numpy as np
 from numpy.typing import NDArray
 
-from notehop.indexing.graph.communities import count_links
-
 DAMPING = 0.85  # chance of following a link instead of jumping: the source's value, and everyone's
 TOLERANCE = 1e-10  # sum of absolute changes at which the iteration ends, worth no rank
 
@@ -35,11 +33,15 @@ def pagerank(notes: Collection[str], links: Iterable[tuple[str, str]]) -> dict[s
     if not paths:
         return {}
     place = {path: at for at, path in enumerate(paths)}
-    counts = sorted(count_links(paths, links).items())  # sums round by order
-    sources, targets = (
-        np.array([place[pair[end]] for pair, _ in counts], dtype=np.int64) for end in (0, 1)
-    )
-    weights = np.log1p([float(count) for _, count in counts])
+    numbers = [
+        place[source] * len(paths) + place[target]
+        for source, target in links
+        if source != target and source in place and target in place
+    ]
+    # Each pair once, sorted: sums round by order.
+    keys, counts = np.unique(np.array(numbers, dtype=np.int64), return_counts=True)
+    sources, targets = np.divmod(keys, len(paths))
+    weights = np.log1p(counts.astype(np.float64))
     votes: NDArray[np.float64] = np.bincount(sources, weights, len(paths)).astype(np.float64)
     shares = weights / votes[sources]
     start = np.full(len(paths), 1 / len(paths))

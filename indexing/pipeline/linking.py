@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from notehop.indexing.graph.resolve import Outline, ResolvedLink, outline_of_not
 from notehop.indexing.pipeline.chunking import ChunkedNote, text_around, text_id
 from notehop.indexing.stores.catalog import Catalog
 from notehop.indexing.stores.model import Batch, ChunkId, LinkRow, Matrix, NoteRecord, NoteStatus
-from notehop.indexing.vault.model import Link
+from notehop.indexing.vault.model import Link, LinkKind, LinkSyntax
 
 ChunkLines = Sequence[tuple[ChunkId, int, int]]
 """(id, first line, last line) of the chunks of a note, in order."""
@@ -170,13 +170,6 @@ def _where(resolved: ResolvedLink, targets: _LinkTargets) -> dict[str, Any]:
 
 def _as_written(row: LinkRow) -> Link:
     """The link of a row, with what resolution needs; offsets are not kept by the catalog."""
-    written: Any = (
-        row.kind,
-        row.syntax,
-        row.raw,
-        row.raw_target,
-        row.fragment,
-        row.display,
-        row.line,
-    )
-    return Link(*written, 0, 0, row.sentence, row.property)
+    kind, syntax = cast("LinkKind", row.kind), cast("LinkSyntax", row.syntax)
+    written = row.raw, row.raw_target, row.fragment, row.display, row.line
+    return Link(kind, syntax, *written, 0, 0, row.sentence, row.property)
