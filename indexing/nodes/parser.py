@@ -72,9 +72,7 @@ class SectionNodeParser(NodeParser):
     min_tokens: int = Field(default=32, ge=0, description="Smaller sections join a neighbour.")
     reserve: int = Field(default=0, ge=0, description="Tokens that every chunk leaves free.")
     language: str = Field(default="en", description="ISO code, for the ends of sentences.")
-    comment_links: CommentLinks = Field(
-        default="inline", description="As in the settings of the vault."
-    )
+    comment_links: CommentLinks = Field(default="inline", description="As in the vault's settings.")
 
     @classmethod
     def class_name(cls) -> str:

@@ -1,8 +1,8 @@
 """Compounds: which words of a vault hold a word that is asked for, or are held by it; and words that
 are spelled much alike. Pure.
 
-German, Dutch and Swedish write `Roggenmehl` as one word, so that `Mehl` alone does not meet it.
-What is a word is told by the vault's own words, when it is asked: nothing of it is in the index.
+German, Dutch and Swedish write `Roggenmehl` as one word, so that `Mehl` alone does not meet it. What is
+a word is told by the vault's own words: nothing of it is in the index.
 """
 
 from __future__ import annotations
