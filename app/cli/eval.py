@@ -43,9 +43,6 @@ def evaluate(
         "key=value,key=value or a TOML file.",
         "A B",
     ),
-    measure: str | None = option(
-        None, "--measure", "The measure by which a question counts as helped or hurt.", "NAME"
-    ),
     work: Path = option(
         Path("build/eval"),
         "--work",
@@ -72,12 +69,12 @@ def evaluate(
     from notehop.app.evaluation.variants import EvaluationPlan
     from notehop.indexing.report import terminal_progress
 
-    plan = EvaluationPlan(ablate, compare, measure)
+    plan = EvaluationPlan(ablate, compare)
     progress = terminal_progress()
     show: Callable[[Any], None] = partial(shown.show_evaluation, changes=compare is not None)
     results: Iterable[Any]
     if answers is not None:
-        if data is not None or ablate or measure:
+        if data is not None or ablate:
             raise UsageError(
                 "--answers asks one set of questions about --vault; with it only --compare, "
                 "--each, --out and --json make sense"
@@ -85,7 +82,7 @@ def evaluate(
         results = [run.evaluate_answers(options.place(), answers, plan, progress, each=each)]
         show = shown.show_answers
     elif suggestions:
-        if data is not None or ablate or compare or measure:
+        if data is not None or ablate or compare:
             raise UsageError(
                 "--suggestions is of the links of --vault; with it only --work, --out and --json "
                 "make sense"

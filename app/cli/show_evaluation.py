@@ -7,14 +7,7 @@ from collections.abc import Sequence
 from notehop.app.cli.output import headline, out, show, show_line, show_table, warn
 from notehop.app.evaluation import answer_sets
 from notehop.app.evaluation.answer_sets import HELD, REFUSED, AnswersEvaluated
-from notehop.app.evaluation.metrics import (
-    CONTAINS,
-    CONTEXT,
-    LINKED,
-    MEASURES,
-    MeanEstimate,
-    percent,
-)
+from notehop.app.evaluation.metrics import CONTEXT, LINKED, MEASURES, MeanEstimate, percent
 from notehop.app.evaluation.run import Evaluated
 from notehop.app.evaluation.suggestions import SuggestionsEvaluated
 from notehop.indexing.shown import counted, on_one_line
@@ -24,7 +17,7 @@ WIDTH = 160  # columns that a table may take
 CHANGES = 10  # questions that are listed as helped, and as hurt
 LONGEST = 70  # characters of a question that are shown
 
-_SHORT = {LINKED: "by link", CONTEXT: "context", "answer.context": "shown"}
+_SHORT = {LINKED: "by link", CONTEXT: "context"}
 """Measures as the head of a column, where that is not the last part of their name."""
 
 
@@ -34,10 +27,20 @@ def show_evaluation(found: Evaluated, *, changes: bool) -> None:
     :param changes: whether to list the questions that the last setting helped and hurt.
     """
     _headline(found.name, found.notes, len(found.questions))
-    _show_gains(found, found.measure)
-    if found.measure != CONTAINS and CONTAINS in found.rows[0].measures:
-        _show_gains(found, CONTAINS)
-    _show_measures(found)
+    lines: list[list[str]] = []
+    for row in found.rows:
+        gain = row.gains.get(found.measure)
+        changed = [str(len(row.helped)), str(len(row.hurt))] if gain else ["", ""]
+        gained = [row.against or "" if gain else "", _bounded(gain, "+"), *changed]
+        beside = [f"{row.passages:.1f}", f"{row.milliseconds:.1f}"]
+        lines.append([row.setting, _bounded(row.measures[found.measure]), *gained, *beside])
+    head = ["setting", f"{found.measure}, %", "over", "gain", "+", "-", "passages", "ms"]
+    _show_table(head, lines, read=(0, 2))
+    short = (_SHORT.get(name, name.partition(".")[2]) for name in MEASURES)
+    cells = [
+        [row.setting, *(percent(one.value) for one in row.measures.values())] for row in found.rows
+    ]
+    _show_table(["notes, %", *short], cells)
     row = found.rows[-1]
     texts = {question.id: on_one_line(question.text) for question in found.questions}
     for name, changed in (("helped", row.helped), ("hurt", row.hurt)) if changes else ():
@@ -50,40 +53,6 @@ def show_evaluation(found: Evaluated, *, changes: bool) -> None:
         if len(changed) > CHANGES:
             show(f"and {len(changed) - CHANGES:,} more (--json has all)", indent=2)
     warn([f"{message} ({counted(count, 'search')})" for message, count in found.warnings.items()])
-
-
-def _show_gains(found: Evaluated, measure: str) -> None:
-    """One measure of each setting, and what it gains; what changed is of the set's measure."""
-    usual = measure == found.measure
-    lines: list[list[str]] = []
-    for row in found.rows:
-        gain = row.gains.get(measure)
-        over = row.against or "" if gain else ""
-        line = [row.setting, _bounded(row.measures.get(measure)), over, _bounded(gain, "+")]
-        if usual:
-            line += [str(len(row.helped)), str(len(row.hurt))] if gain else ["", ""]
-            line += [f"{row.passages:.1f}", f"{row.milliseconds:.1f}"]
-        lines.append(line)
-    head = ["setting", f"{measure}, %", "over", "gain"]
-    _show_table([*head, *(["+", "-", "passages", "ms"] * usual)], lines, read=(0, 2))
-
-
-def _show_measures(found: Evaluated) -> None:
-    """All measures in percent: a table for notes and their context, and one for answers."""
-    for unit, beside in (("notes", (CONTEXT, LINKED)), ("answer", ())):
-        names = [*beside, *(name for name in MEASURES if name.startswith(f"{unit}."))]
-        names = [name for name in names if any(name in row.measures for row in found.rows)]
-        if not names:
-            continue
-        words = unit == "answer"
-        lines: list[list[str]] = []
-        for row in found.rows:
-            values = [row.measures.get(name) for name in names]
-            cells = ["" if one is None else percent(one.value) for one in values]
-            said = ["" if row.words is None else f"{row.words:.0f}"] * words
-            lines.append([row.setting, *cells, *said])
-        short = (_SHORT.get(name, name.partition(".")[2]) for name in names)
-        _show_table([f"{unit}, %", *short, *(["words"] * words)], lines)
 
 
 def show_answers(found: AnswersEvaluated) -> None:

@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from notehop.app.evaluation.metrics import Answered, MeanEstimate, estimates, percent
+from notehop.app.answer.draft import without_opening
+from notehop.app.evaluation.metrics import MeanEstimate, estimates, percent
 from notehop.app.evaluation.questions import read_lines
+from notehop.app.models import Answer
 
 KINDS = ("fact", "definition", "howto", "list", "comparison", "number", "yesno", "two_notes", "typo",
          "property", "table")  # fmt: skip
@@ -59,6 +61,26 @@ class AnswerQuestion:
         """Whether all that an answer must hold is there."""
         text = " ".join(text.split())
         return all(pattern.search(text) for pattern in self.contains)
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """An answer as it is measured: its text, with the names of the notes it quotes, empty where it says
+    that the vault does not say; and the names and texts of its material.
+    """
+
+    text: str
+    sources: str = ""
+    connected: str = ""
+
+    @classmethod
+    def of(cls, answer: Answer) -> Answered:
+        sources, connected = (
+            "\n".join(f"{one.title}\n{one.heading}\n{one.text}" for one in places)
+            for places in (answer.sources, answer.connected_notes)
+        )
+        text = "" if answer.mode == "none" else without_opening(answer.answer)
+        return cls(text, sources, connected)
 
 
 @dataclass(frozen=True, slots=True)

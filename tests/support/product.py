@@ -60,11 +60,9 @@ _HOMES: dict[str, str] = {
     ),
     "notehop.app.demo": "demo_questions demo_vault",
     "notehop.app.evaluation.answer_sets": (
-        "AnswerQuestion conclusion measured read_answer_set rows"
+        "AnswerQuestion Answered conclusion measured read_answer_set rows"
     ),
-    "notehop.app.evaluation.metrics": (
-        "answer_values Answered ANSWERS context_values holds RANKED ranking_values"
-    ),
+    "notehop.app.evaluation.metrics": "context_values RANKED ranking_values",
     "notehop.app.evaluation.questions": "golden_sets KnownQuestion=Question read_questions",
     "notehop.app.evaluation.suggestions": "evaluate_suggestions",
     "notehop.app.mcp": "http",

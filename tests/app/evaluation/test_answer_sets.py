@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.app.cli.test_cli import told
-from tests.support import product, tables
+from tests.support import product
 from tests.support.commands import call, options, printed
 from tests.support.product import rows
 
@@ -131,7 +131,7 @@ def test_a_set_is_unpacked_once(tmp_path: Path, named: str) -> None:
     (found,) = product.golden_sets(tmp_path / "data" / named, tmp_path / "work")
     assert found.name == "set"
     assert (found.vault / "a.md").read_text() == "Words."
-    assert found.questions == (product.Question("q1", "Who?", ("a.md",), answers=("Ann",)),)
+    assert found.questions == (product.Question("q1", "Who?", ("a.md",)),)
     (found.vault / "a.md").write_text("Mine.")
     (again,) = product.golden_sets(tmp_path / "data" / named, tmp_path / "work")
     assert (again.vault / "a.md").read_text() == "Mine."
@@ -144,8 +144,6 @@ def test_a_set_is_unpacked_once(tmp_path: Path, named: str) -> None:
         ({**ROW, "gold": "a.md"}, "gold is no list of paths"),
         ({**ROW, "gold": []}, "gold is no list of paths"),
         ({**ROW, "question": " "}, "the question is no text"),
-        ({**ROW, "answers": "Ann"}, "answers is no list"),
-        ({**ROW, "answer": {"text": "Ann"}}, "neither text nor number"),
         ([], "holds no questions"),
     ],
 )
@@ -153,10 +151,3 @@ def test_questions_that_cannot_be_read_are_named(tmp_path: Path, row: object, sa
     target = golden_set(tmp_path, row=row)
     with pytest.raises(product.UsageError, match=said):
         product.read_questions(target / "queries.jsonl")
-
-
-@pytest.mark.parametrize(("keys", "expected"), tables.rows(__file__, "the_answer_is_read"))
-def test_the_answer_is_read(tmp_path: Path, keys: dict[str, object], expected: list[str]) -> None:
-    row = {key: value for key, value in ROW.items() if key != "answer"} | keys
-    target = golden_set(tmp_path, row=row)
-    assert product.read_questions(target / "queries.jsonl")[0].answers == tuple(expected)
