@@ -6,14 +6,12 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import http.client
-import json
 import logging
 import signal
 import socket
 import sys
 from collections.abc import Mapping
-from contextlib import closing, suppress
+from contextlib import suppress
 from urllib.parse import urlsplit
 
 import uvicorn
@@ -31,7 +29,6 @@ from notehop.config.errors import NotehopError, UsageError
 from notehop.config.secrets import server_token, token_variable, vault_tokens
 
 NEXT = 20  # ports after a taken one among which a free one is looked for
-PATIENCE = 1.0  # seconds that what listens on a taken port has to say what it is
 
 HEAD_BYTES = 32_768  # bytes that the head of a request may have: many times what browsers send
 GRACE = 5  # seconds that running requests are given to end
@@ -172,7 +169,7 @@ def listen(host: str, port: int) -> socket.socket:
                 _bound(host, number).close()
                 way = f"--port {number}"
                 break
-        raise PortTaken(f"port {port} of {host} is taken by {_who(host, port)}; try {way}") from exc
+        raise PortTaken(f"another program listens on port {port} of {host}; try {way}") from exc
 
 
 def _bound(host: str, port: int) -> socket.socket:
@@ -181,19 +178,6 @@ def _bound(host: str, port: int) -> socket.socket:
     )[0]
     both = family == socket.AF_INET6 and socket.has_dualstack_ipv6()
     return socket.create_server(address, family=family, backlog=128, dualstack_ipv6=both)
-
-
-def _who(host: str, port: int) -> str:
-    """What a program says of itself that listens on a port."""
-    here = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
-    connection = http.client.HTTPConnection(here, port, timeout=PATIENCE)
-    with closing(connection), suppress(OSError, http.client.HTTPException, ValueError):
-        connection.request("GET", "/health", headers={"Host": f"127.0.0.1:{port}"})
-        told = json.loads(connection.getresponse().read(10_000))
-        if isinstance(told, dict) and {"live", "ready"} <= told.keys():
-            vault = told.get("vault")
-            return f"notehop, which serves {str(vault)[:100]!r}" if vault else "another notehop"
-    return "another program"
 
 
 def server_of(app: FastAPI) -> uvicorn.Server:

@@ -269,9 +269,6 @@ class CaptureSettings(Section):
     folder: Annotated[str, AfterValidator(folder_inside)] = setting("Inbox", vault=True)
     """Folder of the vault in which captured notes are made; empty: the vault's own folder."""
 
-    timeout_s: float = constant(2.0, gt=0, le=60)
-    """Seconds that finding them may take: a note that was kept is not worth waiting for."""
-
 
 class ServerSettings(Section):
     """The HTTP server."""

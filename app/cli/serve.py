@@ -32,16 +32,6 @@ def _few_arenas() -> None:
             ctypes.CDLL(None).mallopt(-8, 1)  # M_ARENA_MAX
 
 
-def _without_scipy() -> None:
-    """Import bm25s, which would have 9 MB of scipy wherever that is, and nothing here needs it."""
-    if "scipy" not in sys.modules:
-        sys.modules["scipy.sparse"] = None  # type: ignore[assignment]
-        try:
-            import bm25s  # noqa: F401
-        finally:
-            del sys.modules["scipy.sparse"]
-
-
 def serve(
     options: Common,
     vault: list[str] | None = VAULTS,
@@ -61,7 +51,6 @@ def serve(
 ) -> None:
     """Answer over HTTP on this machine."""
     _few_arenas()
-    _without_scipy()
     from notehop.app.api.logs import configure
     from notehop.app.cli.output import print_json
     from notehop.app.server import AlreadyServed, VaultServer

@@ -231,13 +231,13 @@ class VaultHandle:
     def capture(self, query: models.CaptureQuery) -> models.Captured:
         """Keep a text as a new note, and name the notes that it has to do with.
 
-        It fails only if the note cannot be written: a look-up that fails or takes too long is
-        logged, and said in the message. The index is not brought up to date by it.
+        It fails only if the note cannot be written: a look-up that fails is logged, and said in the
+        message. The index is not brought up to date by it.
 
         :raises CaptureFailed: if the note cannot be written.
         """
         self._engine.check_open()
-        return capture(self.place, as_query(models.CaptureQuery, query), lambda: self.related)
+        return capture(self.place, as_query(models.CaptureQuery, query), self.related)
 
     def related(self, kept: Kept) -> list[models.Connection]:
         """The notes that a captured one has to do with, best first; none that it links to."""

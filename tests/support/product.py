@@ -43,7 +43,7 @@ _HOMES: dict[str, str] = {
     "notehop.app.cli.program": "app run",
     "notehop.app.cli.show_status": "show_status",
     "notehop.app.services.ask": "PendingCount",
-    "notehop.app.services.capture": "capture Find",
+    "notehop.app.services.capture": "capture",
     "notehop.app.services.listing": "period_of",
     "notehop.app.services.doctor.vault": "examine DoctorReport",
     "notehop.app.services.doctor.index": "check_index IndexCheck",
