@@ -50,7 +50,7 @@ class LazyVault:
         self.closed = False
         self._command = command
         self._config_file = config_file
-        self._opening = threading.Lock()
+        self._opening, self._ending = threading.Lock(), threading.Lock()
         self._follower: FollowerProcess | None = None
         # Whether there is no index yet, which is soon known.
         self._first = False
@@ -129,10 +129,11 @@ class LazyVault:
 
         It ends with this one.
         """
-        if not self.closed:
-            how = self._command, _log.warning, self._config_file
-            self._follower = FollowerProcess(self.place, *how)
-            self._follower.start()
+        with self._ending:
+            if not self.closed:
+                how = self._command, _log.warning, self._config_file
+                self._follower = FollowerProcess(self.place, *how)
+                self._follower.start()
 
     @contextmanager
     def resting(self, minutes: float) -> Iterator[None]:
@@ -153,7 +154,8 @@ class LazyVault:
 
     def close(self) -> None:
         """Let go of the vault, and end what follows it; it finishes what it writes."""
-        self.closed = True
+        with self._ending:
+            self.closed = True
         if self._follower is not None:
             self._follower.stop()
         if self.opened is not None:

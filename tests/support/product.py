@@ -106,9 +106,9 @@ _HOMES: dict[str, str] = {
     "notehop.app.web.sanitise": "sanitise",
     "notehop.config": "SWITCHES errors",
     "notehop.config.errors": (
-        "CaptureFailed CaptureFolder IndexDamaged IndexFailure IndexLocked IndexMismatch IndexMissing "
-        "IndexUnwritable MassDeletion ModelError NotehopError NoteMissing ProviderError "
-        "QueryError SettingsError UsageError VaultError VectorServerError"
+        "BeingIndexed CaptureFailed CaptureFolder IndexDamaged IndexFailure IndexLocked "
+        "IndexMismatch IndexMissing IndexUnwritable MassDeletion ModelError NotehopError NoteMissing "
+        "ProviderError QueryError SettingsError UsageError VaultError VectorServerError"
     ),
     "notehop.config.layers": "load_settings vault_may_set warn_once",
     "notehop.config.secrets": "provider_key server_token",

@@ -11,7 +11,7 @@ import pytest
 
 from tests.support import product
 from tests.support.commands import options, printed
-from tests.support.notes import built
+from tests.support.notes import built, write_notes
 
 pytestmark = pytest.mark.model
 
@@ -52,6 +52,19 @@ def test_age_and_the_last_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     shown = capsys.readouterr().out
     assert ", 1 hour ago, generation 2\n" in shown
     assert ", notehop index, 1 changed, 2.5 s (embed 1.2 s, read 0.5 s)\n" in shown
+
+
+def test_who_makes_the_first_index(tmp_path: Path) -> None:
+    place = product.locate(
+        write_notes(tmp_path / "Notes", {"A.md": "x"}), index_dir=tmp_path / "ix"
+    )
+    with (
+        product.WriterLock(place.layout, "notehop index"),
+        pytest.raises(product.BeingIndexed, match=r"first time by notehop index \(process"),
+    ):
+        product.index_status(place)
+    with pytest.raises(product.IndexMissing, match="run: notehop index"):
+        product.index_status(place)
 
 
 def test_who_follows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
