@@ -11,7 +11,6 @@ import signal
 import socket
 import sys
 from collections.abc import Mapping
-from contextlib import suppress
 from urllib.parse import urlsplit
 
 import uvicorn
@@ -27,8 +26,6 @@ from notehop.app.services.vaults import Vaults, below
 from notehop.app.web.routes import routes
 from notehop.config.errors import NotehopError, UsageError
 from notehop.config.secrets import server_token, token_variable, vault_tokens
-
-NEXT = 20  # ports after a taken one among which a free one is looked for
 
 HEAD_BYTES = 32_768  # bytes that the head of a request may have: many times what browsers send
 GRACE = 5  # seconds that running requests are given to end
@@ -154,7 +151,7 @@ def listen(host: str, port: int) -> socket.socket:
 
     :param port: 0 takes any free one.
     :raises UsageError: if the address is none of this machine, or the port is not allowed.
-    :raises PortTaken: if another program has it, with the next port that is free.
+    :raises PortTaken: if another program has it.
     """
     try:
         return _bound(host, port)
@@ -163,13 +160,10 @@ def listen(host: str, port: int) -> socket.socket:
             why = getattr(exc, "strerror", None) or "it is no name"
             other = "name another address with --host, or a port above 1023 with --port"
             raise UsageError(f"{host}:{port}: cannot be listened on ({why}); {other}") from exc
-        way = "--port 0, which takes any free one"
-        for number in range(port + 1, min(port + 1 + NEXT, 65_536)):
-            with suppress(OSError):
-                _bound(host, number).close()
-                way = f"--port {number}"
-                break
-        raise PortTaken(f"another program listens on port {port} of {host}; try {way}") from exc
+        raise PortTaken(
+            f"port {port} of {host} is taken by another program; name another with --port, or "
+            "--port 0, which takes any free one"
+        ) from exc
 
 
 def _bound(host: str, port: int) -> socket.socket:

@@ -10,27 +10,22 @@ from notehop.app.evaluation.answer_sets import HELD, REFUSED, AnswersEvaluated
 from notehop.app.evaluation.metrics import CONTEXT, LINKED, MEASURES, MeanEstimate, percent
 from notehop.app.evaluation.run import Evaluated
 from notehop.app.evaluation.suggestions import SuggestionsEvaluated
-from notehop.indexing.shown import counted, on_one_line
+from notehop.indexing.shown import counted
 
 # On a narrow terminal lines break, and no number is lost.
 WIDTH = 160  # columns that a table may take
-CHANGES = 10  # questions that are listed as helped, and as hurt
-LONGEST = 70  # characters of a question that are shown
 
 _SHORT = {LINKED: "by link", CONTEXT: "context"}
 """Measures as the head of a column, where that is not the last part of their name."""
 
 
-def show_evaluation(found: Evaluated, *, changes: bool) -> None:
-    """Print the settings with the set's measure and what they gain, then all measures, in percent.
-
-    :param changes: whether to list the questions that the last setting helped and hurt.
-    """
+def show_evaluation(found: Evaluated) -> None:
+    """Print the settings with the set's measure and what they gain, then all measures, in percent."""
     _headline(found.name, found.notes, len(found.questions))
     lines: list[list[str]] = []
     for row in found.rows:
         gain = row.gains.get(found.measure)
-        changed = [str(len(row.helped)), str(len(row.hurt))] if gain else ["", ""]
+        changed = [str(row.helped), str(row.hurt)] if gain else ["", ""]
         gained = [row.against or "" if gain else "", _bounded(gain, "+"), *changed]
         beside = [f"{row.passages:.1f}", f"{row.milliseconds:.1f}"]
         lines.append([row.setting, _bounded(row.measures[found.measure]), *gained, *beside])
@@ -41,17 +36,6 @@ def show_evaluation(found: Evaluated, *, changes: bool) -> None:
         [row.setting, *(percent(one.value) for one in row.measures.values())] for row in found.rows
     ]
     _show_table(["notes, %", *short], cells)
-    row = found.rows[-1]
-    texts = {question.id: on_one_line(question.text) for question in found.questions}
-    for name, changed in (("helped", row.helped), ("hurt", row.hurt)) if changes else ():
-        headline(f"{name} by {row.setting}", counted(len(changed), "question"))
-        for one in changed[:CHANGES]:
-            text = texts[one.id]
-            clipped = text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
-            values = f"{one.before:.2f} -> {one.after:.2f}  "
-            show_line((values, "dim"), clipped, (f"  {one.id}", "dim"), indent=2)
-        if len(changed) > CHANGES:
-            show(f"and {len(changed) - CHANGES:,} more (--json has all)", indent=2)
     warn([f"{message} ({counted(count, 'search')})" for message, count in found.warnings.items()])
 
 

@@ -18,7 +18,7 @@ class KnownQuestion:
     """A question and the paths of all notes that its answer rests on, each once."""
 
     id: str
-    text: str
+    question: str
     gold: tuple[str, ...]
 
 

@@ -8,7 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from math import isnan
 from pathlib import Path
@@ -51,23 +51,12 @@ PlaceFor = Callable[[Settings], Place]
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """A question, by id, that a setting answered better or worse than the one it is held to: values of
-    the set's measure.
-    """
-
-    id: str
-    before: float
-    after: float
-
-
-@dataclass(frozen=True, slots=True)
 class Row:
     """One setting: the mean of each measure, and its gain over ``against`` (None for no other).
 
     ``gains`` are means of paired differences. ``values`` are those of the set's measure, in the order
-    of the questions. ``milliseconds`` is the median until a context is there, ``passages`` the mean
-    number in one.
+    of the questions, ``helped`` and ``hurt`` count those that are better and worse than under the other.
+    ``milliseconds`` is the median until a context is there, ``passages`` the mean number in one.
     """
 
     setting: str
@@ -76,8 +65,8 @@ class Row:
     measures: Mapping[str, MeanEstimate]
     gains: Mapping[str, MeanEstimate]
     values: tuple[float, ...]
-    helped: tuple[Change, ...]
-    hurt: tuple[Change, ...]
+    helped: int
+    hurt: int
     passages: float
     milliseconds: float
 
@@ -92,13 +81,6 @@ class Evaluated:
     questions: tuple[KnownQuestion, ...]
     rows: tuple[Row, ...]
     warnings: Mapping[str, int]
-
-    def as_json(self) -> dict[str, Any]:
-        """The result as plain values."""
-        questions = [
-            {"id": one.id, "question": one.text, "gold": one.gold} for one in self.questions
-        ]
-        return {**asdict(self), "questions": questions}
 
 
 class _Outcome(NamedTuple):
@@ -122,7 +104,7 @@ def _outcome(
     passages, milliseconds, contexts, rankings = [], [], [], []
     for question in questions:
         started = time.perf_counter()
-        query = TracedQuery(question.text)
+        query = TracedQuery(question.question)
         nodes = vault.query_engine(literal=True).retrieve(query)
         milliseconds.append((time.perf_counter() - started) * 1000)
         passages.append(len(nodes))
@@ -135,7 +117,7 @@ def _outcome(
         contexts.append(metrics.context_values(question, sources, linked))
         # The ranking is measured, not what is shown where nothing matches.
         how = {"results": "notes", "top_k": metrics.TOP, "min_score": 0, "connected": {"max": 0}}
-        found = vault.search(question.text, literal=True, **how)
+        found = vault.search(question.question, literal=True, **how)
         rankings.append([hit.path for hit in found.hits])
         warnings.update([*query.trace.warnings, *found.warnings])
         progress.advance(1)
@@ -144,34 +126,23 @@ def _outcome(
 
 
 def _row(
-    questions: Sequence[KnownQuestion],
     measure: str,
     variant: Variant,
     own: _Outcome,
     other: _Outcome | None,
 ) -> Row:
     values = own.values[:, MEASURES.index(measure)]
-    changes: list[Change] = []
-    gains: dict[str, MeanEstimate] = {}
-    if other is not None:
-        gains = metrics.estimates(MEASURES, own.values - other.values)
-        before = other.values[:, MEASURES.index(measure)]
-        # Those that differ most come first.
-        order = np.argsort(-np.abs(values - before), kind="stable").tolist()
-        changes = [
-            Change(questions[at].id, float(before[at]), float(values[at]))
-            for at in order
-            if abs(values[at] - before[at]) >= SAME
-        ]
+    gained = own.values - (own if other is None else other).values
+    more = gained[:, MEASURES.index(measure)]
     return Row(
         setting=variant.name,
         overrides=variant.overrides,
         against=variant.against,
         measures=metrics.estimates(MEASURES, own.values),
-        gains=gains,
+        gains={} if other is None else metrics.estimates(MEASURES, gained),
         values=tuple(values.tolist()),
-        helped=tuple(one for one in changes if one.after > one.before),
-        hurt=tuple(one for one in changes if one.after < one.before),
+        helped=int((more >= SAME).sum()),
+        hurt=int((more <= -SAME).sum()),
         passages=float(np.mean(own.passages)),
         milliseconds=float(np.median(own.milliseconds)),
     )
@@ -280,8 +251,7 @@ def _evaluated(
                 outcomes[variant.settings] = _outcome(vault, questions, progress, warnings)
     by_name = {one.name: outcomes[one.settings] for one in variants}
     rows = tuple(
-        _row(questions, measure, one, by_name[one.name], by_name.get(one.against or ""))
-        for one in variants
+        _row(measure, one, by_name[one.name], by_name.get(one.against or "")) for one in variants
     )
     return Evaluated(name, len(paths), measure, questions, rows, dict(warnings))
 

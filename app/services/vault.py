@@ -263,10 +263,10 @@ class VaultHandle:
 
     def tools(self) -> "list[FunctionTool]":
         """The tools that agents are given over MCP, for an agent of LlamaIndex."""
-        from notehop.app.mcp.tool_spec import VaultToolSpec
+        from notehop.app.mcp.tool_spec import vault_tools
 
         self._engine.check_open()
-        return VaultToolSpec(self).to_tool_list()
+        return vault_tools(self)
 
     def query_engine(
         self,

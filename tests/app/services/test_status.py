@@ -171,10 +171,6 @@ def test_a_person_is_told(logged: tuple[Path, Path]) -> None:
     said = printed("status", "--egress", *where)
     assert "api.openai.com  3 calls, 1 failed, 3.0 kB out, 0.3 kB in" in said
     assert "127.0.0.1 (this machine)  1 call" in said
-    assert "summary: not over" in said
-    assert "answer: ok, try 2" in said
-    assert "0.md, 1.md, 2.md, and 2 more" in said
-    assert said.index("summary: not over") < said.index("answer: server")
     assert len(json.loads(printed("status", "--egress", "--json", *where))["calls"]) == 4
 
 
