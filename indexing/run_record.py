@@ -7,6 +7,9 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
+from typing import Annotated
+
+from pydantic import Field
 
 from notehop.config.errors import MassDeletion, NotehopError
 from notehop.indexing.report import Update
@@ -24,8 +27,7 @@ class RunRecord:
     ``command`` is as a person types it (``notehop index``), ``generation`` that of the catalog at
     its end, 0 for a run that failed before it had read that. ``embedded`` counts texts that went
     through the model; ``seconds`` is wall time by stage. ``error`` is the message that the run failed
-    with: the counts are then those of what it got done. ``losses`` are those of the last minutes, this
-    run's among them: when it ended, and notes deleted less those added.
+    with: the counts are then those of what it got done.
     """
 
     started: float
@@ -40,7 +42,8 @@ class RunRecord:
     embedded: int = 0
     seconds: Mapping[str, float] = field(default_factory=dict)
     error: str | None = None
-    losses: tuple[tuple[float, int], ...] = ()
+    # Of the last minutes, this run among them: when it ended, and notes deleted less those added.
+    losses: Annotated[tuple[tuple[float, int], ...], Field(exclude=True)] = ()
 
 
 def write_run_record(layout: IndexLayout, record: RunRecord) -> None:

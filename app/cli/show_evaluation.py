@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from notehop.app.cli.output import headline, out, show, show_line, show_table, warn
+from notehop.app.cli.output import headline, out, show_line, show_table, warn
 from notehop.app.evaluation import answer_sets
 from notehop.app.evaluation.answer_sets import HELD, REFUSED, AnswersEvaluated
 from notehop.app.evaluation.metrics import CONTEXT, LINKED, MEASURES, MeanEstimate, percent
@@ -41,7 +41,7 @@ def show_evaluation(found: Evaluated) -> None:
 
 def show_answers(found: AnswersEvaluated) -> None:
     """Print an answer set by kind of question, in percent, a table a setting and one of what it gains,
-    if it is held to another; and what it comes to.
+    if it is held to another.
     """
     _headline(found.name, found.notes, found.questions)
     names = answer_sets.MEASURES
@@ -60,7 +60,6 @@ def show_answers(found: AnswersEvaluated) -> None:
         title = f"{asked['kind']} {asked['why'] or ''} {asked['id']}: {asked['question']}"
         show_line(title, (f"  {held}", "dim"))
         show_line(str(asked["answer"]), indent=2)
-    show(f"{found.name}: {found.conclusion}")
 
 
 def show_suggestions_evaluated(found: SuggestionsEvaluated) -> None:

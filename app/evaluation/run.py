@@ -306,10 +306,7 @@ def evaluate_answers(
         found[variant.name] = answer_sets.rows(
             questions, values[variant.name], values.get(variant.against)
         )
-    said = answer_sets.conclusion(found[variants[-1].name])
-    return answer_sets.AnswersEvaluated(
-        file.stem, len(paths), len(questions), found, said, tuple(told)
-    )
+    return answer_sets.AnswersEvaluated(file.stem, len(paths), len(questions), found, tuple(told))
 
 
 @contextmanager

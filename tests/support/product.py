@@ -59,9 +59,7 @@ _HOMES: dict[str, str] = {
         "ask_server Announcement identity read_running Running"
     ),
     "notehop.app.demo": "demo_questions demo_vault",
-    "notehop.app.evaluation.answer_sets": (
-        "AnswerQuestion Answered conclusion measured read_answer_set rows"
-    ),
+    "notehop.app.evaluation.answer_sets": ("AnswerQuestion Answered measured read_answer_set rows"),
     "notehop.app.evaluation.metrics": "context_values RANKED ranking_values",
     "notehop.app.evaluation.questions": "golden_sets KnownQuestion=Question read_questions",
     "notehop.app.evaluation.suggestions": "evaluate_suggestions",

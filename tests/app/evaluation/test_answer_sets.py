@@ -48,7 +48,7 @@ def test_what_an_answer_is_held_to(tmp_path: Path) -> None:
     assert np.isnan(without[4:6]).all()
 
 
-def test_rows_and_what_falls_short(tmp_path: Path) -> None:
+def test_rows_and_gains(tmp_path: Path) -> None:
     found = product.read_answer_set(a_set(tmp_path, FACT, {**NEAR, "why": "near"}))
     good = product.Answered("Pitch, two coats.", sources="pitch, two coats")
     values = np.asarray(
@@ -59,16 +59,10 @@ def test_rows_and_what_falls_short(tmp_path: Path) -> None:
     assert list(by_group) == ["answerable", "fact", "unanswerable", "near"]
     assert by_group["answerable"].measures["contains of held"].value == 1
     assert set(by_group["near"].measures) == {"refused"}
-    assert product.conclusion(list(by_group.values())) == "All that is wanted is reached."
     worse = np.asarray([[1, 1, 0, 0, 0, 0, 1], [np.nan] * 6 + [0]])
     short = rows(found, worse, against=values)
     assert short[0].gains["contains"].value == -1
     assert short[2].gains["refused"].value == -1
-    said = product.conclusion(short)
-    assert "contains of held 0.0 % (wanted 85.0)" in said
-    assert "unanswerable refused 0.0 % (wanted 80.0)" in said
-    assert "answerable refused 100.0 % (at most 5.0)" in said
-    assert "sources" not in said
 
 
 @pytest.mark.parametrize(
