@@ -32,6 +32,16 @@ def _few_arenas() -> None:
             ctypes.CDLL(None).mallopt(-8, 1)  # M_ARENA_MAX
 
 
+def _without_scipy() -> None:
+    """Import bm25s, which would have 9 MB of scipy wherever that is, and nothing here needs it."""
+    if "scipy" not in sys.modules:
+        sys.modules["scipy.sparse"] = None  # type: ignore[assignment]
+        try:
+            import bm25s  # noqa: F401
+        finally:
+            del sys.modules["scipy.sparse"]
+
+
 def serve(
     options: Common,
     vault: list[str] | None = VAULTS,
@@ -51,10 +61,10 @@ def serve(
 ) -> None:
     """Answer over HTTP on this machine."""
     _few_arenas()
+    _without_scipy()
     from notehop.app.api.logs import configure
     from notehop.app.cli.output import print_json
     from notehop.app.server import AlreadyServed, VaultServer
-    from notehop.app.services.index_process import has_index
     from notehop.app.services.running_server import Announcement
     from notehop.app.services.vaults import LazyVault, Vaults
     from notehop.indexing.shown import on_one_line, printable
@@ -82,7 +92,7 @@ def serve(
         }
         vaults = Vaults(lazy)
         held.callback(vaults.close)
-        new = watch and len(vaults) == 1 and not has_index(first_place)
+        new = watch and len(vaults) == 1 and vaults.first.is_new
         if new:
             first_place.layout.create(first_place.vault)
         elif len(vaults) == 1:

@@ -47,6 +47,7 @@ from notehop.app.services.notes.suggest import suggest
 from notehop.app.services.open_vault import Place
 from notehop.app.services.status import index_status, pending_changes
 from notehop.app.services.themes import VaultThemes
+from notehop.config.errors import QueryError
 from notehop.indexing.capture import Kept
 from notehop.indexing.report import Progress
 from notehop.indexing.shown import counted
@@ -455,6 +456,10 @@ class VaultHandle:
 
 def _wanted(options: Mapping[str, Any]) -> Wanted:
     given = {name: value for name, value in options.items() if value is not None}
+    if of_queries := {"query", "explain"} & given.keys():
+        raise QueryError(
+            f"{', '.join(sorted(of_queries))}: of one query, and no option of an engine"
+        )
     if isinstance(filters := given.get("filters"), MetadataFilters):
         given["filters"] = fields_of(filters)
     return Wanted(as_query(models.BaseQuery, "-", given))
