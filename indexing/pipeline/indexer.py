@@ -38,7 +38,7 @@ from notehop.indexing.stores.chroma import (
 from notehop.indexing.stores.layout import IndexLayout, unwritable
 from notehop.indexing.stores.lock import WriterLock
 from notehop.indexing.stores.model import LIMITS, Limits, NoteStatus
-from notehop.indexing.tokens import NAMES
+from notehop.indexing.tokens.languages import NAMES
 
 if TYPE_CHECKING:
     from llama_index.core.schema import TransformComponent

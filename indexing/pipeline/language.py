@@ -21,7 +21,7 @@ from notehop.indexing.embed.models import (
 from notehop.indexing.pipeline.state import IndexState
 from notehop.indexing.stores.catalog_read import CatalogReads
 from notehop.indexing.stores.model import NoteStatus
-from notehop.indexing.tokens import NAMES, clear_language, detect_language
+from notehop.indexing.tokens.languages import NAMES, clear_language, detect_language
 
 JUDGED = "language_judged"
 """Entry of the catalog: how many notes there were when their language was judged last."""
