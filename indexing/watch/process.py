@@ -34,14 +34,14 @@ def run_program(
     told: Callable[[str], None] = lambda _: None,
     patience: float = _PATIENCE,
 ) -> None:
-    """Run an indexer until it ends or ``stop`` is set; what it has done by then stays.
+    """Run an indexer or a follower until it ends or ``stop`` is set; what it has done by then stays.
 
     :param told: hears each line that it says, in a thread.
     :param patience: seconds that it has to end once ``stop`` is set; then it is killed, which the
         next run makes good.
     :raises IndexFailure: if it fails, with its last line, or cannot be started.
     """
-    last = "it said nothing"
+    last = ""
 
     def hear() -> None:
         nonlocal last
@@ -53,13 +53,15 @@ def run_program(
     try:
         process = subprocess.Popen(
             program,
-            stdin=subprocess.DEVNULL,
+            # A follower ends when this pipe does, so also when this process is killed.
+            stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             encoding="utf-8",
             errors="replace",
         )
     except OSError as exc:
+        # No memory or no processes left, or Python itself is being replaced.
         raise IndexFailure(f"no process could be started ({exc.strerror or exc})") from exc
     with process:
         # Read as it comes: a full pipe would hold the other process up.
@@ -75,4 +77,5 @@ def run_program(
             process.kill()
         hearing.join()
     if process.returncode and not stop.is_set():
-        raise IndexFailure(last.removeprefix("error: "))
+        said = last if last.startswith("error: ") else f"exit code {process.returncode}: {last}"
+        raise IndexFailure(said.removeprefix("error: ").removesuffix(": "))
