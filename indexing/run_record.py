@@ -13,8 +13,8 @@ from notehop.indexing.report import Update
 from notehop.indexing.stores.layout import IndexLayout, read_json, replace_file
 
 LATELY = 600.0
-"""Seconds that the deletions of several runs count together: a sync tool or a disk that goes takes
-minutes over a large vault."""
+"""Seconds for which the deletions of several runs count together: a sync tool or a disk that goes
+takes minutes over a large vault."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +24,8 @@ class RunRecord:
     ``command`` is as a person types it (``notehop index``), ``generation`` that of the catalog at
     its end, 0 for a run that failed before it had read that. ``embedded`` counts texts that went
     through the model; ``seconds`` is wall time by stage. ``error`` is the message that the run failed
-    with: the counts are then those of what it got done. ``losses`` are those of the last minutes, this
-    run's among them: when it ended, and notes deleted less those added.
+    with: the counts are then those of what it got done. ``peak`` is how many notes the index had at
+    the most lately, and when that was last so.
     """
 
     started: float
@@ -40,7 +40,7 @@ class RunRecord:
     embedded: int = 0
     seconds: Mapping[str, float] = field(default_factory=dict)
     error: str | None = None
-    losses: tuple[tuple[float, int], ...] = ()
+    peak: tuple[float, int] = (0.0, 0)
 
 
 def write_run_record(layout: IndexLayout, record: RunRecord) -> None:
@@ -63,20 +63,9 @@ def failed_before(layout: IndexLayout) -> bool:
     return record is not None and record.error is not None
 
 
-def lost_lately(record: RunRecord | None, now: float) -> int:
-    """Notes that the runs of the last minutes forgot, less those that came since.
-
-    What went here and came there is so no loss. Notes added before make no room for deletions.
-    """
-    lost = 0
-    for _, more in losses_at(record, now):
-        lost = max(0, lost + more)
-    return lost
-
-
-def losses_at(record: RunRecord | None, now: float) -> tuple[tuple[float, int], ...]:
-    """The losses of a record that count still."""
-    return () if record is None else tuple(one for one in record.losses if now - one[0] < LATELY)
+def notes_lately(record: RunRecord | None, now: float) -> int:
+    """How many notes the index had at the most in the last minutes; 0 for not known."""
+    return record.peak[1] if record is not None and now - record.peak[0] < LATELY else 0
 
 
 def record_run(
@@ -96,17 +85,14 @@ def record_run(
     """
     ended = time.time()
     before = None if allow_mass_delete else read_run_record(layout)
-    losses = losses_at(before, ended)
-    if isinstance(error, MassDeletion):
+    most = done.notes if allow_mass_delete else max(done.notes, done.notes_before)
+    peak = ended, most
+    if before is not None and (known := notes_lately(before, ended)) > most:
         # Where more is refused, to wait and try again makes it no less.
-        losses = ((ended, lost_lately(before, ended)),)
-    elif done.deleted != done.added and not allow_mass_delete:
-        losses = (*losses, (ended, done.deleted - done.added))
+        peak = ended if isinstance(error, MassDeletion) else before.peak[0], known
     names = ("generation", "added", "changed", "moved", "deleted", "unchanged", "embedded")
     counts = {name: getattr(done, name) for name in names}
     said = None if error is None else str(error)
     seconds = dict(done.seconds)
-    record = RunRecord(
-        started, ended, command, **counts, seconds=seconds, error=said, losses=losses
-    )
+    record = RunRecord(started, ended, command, **counts, seconds=seconds, error=said, peak=peak)
     write_run_record(layout, record)
