@@ -141,7 +141,7 @@ class Update:
     deleted: int = 0
     warnings: tuple[str, ...] = ()
     embedded: int = 0
-    seconds: Mapping[str, float] = field(default_factory=dict)
+    seconds: float = 0.0
 
     @property
     def unchanged(self) -> int:
@@ -204,7 +204,7 @@ class Report(Update):
     ``added``, ``changed``, ``moved``, ``deleted`` and ``unchanged`` count notes; a moved note is
     not counted as added or deleted. ``skipped`` and ``failed`` hold (path, reason) of every note of
     the vault that is not in the index, sorted by path. ``warnings`` are of the notes read in this
-    run. ``embedded`` counts texts that went through the model, ``seconds`` is wall time by stage.
+    run. ``embedded`` counts texts that went through the model, ``seconds`` is wall time.
     ``languages`` counts those of a sample of the notes, if the run wrote any.
     """
 
@@ -227,7 +227,7 @@ class Report(Update):
         values["warnings"], values["advice"] = list(self.warnings), list(self.advice)
         if self.enrichment is None:
             del values["enrichment"]
-        values["seconds"] = {stage: round(value, 3) for stage, value in self.seconds.items()}
+        values["seconds"] = round(self.seconds, 3)
         return values
 
 
@@ -240,10 +240,9 @@ def report_lines(report: Report) -> list[str]:
     """What the run did, what the index holds now, and why each note left out was left out."""
     notes = {name: getattr(report, name) for name in (*_COUNTS, "unchanged")}
     notes |= {"skipped": len(report.skipped), "failed": len(report.failed)}
-    seconds = report.seconds.get("total", 0.0)
     return [
         f"{counted(report.notes, 'note')} in {counted(report.chunks, 'chunk')}, "
-        f"generation {report.generation}, in {seconds:.1f} s",
+        f"generation {report.generation}, in {report.seconds:.1f} s",
         f"  notes  {_some(notes)}",
         f"  links  {_some(asdict(report.links))}",
         on_one_line(f"  index  {report.index_dir}"),
@@ -297,7 +296,7 @@ def news_writer(*, as_json: bool) -> Callable[[Update | str], None]:
             text = news
             if isinstance(news, Update):
                 did = _some({name: getattr(news, name) for name in _COUNTS}, "files looked at")
-                took = f"in {news.seconds.get('total', 0.0):.2f} s"
+                took = f"in {news.seconds:.2f} s"
                 text = f"{did}: {news.notes:,} notes, generation {news.generation}, {took}"
             line = f"{time.strftime('%H:%M:%S')} {printable(on_one_line(str(text)))}"
         stream.write(f"{line}\n")

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 
 from notehop.config.errors import MassDeletion, NotehopError
 from notehop.indexing.report import Update
@@ -23,8 +22,8 @@ class RunRecord:
 
     ``command`` is as a person types it (``notehop index``), ``generation`` that of the catalog at
     its end, 0 for a run that failed before it had read that. ``embedded`` counts texts that went
-    through the model; ``seconds`` is wall time by stage. ``error`` is the message that the run failed
-    with: the counts are then those of what it got done. ``peak`` is how many notes the index had at
+    through the model. ``error`` is the message that the run failed with: the counts are then those of
+    what it got done. ``peak`` is how many notes the index had at
     the most lately, and when that was last so.
     """
 
@@ -38,7 +37,6 @@ class RunRecord:
     deleted: int = 0
     unchanged: int = 0
     embedded: int = 0
-    seconds: Mapping[str, float] = field(default_factory=dict)
     error: str | None = None
     peak: tuple[float, int] = (0.0, 0)
 
@@ -93,6 +91,4 @@ def record_run(
     names = ("generation", "added", "changed", "moved", "deleted", "unchanged", "embedded")
     counts = {name: getattr(done, name) for name in names}
     said = None if error is None else str(error)
-    seconds = dict(done.seconds)
-    record = RunRecord(started, ended, command, **counts, seconds=seconds, error=said, peak=peak)
-    write_run_record(layout, record)
+    write_run_record(layout, RunRecord(started, ended, command, **counts, error=said, peak=peak))

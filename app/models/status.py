@@ -141,8 +141,8 @@ class PendingChanges(Strict):
 
 
 class LastRun(Strict):
-    """The index run that ended last; times are in seconds since the epoch, ``seconds`` is wall time by
-    stage. With an ``error`` the counts are those of what it got done."""
+    """The index run that ended last; times are in seconds since the epoch. With an
+    ``error`` the counts are those of what it got done."""
 
     started: float
     ended: float
@@ -154,7 +154,6 @@ class LastRun(Strict):
     deleted: int
     unchanged: int
     embedded: int
-    seconds: dict[str, float]
     error: str | None
 
 
