@@ -18,9 +18,11 @@ class Timing:
     failed_retry: float = 15.0  # until a failed run is tried again first: a disk may have room
     mended_retry: float = 60.0  # the longest wait until what a person has to mend is tried again
     quiet: float = 5.0  # without work, after which an index is tidied
-    lost: float = 10.0  # between two scans of the vault because reports were lost
+    lost: float = 10.0  # between two scans of the vault whose changes were not reported
     start: float = 10.0  # that a start waits for the system: a dead disk must not hold it up
-    poll_ms: int = 10_000  # how often the files are looked at where the system reports nothing
+    poll_ms: int = (
+        2_000  # between two looks at the files, where WATCHFILES_FORCE_POLLING asks for them
+    )
     many: int = 500  # paths above which a scan of the vault takes no longer than looking at each
 
 

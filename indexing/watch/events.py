@@ -1,6 +1,6 @@
 """What the system reports of changes in a vault, gathered until somebody takes it.
 
-On Linux, and where files are polled, each folder that can hold notes is watched by itself: what
+On Linux each folder that can hold notes is watched by itself: what
 `watchfiles` calls a recursive watch follows symbolic links out of the vault and goes into ``.git``,
 and some systems allow few thousand watches to all programs of a user together. When folders come,
 the watch begins anew with them; what may have changed between the two watches is reported as lost.
@@ -24,6 +24,9 @@ OWN_SETTINGS = "notehop.toml"  # the vault's settings
 APP_FOLDER = ".obsidian"  # the folder of the app's settings: the one with a dot that matters
 APP_SETTINGS = f"{APP_FOLDER}/app.json"  # the file of the app that says which files are left out
 GROUP_MS = 1_000  # changes that do not end are handed over this often
+_EACH = (
+    sys.platform == "linux"
+)  # other systems watch a folder with all below it, and follow no links
 _UNDECODABLE = "Unable to decode path"  # what the library says when a name that is no UTF-8 changed
 
 
@@ -38,8 +41,6 @@ class VaultEvents:
         self._paths: set[str] = set()
         self._lost = self._begun = self._started = False
         self._failure: str | None = None
-        self.unreported: str | None = None
-        """Why files are looked at though the system was to report changes."""
         self._thread = threading.Thread(target=self._run, name="notehop-events", daemon=True)
         self._root = _identity(vault)
 
@@ -82,26 +83,19 @@ class VaultEvents:
 
     def _run(self) -> None:
         watched: frozenset[str] | None = None
-        while not self._stop.is_set() and self._failure is None:
-            polling = self.unreported is not None or "WATCHFILES_FORCE_POLLING" in os.environ
-            # Other systems watch a folder with all below it as one, and follow no links.
-            each = polling or sys.platform == "linux"
-            try:
-                folders = folders_of(self._vault) if each else frozenset([""])
-                self._watch(folders, folders - (folders if watched is None else watched), each=each)
+        try:
+            while not self._stop.is_set():
+                folders = folders_of(self._vault) if _EACH else frozenset([""])
+                self._watch(folders, folders - (folders if watched is None else watched))
                 watched = folders
-            except (OSError, RuntimeError, ValueError) as exc:
-                # OSError: too many folders for the system's limit, a folder that went; RuntimeError:
-                # the library's own; ValueError: a path of the vault that is no UTF-8.
-                reason = str(exc) or type(exc).__name__
-                with self._lock:
-                    if self.unreported is not None or _identity(self._vault) != self._root:
-                        self._failure = reason
-                    else:
-                        self.unreported = reason
-                    self._lock.notify_all()
+        except (OSError, RuntimeError, ValueError) as exc:
+            # OSError: too many folders for the system's limit, a vault that went; RuntimeError: the
+            # library's own; ValueError: a path of the vault that is no UTF-8.
+            with self._lock:
+                self._failure = str(exc) or type(exc).__name__
+                self._lock.notify_all()
 
-    def _watch(self, folders: frozenset[str], new: frozenset[str], *, each: bool) -> None:
+    def _watch(self, folders: frozenset[str], new: frozenset[str]) -> None:
         """Report changes until other folders are to be watched; ``new`` were not by the watch before."""
         began = False
         changes = watch(
@@ -112,10 +106,8 @@ class VaultEvents:
             # Nothing, now and then: the watch stands, and may have to end.
             rust_timeout=max(self._settle_ms, 50),
             yield_on_timeout=True,
-            # None: as WATCHFILES_FORCE_POLLING says.
-            force_polling=self.unreported is not None or None,
             poll_delay_ms=self._timing.poll_ms,
-            recursive=not each,
+            recursive=not _EACH,
             ignore_permission_denied=True,
             raise_interrupt=False,
         )
@@ -130,7 +122,7 @@ class VaultEvents:
                         began = self._begun = True
                     self._take_up(relative)
                     self._lock.notify_all()
-                came = each and any(
+                came = _EACH and any(
                     (kind == Change.added or path not in folders) and is_folder(self._vault, path)
                     for kind, path in relative
                 )

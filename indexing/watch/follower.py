@@ -52,8 +52,9 @@ class Follower:
         # What is to be taken in, and when that is tried again.
         self._due = {EVERYTHING}
         self._backoff = Backoff()
-        # When the vault was scanned last, and whether changes were lost since.
+        # When the vault was scanned last, whether changes were lost since, and why none is reported.
         self._scanned, self._lost = time.monotonic(), False
+        self._unreported: str | None = None
         # Whether the index is to be tidied, and when that is tried again.
         self._untidy = False
         self._tidy_backoff = Backoff()
@@ -121,13 +122,14 @@ class Follower:
         if self._events is None and is_folder(str(vault)):
             self._events = VaultEvents(vault, settle_ms=watch.settle_ms, timing=self._timing)
             self._events.start()
+            self._unreported = None
             self._due.add(EVERYTHING)
         self._end_events_that_failed()
 
     def _end_events_that_failed(self) -> None:
-        if self._events is not None and self._events.failure is not None:
+        if self._events is not None and (why := self._events.failure) is not None:
             self._end_events()
-            self._lost = True
+            self._lost, self._unreported = True, why
 
     def _end_events(self) -> None:
         if self._events is not None:
@@ -218,10 +220,10 @@ class Follower:
     def _all_well(self, *, checked: bool = False) -> None:
         """Nothing is in the way, but perhaps that changes are not reported."""
         detail = None
-        if self._events is not None and (why := self._events.unreported) is not None:
+        if self._unreported is not None:
             detail = (
-                f"the system does not report changes of the vault ({why}), "
-                "so its files are looked at every few seconds"
+                f"the system does not report changes of the vault ({self._unreported}), "
+                f"so all of it is looked at every {self._timing.lost:.0f} seconds"
             )
         self._report_trouble("following", detail, checked=checked)
 

@@ -5,10 +5,8 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
-import watchfiles
 
 from tests.support.product import EVERYTHING, Timing, VaultEvents
 
@@ -57,24 +55,6 @@ def test_a_disk_that_tells_nothing_is_looked_at(
     found.start()
     (vault / "new.md").write_text("New.")
     assert "new.md" in gathered(found, "new.md")
-    found.close()
-
-
-def test_where_the_system_would_not_report_files_are_looked_at(
-    vault: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def watch(*paths: Path, force_polling: bool | None, **options: Any) -> Any:
-        if not force_polling:
-            raise OSError("no more watches")
-        return watchfiles.watch(*paths, force_polling=force_polling, **options)
-
-    monkeypatch.setattr("notehop.indexing.watch.events.watch", watch)
-    found = VaultEvents(vault, settle_ms=20, timing=Timing(poll_ms=20))
-    found.start()
-    assert found.unreported == "no more watches"
-    (vault / "new.md").write_text("New.")
-    assert "new.md" in gathered(found, "new.md")
-    assert found.failure is None
     found.close()
 
 

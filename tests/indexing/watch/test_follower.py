@@ -263,3 +263,23 @@ def test_a_name_that_is_no_utf8_costs_no_change(followed: Followed) -> None:
     bench.write("later.md", "Words.")
     followed.until(lambda: "later.md" in followed.paths())
     assert followed.messages() == []
+
+
+def test_where_the_system_reports_nothing_the_vault_is_looked_at(
+    followed: Followed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = followed.bench
+
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise OSError("no more watches")
+
+    with monkeypatch.context() as full:
+        full.setattr("notehop.indexing.watch.events.watch", refuse)
+        # For which the watch begins anew.
+        bench.write("New/1.md", "First.")
+        followed.until(lambda: any("(no more watches)" in said for said in followed.messages()))
+        bench.write("New/2.md", "Second.")
+        followed.until(lambda: "New/2.md" in followed.paths())
+    followed.until(lambda: "following the vault again" in followed.messages())
+    bench.write("New/3.md", "Third.")
+    followed.until(lambda: "New/3.md" in followed.paths())
