@@ -7,12 +7,10 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, TextIO
+from shutil import get_terminal_size
+from typing import Any, TextIO
 
 from notehop.indexing.shown import counted, on_one_line, printable
-
-if TYPE_CHECKING:
-    from rich.progress import TaskID
 
 
 class Progress:
@@ -32,90 +30,63 @@ class Progress:
         """End the last stage."""
 
 
-EVERY = 5.0  # seconds between two plain lines of one stage: a log should not fill with them
+EVERY = 5.0  # seconds between two lines of one stage: a log should not fill with them
+_REDRAWN = 0.2  # the same on a terminal, where a line is written over the one before
 
 
 def terminal_progress() -> Progress:
-    """Progress for standard error: bars on a terminal, plain lines otherwise."""
-    stream = sys.stderr
-    return TerminalProgress(stream) if stream.isatty() else PlainProgress(stream)
+    """Progress for standard error."""
+    return TextProgress(sys.stderr)
 
 
-class TerminalProgress(Progress):
-    """A bar with rate and remaining time, which goes when its stage is done."""
-
-    def __init__(self, stream: TextIO) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-        from rich.progress import Progress as Bars
-
-        self._bars = Bars(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(bar_width=30),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[unit]}", markup=False),
-            TextColumn("{task.fields[rate]}", markup=False),
-            TimeRemainingColumn(),
-            console=Console(file=stream, highlight=False, markup=False, emoji=False),
-            transient=True,
-        )
-        self._task: TaskID | None = None
-
-    def stage(self, name: str, total: int, unit: str) -> None:
-        self.close()
-        self._bars.start()
-        self._task = self._bars.add_task(name, total=total or None, unit=unit, rate="")
-
-    def advance(self, count: int) -> None:
-        if self._task is not None:
-            self._bars.advance(self._task, count)
-            if speed := self._bars.tasks[-1].speed:
-                self._bars.update(self._task, rate=f"{speed:,.0f}/s")
-
-    def message(self, text: str) -> None:
-        self._bars.console.print(text, soft_wrap=True)
-
-    def close(self) -> None:
-        if self._task is not None:
-            self._bars.remove_task(self._task)
-            self._task = None
-            self._bars.stop()
-
-
-class PlainProgress(Progress):
-    """A line when a stage begins, one now and then while it runs, and one at its end."""
+class TextProgress(Progress):
+    """How far a stage is, with rate and remaining time: on a terminal one line, which goes when the stage
+    is done; elsewhere a line when it begins, one now and then, and one at the end of a long one."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream, self._name = stream, ""
+        self._terminal = stream.isatty()
         self._began = 0.0
 
     def stage(self, name: str, total: int, unit: str) -> None:
         self.close()
         self._name, self._total, self._unit, self._done = name, total, unit, 0
         self._began = self._last = time.monotonic()
-        self.message(f"{name}: {total:,} {unit}" if total else name)
+        self._show(f"{name}: {total:,} {unit}" if total else name)
 
     def advance(self, count: int) -> None:
         if not self._name:
             return
         self._done += count
         now = time.monotonic()
-        if now - self._last >= EVERY:
+        if now - self._last >= (_REDRAWN if self._terminal else EVERY):
             self._last = now
             rate = self._done / max(now - self._began, 1e-9)
             left = self._total - self._done
             pace = f", {rate:,.1f}/s, {left / rate:,.0f} s left" if rate > 0 and left > 0 else ""
-            self.message(f"{self._name}: {self._done:,} of {self._total:,} {self._unit}{pace}")
+            self._show(f"{self._name}: {self._done:,} of {self._total:,} {self._unit}{pace}")
 
     def message(self, text: str) -> None:
+        if self._terminal:
+            self._show("")
         self._stream.write(f"{text}\n")
         self._stream.flush()
 
     def close(self) -> None:
         took = time.monotonic() - self._began
-        if self._name and took >= EVERY:
+        if self._name and self._terminal:
+            self._show("")
+        elif self._name and took >= EVERY:
             self.message(f"{self._name} took {took:.0f} s")
         self._name = ""
+
+    def _show(self, line: str) -> None:
+        if not self._terminal:
+            self.message(line)
+            return
+        width = get_terminal_size().columns - 1
+        self._stream.write(f"\r{line[:width]:<{width}}\r")
+        self._stream.flush()
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,27 +16,19 @@ LATELY = 600.0
 takes minutes over a large vault."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunRecord:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRecord(Update):
     """A run that ended. ``started`` and ``ended`` are in seconds since the epoch.
 
-    ``command`` is as a person types it (``notehop index``), ``generation`` that of the catalog at
-    its end, 0 for a run that failed before it had read that. ``embedded`` counts texts that went
-    through the model. ``error`` is the message that the run failed with: the counts are then those of
-    what it got done. ``peak`` is how many notes the index had at
-    the most lately, and when that was last so.
+    ``command`` is as a person types it (``notehop index``). ``error`` is the message that the run
+    failed with: the counts are then those of what it got done, and ``generation`` is 0 where it had
+    not read that. ``peak`` is how many notes the index had at the most lately, and when that was last
+    so. Warnings are left out: they name notes.
     """
 
     started: float
     ended: float
     command: str
-    generation: int
-    added: int = 0
-    changed: int = 0
-    moved: int = 0
-    deleted: int = 0
-    unchanged: int = 0
-    embedded: int = 0
     error: str | None = None
     peak: tuple[float, int] = (0.0, 0)
 
@@ -88,7 +80,6 @@ def record_run(
     if before is not None and (known := notes_lately(before, ended)) > most:
         # Where more is refused, to wait and try again makes it no less.
         peak = ended if isinstance(error, MassDeletion) else before.peak[0], known
-    names = ("generation", "added", "changed", "moved", "deleted", "unchanged", "embedded")
-    counts = {name: getattr(done, name) for name in names}
+    about = {**asdict(done), "warnings": (), "started": started, "ended": ended}
     said = None if error is None else str(error)
-    write_run_record(layout, RunRecord(started, ended, command, **counts, error=said, peak=peak))
+    write_run_record(layout, RunRecord(**about, command=command, error=said, peak=peak))

@@ -80,12 +80,10 @@ class ChromaServer:
         log_dir: Path,
         seconds: float,
         *,
-        fresh: float = 1.0,
         rest: float = 5.0,
     ) -> None:
         """:param log_dir: folder of the index, where it is written down what goes to it.
         :param seconds: that an answer may take.
-        :param fresh: seconds that searches believe what the server said of a collection.
         :param rest: seconds that searches leave it alone when it could not be asked.
         :raises SettingsError: if the token cannot be sent.
         """
@@ -95,7 +93,7 @@ class ChromaServer:
         self.origin = parts.netloc
         self._host = (parts.hostname or "").rstrip(".")
         self._port = parts.port or (443 if secure else 80)
-        self._seconds, self._fresh, self._rest = seconds, fresh, rest
+        self._seconds, self._rest = seconds, rest
         self._hosts = Hosts(settings.privacy.allow_hosts, address="chroma.url")
         self._log = EgressLog(log_dir)
         token = self._token = about.token.get_secret_value() if about.token is not None else ""
@@ -105,7 +103,6 @@ class ChromaServer:
                 "again"
             )
         self._pool = connection_pool(self._hosts, secure=secure, reply_s=seconds)
-        self._known: tuple[float, ServerCollection] | None = None
         self._down: tuple[float, VectorServerError] | None = None
 
     def close(self) -> None:
@@ -179,19 +176,14 @@ class ChromaServer:
         return found
 
     def known_collection(self, name: str) -> ServerCollection:
-        """The collection of a name as it was a moment ago or later, for searches; CollectionMissing
-        if there is none."""
-        known = self._known
-        if known is None or known[1].name != name or time.monotonic() - known[0] >= self._fresh:
-            with self._searching():
-                found = self.collection(name)
-            if found is None:
+        """The collection of a name, for searches; CollectionMissing if there is none."""
+        with self._searching():
+            if (found := self.collection(name)) is None:
                 raise CollectionMissing(
                     f"{self.origin}: the Chroma server holds nothing of this index yet; "
                     "run: notehop index"
                 )
-            known = self._known = time.monotonic(), found
-        return known[1]
+        return found
 
     def candidates(self, collection: ServerCollection, query: Matrix, count: int) -> list[str]:
         """The ids of about the ``count`` nearest rows to a query, nearest first, for searches."""
@@ -207,7 +199,6 @@ class ChromaServer:
         try:
             yield
         except VectorServerError as exc:
-            self._known = None
             # One that is not there was asked in no time, and may be there in a moment.
             if not isinstance(exc, CollectionMissing):
                 self._down = time.monotonic() + self._rest, exc

@@ -20,6 +20,8 @@ RUN = product.RunRecord(
     ended=1_700_000_002.5,
     command="notehop index",
     generation=1,
+    wrote=True,
+    notes=1,
     changed=1,
     embedded=3,
 )
