@@ -86,7 +86,7 @@ class FollowerProcess:
                 sys.stderr.write(f"{line}\n")
 
         try:
-            run_program(self._command, self._stop, pass_on, ENDING)
+            run_program(self._command, self._stop, pass_on, ENDING, by_input=True)
         except IndexFailure as exc:
             return str(exc)
         return "its process ended"

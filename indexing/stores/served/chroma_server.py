@@ -291,7 +291,7 @@ class ChromaServer:
         """Status and body of the reply."""
         about, seconds = self.settings, self._seconds
         url = f"{about.url}/api/v2/tenants/{about.tenant}/databases/{about.database}{path}"
-        headers = {
+        headers: dict[bytes | str, bytes | str] = {
             "content-type": "application/json",
             "accept-encoding": "identity",
             "user-agent": "notehop",
