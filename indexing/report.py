@@ -90,16 +90,6 @@ class TextProgress(Progress):
 
 
 @dataclass(frozen=True, slots=True)
-class LinkCounts:
-    """Links of all indexed notes by status; ``ambiguous`` ones are resolved, to their first fit."""
-
-    resolved: int = 0
-    ambiguous: int = 0
-    unresolved: int = 0
-    excluded: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class Update:
     """What a run did: see :class:`Report`. ``wrote`` says whether the generation is a new one."""
 
@@ -176,7 +166,8 @@ class Report(Update):
     not counted as added or deleted. ``skipped`` and ``failed`` hold (path, reason) of every note of
     the vault that is not in the index, sorted by path. ``warnings`` are of the notes read in this
     run. ``embedded`` counts texts that went through the model, ``seconds`` is wall time.
-    ``languages`` counts those of a sample of the notes, if the run wrote any.
+    ``links`` counts those of all indexed notes by status; ``ambiguous`` ones are resolved, to their
+    first fit. ``languages`` counts those of a sample of the notes, if the run wrote any.
     """
 
     vault: str
@@ -184,7 +175,7 @@ class Report(Update):
     chunks: int
     skipped: tuple[tuple[str, str], ...] = ()
     failed: tuple[tuple[str, str], ...] = ()
-    links: LinkCounts = field(default_factory=LinkCounts)
+    links: Mapping[str, int] = field(default_factory=dict)
     languages: Mapping[str, int] = field(default_factory=dict)
     advice: tuple[str, ...] = ()
     enrichment: EnrichReport | None = None
@@ -215,7 +206,7 @@ def report_lines(report: Report) -> list[str]:
         f"{counted(report.notes, 'note')} in {counted(report.chunks, 'chunk')}, "
         f"generation {report.generation}, in {report.seconds:.1f} s",
         f"  notes  {_some(notes)}",
-        f"  links  {_some(asdict(report.links))}",
+        f"  links  {_some(report.links)}",
         on_one_line(f"  index  {report.index_dir}"),
         *(() if report.enrichment is None else report.enrichment.lines()),
         *_reasons("skipped", report.skipped),
