@@ -161,7 +161,7 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.pipeline.models": "load_embedder SmallOrBulk TooMuchToEmbed",
     "notehop.indexing.pipeline.indexer": "Indexer",
     "notehop.indexing.pipeline.language": "advice",
-    "notehop.indexing.report": "EnrichReport Progress=Silent Report Update",
+    "notehop.indexing.report": "EnrichReport Progress=Silent Report TextProgress Update",
     "notehop.indexing.stores.caches": "bring_up_to_date",
     "notehop.indexing.stores.catalog_rows": "pack_tokens unpack_tokens",
     "notehop.indexing.stores.catalog": (
