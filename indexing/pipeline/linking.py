@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from notehop.indexing.graph.resolve import Outline, ResolvedLink, outline_of_not
 from notehop.indexing.pipeline.chunking import ChunkedNote, text_around, text_id
 from notehop.indexing.stores.catalog import Catalog
 from notehop.indexing.stores.model import Batch, ChunkId, LinkRow, Matrix, NoteRecord, NoteStatus
-from notehop.indexing.vault.model import Link, LinkKind, LinkSyntax
+from notehop.indexing.vault.model import Link
 
 ChunkLines = Sequence[tuple[ChunkId, int, int]]
 """(id, first line, last line) of the chunks of a note, in order."""
@@ -170,6 +170,16 @@ def _where(resolved: ResolvedLink, targets: _LinkTargets) -> dict[str, Any]:
 
 def _as_written(row: LinkRow) -> Link:
     """The link of a row, with what resolution needs; offsets are not kept by the catalog."""
-    kind, syntax = cast("LinkKind", row.kind), cast("LinkSyntax", row.syntax)
-    written = row.raw, row.raw_target, row.fragment, row.display, row.line
-    return Link(kind, syntax, *written, 0, 0, row.sentence, row.property)
+    return Link(
+        row.kind,
+        row.syntax,
+        row.raw,
+        row.raw_target,
+        row.fragment,
+        row.display,
+        row.line,
+        start=0,
+        end=0,
+        sentence=row.sentence,
+        property=row.property,
+    )
