@@ -129,6 +129,9 @@ class Follower:
     def _end_events_that_failed(self) -> None:
         if self._events is not None and (why := self._events.failure) is not None:
             self._end_events()
+            if self._unreported is None:
+                # Listen anew at once; where that fails too, now and then.
+                self._due.add(EVERYTHING)
             self._lost, self._unreported = True, why
 
     def _end_events(self) -> None:
