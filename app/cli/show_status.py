@@ -69,11 +69,7 @@ def _index_rows(told: models.IndexStatus) -> Iterator[tuple[str, str | None]]:
     yield "updated", f"{shown_time(told.updated)}, {ago(told.age)}, generation {told.generation}"
     if (run := told.last_run) is not None:
         did = _counts({name: getattr(run, name) for name in _DID}) or "nothing changed"
-        slowest = sorted(run.seconds.items(), key=lambda item: (-item[1], item[0]))
-        stages = ", ".join(
-            f"{name} {took:.1f} s" for name, took in slowest if name != "total" and took >= 0.1
-        )
-        took = f"{run.ended - run.started:.1f} s" + (f" ({stages})" if stages else "")
+        took = f"{run.ended - run.started:.1f} s"
         yield "last run", f"{shown_time(run.ended)}, {run.command}, {did}, {took}"
         yield "", run.error and f"failed: {run.error}"
     if (watcher := told.watcher) is not None:
