@@ -50,7 +50,7 @@ FORMER = {
     *("conversation.max", "conversation.turns", "conversation.max_tokens"),
     *("conversation.keep_minutes", "chroma.timeout_s", "chroma.write_timeout_s"),
     *("themes.min_notes", "themes.max", "themes.sources", "themes.summaries", "themes.max_calls"),
-    *("enrich.watch_calls", "connected.scope"),
+    *("enrich.watch_calls", "connected.scope", "watch.polling"),
 }
 """Keys of releases before. Like those of constants they have no effect, and a warning says so."""
 

@@ -133,10 +133,6 @@ class WatchSettings(Section):
     """Seconds after which the whole vault is looked at again, whatever was reported: a disk on the
     network may tell of no change, and a link inside the vault hides where its file is."""
 
-    polling: bool = setting(False)
-    """Look at the files every two seconds instead of waiting to be told, for disks that tell
-    nothing."""
-
 
 class EmbeddingSettings(Section):
     """Which model embeds, and how."""

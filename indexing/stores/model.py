@@ -63,7 +63,7 @@ class LinkRow:
     ``chunk_id`` is the chunk that holds the link (None for a property). ``raw_target`` is the path
     part as written. ``sentence`` is shown; ``sentence_id`` names the vector of ``Title: sentence``
     in the collection "links" (None where there is no sentence). ``status`` and ``via`` hold the
-    values of :class:`notehop.indexing.graph.resolve.Status` and :class:`~indexing.graph.resolve.Via`.
+    values of :class:`notehop.indexing.graph.resolve.Status` and ``Via`` beside it.
     ``target_chunk_id`` is the chunk that the fragment names, or the target's first; None unless the
     target is an indexed note. ``ordinal`` counts the links of a note in text order.
     """
