@@ -170,7 +170,7 @@ def _where(resolved: ResolvedLink, targets: _LinkTargets) -> dict[str, Any]:
 
 def _as_written(row: LinkRow) -> Link:
     """The link of a row, with what resolution needs; offsets are not kept by the catalog."""
-    written: Any = (
+    return Link(
         row.kind,
         row.syntax,
         row.raw,
@@ -178,5 +178,8 @@ def _as_written(row: LinkRow) -> Link:
         row.fragment,
         row.display,
         row.line,
+        start=0,
+        end=0,
+        sentence=row.sentence,
+        property=row.property,
     )
-    return Link(*written, 0, 0, row.sentence, row.property)

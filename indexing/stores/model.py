@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from notehop.indexing.vault.model import LinkKind, LinkSyntax
+
 Matrix: TypeAlias = "NDArray[np.float32]"
 """Shape (rows, dimensions); each row has length 1, or is all zeros."""
 
@@ -72,8 +74,8 @@ class LinkRow:
     ordinal: int
     chunk_id: ChunkId | None
     line: int
-    kind: str
-    syntax: str
+    kind: LinkKind
+    syntax: LinkSyntax
     raw: str
     raw_target: str
     fragment: str | None
