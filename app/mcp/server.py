@@ -8,24 +8,18 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext, suppress
 from importlib.metadata import version
-from itertools import count
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from mcp import MCPError, types
 from mcp.server import Server
 from mcp.server.context import ServerRequestContext
-from mcp.server.session import ServerSession
 
-from notehop.app.mcp.tools import TOOLS, Tool, instructions, read_vault
+from notehop.app.mcp.tools import TOOLS, instructions, read_vault
 from notehop.app.problems import agent_text
 from notehop.app.services.vaults import LazyVault
 from notehop.config.errors import NotehopError
 from notehop.indexing.llm.egress import UNWANTED, holding
-
-if TYPE_CHECKING:
-    from notehop.app.services.vault import VaultHandle
 
 _log = logging.getLogger(__name__)
 
@@ -61,16 +55,21 @@ def make_server(vaults: Mapping[str, LazyVault], run: Run) -> Server[Any]:
         ]
         return types.ListToolsResult(tools=tools)
 
-    async def call_tool(ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+    async def call_tool(_: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         tool = TOOLS.get(params.name)
         if tool is None:
             raise MCPError(types.INVALID_PARAMS, f"there is no such tool; use {', '.join(TOOLS)}")
         gone, failed = threading.Event(), False
         try:
             name, rest = read_vault(params.arguments or {}, names)
-            given = tool.read(rest)
+            given, vault = tool.read(rest), vaults[name]
+
+            def work() -> str:
+                # To write a note takes no index.
+                return tool.work(vault if tool.writes else vault.open(), given)
+
             with holding(UNWANTED, gone.is_set):
-                reply = await _worked(run, vaults[name], tool, given, ctx.session)
+                reply = await run(work, slow=tool.slow)
         except Exception as exc:  # noqa: BLE001 (the client is told, and the log)
             reply, failed = agent_text(exc), True
             if not isinstance(exc, NotehopError):
@@ -92,25 +91,3 @@ def make_server(vaults: Mapping[str, LazyVault], run: Run) -> Server[Any]:
     # It holds the SDK's tracer alone, which hands what went wrong with a note to any provider.
     server.middleware.clear()
     return server
-
-
-async def _worked(run: Run, lazy: LazyVault, tool: Tool, given: Any, session: ServerSession) -> str:
-    """Have a tool do its work; a client that gave a token to be told by hears of each step."""
-    steps = count(1)
-
-    async def report(message: str) -> None:
-        await session.report_progress(next(steps), message=message)
-
-    vault: VaultHandle | None = None
-    # To write a note takes neither index nor models.
-    with suppress(NotehopError) if tool.writes else nullcontext():
-        vault = lazy.opened
-        if vault is None:
-            await report("opening the index")
-            vault = await run(lazy.open)
-        if tool.models and not vault.ready:
-            await report("loading the model")
-            await run(vault.warm)
-    await report(tool.says)
-    asked = lazy if tool.writes else vault
-    return await run(lambda: tool.work(asked, given), slow=tool.slow)

@@ -49,7 +49,6 @@ from notehop.app.services.status import index_status, pending_changes
 from notehop.app.services.themes import VaultThemes
 from notehop.config.errors import QueryError
 from notehop.indexing.capture import Kept
-from notehop.indexing.report import Progress
 from notehop.indexing.shown import counted
 from notehop.indexing.stores.link_graph import build_graph
 from notehop.indexing.stores.reader import Reader, Snapshot
@@ -180,21 +179,18 @@ class VaultHandle:
         asked = as_query(models.ThemesQuery, query or {}, options)
         return self._of_now(lambda now: self._themes.listed(now, asked))
 
-    def suggest(
-        self, note: str | None = None, limit: int = 10, *, progress: Progress | None = None
-    ) -> models.Suggestions:
+    def suggest(self, note: str | None = None, limit: int = 10) -> models.Suggestions:
         """Suggest links that a note, or the whole vault, may lack, most likely first.
 
         :param note: path in the vault, title, alias, or name as in a link.
         :param limit: suggestions at most, 1 to 100.
-        :param progress: where it shows how far it is with the whole vault, which takes seconds.
         :raises NoteMissing: if there is no such note.
         :raises UsageError: if several notes are meant.
         :raises QueryError: if the limit is out of range.
         """
         asked = as_query(models.SuggestQuery, {"note": note, "limit": limit})
         tokenizer = self._engine.tokenizer
-        return self._of_now(lambda now: suggest(now, tokenizer, asked.note, asked.limit, progress))
+        return self._of_now(lambda now: suggest(now, tokenizer, asked.note, asked.limit))
 
     def overview(self) -> models.VaultOverview:
         """Count the tags, folders, page types and properties that filters can be used with."""
