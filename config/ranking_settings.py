@@ -12,8 +12,9 @@ from notehop.config.fields import Section, constant, none_if, setting
 class ChunkingSettings(Section):
     """How notes are cut."""
 
-    max_tokens: int = setting(0, vault=True, ge=0)
-    """Tokens a chunk may hold, title and headings included; 0: the window of the model."""
+    max_tokens: int = constant(0, vault=True, ge=0)
+    """Tokens a chunk may hold, title and headings included; 0: the window of the model; with less,
+    the same text makes more chunks that each say less."""
 
     min_tokens: int = constant(32, vault=True, ge=0)
     """A section of fewer tokens joins its neighbour: alone it says too little to be found by
@@ -60,14 +61,14 @@ class SignalWeights(Section):
     lexical: float = constant(1.0, vault=True, ge=0)
     """Weight of the lexical ranking in the fusion."""
 
-    subject: float = setting(0.5, vault=True, ge=0)
+    subject: float = constant(0.5, vault=True, ge=0)
     """Weight of the notes whose title or alias the query holds (`retrieval.subject_names` says
     which). Intents weigh it anew, see below."""
 
     recent: float = setting(0.0, vault=True, ge=0)
     """Weight of the last notes that link to those; for questions of how things stand, see below."""
 
-    graph: float = setting(0.0, vault=True, ge=0)
+    graph: float = constant(0.0, vault=True, ge=0)
     """Weight of the links among what was found. 0.25 found more on one question set and less on
     two."""
 
@@ -201,7 +202,7 @@ class RerankSettings(Section):
     the hub name of a model on this machine, or a folder (not in a vault's file);
     empty: none."""
 
-    candidates: int = setting(20, vault=True, ge=2, le=200)
+    candidates: int = constant(20, vault=True, ge=2, le=200)
     """Best passages that it reads. 20 of 200 tokens take 1.1 s of processor time with a model of
     the size of MiniLM-L6 (docs/decisions/ranking.md)."""
 

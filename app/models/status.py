@@ -180,7 +180,6 @@ class NotWritten(Strict):
     path: str
     kind: Literal["summary", "header"]
     reason: str
-    tries: int
 
 
 class EnrichmentNow(Strict):

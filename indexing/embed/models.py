@@ -106,25 +106,22 @@ def canonical_name(name: str) -> str:
     return name if "/" in name else f"sentence-transformers/{name}"
 
 
-def model_folder(name: str, *, allow_download: bool = False) -> Path:
+def model_folder(name: str) -> Path:
     """Return the folder with the files of a model: bundled, local, or in the hub's local cache.
 
     :param name: ``all-MiniLM-L6-v2``, a folder, or a hub name; one without an organisation is of
         ``sentence-transformers``, as in that library.
-    :raises ModelError: if it is not on this machine and must not, or cannot, be downloaded.
+    :raises ModelError: if it is not on this machine.
     """
     if name in BUNDLED_NAMES:
         return installed_file(BUNDLED_NAME).parent
     hub_name = canonical_name(name)
     if (found := folder_on_disk("embedding.model", name, hub_name)) is not None:
         return found
-    if not allow_download:
-        raise ModelError(
-            f"embedding.model: {hub_name} is not on this machine (no folder of that name, and "
-            f"no copy in the hub's cache); run: notehop models pull {hub_name}, "
-            "or set embedding.allow_download = true"
-        )
-    return fetch_model(ask_hub(hub_name))
+    raise ModelError(
+        f"embedding.model: {hub_name} is not on this machine (no folder of that name, and "
+        f"no copy in the hub's cache); run: notehop models pull {hub_name}"
+    )
 
 
 def folder_on_disk(setting: str, name: str, hub_name: str) -> Path | None:

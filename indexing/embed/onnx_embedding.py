@@ -133,7 +133,7 @@ def load_query(folder: Path, settings: EmbeddingSettings, *, shared: bool = Fals
     manifest = read_manifest(folder)
     if manifest is not None:
         made = manifest.identity
-        wanted = model_identity(settings.model_copy(update={"allow_download": False}))
+        wanted = model_identity(settings)
         for key, value in wanted.items():
             if made.get(key) != value:
                 raise IndexMismatch(

@@ -283,7 +283,7 @@ def _export(bulk: TorchEmbedding, folder: Path, manifest: ModelManifest) -> Mode
 
     key = hashlib.sha256(manifest.text().encode()).hexdigest()[:12]
     model, tokenizer = folder / f"query-{key}.onnx", folder / f"tokenizer-{key}.json"
-    exact = TorchEmbedding(bulk.description, "cpu", bulk.embed_batch_size)
+    exact = TorchEmbedding(bulk.description, "cpu")
     own = own_tokenizer(bulk.description.name, exact.model).to_str()
     for file in (model, tokenizer):
         # Of one that another index shares, the name is taken over and not the content.

@@ -342,8 +342,7 @@ class RayWorkers:
                         if losses[batch[0]] >= MOST_LOSSES:
                             raise self._cluster.error(
                                 f"{MOST_LOSSES} workers died over the same {len(batch)} texts, the "
-                                f"last on {self._reason}; if its memory ran out, set a smaller "
-                                "embedding.batch_size"
+                                f"last on {self._reason}; its memory may have run out"
                             ) from exc
                         waiting.appendleft(batch)
                         continue
@@ -385,8 +384,7 @@ class RayWorkers:
             scheduling_strategy=NodeAffinitySchedulingStrategy(slot.node, soft=False),
         )
         device = "cuda" if slot.gpus else "mps" if self._settings.device == "mps" else "cpu"
-        # Ray says how many threads a worker has.
-        settings = self._settings.model_copy(update={"device": device, "threads": 0})
+        settings = self._settings.model_copy(update={"device": device})
         try:
             return kind.remote(version("notehop"), settings.model_dump(), self._identity)
         except ImportError as exc:  # of the head, where ray:// leads to

@@ -71,8 +71,7 @@ class PutHeaders(_Component):
             return nodes
         try:
             with EnrichmentStore(self.store, read_only=True) as store:
-                found = store.texts([key for _, key in wanted])
-                texts = {key: text.text for key, text in found.items()}
+                texts = store.texts([key for _, key in wanted])
         except IndexFailure:
             pass  # headers are worth having, and no run waits for them
         for node, key in wanted:

@@ -24,6 +24,10 @@ from notehop.indexing.watch.backoff import LAST_WAIT, TIMING, Backoff, Timing
 from notehop.indexing.watch.events import EVERYTHING, OWN_SETTINGS, VaultEvents
 from notehop.indexing.watch.state import Phase, WatcherLock
 
+RESCAN_S = 600
+"""Seconds after which the whole vault is looked at again, whatever was reported: a disk on the network
+may tell of no change, and a link inside the vault hides where its file is."""
+
 HALF_WRITTEN = 1.0
 """Seconds that an empty file is given to be filled: some programs empty a file, then write it."""
 
@@ -118,8 +122,7 @@ class Follower:
         before, self._clocks = self._clocks, (time.monotonic(), time.time())
         steady, day = (now - then for now, then in zip(self._clocks, before, strict=True))
         slept = max(day - steady, steady) > self._timing.slept
-        rescan = self._indexer.settings.watch.rescan_s
-        wait = min(rescan, self._pause) if self._lost else rescan
+        wait = min(RESCAN_S, self._pause) if self._lost else RESCAN_S
         if slept or time.monotonic() - self._scanned >= wait:
             self._due.add(EVERYTHING)
 

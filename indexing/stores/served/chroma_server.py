@@ -34,6 +34,8 @@ from notehop.indexing.stores.model import Matrix
 
 TOKEN_VARIABLE = "NOTEHOP_CHROMA__TOKEN"
 
+PLACE = {"tenant": "default_tenant", "database": "default_database"}  # every server has them
+
 TRIES = 5  # times that a write is sent: a server that is started again takes some seconds
 
 SEARCH_S = 5.0  # that a search waits for candidates; then every vector is compared
@@ -300,7 +302,8 @@ class ChromaServer:
     def _sent(self, method: str, path: str, content: bytes) -> tuple[int, bytes]:
         """Status and body of the reply."""
         about, seconds = self.settings, self._seconds
-        url = f"{about.url}/api/v2/tenants/{about.tenant}/databases/{about.database}{path}"
+        place = "/".join(f"{kind}s/{name}" for kind, name in PLACE.items())
+        url = f"{about.url}/api/v2/{place}{path}"
         headers: dict[bytes | str, bytes | str] = {
             "content-type": "application/json",
             "accept-encoding": "identity",
@@ -349,8 +352,7 @@ class ChromaServer:
             return CollectionMissing(f"{where} has no such collection{quoted}")
         if status == 404:
             return VectorServerError(
-                f"{where} does not know this (status 404){quoted}; check chroma.url, chroma.tenant "
-                "and chroma.database"
+                f"{where} does not know this (status 404){quoted}; check chroma.url"
             )
         if status >= 500 or status in (408, 409, 425, 429):
             # Of these, 500 alone is what a graph that does not load any more is told by.
