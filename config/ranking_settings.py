@@ -83,38 +83,30 @@ class SignalWeights(Section):
         return self
 
 
-class IntentWeights(Section):
-    """What one intent changes of the weights; None leaves a weight as it is."""
-
-    semantic: float | None = Field(default=None, ge=0)
-    lexical: float | None = Field(default=None, ge=0)
-    subject: float | None = Field(default=None, ge=0)
-    recent: float | None = Field(default=None, ge=0)
-    graph: float | None = Field(default=None, ge=0)
-    recency: float | None = Field(default=None, ge=0)
+Signal = Literal["semantic", "lexical", "subject", "recent", "graph", "recency"]
+IntentWeights = dict[Signal, Annotated[float, Field(ge=0)]]
+"""What one intent changes of the weights."""
 
 
 class IntentSettings(Section):
     """The weights of each intent."""
 
-    status: IntentWeights = constant(
-        IntentWeights(subject=50.0, recent=50.0, recency=0.5), vault=True
-    )
+    status: IntentWeights = constant({"subject": 50.0, "recent": 50.0, "recency": 0.5}, vault=True)
     """How something stands (`What is the status of Atlas?`): the note that is asked about, for certain,
     then the last notes that link to it, newest first. Both weigh so much that their order stands: an
     old note that says more about the subject does not pass the last one. Then the newer of what else
     was found. A signal that is not named has its weight above; so for all intents."""
 
-    timeline: IntentWeights = constant(IntentWeights(subject=2.0), vault=True)
+    timeline: IntentWeights = constant({"subject": 2.0}, vault=True)
     """How something came about (`The history of Atlas`): its own note first."""
 
-    person: IntentWeights = constant(IntentWeights(subject=2.0), vault=True)
+    person: IntentWeights = constant({"subject": 2.0}, vault=True)
     """Who somebody is (`Who is Priya?`): their own note first."""
 
-    concept: IntentWeights = constant(IntentWeights(subject=2.0), vault=True)
+    concept: IntentWeights = constant({"subject": 2.0}, vault=True)
     """What something is (`What is a tidal prism?`): its own note first."""
 
-    discovery: IntentWeights = constant(IntentWeights(subject=2.0, graph=0.25), vault=True)
+    discovery: IntentWeights = constant({"subject": 2.0, "graph": 0.25}, vault=True)
     """What there is about something (`Everything about Atlas`): its own note first, then what the notes
     that were found link to: more of what belongs to it is among the first ten."""
 
@@ -180,18 +172,6 @@ class RetrievalSettings(Section):
 
     weights: SignalWeights = SignalWeights()
     intents: IntentSettings = IntentSettings()
-
-    @model_validator(mode="after")
-    def _one_votes_for_each_intent(self) -> Self:
-        base = self.weights.model_dump()
-        for name, changed in self.intents:
-            weights = base | changed.model_dump(exclude_none=True)
-            if not (weights["semantic"] or weights["lexical"]):
-                raise ValueError(
-                    f"intents.{name}: semantic and lexical may not both be 0: "
-                    "nothing would be ranked"
-                )
-        return self
 
 
 class RerankSettings(Section):

@@ -178,8 +178,8 @@ class EnrichSettings(Section):
 class LlmSettings(Section):
     """The language model that writes answers, and how it is asked."""
 
-    provider: Literal["none", "ollama", "openai", "openai-compatible", "anthropic", "llama-cpp"] = (
-        setting("none")
+    provider: Literal["none", "ollama", "openai", "openai-compatible", "anthropic"] = setting(
+        "none"
     )
     """Who writes the answers: `none` (they are quoted from the notes); `ollama` and
     `openai-compatible` (llama-server, LM Studio and others) can run on this machine; `openai` and

@@ -206,8 +206,8 @@ class EmbeddingWorker:
         self._asked = release, settings, identity
         self._model: TorchEmbedding | None = None
 
-    def embed(self, texts: list[str]) -> tuple[Vectors, int]:
-        """Embed passages: (n, d) in their order, and how many of them were longer than the window.
+    def embed(self, texts: list[str]) -> Vectors:
+        """Embed passages: (n, d), in their order.
 
         :raises ModelError: if the model is missing here or another one, or if notehop is.
         """
@@ -229,8 +229,7 @@ class EmbeddingWorker:
             from notehop.indexing.embed.torch_embedding import load_bulk
 
             self._model = load_bulk(wanted)
-        before = self._model.cut
-        return self._model.embed(texts), self._model.cut - before
+        return self._model.embed(texts)
 
 
 class RayWorkers:
@@ -246,8 +245,6 @@ class RayWorkers:
         """:param identity: of the model that they have to have.
         :param log: each batch is written down there before it goes to another machine.
         """
-        self.cut = 0
-        """Passages so far that were longer than the window."""
         self._cluster = cluster
         self._settings = settings
         self._identity = identity
@@ -317,7 +314,7 @@ class RayWorkers:
                 for call in ray.wait(list(asked), timeout=_LOOK_S)[0]:
                     slot, batch, attempt = asked.pop(call)
                     try:
-                        found, cut = ray.get(call)
+                        found = ray.get(call)
                     except RayTaskError as exc:
                         if attempt is not None:
                             attempt.end(error="model")
@@ -352,7 +349,6 @@ class RayWorkers:
                         attempt.end(bytes_in=found.nbytes)
                     del self._deaths[slot]
                     rows[batch] = found
-                    self.cut += cut
                     done += len(batch)
                     if on_batch is not None:
                         on_batch(done)

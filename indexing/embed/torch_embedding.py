@@ -62,8 +62,6 @@ class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
     """Tokens the model sees at once, special tokens and prompt included."""
     precision: Literal["float32", "bfloat16"] = "float32"
     """In which the first module computes."""
-    cut: int = 0
-    """Passages so far that were longer than the window: their end is not embedded."""
 
     _description: ModelDescription = PrivateAttr()
     _tokens: TokenOffsets = PrivateAttr()
@@ -181,30 +179,23 @@ class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
             done += len(which)
             if on_batch is not None:
                 on_batch(done)
-        # The sizes may be one too large: texts are counted where it matters.
-        for text, size in zip(texts, sizes, strict=True):
-            self.cut += size > self._window and tokens.count(text) > self._window
         return rows
-
-    def vectors(self, texts: Sequence[str], kind: Kind) -> Vectors:
-        """Embed queries or passages: (n, d), n > 0, in the order of ``texts``. Raises ModelError if
-        the model fails."""
-        return self.embed_together(texts, kind) if kind == "query" else self.embed(texts)
 
     def is_cut(self, query: str) -> bool:
         """Whether the window does not hold a query."""
         whole = self.description.prompts.query + query
         return len(self.tokens(whole)) + self.tokens.specials > self.max_tokens
 
-    def embed_together(self, texts: Sequence[str], kind: Kind) -> Vectors:
-        """Embed texts as they come: (n, d), n > 0, unit rows. Raises ModelError if the model fails."""
+    def vectors(self, texts: Sequence[str], kind: Kind) -> Vectors:
+        """Embed a few queries or passages: (n, d), n > 0, in the order of ``texts``. Raises ModelError
+        if the model fails."""
         longest = min(max(map(len, texts)), self._window)
         fitting = self._pass_tokens() // max(1, longest)
         return self._encoded(list(texts), kind, max(1, min(fitting, self.embed_batch_size)))
 
     def _embed(self, inputs: list[Any], prompt_name: str | None = None) -> list[list[float]]:
         kind: Kind = "query" if prompt_name == "query" else "passage"
-        rows: list[list[float]] = self.embed_together(inputs, kind).tolist()
+        rows: list[list[float]] = self.vectors(inputs, kind).tolist()
         return rows
 
     def _encoded(self, texts: list[str], kind: Kind, batch: int) -> Vectors:
@@ -267,7 +258,7 @@ def load_bulk(settings: EmbeddingSettings) -> TorchEmbedding:
         )
     loaded = TorchEmbedding(description, device)
     # The files may not have told how long a vector is, or may have been wrong.
-    found = loaded.embed_together(["length"], "passage").shape[1]
+    found = loaded.vectors(["length"], "passage").shape[1]
     if found != description.dimensions:
         check_dimensions(description.name, settings.dimensions, found)
         raise ModelError(
@@ -295,7 +286,7 @@ def use_bfloat16(loaded: TorchEmbedding) -> None:
     if not (on_cpu or (on_gpu and torch.cuda.is_bf16_supported(including_emulation=False))):
         return
     model, exact = loaded.model, loaded.model[0]
-    reference = loaded.embed_together(PROBES, "passage")
+    reference = loaded.vectors(PROBES, "passage")
     half = copy.deepcopy(exact).to(torch.bfloat16)
 
     def widen(_module: Any, _inputs: Any, features: Any) -> Any:
@@ -306,7 +297,7 @@ def use_bfloat16(loaded: TorchEmbedding) -> None:
 
     half.register_forward_hook(widen)
     model[0] = half
-    cosine = float((reference * loaded.embed_together(PROBES, "passage")).sum(axis=1).min())
+    cosine = float((reference * loaded.vectors(PROBES, "passage")).sum(axis=1).min())
     if cosine >= MIN_COSINE:
         loaded.precision = "bfloat16"
     else:

@@ -152,7 +152,7 @@ def test_a_service_has_its_own_variable(
     assert "sk-1" not in repr(key)
 
 
-@pytest.mark.parametrize("provider", ["ollama", "openai-compatible", "llama-cpp"])
+@pytest.mark.parametrize("provider", ["ollama", "openai-compatible"])
 def test_others_can_do_without(provider: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-1")
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-2")
