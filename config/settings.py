@@ -121,9 +121,9 @@ class WatchSettings(Section):
     """Milliseconds without a further change after which changes are indexed: editors and sync tools
     write a file in several steps, and less would index halves."""
 
-    polling: bool = setting(False)
-    """Look at the files every two seconds instead of waiting to be told, for disks that tell
-    nothing."""
+    rescan_s: int = setting(600, ge=1)
+    """Seconds after which the whole vault is looked at again, whatever was reported: a disk on the
+    network may tell of no change, and a link inside the vault hides where its file is."""
 
 
 class EmbeddingSettings(Section):
@@ -241,9 +241,6 @@ class CaptureSettings(Section):
 
     folder: Annotated[str, AfterValidator(folder_inside)] = setting("Inbox", vault=True)
     """Folder of the vault in which captured notes are made; empty: the vault's own folder."""
-
-    timeout_s: float = constant(2.0, gt=0, le=60)
-    """Seconds that finding them may take: a note that was kept is not worth waiting for."""
 
 
 class ServerSettings(Section):

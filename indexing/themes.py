@@ -18,8 +18,8 @@ from notehop.indexing.graph.communities import (
 from notehop.indexing.graph.pagerank import pagerank
 from notehop.indexing.stores.catalog import CatalogSnapshot
 from notehop.indexing.stores.lexical import LexicalIndex
-from notehop.indexing.tokens import Tokenizer
 from notehop.indexing.tokens.languages import FUNCTION_WORDS
+from notehop.indexing.tokens.tokenizer import Tokenizer
 from notehop.indexing.tokens.words import split_words
 from notehop.indexing.vault.dates import day_in_name
 

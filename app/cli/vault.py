@@ -114,8 +114,6 @@ def links(
     from notehop.app.cli.show_lists import as_values, show_links
     from notehop.app.services.links import list_links
 
-    if note is not None and Path(note).is_absolute() and Path(note).is_dir():
-        raise UsageError(f"{note} is a folder: a vault is named by --vault")
     found, problems = list_links(place, note)
     if options.json:
         print_json([as_values(link) for link in found])
@@ -132,6 +130,8 @@ def _print_graph(place: Place, how: Literal["graphml", "json"]) -> None:
 
     with open_place(place) as vault:
         graph = vault.graph()
+    for *_, told in graph.edges(data=True):
+        del told["source_chunk"], told["target_chunk"]  # ids mean nothing outside of the index
     if how == "json":
         print_json(nx.node_link_data(graph, edges="edges"))
         return

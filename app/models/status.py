@@ -7,6 +7,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from notehop.app.models.query import Strict
+from notehop.indexing.run_record import RunRecord
 from notehop.indexing.stores.model import Holder
 from notehop.indexing.watch.state import WatchState
 
@@ -140,24 +141,6 @@ class PendingChanges(Strict):
     gone: int
 
 
-class LastRun(Strict):
-    """The index run that ended last; times are in seconds since the epoch, ``seconds`` is wall time by
-    stage. With an ``error`` the counts are those of what it got done."""
-
-    started: float
-    ended: float
-    command: str
-    generation: int
-    added: int
-    changed: int
-    moved: int
-    deleted: int
-    unchanged: int
-    embedded: int
-    seconds: dict[str, float]
-    error: str | None
-
-
 class ServerNow(Strict):
     """The server that answers for this index; ``started`` is in seconds since the epoch."""
 
@@ -225,7 +208,7 @@ class IndexStatus(Strict):
     pending: PendingChanges | None
     chroma_generation: int | None = None
     vector_server: VectorServerNow | None = None
-    last_run: LastRun | None
+    last_run: RunRecord | None
     watcher: WatchState | None
     writer: Holder | None
     server: ServerNow | None

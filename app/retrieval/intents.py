@@ -13,7 +13,7 @@ from typing import Literal
 
 from notehop.config import Settings
 from notehop.indexing.embed.models import languages_read
-from notehop.indexing.tokens import NAMES, clear_language
+from notehop.indexing.tokens.languages import NAMES, clear_language
 
 Intent = Literal["none", "status", "discovery", "concept", "person", "timeline"]
 

@@ -147,12 +147,13 @@ def pending_changes(place: Place, catalog: Catalog) -> Changes:
 def index_status(place: Place) -> models.IndexStatus:
     """Describe the index of a vault.
 
+    :raises BeingIndexed: while the first is being made, naming who makes it.
     :raises IndexMissing: if there is none yet, naming the command that makes it.
     :raises IndexMismatch: if another version of notehop made it.
     :raises IndexDamaged: if it cannot be read.
     """
     layout, settings = place.layout, place.settings
-    with opened(place) as (catalog, view):
+    with _or_being_indexed(place), opened(place) as (catalog, view):
         counts = view.counts()
         passed_over = list(view.meta().get("problems", []))
         if unread := unread_pdfs(catalog.attachments(), settings.vault):
@@ -207,6 +208,19 @@ def index_status(place: Place) -> models.IndexStatus:
             "shared_model": str(shared) if shared is not None and shared.is_dir() else None,
         }
         return models.IndexStatus.model_validate(found, from_attributes=True)
+
+
+@contextmanager
+def _or_being_indexed(place: Place) -> Iterator[None]:
+    """Tell of an index that is not there yet who makes it, where somebody does."""
+    try:
+        yield
+    except errors.IndexMissing as exc:
+        if (writer := read_holder(place.layout)) is None:
+            raise
+        raise errors.BeingIndexed(
+            f"{place.name} is being indexed for the first time by {writer}; ask again in a minute"
+        ) from exc
 
 
 @contextmanager

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from notehop.indexing.stores.lexical_segments import Segment, joined, read_segments, write_segments
 from notehop.indexing.stores.model import LIMITS, ChunkId, FieldTokens, Limits
-from notehop.indexing.tokens import FIELDS
+from notehop.indexing.tokens.tokenizer import FIELDS
 from notehop.indexing.tokens.vocabulary import NearWords, Vocabulary
 
 Words = TypeVar("Words", Vocabulary, NearWords)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from notehop.indexing.stores.cache_file import as_array, of_array, open_cache, write_cache
 from notehop.indexing.stores.model import ChunkId, FieldTokens
-from notehop.indexing.tokens import FIELDS
+from notehop.indexing.tokens.tokenizer import FIELDS
 
 MAX_COUNT = 65_535
 """Occurrences of a token in a field that are told apart; BM25 levels off long before."""

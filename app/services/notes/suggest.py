@@ -37,7 +37,7 @@ from notehop.indexing.stores.catalog_read import slices
 from notehop.indexing.stores.catalog_rows import unpack_tokens
 from notehop.indexing.stores.model import ChunkId, ChunkRow, LinkRow, Matrix
 from notehop.indexing.templates import read_templates
-from notehop.indexing.tokens import Tokenizer
+from notehop.indexing.tokens.tokenizer import Tokenizer
 from notehop.indexing.vault.plain import words_of
 from notehop.indexing.vault.sentences import sentence_spans, shortened
 
