@@ -21,17 +21,7 @@ class ChunkingSettings(Section):
     meaning."""
 
 
-class FieldBoosts(Section):
-    """Weights of the fields of a note: a word in its title says more than one in its text."""
-
-    title: float = constant(2.0, vault=True, ge=0)
-    aliases: float = constant(2.0, vault=True, ge=0)
-    tags: float = constant(2.0, vault=True, ge=0)
-    page_type: float = constant(1.5, vault=True, ge=0)
-    h1: float = constant(1.5, vault=True, ge=0)
-    h2: float = constant(1.3, vault=True, ge=0)
-    h3: float = constant(1.1, vault=True, ge=0)
-    content: float = constant(1.0, vault=True, ge=0)
+FieldName = Literal["title", "aliases", "tags", "page_type", "h1", "h2", "h3", "content"]
 
 
 class LexicalSettings(Section):
@@ -49,7 +39,8 @@ class LexicalSettings(Section):
     """Language of the words: `auto` (detected per vault), or de, en, es, fr, it, ja, ko, nl, pt,
     ru, sv, zh; `und` stems nothing."""
 
-    boosts: FieldBoosts = FieldBoosts()
+    boosts: dict[FieldName, Annotated[float, Field(ge=0)]] = constant({}, vault=True)
+    """Weights of the fields of a note, where they are to be others than those of the index."""
 
 
 class SignalWeights(Section):
