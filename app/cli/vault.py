@@ -220,9 +220,8 @@ def models(
     from notehop.app.cli.output import err
     from notehop.app.cli.show_lists import show_pulled
     from notehop.app.services.models import pull_model
-    from notehop.indexing.report import terminal_progress
 
-    pulled = pull_model(name, terminal_progress(), lambda text: err().print(text, soft_wrap=True))
+    pulled = pull_model(name, lambda text: err().print(text, soft_wrap=True))
     options.print(pulled, show_pulled)
 
 

@@ -58,9 +58,9 @@ class EgressHost(Strict):
 class EgressCall(BaseModel):
     """One try of a call. ``time`` is in seconds since the epoch, ``ms`` what it took.
 
-    ``purpose``: ``answer``, ``condense``, ``summary``, ``header``, ``themes`` or ``other``; of a
-    Chroma server ``mirror`` or ``search``. ``more_notes`` counts notes beyond those named. ``error`` is
-    None for a whole answer. Where ``over`` is false, it goes on, or its process died.
+    ``purpose``: ``answer``, ``condense``, ``summary``, ``header`` or ``other``; of a Ray cluster
+    ``embedding``, of a Chroma server ``mirror`` or ``search``. ``more_notes`` counts notes beyond those
+    named. ``error`` is None for a whole answer. Where ``over`` is false, it goes on, or its process died.
     """
 
     time: float
@@ -163,7 +163,6 @@ class NotWritten(Strict):
     path: str
     kind: Literal["summary", "header"]
     reason: str
-    tries: int
 
 
 class EnrichmentNow(Strict):

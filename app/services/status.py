@@ -37,9 +37,7 @@ def enrichment_now(place: Place) -> models.EnrichmentNow | None:
     found: dict[str, Any] = {"texts": [], "failed": [], "stopped": None, "at": None}
     try:
         with EnrichmentStore(place.layout.enrichment, read_only=True) as store:
-            last = store.meta().get("last", {})
-            found |= {key: last.get(key) for key in ("stopped", "at")}
-            found["failed"] = store.failures()
+            found |= store.last_run()
             found["texts"] = [
                 {"kind": kind, "have": have, "lack": lack}
                 for kind, (have, lack) in sorted(store.tally().items())
@@ -48,7 +46,7 @@ def enrichment_now(place: Place) -> models.EnrichmentNow | None:
         pass
     except errors.IndexFailure as exc:
         found["stopped"] = str(exc)
-    return models.EnrichmentNow.model_validate(found, from_attributes=True)
+    return models.EnrichmentNow.model_validate(found)
 
 
 def egress_report(place: Place) -> models.EgressReport:

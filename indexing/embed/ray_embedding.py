@@ -206,8 +206,8 @@ class EmbeddingWorker:
         self._asked = release, settings, identity
         self._model: TorchEmbedding | None = None
 
-    def embed(self, texts: list[str]) -> tuple[Vectors, int]:
-        """Embed passages: (n, d) in their order, and how many of them were longer than the window.
+    def embed(self, texts: list[str]) -> Vectors:
+        """Embed passages: (n, d), in their order.
 
         :raises ModelError: if the model is missing here or another one, or if notehop is.
         """
@@ -229,8 +229,7 @@ class EmbeddingWorker:
             from notehop.indexing.embed.torch_embedding import load_bulk
 
             self._model = load_bulk(wanted)
-        before = self._model.cut
-        return self._model.embed(texts), self._model.cut - before
+        return self._model.embed(texts)
 
 
 class Call(NamedTuple):
@@ -258,8 +257,6 @@ class RayWorkers:
         """:param identity: of the model that they have to have.
         :param log: each batch is written down there before it goes to another machine.
         """
-        self.cut = 0
-        """Passages so far that were longer than the window."""
         self._cluster, self._settings, self._identity, self._log = cluster, settings, identity, log
         self._actors: dict[Slot, Any] = {}
         self._calls: dict[Any, Call] = {}
@@ -357,7 +354,7 @@ class RayWorkers:
 
         slot, deaths = call.slot, self._deaths
         try:
-            found: tuple[Vectors, int] = ray.get(reference)
+            found: Vectors = ray.get(reference)
         except RayTaskError as exc:
             call.end(error="model")
             said = str(exc.cause) if isinstance(exc.cause, NotehopError) else _first_line(exc.cause)
@@ -372,14 +369,13 @@ class RayWorkers:
             if call.places and deaths[call.places[0]] >= MOST_LOSSES:
                 raise self._cluster.error(
                     f"{MOST_LOSSES} workers died over the same {len(call.places)} texts, the last on "
-                    f"{self._reason}; if its memory ran out, set a smaller embedding.batch_size"
+                    f"{self._reason}; its memory may have run out"
                 ) from exc
             return None
         if call.places:
-            call.end(bytes_in=found[0].nbytes)
+            call.end(bytes_in=found.nbytes)
             del deaths[slot]
-        self.cut += found[1]
-        return found[0]
+        return found
 
     def _slots(self) -> list[Slot]:
         """Where a worker may be had."""
@@ -397,8 +393,7 @@ class RayWorkers:
             scheduling_strategy=NodeAffinitySchedulingStrategy(slot.node, soft=False),
         )
         device = "cuda" if slot.gpus else "mps" if self._settings.device == "mps" else "cpu"
-        # Ray says how many threads a worker has.
-        settings = self._settings.model_copy(update={"device": device, "threads": 0})
+        settings = self._settings.model_copy(update={"device": device})
         try:
             return kind.remote(version("notehop"), settings.model_dump(), self._identity)
         except ImportError as exc:  # of the head, where ray:// leads to

@@ -24,6 +24,7 @@ from notehop.indexing.stores.catalog_read import slices
 from notehop.indexing.stores.chroma import read_rows
 from notehop.indexing.stores.layout import IndexLayout, read_json, replace_file, unwritable
 from notehop.indexing.stores.served.chroma_server import (
+    PLACE,
     ChromaServer,
     ServerCollection,
     ServerFailed,
@@ -222,7 +223,7 @@ def _remember(
     """Delete the collection that was filled last, if it is another one, as after a rebuild, and write
     down which one holds texts of this index, before it does; what to tell people."""
     about, path = settings.chroma, layout.chroma_collection
-    where = {"url": about.url, "tenant": about.tenant, "database": about.database}
+    where = {"url": about.url, **PLACE}
     former = read_json(dict[str, str], path) or {}
     collection = former.pop("collection", None)
     if collection is not None and (collection, former) == (name, where):

@@ -34,6 +34,8 @@ from notehop.indexing.stores.model import Matrix
 
 TOKEN_VARIABLE = "NOTEHOP_CHROMA__TOKEN"
 
+PLACE = {"tenant": "default_tenant", "database": "default_database"}  # every server has them
+
 TRIES = 5  # times that a write is sent: a server that is started again takes some seconds
 
 SEARCH_S = 5.0  # that a search waits for candidates; then every vector is compared
@@ -290,7 +292,8 @@ class ChromaServer:
     def _sent(self, method: str, path: str, content: bytes) -> tuple[int, bytes]:
         """Status and body of the reply."""
         about, seconds = self.settings, self._seconds
-        url = f"{about.url}/api/v2/tenants/{about.tenant}/databases/{about.database}{path}"
+        place = "/".join(f"{kind}s/{name}" for kind, name in PLACE.items())
+        url = f"{about.url}/api/v2/{place}{path}"
         headers: dict[bytes | str, bytes | str] = {
             "content-type": "application/json",
             "accept-encoding": "identity",
@@ -335,9 +338,7 @@ class ChromaServer:
         if status in (401, 403):
             do = f"check {TOKEN_VARIABLE}" if self._token else f"set {TOKEN_VARIABLE}"
             return VectorServerError(f"{where} does not let notehop in{quoted}; {do}")
-        return VectorServerError(
-            f"{where} refuses this{quoted}; check chroma.url, chroma.tenant and chroma.database"
-        )
+        return VectorServerError(f"{where} refuses this{quoted}; check chroma.url")
 
     def _unreadable(self) -> VectorServerError:
         return VectorServerError(
