@@ -154,12 +154,6 @@ class Indexer:
             with WriterLock(self.layout, self._command, patience=_PATIENCE):
                 try:
                     self.layout.remove_left_over()
-                    # Earlier versions kept themes in a file, with words of notes.
-                    for left in (self.layout.themes, self.layout.themes.with_suffix(".new")):
-                        try:
-                            left.unlink(missing_ok=True)
-                        except OSError as exc:
-                            raise unwritable(self.layout.root, exc) from exc
                     yield fingerprint
                 except BaseException:
                     self._state = None

@@ -162,7 +162,7 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.pipeline.indexer": "Indexer",
     "notehop.indexing.pipeline.language": "advice",
     "notehop.indexing.report": "EnrichReport Progress=Silent Report TextProgress Update",
-    "notehop.indexing.stores.caches": "bring_up_to_date",
+    "notehop.indexing.stores.caches": "Layered bring_up_to_date",
     "notehop.indexing.stores.catalog_rows": "pack_tokens unpack_tokens",
     "notehop.indexing.stores.catalog": (
         "Catalog CatalogState read_catalog_state stamp_of write_catalog_state"
@@ -188,7 +188,7 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.run_record": "LATELY read_run_record RunRecord write_run_record",
     "notehop.indexing.stores.database": "among",
     "notehop.indexing.stores.schema": "METADATA",
-    "notehop.indexing.stores.vector_index": "VectorIndex write_vectors",
+    "notehop.indexing.stores.vector_index": "VectorIndex",
     "notehop.indexing.templates": "line_keys read_templates Templates",
     "notehop.indexing.themes": "make_themes Theme Themes",
     "notehop.indexing.tokens.vocabulary": "MOST=COMPOUNDS_MOST PART Vocabulary WITHIN",
