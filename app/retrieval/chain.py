@@ -20,12 +20,7 @@ from notehop.app.retrieval.connected_notes import ConnectedNotesPostprocessor
 from notehop.app.retrieval.filters import Narrowed
 from notehop.app.retrieval.freshness import FreshnessPostprocessor
 from notehop.app.retrieval.fusion import WeightedFusionRetriever
-from notehop.app.retrieval.graph_retriever import (
-    PRESETS,
-    TOP,
-    GraphEnhancedRetriever,
-    count_expanded,
-)
+from notehop.app.retrieval.graph_retriever import PRESETS, GraphEnhancedRetriever
 from notehop.app.retrieval.intents import DECIDING, about, read, weigh
 from notehop.app.retrieval.nodes import light_hits
 from notehop.app.retrieval.relevance import RelevancePostprocessor
@@ -197,7 +192,7 @@ class QueryChain:
         look = wanted.for_model if asked is None else asked
         # Few are held back, say nothing or are gone: nodes are made, and texts read, of a few more
         # than are needed, and of all where those do not suffice. All of them take a tenth of a search.
-        every, few = retrieval.candidates, max(fresh.top_n, TOP) + FEW
+        every, few = retrieval.candidates, fresh.top_n + FEW
         for most in (every,) if scorer or fresh.each_note else (few, every):
             finder = self._finder(taken.intent, weights, subject, most)
             if look:
@@ -206,7 +201,6 @@ class QueryChain:
             found = hits = finder.retrieve(query)
             for stage in stages:
                 hits = stage.postprocess_nodes(hits, query_bundle=query)
-            count_expanded(hits, query)
             kept = fresh.postprocess_nodes(hits, query_bundle=query)
             # What the fusion left out may stand before one that was held back.
             last = kept[-1:] if len(kept) == fresh.top_n else hits[self.depth - 1 :]

@@ -7,19 +7,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 
 from llama_index.core.callbacks.base import CallbackManager
 from llama_index.core.retrievers import BaseRetriever
-from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
+from llama_index.core.schema import BaseNode, NodeWithScore
 
 from notehop.app.retrieval.fusion import fuse
 from notehop.app.retrieval.linked_notes import words_of
 from notehop.app.retrieval.nodes import fill, noted
-from notehop.app.retrieval.trace import (
-    ThreadedRetriever,
-    TracedQuery,
-    ViewSource,
-    trace_of,
-    traced,
-    view_for,
-)
+from notehop.app.retrieval.trace import Nodes, TracedQuery, TracedRetriever, ViewSource, view_for
 from notehop.config.errors import UsageError
 
 STAGE = "second_look"
@@ -39,7 +32,7 @@ def second_query(query: str, title: str, text: str) -> str:
     return f"{query} {title}. {beginning[:_BEGINNING]}".strip()
 
 
-class SecondLookRetriever(ThreadedRetriever):
+class SecondLookRetriever(TracedRetriever):
     """Finds what a query names only by way of what is found first, with any two LlamaIndex retrievers.
 
     The first hits of ``retriever`` are seeds: ``again`` is asked the query with each seed's title
@@ -79,12 +72,11 @@ class SecondLookRetriever(ThreadedRetriever):
         self._words = words
         self._keep, self._most, self._seeds = keep, most, seeds
 
-    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        query = traced(query_bundle, kept=False)
+    def find(self, query: TracedQuery) -> Nodes:
         found = self._retriever.retrieve(query)
         if not found:
             return found
-        trace = trace_of(query)
+        trace = query.trace
         with trace.timed(STAGE):
             try:
                 new = self._look(query, found)
