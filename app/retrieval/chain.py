@@ -42,7 +42,6 @@ from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens import Tokenizer
 
 SPARE = 4  # hits for each place: what changed since, or is connected already, is passed over
-FEW = 4  # hits beyond those that a reply can need, for such as are held back or say nothing
 AGAIN = 20  # hits of the second search for each seed
 
 PLACES = 8  # places in the context of an answer that is quoted: it quotes three of them at most
@@ -118,18 +117,10 @@ class QueryChain:
         if self.given:
             self.around.max_connected, self.around.order = 0, "rank"
         places = self.around.places
-        self.fresh.places = places
-        self.fresh.told = places if wanted.fill else self.around.top_k
+        self.fresh.places = places if wanted.fill else self.around.top_k
         self.fresh.each_note = wanted.results == "notes"
         # Places that no connected note takes go to the next hits only where that is wanted.
         self.fresh.top_n = SPARE * places if wanted.fill else places
-        # Those of notes are merged, those of chunks skip few.
-        self.depth = settings.retrieval.candidates
-        if wanted.results == "chunks":
-            needed = SPARE * max(self.around.top_k, self.around.context_chunks)
-            if settings.rerank.model:
-                needed = max(needed, settings.rerank.candidates)
-            self.depth = min(self.depth, needed)
 
     def run(self, query: TracedQuery) -> list[NodeWithScore]:
         """Return the sources of a query, best first, then its connected notes; nothing whose text does
@@ -153,7 +144,7 @@ class QueryChain:
         if passages:
             return light_hits([(one, len(passages) - at) for at, one in enumerate(passages)])
         is_template = templates_of(self.parts.vault, query.query_str)
-        return newest_notes(self.view, self.narrowed, self.depth, is_template)
+        return newest_notes(self.view, self.narrowed, SPARE * self.around.places, is_template)
 
     def _ranked(self, query: TracedQuery) -> tuple[list[NodeWithScore], RelevancePostprocessor]:
         """The hits of a query that stand in the files, without text, and what judges them."""
@@ -175,9 +166,7 @@ class QueryChain:
         )
         scorer = parts.scorer if wanted.rerank else None
         stages: list[BaseNodePostprocessor] = [
-            TemplatePostprocessor(
-                view=view, vault=parts.vault, share=retrieval.template_share, top_n=self.depth
-            )
+            TemplatePostprocessor(view=view, vault=parts.vault, share=retrieval.template_share)
         ]
         if scorer is not None:
             # Chunks are reranked, before those of a note are merged.
@@ -190,23 +179,13 @@ class QueryChain:
             stages.insert(0, rerank)
         asked = wanted.asked.second_look
         look = wanted.for_model if asked is None else asked
-        # Few are held back, say nothing or are gone: nodes are made, and texts read, of a few more
-        # than are needed, and of all where those do not suffice. All of them take a tenth of a search.
-        every, few = retrieval.candidates, fresh.top_n + FEW
-        for most in (every,) if scorer or fresh.each_note else (few, every):
-            finder = self._finder(taken.intent, weights, subject, most)
-            if look:
-                # Nothing is asked with, or named, that does not stand in the files any more.
-                finder = self._looking_again(finder, fresh.held(view, query))
-            found = hits = finder.retrieve(query)
-            for stage in stages:
-                hits = stage.postprocess_nodes(hits, query_bundle=query)
-            kept = fresh.postprocess_nodes(hits, query_bundle=query)
-            # What the fusion left out may stand before one that was held back.
-            last = kept[-1:] if len(kept) == fresh.top_n else hits[self.depth - 1 :]
-            lowest = found[-1].score or 0.0 if found else 0.0
-            if len(found) < most or (last and (last[0].score or 0.0) >= lowest):
-                break
+        finder = self._finder(taken.intent, weights, subject)
+        if look:
+            # Nothing is asked with, or named, that does not stand in the files any more.
+            finder = self._looking_again(finder, fresh.held(view, query))
+        hits = finder.retrieve(query)
+        for stage in (*stages, fresh):
+            hits = stage.postprocess_nodes(hits, query_bundle=query)
         query.trace.plan = Explanation(
             intent=taken.intent,
             rule=None if taken.rule is None else taken.rule.phrase,
@@ -219,7 +198,7 @@ class QueryChain:
         )
         weighs = wanted.by_relevance and not look and not particular and scorer is None
         weight = retrieval.relevance_weight if weighs else 0.0
-        return kept, RelevancePostprocessor(view=view, tokenizer=tokenizer, weight=weight)
+        return hits, RelevancePostprocessor(view=view, tokenizer=tokenizer, weight=weight)
 
     def _signals(self, top_k: int) -> dict[str, BaseRetriever]:
         """What ranks all chunks that filters leave, by meaning and by words."""
@@ -234,9 +213,9 @@ class QueryChain:
         }
 
     def _finder(
-        self, intent: Intent, weights: Mapping[str, float], subject: Subject, most: int
+        self, intent: Intent, weights: Mapping[str, float], subject: Subject
     ) -> BaseRetriever:
-        """The ``most`` best by the signals, fused, widened by the graph as the settings say."""
+        """The best by the signals, fused, widened by the graph as the settings say."""
         view, settings, allowed = self.view, self.settings.retrieval, self.narrowed.allowed
         what: dict[str, Any] = {"allowed": allowed, "with_text": False}
         now = time.time()
@@ -251,7 +230,7 @@ class QueryChain:
                 "recency": lambda found: by_recency(view, found, now),
             },
             k=settings.rrf_k,
-            similarity_top_k=most,
+            similarity_top_k=settings.candidates,
             dispatch=TitleRetriever(view, **what) if settings.title_dispatch else None,
             widening=partial(with_aliases, view) if settings.alias_expansion else None,
         )

@@ -164,9 +164,7 @@ class WeightedFusionRetriever(TracedRetriever, QueryFusionRetriever):
 
     def _votes(
         self, query: TracedQuery
-    ) -> tuple[
-        dict[str, dict[ChunkId, float]], Mapping[str, float], Mapping[ChunkId, BaseNode]
-    ]:
+    ) -> tuple[dict[str, dict[ChunkId, float]], Mapping[str, float], Mapping[ChunkId, BaseNode]]:
         """Signal -> chunk -> score, each ranking best first; signal -> weight; the nodes of retrievers
         that are not ours."""
         trace = query.trace
