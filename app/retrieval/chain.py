@@ -82,11 +82,14 @@ class Wanted:
         return cls(asked, results="notes", fill=False, rerank=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """What outlives a generation: ``embed_model`` gives the model, loaded when it is first asked for,
-    ``remedy`` tells what is done about notes that changed since."""
+@dataclass
+class QueryChain:
+    """The stages of one query over one generation. ``embed_model`` gives the model, loaded when it is
+    first asked for; ``remedy`` tells what is done about notes that changed since."""
 
+    view: Snapshot
+    wanted: Wanted
+    narrowed: Narrowed
     vault: Path
     settings: Settings
     embed_model: Callable[[], BaseEmbedding]
@@ -94,22 +97,17 @@ class Parts:
     remedy: Callable[[], str]
     scorer: CrossEncoderScorer | None
 
-
-class QueryChain:
-    """The stages of one query over one generation."""
-
-    def __init__(self, view: Snapshot, parts: Parts, wanted: Wanted, narrowed: Narrowed) -> None:
-        self.view, self.parts, self.wanted, self.narrowed = view, parts, wanted, narrowed
-        self.settings = settings = parts.settings
+    def __post_init__(self) -> None:
+        view, wanted, narrowed, settings = self.view, self.wanted, self.narrowed, self.settings
         self.given = bool(wanted.passages or narrowed.lists)
-        self.fresh = freshness(view, parts.vault, settings, parts.remedy)
+        self.fresh = freshness(view, self.vault, settings, self.remedy)
         # Filters choose sources; connected notes are their context, and only those that a tag or a
         # path keeps out by name are none.
         self.around = connected(
             view,
             settings,
             wanted,
-            None if self.given else parts.embed_model(),
+            None if self.given else self.embed_model(),
             self.fresh,
             hidden=narrowed.notes.hidden,
             allowed=narrowed.allowed,
@@ -143,13 +141,13 @@ class QueryChain:
         query.trace.plan = Explanation(intent="none", about="", weights={}, reasons=[reason])
         if passages:
             return light_hits([(one, len(passages) - at) for at, one in enumerate(passages)])
-        is_template = templates_of(self.parts.vault, query.query_str)
+        is_template = templates_of(self.vault, query.query_str)
         return newest_notes(self.view, self.narrowed, SPARE * self.around.places, is_template)
 
     def _ranked(self, query: TracedQuery) -> tuple[list[NodeWithScore], RelevancePostprocessor]:
         """The hits of a query that stand in the files, without text, and what judges them."""
-        view, parts, wanted, fresh = self.view, self.parts, self.wanted, self.fresh
-        retrieval, tokenizer = self.settings.retrieval, parts.tokenizer
+        view, wanted, fresh, tokenizer = self.view, self.wanted, self.fresh, self.tokenizer
+        retrieval = self.settings.retrieval
         text, intent = query.query_str, wanted.asked.intent or retrieval.intent
         taken = read(text, view.named_any) if intent == "auto" else about(text, intent)
         weights, reasons = weigh(text, self.settings, taken.intent, tokenizer.language)
@@ -162,29 +160,26 @@ class QueryChain:
             tokenizer.query if particular else None,
             covered=COVERED if particular else 0.0,
             proper=None if any_name else proper_names(taken.about, tokenizer.language),
-            left_out=templates_of(parts.vault, text),
+            left_out=templates_of(self.vault, text),
         )
-        scorer = parts.scorer if wanted.rerank else None
-        stages: list[BaseNodePostprocessor] = [
-            TemplatePostprocessor(view=view, vault=parts.vault, share=retrieval.template_share)
-        ]
-        if scorer is not None:
-            # Chunks are reranked, before those of a note are merged.
-            rerank = RerankPostprocessor(
-                view=view,
-                scorer=scorer,
-                candidates=self.settings.rerank.candidates,
-                budget_ms=self.settings.rerank.budget_ms,
-            )
-            stages.insert(0, rerank)
+        scorer = self.scorer if wanted.rerank else None
         asked = wanted.asked.second_look
         look = wanted.for_model if asked is None else asked
         finder = self._finder(taken.intent, weights, subject)
         if look:
             # Nothing is asked with, or named, that does not stand in the files any more.
             finder = self._looking_again(finder, fresh.held(view, query))
+        stages: list[BaseNodePostprocessor] = [
+            TemplatePostprocessor(view=view, vault=self.vault, share=retrieval.template_share),
+            fresh,
+        ]
+        if scorer is not None:
+            # Chunks are reranked, before those of a note are merged.
+            rerank = self.settings.rerank
+            budget = {"candidates": rerank.candidates, "budget_ms": rerank.budget_ms}
+            stages.insert(0, RerankPostprocessor(view=view, scorer=scorer, **budget))
         hits = finder.retrieve(query)
-        for stage in (*stages, fresh):
+        for stage in stages:
             hits = stage.postprocess_nodes(hits, query_bundle=query)
         query.trace.plan = Explanation(
             intent=taken.intent,
@@ -205,11 +200,9 @@ class QueryChain:
         what: dict[str, Any] = {"allowed": self.narrowed.allowed, "with_text": False}
         return {
             "semantic": SemanticRetriever(
-                self.view, self.parts.embed_model(), similarity_top_k=top_k, **what
+                self.view, self.embed_model(), similarity_top_k=top_k, **what
             ),
-            "lexical": LexicalRetriever(
-                self.view, self.parts.tokenizer, similarity_top_k=top_k, **what
-            ),
+            "lexical": LexicalRetriever(self.view, self.tokenizer, similarity_top_k=top_k, **what),
         }
 
     def _finder(
@@ -243,13 +236,10 @@ class QueryChain:
         """The ranking with what a second search finds, where the places of the context that no
         connected note takes begin; a search shows as many of it as it has places for."""
         again = WeightedFusionRetriever(self._signals(AGAIN), k=RRF_K, similarity_top_k=AGAIN)
-        top_k, query_words = self.around.top_k, self.parts.tokenizer.query_words
+        top_k, words = self.around.top_k, self.tokenizer.query_words
         most, keep = 2, max(1, top_k - 2)
         if self.wanted.fill:
             most, keep = min(4, max(1, self.around.context_chunks - top_k)), top_k
-
-        def words(text: str) -> set[str]:
-            return {word.casefold() for word, tokens in query_words(text) if tokens}
 
         return SecondLookRetriever(first, again, view=now, words=words, keep=keep, most=most)
 
@@ -288,7 +278,7 @@ def connected(
 def freshness(
     view: ViewSource, vault: Path, settings: Settings, remedy: Callable[[], str]
 ) -> FreshnessPostprocessor:
-    """What holds hits against the files of a vault; ``remedy`` as in :class:`Parts`."""
+    """What holds hits against the files of a vault; ``remedy`` as in :class:`QueryChain`."""
     return FreshnessPostprocessor(
         view=view,
         vault=vault,

@@ -153,11 +153,9 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
     def _vector(self, query: TracedQuery, view: Snapshot) -> Vector | None:
         """The query's vector; None, with a warning, if there is no way to get it."""
         rows = view.chunk_vectors
-        if (known := known_vector(query, rows)) is not None:
+        if (known := known_vector(query, rows)) is not None or self.order == "rank":
+            # That order compares nothing, and the model may be slow to load.
             return known
-        if self.order == "rank":
-            # This order compares nothing, and the model may be slow to load.
-            return None
         why = "the query came without its vector, and the postprocessor has no embed_model"
         if self.embed_model is not None and (query.query_str or query.custom_embedding_strs):
             try:

@@ -26,7 +26,7 @@ from notehop.app.answer.relevance import Reading, Term, Vectors
 from notehop.app.answer.synthesizer import VaultSynthesizer
 from notehop.app.answer.themes import ThemeQuotes, ThemeSynthesizer
 from notehop.app.answer.writing import ANSWER_PROMPT, LlmSynthesizer
-from notehop.app.retrieval.chain import Parts, QueryChain, Wanted, freshness
+from notehop.app.retrieval.chain import QueryChain, Wanted, freshness
 from notehop.app.retrieval.filter_syntax import checked
 from notehop.app.retrieval.filters import narrow
 from notehop.app.retrieval.linked_notes import words_of
@@ -389,9 +389,18 @@ class Engine:
             by_words = asked is None and not narrowed.lists
             if by_words:
                 self._read_words(query, view, tokenizer)
-            now_done, embedder = partial(remedy, place.layout), lambda: self.embedder
-            parts = Parts(place.vault, settings, embedder, tokenizer, now_done, self.scorer)
-            found = QueryChain(view, parts, wanted, narrowed).run(query)
+            chain = QueryChain(
+                view,
+                wanted,
+                narrowed,
+                vault=place.vault,
+                settings=settings,
+                embed_model=lambda: self.embedder,
+                tokenizer=tokenizer,
+                remedy=partial(remedy, place.layout),
+                scorer=self.scorer,
+            )
+            found = chain.run(query)
         self.ready = self.ready or by_words
         return found if asked is None else asked.told(found, wanted)
 
