@@ -23,7 +23,7 @@ from notehop.indexing.stores.lexical_segments import (
     write_segments,
 )
 from notehop.indexing.stores.model import LIMITS, ChunkId, FieldTokens, Limits
-from notehop.indexing.tokens import FIELDS
+from notehop.indexing.tokens.tokenizer import FIELDS
 from notehop.indexing.tokens.vocabulary import NearWords, Vocabulary
 
 Words = TypeVar("Words", Vocabulary, NearWords)

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from notehop.config.errors import IndexDamaged
 from notehop.indexing.stores.layout import replacing, unwritable
 from notehop.indexing.stores.model import ChunkId, FieldTokens
-from notehop.indexing.tokens import FIELDS
+from notehop.indexing.tokens.tokenizer import FIELDS
 
 MAX_COUNT = 65_535
 """Occurrences of a token in a field that are told apart; BM25 levels off long before."""

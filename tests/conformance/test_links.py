@@ -75,13 +75,13 @@ def found(resolved: ResolvedLink, expected: Mapping[str, Any]) -> dict[str, Any]
     always = Expected(
         status=resolution.status.value,
         target=resolution.path,
-        via=None if resolution.via is None else resolution.via.value,
-        kind=link.kind.value,
+        via=resolution.via,
+        kind=link.kind,
         fragment=link.fragment,
         lines=lines,
         candidates=resolution.candidates,
     )
-    given = {"line": link.line, "display": link.display, "syntax": link.syntax.value}
+    given = {"line": link.line, "display": link.display, "syntax": link.syntax}
     return asdict(always) | {key: given[key] for key in WHERE_GIVEN & expected.keys()}
 
 

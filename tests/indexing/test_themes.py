@@ -56,7 +56,7 @@ def themes(bench: Bench) -> Themes:
     with bench.catalog() as catalog, catalog.snapshot() as view:
         index = LexicalIndex.build(view.chunk_tokens())
         is_template = read_templates(bench.vault).holds
-        return make_themes(view, is_template, Tokenizer("en"), index, bench.settings.themes)
+        return make_themes(view, is_template, Tokenizer("en"), index)
 
 
 def by_name(bench: Bench) -> dict[str, Theme]:
