@@ -32,6 +32,8 @@ from notehop.config.ranking_settings import (
     RetrievalSettings,
 )
 
+_IN_ADDRESS = r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$"
+
 
 class VaultSettings(Section):
     """Which files are notes."""
@@ -90,6 +92,12 @@ class ChromaSettings(Section):
     )
     """Address of the server; one that is not this machine has to be named in
     `privacy.allow_hosts`."""
+
+    tenant: str = setting("default_tenant", pattern=_IN_ADDRESS)
+    """Tenant of the server, which has to be there."""
+
+    database: str = setting("default_database", pattern=_IN_ADDRESS)
+    """Database of the tenant, which has to be there."""
 
     token: Annotated[SecretStr | None, none_if("")] = setting("")
     """Sent as `Authorization: Bearer …` and as `X-Chroma-Token`; empty: neither. In no file: set
