@@ -20,12 +20,7 @@ from notehop.app.retrieval.connected_notes import ConnectedNotesPostprocessor
 from notehop.app.retrieval.filters import Narrowed
 from notehop.app.retrieval.freshness import FreshnessPostprocessor
 from notehop.app.retrieval.fusion import WeightedFusionRetriever
-from notehop.app.retrieval.graph_retriever import (
-    PRESETS,
-    TOP,
-    GraphEnhancedRetriever,
-    count_expanded,
-)
+from notehop.app.retrieval.graph_retriever import PRESETS, GraphEnhancedRetriever
 from notehop.app.retrieval.intents import DECIDING, about, read, weigh
 from notehop.app.retrieval.nodes import light_hits
 from notehop.app.retrieval.relevance import RelevancePostprocessor
@@ -44,10 +39,9 @@ from notehop.app.retrieval.trace import TracedQuery, ViewSource
 from notehop.config import Settings
 from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.stores.reader import Snapshot
-from notehop.indexing.tokens import Tokenizer
+from notehop.indexing.tokens.tokenizer import Tokenizer
 
 SPARE = 4  # hits for each place: what changed since, or is connected already, is passed over
-FEW = 4  # hits beyond those that a reply can need, for such as are held back or say nothing
 AGAIN = 20  # hits of the second search for each seed
 
 PLACES = 8  # places in the context of an answer that is quoted: it quotes three of them at most
@@ -88,11 +82,14 @@ class Wanted:
         return cls(asked, results="notes", fill=False, rerank=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """What outlives a generation: ``embed_model`` gives the model, loaded when it is first asked for,
-    ``remedy`` tells what is done about notes that changed since."""
+@dataclass
+class QueryChain:
+    """The stages of one query over one generation. ``embed_model`` gives the model, loaded when it is
+    first asked for; ``remedy`` tells what is done about notes that changed since."""
 
+    view: Snapshot
+    wanted: Wanted
+    narrowed: Narrowed
     vault: Path
     settings: Settings
     embed_model: Callable[[], BaseEmbedding]
@@ -100,22 +97,17 @@ class Parts:
     remedy: Callable[[], str]
     scorer: CrossEncoderScorer | None
 
-
-class QueryChain:
-    """The stages of one query over one generation."""
-
-    def __init__(self, view: Snapshot, parts: Parts, wanted: Wanted, narrowed: Narrowed) -> None:
-        self.view, self.parts, self.wanted, self.narrowed = view, parts, wanted, narrowed
-        self.settings = settings = parts.settings
+    def __post_init__(self) -> None:
+        view, wanted, narrowed, settings = self.view, self.wanted, self.narrowed, self.settings
         self.given = bool(wanted.passages or narrowed.lists)
-        self.fresh = freshness(view, parts.vault, settings, parts.remedy)
+        self.fresh = freshness(view, self.vault, settings, self.remedy)
         # Filters choose sources; connected notes are their context, and only those that a tag or a
         # path keeps out by name are none.
         self.around = connected(
             view,
             settings,
             wanted,
-            None if self.given else parts.embed_model(),
+            None if self.given else self.embed_model(),
             self.fresh,
             hidden=narrowed.notes.hidden,
             allowed=narrowed.allowed,
@@ -123,18 +115,10 @@ class QueryChain:
         if self.given:
             self.around.max_connected, self.around.order = 0, "rank"
         places = self.around.places
-        self.fresh.places = places
-        self.fresh.told = places if wanted.fill else self.around.top_k
+        self.fresh.places = places if wanted.fill else self.around.top_k
         self.fresh.each_note = wanted.results == "notes"
         # Places that no connected note takes go to the next hits only where that is wanted.
         self.fresh.top_n = SPARE * places if wanted.fill else places
-        # Those of notes are merged, those of chunks skip few.
-        self.depth = settings.retrieval.candidates
-        if wanted.results == "chunks":
-            needed = SPARE * max(self.around.top_k, self.around.context_chunks)
-            if settings.rerank.model:
-                needed = max(needed, settings.rerank.candidates)
-            self.depth = min(self.depth, needed)
 
     def run(self, query: TracedQuery) -> list[NodeWithScore]:
         """Return the sources of a query, best first, then its connected notes; nothing whose text does
@@ -157,13 +141,13 @@ class QueryChain:
         query.trace.plan = Explanation(intent="none", about="", weights={}, reasons=[reason])
         if passages:
             return light_hits([(one, len(passages) - at) for at, one in enumerate(passages)])
-        is_template = templates_of(self.parts.vault, query.query_str)
-        return newest_notes(self.view, self.narrowed, self.depth, is_template)
+        is_template = templates_of(self.vault, query.query_str)
+        return newest_notes(self.view, self.narrowed, SPARE * self.around.places, is_template)
 
     def _ranked(self, query: TracedQuery) -> tuple[list[NodeWithScore], RelevancePostprocessor]:
         """The hits of a query that stand in the files, without text, and what judges them."""
-        view, parts, wanted, fresh = self.view, self.parts, self.wanted, self.fresh
-        retrieval, tokenizer = self.settings.retrieval, parts.tokenizer
+        view, wanted, fresh, tokenizer = self.view, self.wanted, self.fresh, self.tokenizer
+        retrieval = self.settings.retrieval
         text, intent = query.query_str, wanted.asked.intent or retrieval.intent
         taken = read(text, view.named_any) if intent == "auto" else about(text, intent)
         weights, reasons = weigh(text, self.settings, taken.intent, tokenizer.language)
@@ -176,43 +160,27 @@ class QueryChain:
             tokenizer.query if particular else None,
             covered=COVERED if particular else 0.0,
             proper=None if any_name else proper_names(taken.about, tokenizer.language),
-            left_out=templates_of(parts.vault, text),
+            left_out=templates_of(self.vault, text),
         )
-        scorer = parts.scorer if wanted.rerank else None
+        scorer = self.scorer if wanted.rerank else None
+        asked = wanted.asked.second_look
+        look = wanted.for_model if asked is None else asked
+        finder = self._finder(taken.intent, weights, subject)
+        if look:
+            # Nothing is asked with, or named, that does not stand in the files any more.
+            finder = self._looking_again(finder, fresh.held(view, query))
         stages: list[BaseNodePostprocessor] = [
-            TemplatePostprocessor(
-                view=view, vault=parts.vault, share=retrieval.template_share, top_n=self.depth
-            )
+            TemplatePostprocessor(view=view, vault=self.vault, share=retrieval.template_share),
+            fresh,
         ]
         if scorer is not None:
             # Chunks are reranked, before those of a note are merged.
-            rerank = RerankPostprocessor(
-                view=view,
-                scorer=scorer,
-                candidates=self.settings.rerank.candidates,
-                budget_ms=self.settings.rerank.budget_ms,
-            )
-            stages.insert(0, rerank)
-        asked = wanted.asked.second_look
-        look = wanted.for_model if asked is None else asked
-        # Few are held back, say nothing or are gone: nodes are made, and texts read, of a few more
-        # than are needed, and of all where those do not suffice. All of them take a tenth of a search.
-        every, few = retrieval.candidates, max(fresh.top_n, TOP) + FEW
-        for most in (every,) if scorer or fresh.each_note else (few, every):
-            finder = self._finder(taken.intent, weights, subject, most)
-            if look:
-                # Nothing is asked with, or named, that does not stand in the files any more.
-                finder = self._looking_again(finder, fresh.held(view, query))
-            found = hits = finder.retrieve(query)
-            for stage in stages:
-                hits = stage.postprocess_nodes(hits, query_bundle=query)
-            count_expanded(hits, query)
-            kept = fresh.postprocess_nodes(hits, query_bundle=query)
-            # What the fusion left out may stand before one that was held back.
-            last = kept[-1:] if len(kept) == fresh.top_n else hits[self.depth - 1 :]
-            lowest = found[-1].score or 0.0 if found else 0.0
-            if len(found) < most or (last and (last[0].score or 0.0) >= lowest):
-                break
+            rerank = self.settings.rerank
+            budget = {"candidates": rerank.candidates, "budget_ms": rerank.budget_ms}
+            stages.insert(0, RerankPostprocessor(view=view, scorer=scorer, **budget))
+        hits = finder.retrieve(query)
+        for stage in stages:
+            hits = stage.postprocess_nodes(hits, query_bundle=query)
         query.trace.plan = Explanation(
             intent=taken.intent,
             rule=None if taken.rule is None else taken.rule.phrase,
@@ -225,24 +193,22 @@ class QueryChain:
         )
         weighs = wanted.by_relevance and not look and not particular and scorer is None
         weight = retrieval.relevance_weight if weighs else 0.0
-        return kept, RelevancePostprocessor(view=view, tokenizer=tokenizer, weight=weight)
+        return hits, RelevancePostprocessor(view=view, tokenizer=tokenizer, weight=weight)
 
     def _signals(self, top_k: int) -> dict[str, BaseRetriever]:
         """What ranks all chunks that filters leave, by meaning and by words."""
         what: dict[str, Any] = {"allowed": self.narrowed.allowed, "with_text": False}
         return {
             "semantic": SemanticRetriever(
-                self.view, self.parts.embed_model(), similarity_top_k=top_k, **what
+                self.view, self.embed_model(), similarity_top_k=top_k, **what
             ),
-            "lexical": LexicalRetriever(
-                self.view, self.parts.tokenizer, similarity_top_k=top_k, **what
-            ),
+            "lexical": LexicalRetriever(self.view, self.tokenizer, similarity_top_k=top_k, **what),
         }
 
     def _finder(
-        self, intent: Intent, weights: Mapping[str, float], subject: Subject, most: int
+        self, intent: Intent, weights: Mapping[str, float], subject: Subject
     ) -> BaseRetriever:
-        """The ``most`` best by the signals, fused, widened by the graph as the settings say."""
+        """The best by the signals, fused, widened by the graph as the settings say."""
         view, settings, allowed = self.view, self.settings.retrieval, self.narrowed.allowed
         what: dict[str, Any] = {"allowed": allowed, "with_text": False}
         now = time.time()
@@ -257,7 +223,7 @@ class QueryChain:
                 "recency": lambda found: by_recency(view, found, now),
             },
             k=settings.rrf_k,
-            similarity_top_k=most,
+            similarity_top_k=settings.candidates,
             dispatch=TitleRetriever(view, **what) if settings.title_dispatch else None,
             widening=partial(with_aliases, view) if settings.alias_expansion else None,
         )
@@ -270,13 +236,10 @@ class QueryChain:
         """The ranking with what a second search finds, where the places of the context that no
         connected note takes begin; a search shows as many of it as it has places for."""
         again = WeightedFusionRetriever(self._signals(AGAIN), k=RRF_K, similarity_top_k=AGAIN)
-        top_k, query_words = self.around.top_k, self.parts.tokenizer.query_words
+        top_k, words = self.around.top_k, self.tokenizer.query_words
         most, keep = 2, max(1, top_k - 2)
         if self.wanted.fill:
             most, keep = min(4, max(1, self.around.context_chunks - top_k)), top_k
-
-        def words(text: str) -> set[str]:
-            return {word.casefold() for word, tokens in query_words(text) if tokens}
 
         return SecondLookRetriever(first, again, view=now, words=words, keep=keep, most=most)
 
@@ -315,7 +278,7 @@ def connected(
 def freshness(
     view: ViewSource, vault: Path, settings: Settings, remedy: Callable[[], str]
 ) -> FreshnessPostprocessor:
-    """What holds hits against the files of a vault; ``remedy`` as in :class:`Parts`."""
+    """What holds hits against the files of a vault; ``remedy`` as in :class:`QueryChain`."""
     return FreshnessPostprocessor(
         view=view,
         vault=vault,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,11 +14,7 @@ from llama_index.core.schema import NodeWithScore
 from notehop.app.models.query import Direction, Order
 from notehop.app.retrieval.filters import among
 from notehop.app.retrieval.freshness import FreshnessPostprocessor
-from notehop.app.retrieval.linked_notes import (
-    LinkedNote,
-    linked_candidates,
-    ranks_of,
-)
+from notehop.app.retrieval.linked_notes import LinkedNote, linked_candidates, ranks_of
 from notehop.app.retrieval.nodes import (
     NONE_KNOWN,
     HitPlace,
@@ -36,7 +32,6 @@ from notehop.config.errors import UsageError
 from notehop.indexing.shown import on_one_line
 from notehop.indexing.stores.model import LinkRow
 from notehop.indexing.stores.reader import Snapshot
-from notehop.indexing.vault.model import LinkKind
 from notehop.indexing.vault.plain import words_of
 
 
@@ -64,72 +59,17 @@ def by_context(candidates: Sequence[LinkedNote], k: int) -> list[LinkedNote]:
     return sorted(scored, key=lambda one: -(one.score or 0.0))
 
 
-def share_places(
-    hits: Sequence[tuple[str | None, float | None]],
-    candidates: Sequence[LinkedNote],
-    link_now: Callable[[LinkedNote], LinkRow | None],
-    *,
-    top_k: int,
-    places: int,
-    most: int,
-    gate: float,
-    fill: bool,
-) -> tuple[list[int], list[LinkedNote], int]:
-    """Share the places of the context between sources and ``most`` connected notes.
-
-    The first ``top_k`` hits are sources. Each place after them goes to the first connected note
-    whose evidence is at least ``gate`` times the similarity of the hit that would stand there; what
-    cannot be compared (the hit or its vector is missing) is no bar. Places left over go to the next
-    hits whose note is not there as a connected one, if they are to be filled.
-
-    :param hits: note and cosine to the query of each, as far as they are known.
-    :param candidates: best first; of each note the first counts that can be shown.
-    :param link_now: a candidate's link as it stands now; None for one that cannot be shown.
-    :returns: the sources by their positions in ``hits``; the connected notes; how many notes no place
-        was given to for lack of evidence.
-    """
-    sources = list(range(min(top_k, len(hits))))
-    waiting = list(candidates)
-    taken: list[LinkedNote] = []
-    for place in range(top_k, places):
-        if len(taken) == most:
-            break
-        similarity = hits[place][1] if place < len(hits) else None
-        bar = None if gate <= 0 or similarity is None else gate * similarity
-        below_bar: set[str] = set()
-        for one in [*waiting]:
-            if one.path in below_bar:
-                continue
-            if bar is not None and (one.evidence is None or one.evidence < bar):
-                below_bar.add(one.path)
-            elif (link := link_now(one)) is None:
-                waiting.remove(one)
-            else:
-                taken.append(replace(one, link=link, bar=bar))
-                waiting = [other for other in waiting if other.path != one.path]
-                break
-    if fill:
-        there = {one.path for one in taken}
-        for at in range(len(sources), len(hits)):
-            if len(sources) + len(taken) >= places:
-                break
-            if hits[at][0] not in there:
-                sources.append(at)
-    gated = len({one.path for one in waiting}) if len(taken) < min(most, places - top_k) else 0
-    return sources, taken, gated
-
-
 _SOURCE = re.compile(r"\A(links to|embedded in|linked from) source \d+, ")
 
 
 def reason(candidate: LinkedNote, near_title: str) -> str:
     """In words, which source (``near_title``) the note hangs on, by which link, and how near it is."""
     link, where = candidate.link, f"line {candidate.link.line}"
-    if link.kind == LinkKind.PROPERTY:
+    if link.kind == "property":
         where = f'property "{on_one_line(link.property or "")}"'
     way = "links to"
     if candidate.forward:
-        way = "embedded in" if link.kind == LinkKind.EMBED else "linked from"
+        way = "embedded in" if link.kind == "embed" else "linked from"
     words = f'{way} source {candidate.hit_rank}, "{on_one_line(near_title)}" ({where})'
     if candidate.forward and link.fragment and link.fragment_found:
         words += f", at #{on_one_line(link.fragment)}"
@@ -212,11 +152,9 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
     def _vector(self, query: TracedQuery, view: Snapshot) -> Vector | None:
         """The query's vector; None, with a warning, if there is no way to get it."""
         rows = view.chunk_vectors
-        if (known := known_vector(query, rows)) is not None:
+        if (known := known_vector(query, rows)) is not None or self.order == "rank":
+            # That order compares nothing, and the model may be slow to load.
             return known
-        if self.order == "rank":
-            # This order compares nothing, and the model may be slow to load.
-            return None
         why = "the query came without its vector, and the postprocessor has no embed_model"
         if self.embed_model is not None and (query.query_str or query.custom_embedding_strs):
             try:
@@ -235,14 +173,15 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
         vector: Vector | None,
         trace: Trace,
     ) -> Nodes:
-        places = [place for _, place in hits]
         compared = self.order == "context" and vector is not None
+        near = [place for _, place in hits[: self.top_k]]
         # Only the places that a connected note may take are compared with the query.
-        besides = [one.chunk_id for one in places[self.top_k : self.places] if one]
+        next_ids = [place and place.chunk_id for _, place in hits[self.top_k : self.places]]
+        besides = [one for one in next_ids if one]
         gated = compared and len(besides) == self.places - self.top_k
         linked, passed, similarities = linked_candidates(
             view,
-            places[: self.top_k] if self.max_connected else (),
+            near if self.max_connected else (),
             vector,
             direction=self.direction,
             besides=besides,
@@ -251,16 +190,12 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
         candidates = [one for one in linked if one.path not in self.hidden]
         if len(candidates) < len(linked):
             passed = {**passed, "filtered_out": len(linked) - len(candidates)}
-        sources, taken, below_gate = share_places(
-            [(one.path, similarities.get(one.chunk_id)) if one else (None, None) for one in places],
-            by_context(candidates, self.rrf_k) if compared else candidates,
-            lambda one: _link_now(view, one),
-            top_k=self.top_k,
-            places=self.places,
-            most=self.max_connected,
-            gate=self.gate if compared else 0.0,
-            fill=self.fill,
-        )
+        bars: list[float | None] = [None] * (self.places - self.top_k)
+        if compared and self.gate > 0:
+            for at, one in enumerate(next_ids):
+                bars[at] = self.gate * similarities[one] if one in similarities else None
+        ranked = by_context(candidates, self.rrf_k) if compared else candidates
+        taken, below_gate = self._chosen(view, ranked, bars)
         trace.count(
             self.stage,
             links=len(candidates) + sum(passed.values()),
@@ -269,8 +204,13 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
             taken=len(taken),
             **passed,
         )
+        paths = {one.path for one in taken}
+        sources = [*hits[: self.top_k]]
+        if self.fill:
+            rest = [hit for hit in hits[self.top_k :] if not hit[1] or hit[1].path not in paths]
+            sources += rest[: max(0, self.places - len(sources) - len(taken))]
         shown: Nodes = []
-        for hit, place in (hits[at] for at in sources):
+        for hit, place in sources:
             # A hit of another index gets the role of a source, and the path of its note.
             if not is_light(hit.node) and "role" not in hit.node.metadata:
                 path = {"path": place.path} if place else {}
@@ -281,20 +221,46 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
         whole = {hit.node.node_id: hit for hit in fill([*shown, *light], view)}
         found = [whole[hit.node.node_id] for hit in shown if hit.node.node_id in whole]
         lowest = min((hit.score or 0.0 for hit in found), default=0.0)
-        near = [place.path if place else "" for place in places[: self.top_k]]
-        notes = view.notes_at(near) if taken else {}
+        notes = view.notes_at(place.path for place in near if place) if taken else {}
         for number, one in enumerate(taken, start=1):
             if one.chunk_id not in whole:
                 continue
-            node, at = whole[one.chunk_id].node, one.hit_rank - 1
-            order: Order = "context" if compared else "rank"
-            record = _record(one, order, notes[near[at]].title, str(node.metadata["title"]))
-            record |= {"label": f"C{number}", "source_id": hits[at][0].node.node_id}
+            node, source = whole[one.chunk_id].node, hits[one.hit_rank - 1]
+            title = notes[source[1].path].title if source[1] else ""
+            record = _record(one, "context" if compared else "rank", title, node.metadata["title"])
+            record |= {"label": f"C{number}", "source_id": source[0].node.node_id}
             if not among([one.chunk_id], self.allowed):
                 record["filtered_out"] = True
             score = below(lowest, number, len(taken))
             found.append(NodeWithScore(node=noted(node, **record), score=score))
         return found
+
+    def _chosen(
+        self, view: Snapshot, ranked: Sequence[LinkedNote], bars: Sequence[float | None]
+    ) -> tuple[list[LinkedNote], int]:
+        """The connected notes that take a place, and how many none was given to for lack of evidence.
+
+        Each place goes to the first note whose evidence reaches its bar (None: what would stand there
+        cannot be compared), by the first of its links that can be shown.
+        """
+        waiting, taken = [*ranked], list[LinkedNote]()
+        for bar in bars:
+            if len(taken) == self.max_connected:
+                break
+            low: set[str] = set()
+            for one in [*waiting]:
+                if one.path in low:
+                    continue
+                if bar is not None and (one.evidence is None or one.evidence < bar):
+                    low.add(one.path)
+                elif (link := _link_now(view, one)) is None:
+                    waiting.remove(one)
+                else:
+                    taken.append(replace(one, link=link, bar=bar))
+                    waiting = [other for other in waiting if other.path != one.path]
+                    break
+        free = len(taken) < min(self.max_connected, len(bars))
+        return taken, len({one.path for one in waiting}) if free else 0
 
 
 def _record(one: LinkedNote, order: Order, near_title: str, title: str) -> dict[str, Any]:

@@ -329,10 +329,7 @@ class FreshnessPostprocessor(VaultPostprocessor):
     places: int = Field(
         default=sys.maxsize,
         ge=0,
-        description="Hits that may be shown: behind them no file is read.",
-    )
-    told: int = Field(
-        default=sys.maxsize, ge=0, description="Hits behind which nothing dropped is worth a word."
+        description="Hits that may be shown: behind them no file is read, and nothing dropped told.",
     )
     each_note: bool = Field(default=False, description="Keep the first hit of each note only.")
 
@@ -360,9 +357,9 @@ class FreshnessPostprocessor(VaultPostprocessor):
                 continue
             kept: NodeWithScore | None = hit
             if place is not None:
-                foreign = place.chunk_id != hit.node.node_id
-                look = now.look(rows[place.path], read=foreign or len(found) < self.places)
-                kept = self._now(hit, place, look, now, foreign or len(found) < self.told)
+                shown = len(found) < self.places or place.chunk_id != hit.node.node_id
+                look = now.look(rows[place.path], read=shown)
+                kept = self._now(hit, place, look, now, told=shown)
             if kept is None:
                 dropped += 1
             else:
@@ -374,7 +371,7 @@ class FreshnessPostprocessor(VaultPostprocessor):
         return found
 
     def _now(
-        self, hit: NodeWithScore, place: HitPlace, look: Look, now: CurrentView, told: bool
+        self, hit: NodeWithScore, place: HitPlace, look: Look, now: CurrentView, *, told: bool
     ) -> NodeWithScore | None:
         """A hit as its text stands in its note's file; None, which counts if ``told``, if it does not."""
         id_ = hit.node.node_id

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -13,19 +12,19 @@ from llama_index.core.callbacks.base import CallbackManager
 from llama_index.core.llms import MockLLM
 from llama_index.core.retrievers import BaseRetriever, QueryFusionRetriever
 from llama_index.core.retrievers.fusion_retriever import FUSION_MODES
-from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
+from llama_index.core.schema import BaseNode, NodeWithScore
 
 from notehop.app.retrieval.intents import DECIDED_BY
 from notehop.app.retrieval.nodes import Hits, fill, light_node, noted
 from notehop.app.retrieval.retrievers import SignalRetriever
-from notehop.app.retrieval.trace import ThreadedRetriever, TracedQuery, trace_of, traced, view_for
+from notehop.app.retrieval.trace import Nodes, TracedQuery, TracedRetriever, view_for
 from notehop.config.errors import UsageError
 from notehop.indexing.stores.model import ChunkId
 
 Judge = Callable[[Sequence[ChunkId]], Hits]
 """A signal that is asked second: what the retrievers found, fused, best first -> its own ranking."""
 
-Widening = Callable[[QueryBundle, Sequence[ChunkId]], QueryBundle]
+Widening = Callable[[TracedQuery, Sequence[ChunkId]], TracedQuery]
 """A query, and the ranking of one signal -> the query for another."""
 
 WIDENED, WIDENED_BY = "lexical", "semantic"  # whose query is widened, and by whose ranking
@@ -78,11 +77,7 @@ def fuse(
     return sorted(fused, key=lambda one: (-one.score, one.id))
 
 
-Votes = tuple[dict[str, dict[ChunkId, float]], dict[str, float], dict[ChunkId, BaseNode]]
-"""Signal -> chunk -> score, each ranking best first; signal -> weight; the nodes of retrievers not ours."""
-
-
-class WeightedFusionRetriever(ThreadedRetriever, QueryFusionRetriever):
+class WeightedFusionRetriever(TracedRetriever, QueryFusionRetriever):
     """Fuses retrievers by weighted reciprocal rank (see :func:`fuse`).
 
     Unlike in its base class weights count, twins in two notes stay two hits, nodes of the retrievers
@@ -99,7 +94,7 @@ class WeightedFusionRetriever(ThreadedRetriever, QueryFusionRetriever):
         weights: Mapping[str, float] | None = None,
         judges: Mapping[str, Judge] | None = None,
         k: int = 60,
-        similarity_top_k: int | None = 100,
+        similarity_top_k: int = 100,
         dispatch: BaseRetriever | None = None,
         deciding: Collection[str] = (),
         widening: Widening | None = None,
@@ -110,7 +105,7 @@ class WeightedFusionRetriever(ThreadedRetriever, QueryFusionRetriever):
             is not run.
         :param judges: signal name -> what ranks, or adds to, what the retrievers found.
         :param k: rank offset of the fusion, in ranks.
-        :param similarity_top_k: how many fused hits at most; None for all.
+        :param similarity_top_k: how many fused hits at most.
         :param dispatch: finds what the query names exactly; its hits stand before all others.
         :param deciding: signals whose hits no rerank moves: they have ``metadata["decided_by"]``.
         :param widening: adds to the query of the signal ``lexical`` what ``semantic`` found.
@@ -125,7 +120,7 @@ class WeightedFusionRetriever(ThreadedRetriever, QueryFusionRetriever):
             raise ValueError(
                 f"weights are given for {', '.join(weights)}; the signals are: {', '.join(names)}"
             )
-        if similarity_top_k is not None and similarity_top_k < 1:
+        if similarity_top_k < 1:
             raise ValueError(f"similarity_top_k is {similarity_top_k}; it must be at least 1")
         fuse(dict.fromkeys(names, ()), weights, k)
         self._weights = {name: weights[name] for name in names}
@@ -143,22 +138,36 @@ class WeightedFusionRetriever(ThreadedRetriever, QueryFusionRetriever):
             mode=FUSION_MODES.RECIPROCAL_RANK,
             num_queries=1,
             use_async=False,
-            # None returns all of the ranking.
-            similarity_top_k=similarity_top_k or sys.maxsize,
+            similarity_top_k=similarity_top_k,
             callback_manager=callback_manager,
         )
 
-    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        query = traced(query_bundle, kept=False)
-        found = super()._retrieve(query)
+    def find(self, query: TracedQuery) -> Nodes:
+        """Return the best hits; raise what the first signal raised, if none answered."""
+        rankings, weights, nodes = self._votes(query)
+        hits: Nodes = []
+        for one in fuse(rankings, weights, self._k)[: self.similarity_top_k]:
+            record: dict[str, Any] = {
+                "signals": {
+                    name: {"rank": rank, "score": rankings[name][one.id], "weight": weights[name]}
+                    for name, rank in one.ranks.items()
+                }
+            }
+            if decided := sorted(self._deciding.intersection(one.ranks)):
+                record[DECIDED_BY] = decided
+            node = nodes.get(one.id)
+            hit = light_node(one.id, **record) if node is None else noted(node, **record)
+            hits.append(NodeWithScore(node=hit, score=one.score))
         ours = [one for one in self._signals.values() if isinstance(one, SignalRetriever)]
         whole = next((one for one in ours if one.with_text), None)
-        return found if whole is None else fill(found, view_for(query, whole.source))
+        return hits if whole is None else fill(hits, view_for(query, whole.source))
 
-    def _run_sync_queries(self, queries: list[QueryBundle]) -> Votes:  # type: ignore[override]
-        """Ask the signals, then the judges; raise what the first signal raised, if none answered."""
-        [query] = queries
-        trace = trace_of(query)
+    def _votes(
+        self, query: TracedQuery
+    ) -> tuple[dict[str, dict[ChunkId, float]], Mapping[str, float], Mapping[ChunkId, BaseNode]]:
+        """Signal -> chunk -> score, each ranking best first; signal -> weight; the nodes of retrievers
+        that are not ours."""
+        trace = query.trace
         scores: dict[str, dict[ChunkId, float]] = {}
         nodes: dict[ChunkId, BaseNode] = {}
         failures: dict[str, Exception] = {}
@@ -199,7 +208,7 @@ class WeightedFusionRetriever(ThreadedRetriever, QueryFusionRetriever):
         if self._dispatch is not None:
             vote(DISPATCH, partial(asked, DISPATCH, self._dispatch))
         weights = dict(self._weights)
-        if isinstance(query, TracedQuery) and query.expand is not None:
+        if query.expand is not None:
             find, weights[EXPANSION] = query.expand
             scores[EXPANSION] = dict(find(fused()))
             for name, signal in self._signals.items():
@@ -222,20 +231,3 @@ class WeightedFusionRetriever(ThreadedRetriever, QueryFusionRetriever):
         weights[DISPATCH] = (sum(weights.values()) + 1.0) * (self._k + dispatched) / (self._k + 1)
         # In the order of the signals, whichever answered first.
         return {name: scores[name] for name in weights if scores.get(name)}, weights, nodes
-
-    def _reciprocal_rerank_fusion(self, results: Votes) -> list[NodeWithScore]:  # type: ignore[override]
-        rankings, weights, nodes = results
-        hits: list[NodeWithScore] = []
-        for one in fuse(rankings, weights, self._k)[: self.similarity_top_k]:
-            record: dict[str, Any] = {
-                "signals": {
-                    name: {"rank": rank, "score": rankings[name][one.id], "weight": weights[name]}
-                    for name, rank in one.ranks.items()
-                }
-            }
-            if decided := sorted(self._deciding.intersection(one.ranks)):
-                record[DECIDED_BY] = decided
-            node = nodes.get(one.id)
-            hit = light_node(one.id, **record) if node is None else noted(node, **record)
-            hits.append(NodeWithScore(node=hit, score=one.score))
-        return hits

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import math
 import time
 from collections.abc import Callable, Sequence
@@ -12,7 +11,7 @@ from typing import Literal
 from llama_index.core.bridge.pydantic import BaseModel, Field
 from llama_index.core.callbacks.base import CallbackManager
 from llama_index.core.retrievers import BaseRetriever
-from llama_index.core.schema import NodeWithScore, QueryBundle
+from llama_index.core.schema import NodeWithScore
 
 from notehop.app.retrieval.candidate_signals import best_by_note, recency, worked_on
 from notehop.app.retrieval.filters import AllowedChunks, among
@@ -35,7 +34,7 @@ from notehop.app.retrieval.nodes import (
     places_of,
 )
 from notehop.app.retrieval.retrievers import known_vector
-from notehop.app.retrieval.trace import ThreadedRetriever, ViewSource, trace_of, traced, view_for
+from notehop.app.retrieval.trace import Nodes, TracedQuery, TracedRetriever, ViewSource, view_for
 from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.stores.reader import Snapshot
 
@@ -167,12 +166,9 @@ def _ranked(neighbours: Sequence[Neighbour]) -> list[Neighbour]:
 
 
 EXPANDED = "expanded_from"  # what the metadata of a hit hold that no signal found by itself
-TOP = 10  # hits among which expanded ones are counted
-
-_log = logging.getLogger(__name__)
 
 
-class GraphEnhancedRetriever(ThreadedRetriever):
+class GraphEnhancedRetriever(TracedRetriever):
     """Wraps a retriever of chunks and adds neighbours of its best notes to its candidates.
 
     Around a :class:`WeightedFusionRetriever` the neighbours are scored by its signals like all
@@ -211,28 +207,28 @@ class GraphEnhancedRetriever(ThreadedRetriever):
         self._with_text = with_text
         self._clock = clock
 
-    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        query = traced(query_bundle, kept=False)
+    def find(self, query: TracedQuery) -> Nodes:
+        """Return the hits of the retriever with the neighbours of the best notes among them."""
         if self._expansion.notes == 0:
             return self._retriever.retrieve(query)
-        new: dict[ChunkId, Neighbour] = {}
-        asked = False
+        joined: list[Neighbour] | None = None
+        known: set[ChunkId] = set()
 
-        def find(candidates: Sequence[ChunkId]) -> Hits:
-            nonlocal asked
-            asked, known = True, set(candidates)
-            joining = self._joining(query, candidates)
-            new.update((one.chunk_id, one) for one in joining if one.chunk_id not in known)
-            return [(one.chunk_id, one.votes) for one in joining]
+        def join(candidates: Sequence[ChunkId]) -> Hits:
+            nonlocal joined
+            joined = self._joining(query, candidates)
+            known.update(candidates)
+            return [(one.chunk_id, one.votes) for one in joined]
 
-        before, query.expand = query.expand, (find, self._weight)
+        before, query.expand = query.expand, (join, self._weight)
         try:
             hits = self._retriever.retrieve(query)
         finally:
             query.expand = before
-        if asked:
+        if joined is not None:
+            new = {one.chunk_id: one.record for one in joined if one.chunk_id not in known}
             return [
-                NodeWithScore(node=noted(hit.node, **{EXPANDED: link.record}), score=hit.score)
+                NodeWithScore(node=noted(hit.node, **{EXPANDED: link}), score=hit.score)
                 if (link := new.get(hit.node.node_id))
                 else hit
                 for hit in hits
@@ -240,29 +236,31 @@ class GraphEnhancedRetriever(ThreadedRetriever):
         view = view_for(query, self._view)
         places = places_of(view, hits)
         if hits and not any(places):
-            trace_of(query).warn(NONE_KNOWN.format(count=len(hits)))
-        find([one.chunk_id for one in places if one])
+            query.trace.warn(NONE_KNOWN.format(count=len(hits)))
+        there = [one.chunk_id for one in places if one]
         # Of a note of another index it is not known what its hits hold.
         foreign = {
             place.path
             for hit, place in zip(hits, places, strict=True)
             if place is not None and place.chunk_id != hit.node.node_id
         }
-        added = [one for one in new.values() if one.path not in foreign]
+        added = [
+            one
+            for one in self._joining(query, there)
+            if one.chunk_id not in there and one.path not in foreign
+        ]
         lowest = min((hit.score or 0.0 for hit in hits), default=0.0)
-        more: list[NodeWithScore] = []
+        more: Nodes = []
         for rank, one in enumerate(added, start=1):
             signals = {EXPANSION: {"rank": rank, "score": one.votes, "weight": None}}
             node = light_node(one.chunk_id, signals=signals, **{EXPANDED: one.record})
-            score = below(lowest, rank, len(added))
-            more.append(NodeWithScore(node=node, score=score))
+            more.append(NodeWithScore(node=node, score=below(lowest, rank, len(added))))
         return hits + (fill(more, view) if self._with_text else more)
 
-    def _joining(self, query: QueryBundle, candidates: Sequence[ChunkId]) -> list[Neighbour]:
+    def _joining(self, query: TracedQuery, candidates: Sequence[ChunkId]) -> list[Neighbour]:
         """Return the neighbours of the first notes of the candidates that join, best first."""
         view = view_for(query, self._view)
-        trace = trace_of(query)
-        with trace.timed(EXPANSION):
+        with query.trace.timed(EXPANSION):
             best = best_by_note(view, candidates, self._expansion.seeds)
             seeds = [HitPlace(path, chunk_id) for path, chunk_id in best.items()]
             vector = known_vector(query, view.chunk_vectors)
@@ -271,7 +269,7 @@ class GraphEnhancedRetriever(ThreadedRetriever):
             fit = [one for one in near if one.chunk_id in left]
             joining = fit[: self._expansion.notes]
             already = len({*candidates}.intersection(one.chunk_id for one in joining))
-            trace.count(
+            query.trace.count(
                 EXPANSION,
                 seeds=len(seeds),
                 neighbours=len(near),
@@ -281,13 +279,3 @@ class GraphEnhancedRetriever(ThreadedRetriever):
                 added=len(joining) - already,
             )
         return joining
-
-
-def count_expanded(hits: Sequence[NodeWithScore], query: QueryBundle) -> None:
-    """Count in the query's trace, and log, how many of the first ten hits, in the order that they end
-    up in, only a link brought."""
-    trace = trace_of(query)
-    if EXPANSION in trace.counts:
-        reached = sum(EXPANDED in hit.node.metadata for hit in hits[:TOP])
-        trace.count(EXPANSION, **{f"in_top_{TOP}": reached})
-        _log.debug("%s: %s", EXPANSION, trace.counts[EXPANSION])

@@ -10,35 +10,23 @@ from typing import Any
 import numpy as np
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.callbacks.base import CallbackManager
-from llama_index.core.schema import NodeWithScore, QueryBundle
+from llama_index.core.schema import NodeWithScore
 from llama_index.retrievers.bm25 import BM25Retriever
 
 from notehop.app.retrieval.filters import AllowedChunks, Narrowed
 from notehop.app.retrieval.filters import among as allowed_among
-from notehop.app.retrieval.nodes import (
-    Hits,
-    Vector,
-    fill,
-    light_hits,
-    light_node,
-)
-from notehop.app.retrieval.trace import (
-    ThreadedRetriever,
-    TracedQuery,
-    ViewSource,
-    trace_of,
-    view_for,
-)
+from notehop.app.retrieval.nodes import Hits, Vector, fill, light_hits, light_node
+from notehop.app.retrieval.trace import Nodes, TracedQuery, TracedRetriever, ViewSource, view_for
 from notehop.config.errors import QueryError
 from notehop.indexing.embed.onnx_embedding import QueryEmbedder
 from notehop.indexing.graph.files import fold
 from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.stores.served.chroma_vectors import ChunkVectors
-from notehop.indexing.tokens import Tokenizer
+from notehop.indexing.tokens.tokenizer import Tokenizer
 
 
-def query_vector(query: QueryBundle, embed_model: BaseEmbedding, rows: ChunkVectors) -> Vector:
+def query_vector(query: TracedQuery, embed_model: BaseEmbedding, rows: ChunkVectors) -> Vector:
     """Return the vector of the query, length 1; embeds it unless it brings one that fits the rows.
 
     :raises QueryError: if the query has no text and no vector.
@@ -51,36 +39,32 @@ def query_vector(query: QueryBundle, embed_model: BaseEmbedding, rows: ChunkVect
         raise QueryError("the query is empty; write what you look for")
     if len(texts) == 1 and isinstance(embed_model, QueryEmbedder):
         # LlamaIndex's events around it take a tenth of the time that the embedding does.
-        return _kept(query, embed_model.embed_query(texts[0]))
-    return _kept(query, embed_model.get_agg_embedding_from_queries(texts))
+        query.vector = of_length_1(embed_model.embed_query(texts[0]))
+    else:
+        query.vector = of_length_1(embed_model.get_agg_embedding_from_queries(texts))
+    return query.vector
 
 
-def known_vector(query: QueryBundle, rows: ChunkVectors) -> Vector | None:
+def known_vector(query: TracedQuery, rows: ChunkVectors) -> Vector | None:
     """Return the vector of the query, length 1, if it has one that fits the rows, else warn."""
-    if isinstance(query, TracedQuery) and query.vector is not None:
-        return query.vector
-    if query.embedding is None:
-        return None
-    if len(query.embedding) == rows.dimensions:
-        return _kept(query, query.embedding)
-    trace_of(query).warn(
-        f"the query brought a vector of {len(query.embedding)} numbers, which is of another model "
-        f"than the {rows.dimensions} of the index: it was embedded anew"
-    )
-    return None
+    if query.vector is None and query.embedding is not None:
+        if len(query.embedding) == rows.dimensions:
+            query.vector = of_length_1(query.embedding)
+        else:
+            query.trace.warn(
+                f"the query brought a vector of {len(query.embedding)} numbers, which is of another "
+                f"model than the {rows.dimensions} of the index: it was embedded anew"
+            )
+    return query.vector
 
 
-def _kept(query: QueryBundle, embedding: Sequence[float] | Vector) -> Vector:
+def of_length_1(embedding: Sequence[float] | Vector) -> Vector:
+    """The vector in its direction; all zeros have none and stay."""
     vector = np.asarray(embedding, dtype=np.float32)
-    length = float(np.linalg.norm(vector))
-    if length > 0:
-        vector = vector / np.float32(length)
-    if isinstance(query, TracedQuery):
-        query.vector = vector
-    return vector
+    return vector / np.float32(float(np.linalg.norm(vector)) or 1.0)
 
 
-class SignalRetriever(ThreadedRetriever):
+class SignalRetriever(TracedRetriever):
     """A retriever of chunks of the index: :meth:`rank` gives a fusion ids with scores, for to make nodes
     of all would take longer than finding them."""
 
@@ -101,15 +85,14 @@ class SignalRetriever(ThreadedRetriever):
         self.source = view
         self._allowed = allowed
 
-    def rank(self, query: QueryBundle, among: Collection[ChunkId] | None = None) -> Hits:
+    def rank(self, query: TracedQuery, among: Collection[ChunkId] | None = None) -> Hits:
         """Return the chunks that match with their score, above 0; best first, ties by id. ``among`` are
         ranked alone, and all that match; None ranks what is allowed."""
-        # Not abstract: LlamaIndex wraps what fills one in a span, which costs as much as the ranking.
         raise NotImplementedError
 
-    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        hits = light_hits(self.rank(query_bundle))
-        return fill(hits, view_for(query_bundle, self.source)) if self.with_text else hits
+    def find(self, query: TracedQuery) -> Nodes:
+        hits = light_hits(self.rank(query))
+        return fill(hits, view_for(query, self.source)) if self.with_text else hits
 
 
 def _at_least_1(similarity_top_k: int) -> int:
@@ -136,7 +119,7 @@ class SemanticRetriever(SignalRetriever):
         self._embed_model = embed_model
         self._top_k = _at_least_1(similarity_top_k)
 
-    def rank(self, query: QueryBundle, among: Collection[ChunkId] | None = None) -> Hits:
+    def rank(self, query: TracedQuery, among: Collection[ChunkId] | None = None) -> Hits:
         """Return the chunks whose cosine is above 0, as :meth:`SignalRetriever.rank`."""
         view = view_for(query, self.source)
         rows = view.chunk_vectors
@@ -144,7 +127,7 @@ class SemanticRetriever(SignalRetriever):
         hits = rows.top(query_vector(query, self._embed_model, rows), k, allowed)
         # A server of vectors is missed when it is asked.
         for warning in view.warnings:
-            trace_of(query).warn(warning)
+            query.trace.warn(warning)
         return [hit for hit in hits if hit[1] > 0]
 
 
@@ -179,7 +162,7 @@ class LexicalRetriever(SignalRetriever, BM25Retriever):  # type: ignore[misc]
         bm25 = FieldBM25(tokenizer)
         super().__init__(view, existing_bm25=bm25, similarity_top_k=top_k, **more)
 
-    def rank(self, query: QueryBundle, among: Collection[ChunkId] | None = None) -> Hits:
+    def rank(self, query: TracedQuery, among: Collection[ChunkId] | None = None) -> Hits:
         """Return the chunks that hold a word of the query, as :meth:`SignalRetriever.rank`."""
         top_k, view = self.similarity_top_k, view_for(query, self.source)
         k, allowed = (top_k, self._allowed) if among is None else (len(among), among)
@@ -190,7 +173,7 @@ class TitleRetriever(SignalRetriever):
     """Finds the notes named exactly as the query; each by its first allowed chunk, score 1, by
     path."""
 
-    def rank(self, query: QueryBundle, among: Collection[ChunkId] | None = None) -> Hits:
+    def rank(self, query: TracedQuery, among: Collection[ChunkId] | None = None) -> Hits:
         """Return a chunk of each note of that name, as :meth:`SignalRetriever.rank`."""
         view = view_for(query, self.source)
         paths = view.notes_named(query.query_str)
@@ -220,8 +203,8 @@ def newest_notes(
 
 
 def with_aliases(
-    view: Snapshot, query: QueryBundle, ranking: Sequence[ChunkId], notes: int = 5
-) -> QueryBundle:
+    view: Snapshot, query: TracedQuery, ranking: Sequence[ChunkId], notes: int = 5
+) -> TracedQuery:
     """Return the query, or a copy with the aliases of the best notes of a ranking after it, each once and
     none that stands in the query already."""
 

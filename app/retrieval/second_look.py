@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from llama_index.core.callbacks.base import CallbackManager
 from llama_index.core.retrievers import BaseRetriever
-from llama_index.core.schema import BaseNode, NodeWithScore, QueryBundle
+from llama_index.core.schema import BaseNode, NodeWithScore
 
 from notehop.app.retrieval.fusion import fuse
 from notehop.app.retrieval.linked_notes import words_of
-from notehop.app.retrieval.nodes import fill, noted
-from notehop.app.retrieval.trace import (
-    ThreadedRetriever,
-    TracedQuery,
-    ViewSource,
-    trace_of,
-    traced,
-    view_for,
-)
+from notehop.app.retrieval.nodes import Vector, fill, noted
+from notehop.app.retrieval.retrievers import of_length_1
+from notehop.app.retrieval.trace import Nodes, TracedQuery, TracedRetriever, ViewSource, view_for
 from notehop.config.errors import UsageError
 
 STAGE = "second_look"
@@ -29,25 +23,29 @@ SEEDS = 2  # hits that are asked with: a third brings no more (docs/evaluation.m
 RRF_K = 10  # rank offset of the fusion over the seeds: there are tens of candidates
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[^\W\d_])|\n+")
-_BEGINNING = 400  # characters of a seed that are asked with, at most
+_BEGINNING = 400  # characters of a seed whose names are asked for, at most
 _NAMED = 5  # words that a hit shares with its seed and that are told
 
-
-def second_query(query: str, title: str, text: str) -> str:
-    """The question with the title of a hit and its first two sentences."""
-    beginning = " ".join(_SENTENCE_END.split(text.strip())[:2])
-    return f"{query} {title}. {beginning[:_BEGINNING]}".strip()
+Words = Callable[[str], Sequence[tuple[str, Sequence[str]]]]
+"""A text -> its words in order, as written, each with its tokens: forms that are taken for the same."""
 
 
-class SecondLookRetriever(ThreadedRetriever):
+def plain_words(text: str) -> Sequence[tuple[str, Sequence[str]]]:
+    """The words of a text, told apart without regard to case alone."""
+    return [(word, (word.casefold(),)) for word in re.findall(r"\w+", text)]
+
+
+class SecondLookRetriever(TracedRetriever):
     """Finds what a query names only by way of what is found first, with any two LlamaIndex retrievers.
 
-    The first hits of ``retriever`` are seeds: ``again`` is asked the query with each seed's title
-    and beginning, and what it finds is fused by reciprocal rank over the seeds. The best of that, of
+    The first hits of ``retriever`` are seeds. ``again`` is asked for each, by words with those of the
+    query that the seed lacks and the names in its title and first two sentences that the query lacks;
+    by meaning with the sum of the vectors of query and seed, which no model has to make where the index
+    has the seed's. What it finds is fused by reciprocal rank over the seeds. The best of that, of
     other notes than the first ``keep`` hits and each note once, stand behind those hits, whose order
     and scores are untouched, and before the others. Each has ``metadata["second_look"]``: ``path``
-    and ``title`` of the seed that led to it and the ``words`` that it shares with that seed and not
-    with the query. Where the second search fails, the hits are those of the first, with a warning.
+    and ``title`` of the seed that led to it and the ``words`` of it that were asked for and that it
+    holds. Where the second search fails, the hits are those of the first, with a warning.
     """
 
     def __init__(
@@ -56,14 +54,14 @@ class SecondLookRetriever(ThreadedRetriever):
         again: BaseRetriever,
         *,
         view: ViewSource | None = None,
-        words: Callable[[str], Collection[str]] = words_of,
+        words: Words = plain_words,
         keep: int = 5,
         most: int = 4,
         seeds: int = SEEDS,
         callback_manager: CallbackManager | None = None,
     ) -> None:
         """:param view: the index, for retrievers whose hits come without text; None where all have it.
-        :param words: those of a text that say something; they are told, and rank nothing.
+        :param words: those of a text that say something.
         :param keep: hits of the first search that nothing is put before.
         :param most: hits of the second search at most.
         :param seeds: hits of the first search that are asked with.
@@ -79,12 +77,12 @@ class SecondLookRetriever(ThreadedRetriever):
         self._words = words
         self._keep, self._most, self._seeds = keep, most, seeds
 
-    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        query = traced(query_bundle, kept=False)
+    def find(self, query: TracedQuery) -> Nodes:
+        """Return the hits of the first search with those of the second among them."""
         found = self._retriever.retrieve(query)
         if not found:
             return found
-        trace = trace_of(query)
+        trace = query.trace
         with trace.timed(STAGE):
             try:
                 new = self._look(query, found)
@@ -98,21 +96,23 @@ class SecondLookRetriever(ThreadedRetriever):
         rest = [hit for hit in found[self._keep :] if hit.node.node_id not in there]
         return [*found[: self._keep], *new, *rest]
 
-    def _look(self, query: TracedQuery, found: Sequence[NodeWithScore]) -> list[NodeWithScore]:
+    def _look(self, query: TracedQuery, found: Sequence[NodeWithScore]) -> Nodes:
         """What the second search adds, best first, each hit with the seed that led to it."""
         view = None if self._view is None else view_for(query, self._view)
-
-        def with_text(hits: Sequence[NodeWithScore]) -> Sequence[NodeWithScore]:
-            return hits if view is None else fill(hits, view)
-
         first = found[: self._keep]
-        seeds = {seed.node.node_id: seed.node for seed in with_text(first[: self._seeds])}
+        seeds = first[: self._seeds] if view is None else fill(first[: self._seeds], view)
+        vectors: Mapping[str, Vector] = {}
+        if view is not None:
+            ids = [hit.node.node_id for hit in seeds]
+            vectors = dict(zip(*view.chunk_vectors.rows(ids), strict=True))
+        names: dict[str, list[str]] = {}
         rankings: dict[str, list[str]] = {}
         hits: dict[str, NodeWithScore] = {hit.node.node_id: hit for hit in found}
-        for id_, seed in seeds.items():
-            title = str(seed.metadata.get("title", ""))
-            text = second_query(query.query_str, title, seed.get_content())
-            ranked = self._again.retrieve(TracedQuery(text, trace=query.trace, view=query.view))
+        for seed in (hit.node for hit in seeds):
+            id_ = seed.node_id
+            text, names[id_] = self._second_query(query, seed)
+            text.vector = _sum(query.vector, vectors.get(id_))
+            ranked = self._again.retrieve(text)
             rankings[id_] = [hit.node.node_id for hit in ranked]
             for hit in ranked:
                 hits.setdefault(hit.node.node_id, hit)
@@ -128,22 +128,53 @@ class SecondLookRetriever(ThreadedRetriever):
             if notes[one.id] not in known and len(best) < self._most:
                 known.add(notes[one.id])
                 best[one.id] = one.ranks
-        asked = self._words(query.query_str)
-        added: list[NodeWithScore] = []
-        for hit in with_text([hits[one] for one in best]):
+        by_id = {hit.node.node_id: hit.node for hit in seeds}
+        new = [hits[one] for one in best]
+        added: Nodes = []
+        for hit in new if view is None else fill(new, view):
             id_, ranks = hit.node.node_id, best[hit.node.node_id]
-            seed = seeds[min(ranks, key=lambda one: (ranks[one], one))]
-            shared = {*self._words(seed.get_content())} & {*self._words(hit.node.get_content())}
+            seed = by_id[min(ranks, key=lambda one: (ranks[one], one))]
+            held = words_of(f"{_title_of(hit.node)} {hit.node.get_content()}")
+            shared = [word for word in names[seed.node_id] if words_of(word) <= held]
             told = {
                 "path": _note_of(seed),
-                "title": str(seed.metadata.get("title", "")),
-                "words": sorted(shared - {*asked}, key=lambda word: (-len(word), word))[:_NAMED],
+                "title": _title_of(seed),
+                "words": sorted(shared, key=lambda word: (-len(word), word))[:_NAMED],
             }
             # A score for its place: not above the hits before it, nor below the others.
             node = noted(hits[id_].node, second_look=told)
             added.append(NodeWithScore(node=node, score=first[-1].score))
         return added
 
+    def _second_query(self, query: TracedQuery, seed: BaseNode) -> tuple[TracedQuery, list[str]]:
+        """What is asked with a seed, and the words of it, in small letters, that are asked for."""
+        title, text = _title_of(seed), seed.get_content()
+        beginning = f"{title}. {' '.join(_SENTENCE_END.split(text.strip())[:2])[:_BEGINNING]}"
+        asked = self._words(query.query_str)
+        held = {token for _, tokens in self._words(f"{title}. {text}") for token in tokens}
+        lacking = [word for word, tokens in asked if held.isdisjoint(tokens)]
+        known = {token for _, tokens in asked for token in tokens}
+        new = [word for word, tokens in self._words(beginning) if known.isdisjoint(tokens)]
+        # Where letters have no case, or all are small, any word may be a name.
+        names = [word for word in new if word != word.lower() or word.isdigit()] or new
+        words = dict.fromkeys([*lacking, *names])
+        # What embeds them takes the mean of both.
+        second = TracedQuery(
+            " ".join(words),
+            custom_embedding_strs=[query.query_str, beginning],
+            trace=query.trace,
+            view=query.view,
+        )
+        return second, list(dict.fromkeys(word.casefold() for word in names))
+
+
+def _sum(query: Vector | None, seed: Vector | None) -> Vector | None:
+    return None if query is None or seed is None else of_length_1(query + seed)
+
 
 def _note_of(node: BaseNode) -> str:
     return str(node.metadata.get("path") or node.metadata.get("file_path") or "")
+
+
+def _title_of(node: BaseNode) -> str:
+    return str(node.metadata.get("title", ""))

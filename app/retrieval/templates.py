@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 import unicodedata
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
@@ -81,7 +80,6 @@ class TemplatePostprocessor(VaultPostprocessor):
 
     vault: Path = Field(description="The folder of the notes.")
     share: float = Field(default=0.5, gt=0, le=1, description="What its score keeps of a template.")
-    top_n: int = Field(default=sys.maxsize, ge=0, description="Hits at most.")
 
     def process(self, hits: Nodes, query: TracedQuery, view: Snapshot) -> Nodes:
         chunks = view.chunks([hit.node.node_id for hit in hits])
@@ -99,7 +97,7 @@ class TemplatePostprocessor(VaultPostprocessor):
         empty = {chunk.id for chunk in chunks.values() if not chunk.text.strip()}
         if reasons:
             hits = held_back(hits, reasons, self.share)
-        return [hit for hit in hits if hit.node.node_id not in empty][: self.top_n]
+        return [hit for hit in hits if hit.node.node_id not in empty]
 
 
 def templates_of(vault: Path, query: str) -> Callable[[str], bool]:

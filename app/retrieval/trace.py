@@ -108,30 +108,34 @@ def traced(query: QueryBundle, *, kept: bool = True) -> TracedQuery:
     )
 
 
-def trace_of(query: QueryBundle | None) -> Trace:
-    """The trace of a query; one that logs its warnings if the query carries none."""
-    return query.trace if isinstance(query, TracedQuery) else Trace(kept=False)
-
-
-def view_for(query: QueryBundle | None, source: ViewSource) -> Snapshot:
-    """The generation that the query is answered from, which a traced query keeps for its later stages;
-    what cannot be searched in it becomes a warning of the query."""
-    carried = query if isinstance(query, TracedQuery) and callable(source) else None
-    if carried is not None and carried.view is not None:
-        return carried.view
-    view = source() if callable(source) else source
-    if carried is not None:
-        carried.view = view
-    trace = trace_of(query)
+def view_for(query: TracedQuery, source: ViewSource) -> Snapshot:
+    """The generation that the query is answered from, which it keeps for its later stages; what cannot
+    be searched in it becomes a warning of the query."""
+    if not callable(source):
+        view = source
+    elif query.view is not None:
+        return query.view
+    else:
+        view = query.view = source()
     for warning in view.warnings:
-        trace.warn(warning)
+        query.trace.warn(warning)
     return view
 
 
-class ThreadedRetriever(BaseRetriever):
-    """Runs in a thread where it is awaited: model, index and files are read without asyncio."""
+class TracedRetriever(BaseRetriever):
+    """A retriever whose query carries its trace, and which runs in a thread where it is awaited: model,
+    index and files are read without asyncio."""
 
-    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+    def find(self, query: TracedQuery) -> Nodes:
+        """Return the hits, best first."""
+        # Not abstract: LlamaIndex wraps what fills one in a span, which costs as much as a ranking.
+        raise NotImplementedError
+
+    def _retrieve(self, query_bundle: QueryBundle) -> Nodes:
+        # Warnings are the reply's where somebody reads the trace; else they are logged.
+        return self.find(traced(query_bundle, kept=False))
+
+    async def _aretrieve(self, query_bundle: QueryBundle) -> Nodes:
         return await asyncio.to_thread(self._retrieve, query_bundle)
 
 

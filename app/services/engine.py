@@ -16,7 +16,7 @@ import numpy as np
 from llama_index.core import Settings as LlamaSettings
 from llama_index.core.llms import LLM
 from llama_index.core.prompts import BasePromptTemplate
-from llama_index.core.schema import NodeWithScore, QueryBundle
+from llama_index.core.schema import NodeWithScore
 
 from notehop.app.answer.claims import Checker
 from notehop.app.answer.extractive import ExtractiveSynthesizer
@@ -26,14 +26,14 @@ from notehop.app.answer.relevance import Reading, Term, Vectors
 from notehop.app.answer.synthesizer import VaultSynthesizer
 from notehop.app.answer.themes import ThemeQuotes, ThemeSynthesizer
 from notehop.app.answer.writing import ANSWER_PROMPT, LlmSynthesizer
-from notehop.app.retrieval.chain import Parts, QueryChain, Wanted, freshness
+from notehop.app.retrieval.chain import QueryChain, Wanted, freshness
 from notehop.app.retrieval.filter_syntax import checked
 from notehop.app.retrieval.filters import narrow
 from notehop.app.retrieval.linked_notes import words_of
 from notehop.app.retrieval.nodes import noted
 from notehop.app.retrieval.relevance import corrected, idf, question_words
 from notehop.app.retrieval.rerank import CrossEncoderScorer, shared_scorer
-from notehop.app.retrieval.trace import ThreadedRetriever, TracedQuery, traced
+from notehop.app.retrieval.trace import Nodes, TracedQuery, TracedRetriever
 from notehop.app.services.index_process import remedy
 from notehop.app.services.listing import ListQuestion, list_question
 from notehop.app.services.notes.current_notes import CurrentNotes
@@ -44,8 +44,8 @@ from notehop.indexing.embed.onnx_embedding import QueryEmbedder, load_query
 from notehop.indexing.llm.provider_llm import ProviderLLM
 from notehop.indexing.stores.catalog import Catalog
 from notehop.indexing.stores.reader import Reader, Snapshot
-from notehop.indexing.tokens import Tokenizer, detect_language
-from notehop.indexing.tokens.languages import FUNCTION_WORDS
+from notehop.indexing.tokens.languages import FUNCTION_WORDS, detect_language
+from notehop.indexing.tokens.tokenizer import Tokenizer
 from notehop.indexing.vault.sentences import sentence_spans
 
 NO_TEXT = (
@@ -69,7 +69,7 @@ QUERIES = 64
 """Questions and sentences of answers whose vectors are remembered: each is compared often."""
 
 
-class VaultRetriever(ThreadedRetriever):
+class VaultRetriever(TracedRetriever):
     """Finds sources, best first, then (unless switched off) the notes they are linked with.
 
     Connected notes have ``metadata["role"] == "connected"``: they are context, not to be cited.
@@ -82,10 +82,10 @@ class VaultRetriever(ThreadedRetriever):
         self._wanted = wanted
         self._vault = vault
 
-    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        # Warnings are the reply's where somebody reads the query's trace; else they are logged.
-        found: list[NodeWithScore] = []
-        for hit in self._run(traced(query_bundle, kept=False), self._wanted):
+    def find(self, query: TracedQuery) -> Nodes:
+        """Return the sources, then the connected notes."""
+        found: Nodes = []
+        for hit in self._run(query, self._wanted):
             about = hit.node.metadata
             uri = open_uri(self._vault, about["path"], about["heading_path"])
             found.append(NodeWithScore(node=noted(hit.node, uri=uri), score=hit.score))
@@ -389,9 +389,18 @@ class Engine:
             by_words = asked is None and not narrowed.lists
             if by_words:
                 self._read_words(query, view, tokenizer)
-            now_done, embedder = partial(remedy, place.layout), lambda: self.embedder
-            parts = Parts(place.vault, settings, embedder, tokenizer, now_done, self.scorer)
-            found = QueryChain(view, parts, wanted, narrowed).run(query)
+            chain = QueryChain(
+                view,
+                wanted,
+                narrowed,
+                vault=place.vault,
+                settings=settings,
+                embed_model=lambda: self.embedder,
+                tokenizer=tokenizer,
+                remedy=partial(remedy, place.layout),
+                scorer=self.scorer,
+            )
+            found = chain.run(query)
         self.ready = self.ready or by_words
         return found if asked is None else asked.told(found, wanted)
 

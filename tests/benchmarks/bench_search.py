@@ -64,6 +64,26 @@ def test_warm_search(large: Large, stock: Path) -> None:
         say(f"  stage {stage}", f"p50 {p50(values):.2f}, p95 {p95(values):.2f} ms", budget)
 
 
+def test_second_look(large: Large) -> None:
+    with open_vault(large.vault, index_dir=large.layout.root) as vault:
+        vault.warm()
+        for asked in (vault.search, vault.ask):
+            name = asked.__name__
+            samples = in_turns(
+                {
+                    "once": lambda query, asked=asked: asked(query),
+                    "twice": lambda query, asked=asked: asked(query, second_look=True),
+                },
+                large.queries,
+            )
+            more = [b - a for a, b in zip(samples["once"], samples["twice"], strict=True)]
+            say(f"{name} with a second look / without", f"{ratio(samples, 'twice', 'once'):.2f}")
+            say(f"a second look adds to {name}", f"p50 {p50(more):.1f} ms", "budget 25 ms")
+        replies = [vault.search(query, second_look=True) for query in large.queries]
+    values = [reply.timings_ms["second_look"] for reply in replies]
+    say("  stage second_look", f"p50 {p50(values):.2f}, p95 {p95(values):.2f} ms")
+
+
 def test_memory_of_a_process_that_searches(large: Large) -> None:
     code = (
         "import sys; from pathlib import Path; from notehop.app import open_vault\n"
