@@ -383,12 +383,26 @@ def _forms(
         found["code_for_howto"] = float(
             _is_command(passage) or (passage.kind != "code" and "`" in text)
         )
+    elif _STATED.issuperset(forms):
+        found["code_unasked"] = float(passage.kind == "code")
+    if "reason" in forms:
+        said = fold(f"{passage.heading} {passage.lead} {text}").casefold()
+        found["reason_there"] = float(_REASON.search(said) is not None)
     if "list" in forms:
         found["item_for_list"] = float(passage.kind == "item")
     if asked.about and passage.kind != "code":
         found |= _defines(asked, passage, named, by_name, order)
     return found
 
+
+_STATED = frozenset(("number", "date", "person", "reason"))
+"""Forms of what is said in words, and by no code."""
+
+_REASON = re.compile(
+    r"\b(?:because|since|so that|so as|due to|therefore|hence|otherwise|in order to|reasons?|rationale|why"
+    r"|motivation|that is how|weil|da|damit|sonst|deshalb|grund|parce que|car|afin|porque|para que|perche"
+    r"|affinche|omdat|zodat|eftersom)\b"
+)
 
 _ARTICLE = re.compile(
     r"^[\W_]*(?:(?:an?|the|der|die|das|eine?|les?|la|une?|el|los|las|il|lo|het|een|de)\s[\W_]*)?"
@@ -410,6 +424,8 @@ def _defines(
     end = next((at for at in ends if asked.about <= {*asked.reading.words(begin[:at])}), 0)
     copula = _COPULA.match(begin[end:].lstrip(")")) if end else None
     alone = end > 0 and ends.index(end) < len(asked.question.about.split())
+    if copula is not None and not alone and copula[0].strip('"*_`” ') in (":", "="):
+        copula = None  # "Clay settles more than the limit: …" says nothing of the limit.
     says = copula is not None and len(_WORD.findall(begin, end + copula.end())) > SHORT
     return {
         "of_its_note": float(by_name and named.opens and order == 0),
