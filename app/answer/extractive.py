@@ -17,7 +17,7 @@ from notehop.app.answer.claims import Checker
 from notehop.app.answer.draft import SURE, Draft, Quote, of_a_kind, of_tasks, quoted, silent
 from notehop.app.answer.material import Material, as_source, promoted
 from notehop.app.answer.question import fits, read, says_form
-from notehop.app.answer.relevance import Asked, Candidate, Named, Reading, as_read, score, spells
+from notehop.app.answer.relevance import Asked, Candidate, Named, Reading, score, spells
 from notehop.app.answer.selection import select
 from notehop.app.answer.synthesizer import VaultSynthesizer
 from notehop.app.models import Source
@@ -81,8 +81,6 @@ def features(
         "title_share": max(one.features["title_share"] for one in best),
         "beside_title": max(one.features["beside_title_share"] for one in best),
         "uncovered_rarity": max(lacking, default=0.0) / 10,
-        "missing_share": sum(term.weight for term in asked.terms if term.missing) / asked.total,
-        "beyond_subject": _beyond_subject(asked, top, sources[top.source]),
         "names_lack": 1.0 - max(one.features["name_share"] for one in best),
         "number_lacks": float(any(_lacks(number, best, sources) for number in asked.numbers)),
         "unknown_name": float(asked.has_unknown_name and not asked.question.sides),
@@ -93,31 +91,14 @@ def features(
         ),
         "definition": float(asked.question.form == "definition"),
         "howto": float(asked.question.form == "howto"),
-        "asks_person": float("person" in asked.question.forms),
         "words": min(1.0, len(asked.terms) / 8),
-        "few_words": float(
-            asked.question.form == "open" and len(asked.terms) <= 2 and covered >= 0.3
-        ),
+        "few_words": float(len(asked.terms) <= 2 and covered >= 0.3),
         "foreign": float(any(term.absent and not term.missing for term in asked.terms)),
         **_exact(asked, ranked, sources),
     }
     if top.features.get("news"):
         found["news"] = 1.0
     return found
-
-
-def _beyond_subject(asked: Asked, best: Candidate, named: Named) -> float:
-    """How much nearer the best passage is to the question than to the name of its note alone: what
-    says nothing but that is as near to the one as to the other."""
-    words, vectors = asked.reading.words, asked.reading.vectors
-    title = frozenset(words(" ".join((named.source.title, *named.names))))
-    if vectors is None or asked.words <= title:
-        return 0.0
-    subject = " ".join(
-        word for word in re.findall(r"\w[\w'-]*", asked.question.text) if title & {*words(word)}
-    )
-    _, rows = vectors(asked.question.text, [as_read(best, named), subject or named.source.title])
-    return best.likeness - float(rows[0] @ rows[1])
 
 
 def _exact(asked: Asked, ranked: Sequence[Candidate], sources: Sequence[Named]) -> dict[str, float]:

@@ -383,26 +383,12 @@ def _forms(
         found["code_for_howto"] = float(
             _is_command(passage) or (passage.kind != "code" and "`" in text)
         )
-    elif _STATED.issuperset(forms):
-        found["code_unasked"] = float(passage.kind == "code")
-    if "reason" in forms:
-        said = fold(f"{passage.heading} {passage.lead} {text}").casefold()
-        found["reason_there"] = float(_REASON.search(said) is not None)
     if "list" in forms:
         found["item_for_list"] = float(passage.kind == "item")
     if asked.about and passage.kind != "code":
         found |= _defines(asked, passage, named, by_name, order)
     return found
 
-
-_STATED = frozenset(("number", "date", "person", "reason"))
-"""Forms of what is said in words, and by no code."""
-
-_REASON = re.compile(
-    r"\b(?:because|since|so that|so as|due to|therefore|hence|otherwise|in order to|reasons?|rationale|why"
-    r"|motivation|that is how|weil|da|damit|sonst|deshalb|grund|parce que|car|afin|porque|para que|perche"
-    r"|affinche|omdat|zodat|eftersom)\b"
-)
 
 _ARTICLE = re.compile(
     r"^[\W_]*(?:(?:an?|the|der|die|das|eine?|les?|la|une?|el|los|las|il|lo|het|een|de)\s[\W_]*)?"
