@@ -6,14 +6,11 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import http.client
-import json
 import logging
 import signal
 import socket
 import sys
 from collections.abc import Mapping
-from contextlib import closing, suppress
 from urllib.parse import urlsplit
 
 import uvicorn
@@ -29,9 +26,6 @@ from notehop.app.services.vaults import Vaults, below
 from notehop.app.web.routes import routes
 from notehop.config.errors import NotehopError, UsageError
 from notehop.config.secrets import server_token, token_variable, vault_tokens
-
-NEXT = 20  # ports after a taken one among which a free one is looked for
-PATIENCE = 1.0  # seconds that what listens on a taken port has to say what it is
 
 HEAD_BYTES = 32_768  # bytes that the head of a request may have: many times what browsers send
 GRACE = 5  # seconds that running requests are given to end
@@ -157,7 +151,7 @@ def listen(host: str, port: int) -> socket.socket:
 
     :param port: 0 takes any free one.
     :raises UsageError: if the address is none of this machine, or the port is not allowed.
-    :raises PortTaken: if another program has it, with the next port that is free.
+    :raises PortTaken: if another program has it.
     """
     try:
         return _bound(host, port)
@@ -166,13 +160,10 @@ def listen(host: str, port: int) -> socket.socket:
             why = getattr(exc, "strerror", None) or "it is no name"
             other = "name another address with --host, or a port above 1023 with --port"
             raise UsageError(f"{host}:{port}: cannot be listened on ({why}); {other}") from exc
-        way = "--port 0, which takes any free one"
-        for number in range(port + 1, min(port + 1 + NEXT, 65_536)):
-            with suppress(OSError):
-                _bound(host, number).close()
-                way = f"--port {number}"
-                break
-        raise PortTaken(f"port {port} of {host} is taken by {_who(host, port)}; try {way}") from exc
+        raise PortTaken(
+            f"port {port} of {host} is taken by another program; name another with --port, or "
+            "--port 0, which takes any free one"
+        ) from exc
 
 
 def _bound(host: str, port: int) -> socket.socket:
@@ -181,19 +172,6 @@ def _bound(host: str, port: int) -> socket.socket:
     )[0]
     both = family == socket.AF_INET6 and socket.has_dualstack_ipv6()
     return socket.create_server(address, family=family, backlog=128, dualstack_ipv6=both)
-
-
-def _who(host: str, port: int) -> str:
-    """What a program says of itself that listens on a port."""
-    here = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
-    connection = http.client.HTTPConnection(here, port, timeout=PATIENCE)
-    with closing(connection), suppress(OSError, http.client.HTTPException, ValueError):
-        connection.request("GET", "/health", headers={"Host": f"127.0.0.1:{port}"})
-        told = json.loads(connection.getresponse().read(10_000))
-        if isinstance(told, dict) and {"live", "ready"} <= told.keys():
-            vault = told.get("vault")
-            return f"notehop, which serves {str(vault)[:100]!r}" if vault else "another notehop"
-    return "another program"
 
 
 def server_of(app: FastAPI) -> uvicorn.Server:

@@ -88,13 +88,6 @@ def server_address(url: str) -> str:
     return url
 
 
-def name_in_address(name: str) -> str:
-    """A name that stands in the path of an address as it is."""
-    if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}", name):
-        raise ValueError("must be letters, digits, _, - and dots, and not begin with - or a dot")
-    return name
-
-
 def database_address(url: str) -> str:
     """The address of a database in PostgreSQL, as its clients take it; no password in it."""
     url = url.strip()

@@ -12,25 +12,16 @@ from notehop.config.fields import Section, constant, none_if, setting
 class ChunkingSettings(Section):
     """How notes are cut."""
 
-    max_tokens: int = setting(0, vault=True, ge=0)
-    """Tokens a chunk may hold, title and headings included; 0: the window of the model."""
+    max_tokens: int = constant(0, vault=True, ge=0)
+    """Tokens a chunk may hold, title and headings included; 0: the window of the model; with less,
+    the same text makes more chunks that each say less."""
 
     min_tokens: int = constant(32, vault=True, ge=0)
     """A section of fewer tokens joins its neighbour: alone it says too little to be found by
     meaning."""
 
 
-class FieldBoosts(Section):
-    """Weights of the fields of a note: a word in its title says more than one in its text."""
-
-    title: float = constant(2.0, vault=True, ge=0)
-    aliases: float = constant(2.0, vault=True, ge=0)
-    tags: float = constant(2.0, vault=True, ge=0)
-    page_type: float = constant(1.5, vault=True, ge=0)
-    h1: float = constant(1.5, vault=True, ge=0)
-    h2: float = constant(1.3, vault=True, ge=0)
-    h3: float = constant(1.1, vault=True, ge=0)
-    content: float = constant(1.0, vault=True, ge=0)
+FieldName = Literal["title", "aliases", "tags", "page_type", "h1", "h2", "h3", "content"]
 
 
 class LexicalSettings(Section):
@@ -48,7 +39,8 @@ class LexicalSettings(Section):
     """Language of the words: `auto` (detected per vault), or de, en, es, fr, it, ja, ko, nl, pt,
     ru, sv, zh; `und` stems nothing."""
 
-    boosts: FieldBoosts = FieldBoosts()
+    boosts: dict[FieldName, Annotated[float, Field(ge=0)]] = constant({}, vault=True)
+    """Weights of the fields of a note, where they are to be others than those of the index."""
 
 
 class SignalWeights(Section):
@@ -60,14 +52,14 @@ class SignalWeights(Section):
     lexical: float = constant(1.0, vault=True, ge=0)
     """Weight of the lexical ranking in the fusion."""
 
-    subject: float = setting(0.5, vault=True, ge=0)
+    subject: float = constant(0.5, vault=True, ge=0)
     """Weight of the notes whose title or alias the query holds (`retrieval.subject_names` says
     which). Intents weigh it anew, see below."""
 
     recent: float = setting(0.0, vault=True, ge=0)
     """Weight of the last notes that link to those; for questions of how things stand, see below."""
 
-    graph: float = setting(0.0, vault=True, ge=0)
+    graph: float = constant(0.0, vault=True, ge=0)
     """Weight of the links among what was found. 0.25 found more on one question set and less on
     two."""
 
@@ -82,38 +74,30 @@ class SignalWeights(Section):
         return self
 
 
-class IntentWeights(Section):
-    """What one intent changes of the weights; None leaves a weight as it is."""
-
-    semantic: float | None = Field(default=None, ge=0)
-    lexical: float | None = Field(default=None, ge=0)
-    subject: float | None = Field(default=None, ge=0)
-    recent: float | None = Field(default=None, ge=0)
-    graph: float | None = Field(default=None, ge=0)
-    recency: float | None = Field(default=None, ge=0)
+Signal = Literal["semantic", "lexical", "subject", "recent", "graph", "recency"]
+IntentWeights = dict[Signal, Annotated[float, Field(ge=0)]]
+"""What one intent changes of the weights."""
 
 
 class IntentSettings(Section):
     """The weights of each intent."""
 
-    status: IntentWeights = constant(
-        IntentWeights(subject=50.0, recent=50.0, recency=0.5), vault=True
-    )
+    status: IntentWeights = constant({"subject": 50.0, "recent": 50.0, "recency": 0.5}, vault=True)
     """How something stands (`What is the status of Atlas?`): the note that is asked about, for certain,
     then the last notes that link to it, newest first. Both weigh so much that their order stands: an
     old note that says more about the subject does not pass the last one. Then the newer of what else
     was found. A signal that is not named has its weight above; so for all intents."""
 
-    timeline: IntentWeights = constant(IntentWeights(subject=2.0), vault=True)
+    timeline: IntentWeights = constant({"subject": 2.0}, vault=True)
     """How something came about (`The history of Atlas`): its own note first."""
 
-    person: IntentWeights = constant(IntentWeights(subject=2.0), vault=True)
+    person: IntentWeights = constant({"subject": 2.0}, vault=True)
     """Who somebody is (`Who is Priya?`): their own note first."""
 
-    concept: IntentWeights = constant(IntentWeights(subject=2.0), vault=True)
+    concept: IntentWeights = constant({"subject": 2.0}, vault=True)
     """What something is (`What is a tidal prism?`): its own note first."""
 
-    discovery: IntentWeights = constant(IntentWeights(subject=2.0, graph=0.25), vault=True)
+    discovery: IntentWeights = constant({"subject": 2.0, "graph": 0.25}, vault=True)
     """What there is about something (`Everything about Atlas`): its own note first, then what the notes
     that were found link to: more of what belongs to it is among the first ten."""
 
@@ -180,18 +164,6 @@ class RetrievalSettings(Section):
     weights: SignalWeights = SignalWeights()
     intents: IntentSettings = IntentSettings()
 
-    @model_validator(mode="after")
-    def _one_votes_for_each_intent(self) -> Self:
-        base = self.weights.model_dump()
-        for name, changed in self.intents:
-            weights = base | changed.model_dump(exclude_none=True)
-            if not (weights["semantic"] or weights["lexical"]):
-                raise ValueError(
-                    f"intents.{name}: semantic and lexical may not both be 0: "
-                    "nothing would be ranked"
-                )
-        return self
-
 
 class RerankSettings(Section):
     """The cross-encoder that orders the best passages anew; no model, no rerank."""
@@ -201,7 +173,7 @@ class RerankSettings(Section):
     the hub name of a model on this machine, or a folder (not in a vault's file);
     empty: none."""
 
-    candidates: int = setting(20, vault=True, ge=2, le=200)
+    candidates: int = constant(20, vault=True, ge=2, le=200)
     """Best passages that it reads. 20 of 200 tokens take 1.1 s of processor time with a model of
     the size of MiniLM-L6 (docs/decisions/ranking.md)."""
 

@@ -20,7 +20,6 @@ from notehop.config.fields import (
     database_schema,
     folder_inside,
     host_name,
-    name_in_address,
     none_if,
     server_address,
     setting,
@@ -59,9 +58,8 @@ class VaultSettings(Section):
     """Read PDFs page by page, with the extra `pip install 'notehop[pdf]'`; without it they are
     attachments, as with false."""
 
-    max_note_bytes: int = setting(10_000_000, ge=1)
-    """Notes larger than this many bytes are skipped with a reason; a book of 1,000 pages has 3
-    MB."""
+    max_note_bytes: int = constant(10_000_000, ge=1)
+    """Notes larger than this many bytes are skipped with a reason; a book of 1,000 pages has 3 MB."""
 
 
 class IndexSettings(Section):
@@ -92,12 +90,6 @@ class ChromaSettings(Section):
     )
     """Address of the server; one that is not this machine has to be named in
     `privacy.allow_hosts`."""
-
-    tenant: Annotated[str, AfterValidator(name_in_address)] = setting("default_tenant")
-    """Tenant of the server, which has to be there."""
-
-    database: Annotated[str, AfterValidator(name_in_address)] = setting("default_database")
-    """Database of the tenant, which has to be there."""
 
     token: Annotated[SecretStr | None, none_if("")] = setting("")
     """Sent as `Authorization: Bearer …` and as `X-Chroma-Token`; empty: neither. In no file: set
@@ -133,10 +125,6 @@ class WatchSettings(Section):
     """Seconds after which the whole vault is looked at again, whatever was reported: a disk on the
     network may tell of no change, and a link inside the vault hides where its file is."""
 
-    polling: bool = setting(False)
-    """Look at the files every two seconds instead of waiting to be told, for disks that tell
-    nothing."""
-
 
 class EmbeddingSettings(Section):
     """Which model embeds, and how."""
@@ -161,18 +149,9 @@ class EmbeddingSettings(Section):
     device: Literal["auto", "cpu", "cuda", "mps"] = setting("auto")
     """Where bulk embedding runs: `auto`, `cpu`, `cuda` or `mps`."""
 
-    precision: Literal["auto", "float32", "bfloat16"] = setting("auto")
-    """`float32`, `bfloat16`, or `auto`: bfloat16 where the machine has instructions for it and it
-    agrees (cosine >= 0.999)."""
-
-    batch_size: int = setting(32, ge=1, le=4096)
-    """Texts a call of the model; larger gains nothing on a CPU and costs memory."""
-
-    threads: int = setting(0, ge=0, le=1024)
-    """Threads for bulk embedding; 0: one a core. Queries always use one."""
-
-    allow_download: bool = setting(False)
-    """Whether a model that is not on this machine may be downloaded from its hub."""
+    precision: Literal["auto", "float32"] = constant("auto")
+    """`auto`: bfloat16 where the machine has instructions for it and it agrees (cosine >= 0.999);
+    half the time, and what it changes of a ranking is below what an edit does."""
 
 
 class EnrichSettings(Section):
@@ -188,11 +167,8 @@ class EnrichSettings(Section):
     headings."""
 
     max_calls: int = setting(1_000, ge=0)
-    """Requests that one run may send; the rest is left to the next run. 0: none."""
-
-    max_tokens: int = setting(1_000_000, ge=0)
-    """Tokens that one run may cost, sent and received together, as far as they can be counted. 0:
-    none."""
+    """Requests that one run may send, each of some 4,000 tokens at most; the rest is left to the
+    next run. 0: none."""
 
     keep_days: float = constant(30, ge=0, le=36_500)
     """Days that a text is kept which no note needs any more: an edit that is undone costs nothing
@@ -202,8 +178,8 @@ class EnrichSettings(Section):
 class LlmSettings(Section):
     """The language model that writes answers, and how it is asked."""
 
-    provider: Literal["none", "ollama", "openai", "openai-compatible", "anthropic", "llama-cpp"] = (
-        setting("none")
+    provider: Literal["none", "ollama", "openai", "openai-compatible", "anthropic"] = setting(
+        "none"
     )
     """Who writes the answers: `none` (they are quoted from the notes); `ollama` and
     `openai-compatible` (llama-server, LM Studio and others) can run on this machine; `openai` and
@@ -250,9 +226,6 @@ class ThemesSettings(Section):
     """Whether the notes are grouped into themes by their links, for questions about the whole vault
     (docs/themes.md)."""
 
-    resolution: float = constant(1.0, vault=True, gt=0, le=100)
-    """Above 1 for more and smaller themes, below 1 for fewer and larger ones."""
-
 
 class PrivacySettings(Section):
     """What may leave this machine."""
@@ -268,9 +241,6 @@ class CaptureSettings(Section):
 
     folder: Annotated[str, AfterValidator(folder_inside)] = setting("Inbox", vault=True)
     """Folder of the vault in which captured notes are made; empty: the vault's own folder."""
-
-    timeout_s: float = constant(2.0, gt=0, le=60)
-    """Seconds that finding them may take: a note that was kept is not worth waiting for."""
 
 
 class ServerSettings(Section):
@@ -301,9 +271,9 @@ class ServerSettings(Section):
     allow_hosts: tuple[HostName, ...] = setting(())
     """Host names that this machine is called by, beside its addresses and `localhost`."""
 
-    max_queries: int = setting(0, ge=0, le=256)
+    max_queries: int = constant(0, ge=0, le=256)
     """Questions that are answered at once, and searches and other requests beside them; 0: one a
-    core, at least 2."""
+    core, at least 2: more would only wait for the processor."""
 
     max_waiting: int = constant(64, ge=0, le=10_000)
     """Requests of each of the two kinds that may wait for their turn; more are refused with 503."""

@@ -83,14 +83,13 @@ def _shallow(read: Callable[[], T]) -> T:
     """What is read, if it is not nested too deeply."""
     with suppress(RecursionError):
         value = read()
-        level: list[Any] = [value]
-        for _ in range(MAX_DEPTH):
-            level = [
-                child
-                for parent in level
-                for child in (parent.values() if isinstance(parent, dict) else parent)
-                if isinstance(child, dict | list)
-            ]
-            if not level:
-                return value
+        if _depth(value) <= MAX_DEPTH:
+            return value
     raise ValueError(f"nested deeper than {MAX_DEPTH} levels")
+
+
+def _depth(value: Any) -> int:
+    if not isinstance(value, dict | list):
+        return 0
+    inside = value.values() if isinstance(value, dict) else value
+    return 1 + max(map(_depth, inside), default=0)

@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from notehop.config import Settings, load_settings
+from notehop.config import load_settings
 from notehop.config.errors import NotehopError, UsageError
 from notehop.indexing.stores.layout import IndexLayout, layout_for
 from notehop.indexing.vault.walk import vault_folder
@@ -14,8 +14,9 @@ from notehop.indexing.vault.walk import vault_folder
 
 def main(arguments: list[str] | None = None) -> int:
     """Index a vault; returns the exit code that ``notehop index`` gives: 0, 1, 2 or 130."""
+    itself = "python -m notehop.indexing"
     parser = argparse.ArgumentParser(
-        prog="python -m notehop.indexing",
+        prog=itself,
         description="Build the index of a vault, or bring it up to date. "
         "notehop index does the same, and can do more.",
     )
@@ -26,7 +27,7 @@ def main(arguments: list[str] | None = None) -> int:
     # For a process that runs this one: follow at once, and end when standard input ends.
     parser.add_argument("--supervised", metavar="COMMAND", help=argparse.SUPPRESS)
     # And one that does a part of what another command is for goes by the name of that.
-    parser.add_argument("--part-of", metavar="COMMAND", help=argparse.SUPPRESS)
+    parser.add_argument("--part-of", metavar="COMMAND", default=itself, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     for stream in (sys.stdout, sys.stderr):
         # A name of the vault may hold what the terminal's encoding cannot show.
@@ -37,10 +38,17 @@ def main(arguments: list[str] | None = None) -> int:
         vault = vault_folder(options.vault)
         settings = load_settings(vault=vault, config_file=options.config, overrides=given)
         layout = layout_for(vault, settings, options.index_dir)
-        if options.supervised is None:
-            _index(options.part_of, vault, settings, layout)
-        else:
+        if options.supervised is not None:
             _follow(options, vault, layout)
+            return 0
+        from notehop.indexing.pipeline import Indexer
+        from notehop.indexing.report import report_lines, terminal_progress, warning_lines
+
+        where = vault, settings, layout, terminal_progress()
+        # No model is asked for a server that follows: that is left to notehop index.
+        report = Indexer(*where, command=options.part_of).run()
+        sys.stdout.writelines(f"{line}\n" for line in report_lines(report))
+        sys.stderr.writelines(f"warning: {line}\n" for line in warning_lines(report))
     except NotehopError as exc:
         sys.stderr.write(f"error: {exc}\n")
         return 2 if isinstance(exc, UsageError) else 1
@@ -48,20 +56,6 @@ def main(arguments: list[str] | None = None) -> int:
         sys.stderr.write("\nstopped\n")
         return 130
     return 0
-
-
-def _index(part_of: str | None, vault: Path, settings: Settings, layout: IndexLayout) -> None:
-    from notehop.indexing.pipeline import Indexer, index
-    from notehop.indexing.report import report_lines, terminal_progress, warning_lines
-
-    where = vault, settings, layout, terminal_progress()
-    if part_of is None:
-        report = index(*where, command="python -m notehop.indexing")
-    else:
-        # No model is asked for a server that follows: that is left to notehop index.
-        report = Indexer(*where, command=part_of).run()
-    sys.stdout.writelines(f"{line}\n" for line in report_lines(report))
-    sys.stderr.writelines(f"warning: {line}\n" for line in warning_lines(report))
 
 
 def _follow(options: argparse.Namespace, vault: Path, layout: IndexLayout) -> None:

@@ -1,5 +1,5 @@
-"""Keeps a text as a new note, the only thing in notehop that writes among the notes: under a name that
-every disk takes and a link can say, all of it or nothing, and never over another file."""
+"""Keeps a text as a new note: under a name that every disk takes and a link can say, all of it or
+nothing, and never over another file. Nothing else in notehop writes among the notes."""
 
 from __future__ import annotations
 
@@ -21,29 +21,26 @@ from notehop.indexing.graph.files import fold
 from notehop.indexing.shown import on_one_line, printable
 from notehop.indexing.vault.front_matter import read_front_matter
 from notehop.indexing.vault.model import Note
-from notehop.indexing.vault.opening import CAN_HOLD_FOLDERS, HeldFolder, held_folder
+from notehop.indexing.vault.opening import HeldFolder, held_folder
 from notehop.indexing.vault.parse import parse_note
 from notehop.indexing.vault.plain import plain_text, without_emphasis
 from notehop.indexing.vault.properties import TAG_CHARACTERS, is_tag
 
-MAX_BYTES = 180
-"""Bytes of a file name. Most disks take 255; sync tools add "(conflicted copy …)" to it."""
-
+MAX_BYTES = 180  # of a file name. Most disks take 255; sync tools add "(conflicted copy …)" to it
 FIRST_LINE = 60  # characters of a text's first line that make a title: enough to know it by
-_FORBIDDEN = re.compile(r'[\[\]#^|\\/:*?"<>%]+')
-"""What Windows, macOS or a link of the app does not take in a name; ``%%`` would be a comment."""
 
+# What Windows, macOS or a link of the app does not take in a name; ``%%`` would be a comment.
+_FORBIDDEN = re.compile(r'[\[\]#^|\\/:*?"<>%]+')
 _JOINERS = "\u200c\u200d"  # cannot be seen, and are part of words and of emoji
-_LEADING = re.compile(r"(?:[ \t>]*(?:#{1,6}|[-*+]|\d{1,9}[.)])(?=[ \t])[ \t]*)*(?:\[.\][ \t]+)?")
+_LEADING = re.compile(r"^(?:[ \t>]*(?:#{1,6}|[-*+]|\d{1,9}[.)])(?=[ \t])[ \t]*)*(?:\[.\][ \t]+)?")
 _LONGEST_LINE = 2_000  # characters; what stands behind them is in no title
 
 
 def title_of(note: Note) -> str:
     """The first line of a note that says something, without its marks, cut between words."""
     for line in plain_text(note, note.body_start, len(note.text)).splitlines():
-        line = line[:_LONGEST_LINE]
-        words = without_emphasis(line[_LEADING.match(line).end() :])  # type: ignore[union-attr]
-        words = " ".join(words.split())
+        bare = _LEADING.sub("", line[:_LONGEST_LINE], count=1)
+        words = " ".join(without_emphasis(bare).split())
         if any(char.isalnum() for char in words):
             return words if len(words) <= FIRST_LINE else _to_a_word(words[:FIRST_LINE])
     return ""
@@ -58,8 +55,7 @@ def file_name(title: str, now: datetime, number: int = 1) -> str:
     :param number: 2 and up where the name without one is taken.
     """
     moment, end = now.strftime("%Y-%m-%d %H%M"), f" {number}.md" if number > 1 else ".md"
-    room = MAX_BYTES - len(f"{moment} {end}".encode())
-    shown = cut_bytes(safe(title), room)
+    shown = cut_bytes(safe(title), MAX_BYTES - len(f"{moment} {end}".encode()))
     return f"{moment} {shown}".rstrip(" .") + end
 
 
@@ -67,7 +63,7 @@ def safe(title: str) -> str:
     """A title as a part of a file name: what a disk or a link refuses becomes a blank."""
     # No control, lone surrogate, or sign that turns text around.
     seen = "".join(
-        char if char in _JOINERS or not category(char).startswith("C") else " "
+        " " if category(char).startswith("C") and char not in _JOINERS else char
         for char in normalize("NFC", title)
     )
     return " ".join(_FORBIDDEN.sub(" ", seen).split()).strip(" .")
@@ -85,20 +81,16 @@ def _to_a_word(cut: str) -> str:
 
 
 _NOT_IN_A_TAG = re.compile(rf"(?:(?!{TAG_CHARACTERS}).)+", re.DOTALL)
+# What YAML 1.2 does not call printable (5.1), and its line breaks.
 _NOT_IN_YAML = re.compile("[^ -~\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What YAML 1.2 does not call printable (5.1), and its line breaks."""
-
 _BREAK = re.compile("\r\n|\r")
 
 
 def note_text(text: str, *, title: str | None, tags: Sequence[str], now: datetime) -> str:
-    """The note of a text, with its properties.
+    """The note of a text, with its properties, and ``title`` among them if it is given.
 
     A text that has properties itself keeps them: ``created`` and ``title`` are added where they are
-    absent, and tags as a last line where it has some.
-
-    :param title: to be kept as a property; None where the name of the file says it.
-    :param tags: as :func:`tag_names` gives them.
+    absent, and tags (of :func:`tag_names`) as a last line where it has some.
     """
     text = _clean(text).strip("\n").rstrip() + "\n"
     own = read_front_matter("", text)
@@ -118,10 +110,7 @@ def note_text(text: str, *, title: str | None, tags: Sequence[str], now: datetim
 
 
 def tag_names(tags: Iterable[str]) -> list[str]:
-    """The tags as the app takes them, without ``#``, each once; blanks become hyphens.
-
-    :raises QueryError: for one that is no tag to the app.
-    """
+    """The tags as the app takes them, without ``#``, each once, hyphens for blanks; or QueryError."""
     named: dict[str, str] = {}
     for tag in tags:
         words = "-".join(_NOT_IN_YAML.sub(" ", _clean(tag)).strip().removeprefix("#").split())
@@ -137,8 +126,7 @@ def tag_names(tags: Iterable[str]) -> list[str]:
 
 def _quoted(value: str) -> str:
     """A text as a YAML scalar in double quotes: JSON's strings are YAML's."""
-    one_line = " ".join(_NOT_IN_YAML.sub(" ", _clean(value)).split())
-    return json.dumps(one_line, ensure_ascii=False)
+    return json.dumps(" ".join(_NOT_IN_YAML.sub(" ", _clean(value)).split()), ensure_ascii=False)
 
 
 def _clean(text: str) -> str:
@@ -147,12 +135,8 @@ def _clean(text: str) -> str:
     return plain.encode("utf-8", "replace").decode()
 
 
-TEMPORARY = ".notehop-"
-"""How a file begins that is being written: no part of a vault, since it begins with a dot."""
-
+# What disks say that know no hard links.
 _NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EACCES}
-"""What disks say that know no hard links."""
-
 _ATTEMPTS = 10_000
 
 
@@ -161,36 +145,28 @@ def write_new(vault: Path, folder: str, name: Callable[[int], str], text: str) -
 
     :param folder: relative to the vault, with ``/``; it is made if it is not there.
     :param name: the file's name at the 1st, 2nd … attempt, all of them different.
-    :raises VaultError: if the vault is not there.
-    :raises CaptureFolder: if the folder is none of the vault.
-    :raises CaptureFailed: if the disk refuses.
+    :raises VaultError, CaptureFolder, CaptureFailed: as :func:`keep`.
     """
     if not vault.is_dir():
         raise VaultError(f"{vault}: there is no such folder; is its disk mounted?")
     root, place = vault.resolve(), vault / folder
     with ExitStack() as held:
         try:
-            _check(root, place)
-            if not CAN_HOLD_FOLDERS:
-                place.mkdir(parents=True, exist_ok=True)
-                _check(root, place)
-            inbox = held.enter_context(held_folder(root, place.resolve()))
+            real = _inside(root, place)
+            inbox = held.enter_context(held_folder(root, real))
         except (OSError, RuntimeError, ValueError) as exc:
-            raise CaptureFolder(
-                f"{printable(str(place))}: no folder for new notes: {exc}; "
-                "mend it, or set capture.folder"
-            ) from exc
+            says = f"no folder for new notes: {exc}; mend it, or set capture.folder"
+            raise CaptureFolder(f"{printable(str(place))}: {says}") from exc
         try:
-            below = f"{inbox.path.relative_to(root).as_posix()}/".removeprefix("./")
+            below = f"{real.relative_to(root).as_posix()}/".removeprefix("./")
             return below + _written(inbox, name, text.encode())
         except OSError as exc:
-            raise CaptureFailed(
-                f"{inbox.path}: the note cannot be written: {exc.strerror or exc}"
-            ) from exc
+            says = f"the note cannot be written: {exc.strerror or exc}"
+            raise CaptureFailed(f"{real}: {says}") from exc
 
 
-def _check(root: Path, place: Path) -> None:
-    """Symbolic links are followed inside the vault only."""
+def _inside(root: Path, place: Path) -> Path:
+    """Where a folder is, symbolic links followed; or CaptureFolder if that is not in the vault."""
     real, shown = place.resolve(), printable(str(place))
     if not real.is_relative_to(root):
         raise CaptureFolder(
@@ -198,14 +174,13 @@ def _check(root: Path, place: Path) -> None:
             "nothing is written there; set capture.folder to a folder of the vault"
         )
     if any(part.startswith(".") for part in real.relative_to(root).parts):
-        raise CaptureFolder(
-            f"{shown}: leads to a folder that is no part of the vault; "
-            "set capture.folder to another one"
-        )
+        says = "leads to a folder that is no part of the vault; set capture.folder to another one"
+        raise CaptureFolder(f"{shown}: {says}")
+    return real
 
 
 def _written(inbox: HeldFolder, name: Callable[[int], str], data: bytes) -> str:
-    temporary = f"{TEMPORARY}{secrets.token_hex(8)}.tmp"
+    temporary = f".notehop-{secrets.token_hex(8)}.tmp"  # no part of a vault: it begins with a dot
     inbox.create(temporary, data)
     try:
         # A disk that tells small letters from capitals may be copied to one that does not.
@@ -223,9 +198,9 @@ def _written(inbox: HeldFolder, name: Callable[[int], str], data: bytes) -> str:
 
 
 def _placed(inbox: HeldFolder, temporary: str, file: str, data: bytes) -> bool:
-    """Give a written file its name; False if that is another file's by now."""
+    """Whether a written file got its name, which may be another file's by now."""
     source, target = inbox.at(temporary), inbox.at(file)
-    try:
+    with suppress(FileExistsError):
         try:
             if os.name == "nt":
                 os.rename(source, target)  # noqa: PTH104 (refuses to replace, there)
@@ -235,14 +210,13 @@ def _placed(inbox: HeldFolder, temporary: str, file: str, data: bytes) -> bool:
             if exc.errno not in _NO_LINKS:
                 raise
             inbox.create(file, data)
-    except FileExistsError:
-        return False
-    return True
+        return True
+    return False
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A note that was written; ``path`` is relative to the vault, ``note`` what it says."""
+    """A note that was written, at a path in the vault."""
 
     path: str
     note: Note
@@ -263,9 +237,9 @@ def keep(
 
     :param folder: relative to the vault, with ``/``.
     :param title: None or blank takes the one that the text's properties name, else its first line.
-    :param now: the time on the wall.
     :raises QueryError: if nothing is left of the text that a file can hold, or a tag is none.
     :raises VaultError: if the vault is not there.
+    :raises CaptureFolder: if the folder is none of the vault.
     :raises CaptureFailed: if the note cannot be written; then nothing is.
     """
     if not _clean(text).strip():

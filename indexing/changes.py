@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from notehop.config.errors import MassDeletion, NotehopError
@@ -53,24 +53,13 @@ def scan(vault: Path, settings: VaultSettings, within: Iterable[str] | None = No
     """
     pdfs = settings.pdf and is_installed()
     others = {".canvas": settings.canvas, ".base": settings.bases, ".pdf": pdfs}
-    found = walk(
+    return walk(
         vault,
         within,
         exclude=settings.exclude,
         ignore_filters=read_ignore_filters(vault),
         suffixes=(NOTE_SUFFIX, *(suffix for suffix, is_read in others.items() if is_read)),
     )
-    files = list(found.files)
-    for at, file in enumerate(files):
-        if (
-            file.size > MAX_PDF_BYTES
-            and file.kind == "note"
-            and is_pdf(file.path)
-            and not file.excluded
-        ):
-            reason = _above(file, MAX_PDF_BYTES, "PDFs")
-            files[at] = replace(file, excluded=reason)
-    return replace(found, files=tuple(files))
 
 
 def is_unchanged(
@@ -152,9 +141,14 @@ def compare(
                 attach[file.path] = bool(file.excluded)
             continue
         row = known.get(file.path)
+        limit, kind = max_note_bytes, "notes"
+        if is_pdf(file.path):
+            limit, kind = MAX_PDF_BYTES, "PDFs"
         reason = file.excluded
-        if reason is None and file.size > max_note_bytes and not is_pdf(file.path):
-            reason = _above(file, max_note_bytes, "notes", " (vault.max_note_bytes)")
+        if reason is None and file.size > limit:
+            sizes = f"{file.size / 1e6:.1f} MB, and {kind} above {limit / 1e6:.1f} MB"
+            setting = " (vault.max_note_bytes)" if kind == "notes" else ""
+            reason = f"{sizes} are skipped{setting}"
         if reason is not None:
             if row is None or row.reason != reason:
                 skip.append((file, reason))
@@ -189,48 +183,41 @@ def below(paths: Iterable[str]) -> Callable[[str], bool]:
     return lambda path: "" in roots or path in roots or path.startswith(folders)
 
 
-def _above(file: FileEntry, limit: int, kind: str, setting: str = "") -> str:
-    return f"{file.size / 1e6:.1f} MB, and {kind} above {limit / 1e6:.1f} MB are skipped{setting}"
-
-
 FEW = 10  # notes that may go at once whatever their share: to index those again takes a moment
 MAX_SHARE = 0.5
 """Of more the disk of the vault is more likely not there than everything deleted."""
 
 
 def check_deletions(
-    vault: Path,
-    changes: Changes,
-    known: Mapping[str, FileStamp],
-    lately: int = 0,
+    vault: Path, changes: Changes, known: Mapping[str, FileStamp], indexed: int, lately: int = 0
 ) -> None:
     """Refuse a run that would forget too many notes; those that may have moved do not count.
 
-    :param known: path -> stamp of every note of the index.
-    :param lately: notes that the runs just before forgot, which count together with these.
+    :param known: path -> stamp of every note of the index, of which ``indexed`` are indexed.
+    :param lately: how many it had at the most in the last minutes: what was forgotten just before
+        counts together with this.
     :raises MassDeletion: saying how many, and what to do.
     """
-    if len(changes.gone) + lately <= FEW:
-        return
-    indexed = sum(stamp.status is NoteStatus.INDEXED for stamp in known.values())
     gone = sum(known[path].status is NoteStatus.INDEXED for path in changes.gone)
-    gone -= sum(file.path not in known for file in changes.read)
+    if gone:
+        gone -= sum(file.path not in known for file in changes.read)
     if gone > 0:
-        refuse_deletions(vault, indexed + lately, gone + lately, lately)
+        refuse_deletions(vault, indexed, gone, max(0, lately - indexed))
 
 
-def refuse_deletions(vault: Path, indexed: int, gone: int, lately: int = 0) -> None:
-    """Refuse when of ``indexed`` notes more than ``FEW`` and more than half are ``gone``.
+def refuse_deletions(vault: Path, indexed: int, gone: int, before: int = 0) -> None:
+    """Refuse when of all notes more than ``FEW`` and more than half are gone: of the ``indexed`` ones,
+    ``gone``, and those that the index has forgotten ``before``.
 
-    :param lately: how many of them the index has forgotten already.
     :raises MassDeletion: saying how many, and what to do.
     """
-    if gone > FEW and gone > MAX_SHARE * indexed:
+    gone, every = gone + before, indexed + before
+    if gone > FEW and gone > MAX_SHARE * every:
         kept = "nothing was changed"
-        if lately:
-            kept = f"after the {lately:,} of the last minutes no more were forgotten"
+        if before:
+            kept = f"after the {before:,} of the last minutes no more were forgotten"
         raise MassDeletion(
-            f"{vault}: {gone:,} of the {indexed:,} notes in the index are gone, so {kept}; "
+            f"{vault}: {gone:,} of the {every:,} notes in the index are gone, so {kept}; "
             "if the vault is on a disk that is not there now, bring it back; if you did "
             "delete them, run: notehop index --allow-mass-delete"
         )

@@ -7,7 +7,7 @@ from typing import Any
 from notehop.config import Settings
 from notehop.indexing.embed.identity import model_identity
 from notehop.indexing.nodes.chunker import CHUNKER
-from notehop.indexing.tokens import RULES
+from notehop.indexing.tokens.tokenizer import RULES
 
 
 def expected_fingerprint(settings: Settings) -> dict[str, Any]:

@@ -7,12 +7,10 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, TextIO
+from shutil import get_terminal_size
+from typing import Any, TextIO
 
 from notehop.indexing.shown import counted, on_one_line, printable
-
-if TYPE_CHECKING:
-    from rich.progress import TaskID
 
 
 class Progress:
@@ -32,100 +30,63 @@ class Progress:
         """End the last stage."""
 
 
-EVERY = 5.0  # seconds between two plain lines of one stage: a log should not fill with them
+EVERY = 5.0  # seconds between two lines of one stage: a log should not fill with them
+_REDRAWN = 0.2  # the same on a terminal, where a line is written over the one before
 
 
 def terminal_progress() -> Progress:
-    """Progress for standard error: bars on a terminal, plain lines otherwise."""
-    stream = sys.stderr
-    return TerminalProgress(stream) if stream.isatty() else PlainProgress(stream)
+    """Progress for standard error."""
+    return TextProgress(sys.stderr)
 
 
-class TerminalProgress(Progress):
-    """A bar with rate and remaining time, which goes when its stage is done."""
-
-    def __init__(self, stream: TextIO) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-        from rich.progress import Progress as Bars
-
-        self._bars = Bars(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(bar_width=30),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[unit]}", markup=False),
-            TextColumn("{task.fields[rate]}", markup=False),
-            TimeRemainingColumn(),
-            console=Console(file=stream, highlight=False, markup=False, emoji=False),
-            transient=True,
-        )
-        self._task: TaskID | None = None
-
-    def stage(self, name: str, total: int, unit: str) -> None:
-        self.close()
-        self._bars.start()
-        self._task = self._bars.add_task(name, total=total or None, unit=unit, rate="")
-
-    def advance(self, count: int) -> None:
-        if self._task is not None:
-            self._bars.advance(self._task, count)
-            if speed := self._bars.tasks[-1].speed:
-                self._bars.update(self._task, rate=f"{speed:,.0f}/s")
-
-    def message(self, text: str) -> None:
-        self._bars.console.print(text, soft_wrap=True)
-
-    def close(self) -> None:
-        if self._task is not None:
-            self._bars.remove_task(self._task)
-            self._task = None
-            self._bars.stop()
-
-
-class PlainProgress(Progress):
-    """A line when a stage begins, one now and then while it runs, and one at its end."""
+class TextProgress(Progress):
+    """How far a stage is, with rate and remaining time: on a terminal one line, which goes when the stage
+    is done; elsewhere a line when it begins, one now and then, and one at the end of a long one."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream, self._name = stream, ""
+        self._terminal = stream.isatty()
         self._began = 0.0
 
     def stage(self, name: str, total: int, unit: str) -> None:
         self.close()
         self._name, self._total, self._unit, self._done = name, total, unit, 0
         self._began = self._last = time.monotonic()
-        self.message(f"{name}: {total:,} {unit}" if total else name)
+        self._show(f"{name}: {total:,} {unit}" if total else name)
 
     def advance(self, count: int) -> None:
         if not self._name:
             return
         self._done += count
         now = time.monotonic()
-        if now - self._last >= EVERY:
+        if now - self._last >= (_REDRAWN if self._terminal else EVERY):
             self._last = now
             rate = self._done / max(now - self._began, 1e-9)
             left = self._total - self._done
             pace = f", {rate:,.1f}/s, {left / rate:,.0f} s left" if rate > 0 and left > 0 else ""
-            self.message(f"{self._name}: {self._done:,} of {self._total:,} {self._unit}{pace}")
+            self._show(f"{self._name}: {self._done:,} of {self._total:,} {self._unit}{pace}")
 
     def message(self, text: str) -> None:
+        if self._terminal:
+            self._show("")
         self._stream.write(f"{text}\n")
         self._stream.flush()
 
     def close(self) -> None:
         took = time.monotonic() - self._began
-        if self._name and took >= EVERY:
+        if self._name and self._terminal:
+            self._show("")
+        elif self._name and took >= EVERY:
             self.message(f"{self._name} took {took:.0f} s")
         self._name = ""
 
-
-@dataclass(frozen=True, slots=True)
-class LinkCounts:
-    """Links of all indexed notes by status; ``ambiguous`` ones are resolved, to their first fit."""
-
-    resolved: int = 0
-    ambiguous: int = 0
-    unresolved: int = 0
-    excluded: int = 0
+    def _show(self, line: str) -> None:
+        if not self._terminal:
+            self.message(line)
+            return
+        width = get_terminal_size().columns - 1
+        self._stream.write(f"\r{line[:width]:<{width}}\r")
+        self._stream.flush()
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,12 +102,16 @@ class Update:
     deleted: int = 0
     warnings: tuple[str, ...] = ()
     embedded: int = 0
-    seconds: Mapping[str, float] = field(default_factory=dict)
+    seconds: float = 0.0
 
     @property
     def unchanged(self) -> int:
         """Notes that are in the index as they were before."""
         return self.notes - self.added - self.changed - self.moved
+
+    @property
+    def notes_before(self) -> int:
+        return self.notes - self.added + self.deleted
 
 
 _NOUNS = {
@@ -200,8 +165,9 @@ class Report(Update):
     ``added``, ``changed``, ``moved``, ``deleted`` and ``unchanged`` count notes; a moved note is
     not counted as added or deleted. ``skipped`` and ``failed`` hold (path, reason) of every note of
     the vault that is not in the index, sorted by path. ``warnings`` are of the notes read in this
-    run. ``embedded`` counts texts that went through the model, ``seconds`` is wall time by stage.
-    ``languages`` counts those of a sample of the notes, if the run wrote any.
+    run. ``embedded`` counts texts that went through the model, ``seconds`` is wall time.
+    ``links`` counts those of all indexed notes by status; ``ambiguous`` ones are resolved, to their
+    first fit. ``languages`` counts those of a sample of the notes, if the run wrote any.
     """
 
     vault: str
@@ -209,7 +175,7 @@ class Report(Update):
     chunks: int
     skipped: tuple[tuple[str, str], ...] = ()
     failed: tuple[tuple[str, str], ...] = ()
-    links: LinkCounts = field(default_factory=LinkCounts)
+    links: Mapping[str, int] = field(default_factory=dict)
     languages: Mapping[str, int] = field(default_factory=dict)
     advice: tuple[str, ...] = ()
     enrichment: EnrichReport | None = None
@@ -223,7 +189,7 @@ class Report(Update):
         values["warnings"], values["advice"] = list(self.warnings), list(self.advice)
         if self.enrichment is None:
             del values["enrichment"]
-        values["seconds"] = {stage: round(value, 3) for stage, value in self.seconds.items()}
+        values["seconds"] = round(self.seconds, 3)
         return values
 
 
@@ -236,12 +202,11 @@ def report_lines(report: Report) -> list[str]:
     """What the run did, what the index holds now, and why each note left out was left out."""
     notes = {name: getattr(report, name) for name in (*_COUNTS, "unchanged")}
     notes |= {"skipped": len(report.skipped), "failed": len(report.failed)}
-    seconds = report.seconds.get("total", 0.0)
     return [
         f"{counted(report.notes, 'note')} in {counted(report.chunks, 'chunk')}, "
-        f"generation {report.generation}, in {seconds:.1f} s",
+        f"generation {report.generation}, in {report.seconds:.1f} s",
         f"  notes  {_some(notes)}",
-        f"  links  {_some(asdict(report.links))}",
+        f"  links  {_some(report.links)}",
         on_one_line(f"  index  {report.index_dir}"),
         *(() if report.enrichment is None else report.enrichment.lines()),
         *_reasons("skipped", report.skipped),
@@ -293,7 +258,7 @@ def news_writer(*, as_json: bool) -> Callable[[Update | str], None]:
             text = news
             if isinstance(news, Update):
                 did = _some({name: getattr(news, name) for name in _COUNTS}, "files looked at")
-                took = f"in {news.seconds.get('total', 0.0):.2f} s"
+                took = f"in {news.seconds:.2f} s"
                 text = f"{did}: {news.notes:,} notes, generation {news.generation}, {took}"
             line = f"{time.strftime('%H:%M:%S')} {printable(on_one_line(str(text)))}"
         stream.write(f"{line}\n")

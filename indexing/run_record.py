@@ -4,43 +4,36 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
+from typing import Annotated
+
+from pydantic import Field
 
 from notehop.config.errors import MassDeletion, NotehopError
 from notehop.indexing.report import Update
 from notehop.indexing.stores.layout import IndexLayout, read_json, replace_file
 
 LATELY = 600.0
-"""Seconds that the deletions of several runs count together: a sync tool or a disk that goes takes
-minutes over a large vault."""
+"""Seconds for which the deletions of several runs count together: a sync tool or a disk that goes
+takes minutes over a large vault."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunRecord:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRecord(Update):
     """A run that ended. ``started`` and ``ended`` are in seconds since the epoch.
 
-    ``command`` is as a person types it (``notehop index``), ``generation`` that of the catalog at
-    its end, 0 for a run that failed before it had read that. ``embedded`` counts texts that went
-    through the model; ``seconds`` is wall time by stage. ``error`` is the message that the run failed
-    with: the counts are then those of what it got done. ``losses`` are those of the last minutes, this
-    run's among them: when it ended, and notes deleted less those added.
+    ``command`` is as a person types it (``notehop index``). ``error`` is the message that the run
+    failed with: the counts are then those of what it got done, and ``generation`` is 0 where it had
+    not read that. ``peak`` is when the index last had the most notes of the last minutes, and how many
+    those were. Warnings are left out: they name notes.
     """
 
     started: float
     ended: float
     command: str
-    generation: int
-    added: int = 0
-    changed: int = 0
-    moved: int = 0
-    deleted: int = 0
-    unchanged: int = 0
-    embedded: int = 0
-    seconds: Mapping[str, float] = field(default_factory=dict)
     error: str | None = None
-    losses: tuple[tuple[float, int], ...] = ()
+    peak: Annotated[tuple[float, int], Field(exclude=True)] = (0.0, 0)
 
 
 def write_run_record(layout: IndexLayout, record: RunRecord) -> None:
@@ -63,20 +56,9 @@ def failed_before(layout: IndexLayout) -> bool:
     return record is not None and record.error is not None
 
 
-def lost_lately(record: RunRecord | None, now: float) -> int:
-    """Notes that the runs of the last minutes forgot, less those that came since.
-
-    What went here and came there is so no loss. Notes added before make no room for deletions.
-    """
-    lost = 0
-    for _, more in losses_at(record, now):
-        lost = max(0, lost + more)
-    return lost
-
-
-def losses_at(record: RunRecord | None, now: float) -> tuple[tuple[float, int], ...]:
-    """The losses of a record that count still."""
-    return () if record is None else tuple(one for one in record.losses if now - one[0] < LATELY)
+def notes_lately(record: RunRecord | None, now: float) -> int:
+    """How many notes the index had at the most in the last minutes; 0 for not known."""
+    return record.peak[1] if record is not None and now - record.peak[0] < LATELY else 0
 
 
 def record_run(
@@ -96,17 +78,11 @@ def record_run(
     """
     ended = time.time()
     before = None if allow_mass_delete else read_run_record(layout)
-    losses = losses_at(before, ended)
-    if isinstance(error, MassDeletion):
+    most = done.notes if allow_mass_delete else max(done.notes, done.notes_before)
+    peak = ended, most
+    if before is not None and (known := notes_lately(before, ended)) > most:
         # Where more is refused, to wait and try again makes it no less.
-        losses = ((ended, lost_lately(before, ended)),)
-    elif done.deleted != done.added and not allow_mass_delete:
-        losses = (*losses, (ended, done.deleted - done.added))
-    names = ("generation", "added", "changed", "moved", "deleted", "unchanged", "embedded")
-    counts = {name: getattr(done, name) for name in names}
+        peak = ended if isinstance(error, MassDeletion) else before.peak[0], known
+    about = {**asdict(done), "warnings": (), "started": started, "ended": ended}
     said = None if error is None else str(error)
-    seconds = dict(done.seconds)
-    record = RunRecord(
-        started, ended, command, **counts, seconds=seconds, error=said, losses=losses
-    )
-    write_run_record(layout, record)
+    write_run_record(layout, RunRecord(**about, command=command, error=said, peak=peak))

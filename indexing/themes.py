@@ -9,18 +9,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from math import log
 
-from notehop.config.settings import ThemesSettings
-from notehop.indexing.graph.communities import (
-    EdgeWeights,
-    count_links,
-    edge_weights,
-    louvain,
-)
+from notehop.indexing.graph.communities import EdgeWeights, count_links, edge_weights, louvain
 from notehop.indexing.graph.pagerank import pagerank
 from notehop.indexing.stores.catalog import CatalogSnapshot
 from notehop.indexing.stores.lexical import LexicalIndex
-from notehop.indexing.tokens import Tokenizer
 from notehop.indexing.tokens.languages import FUNCTION_WORDS
+from notehop.indexing.tokens.tokenizer import Tokenizer
 from notehop.indexing.tokens.words import split_words
 from notehop.indexing.vault.dates import day_in_name
 
@@ -77,7 +71,6 @@ def make_themes(
     is_template: Callable[[str], bool],
     tokenizer: Tokenizer,
     index: LexicalIndex,
-    settings: ThemesSettings,
     last: Themes | None = None,
 ) -> Themes:
     """The themes of a generation.
@@ -85,7 +78,7 @@ def make_themes(
     :param is_template: tells of a path whether it is left out: a template links what its notes
         will have in common, and is about none of it.
     :param index: how many passages hold each word, read by the tokenizer.
-    :param last: what was made before with these settings: of an earlier generation of the same
+    :param last: what was made before: of an earlier generation of the same
         catalog, only communities whose notes changed are described anew.
     """
     changed: set[str] | None = None
@@ -97,7 +90,7 @@ def make_themes(
     notes = [path for path in view.indexed_paths() if not is_template(path)]
     links = count_links(notes, view.leading_links())
     weights = edge_weights(notes, links)
-    groups = louvain(weights, settings.resolution)
+    groups = louvain(weights)
     known = {frozenset(one.notes): one for one in last.themes} if last is not None else {}
     leaving: dict[str, list[tuple[str, str]]] = {}
     for pair, number in links.items():

@@ -12,9 +12,9 @@ from math import isinf
 
 from text_to_num import find_numbers
 
-from notehop.indexing.tokens import detect_language
+from notehop.indexing.tokens.languages import detect_language
 from notehop.indexing.tokens.words import fold
-from notehop.indexing.vault.dates import month_named
+from notehop.indexing.vault.dates import MONTH_NUMBERS
 
 Reading = frozenset[str]
 """The numbers that one spelling may mean: ``4.500`` is one thing in English, another in German."""
@@ -140,7 +140,7 @@ def facts_of(text: str, language: str = "en") -> Facts:
                 rest = rest[: found.start()] + " " * len(found[0]) + rest[found.end() :]
     for found in _LONE_MONTH.finditer(rest):
         word = fold(found[0]).casefold()
-        month = month_named(word)
+        month = MONTH_NUMBERS.get(word)
         if month is None or len(word) < 4 or (word in _AMBIGUOUS and not _named(rest, found)):
             continue
         days.append((found.start(), Day(found[0], month=month)))
@@ -220,7 +220,7 @@ def _day(found: re.Match[str]) -> Day | None:
             return None
         return Day(found[0], int(parts["year"]), low, high, either=high <= 12)
     month = parts.get("month") or ""
-    number = int(month) if month.isdigit() else month_named(fold(month).casefold())
+    number = int(month) if month.isdigit() else MONTH_NUMBERS.get(fold(month).casefold())
     if number is None or not 1 <= number <= 12:
         return None
     day = int(parts["day"]) if parts.get("day") else None
@@ -434,7 +434,7 @@ def names_of(text: str) -> list[str]:
         shouts = len(word) > 1 and word.isupper()
         if not letters or not word[0].isupper() or (begins and not shouts and not owns):
             continue
-        if len(word) > 1 and month_named(fold(word).casefold()) is None:
+        if len(word) > 1 and fold(word).casefold() not in MONTH_NUMBERS:
             found.append(word)
     return list(dict.fromkeys(found))
 

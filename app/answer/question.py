@@ -14,7 +14,7 @@ from typing import Literal
 from notehop.app.answer.passages import Passage
 from notehop.indexing.tokens.languages import detect_language
 from notehop.indexing.tokens.words import fold
-from notehop.indexing.vault.dates import month_named
+from notehop.indexing.vault.dates import MONTH_NUMBERS
 
 DIGITS = re.compile(r"\d+(?:[.,:/-]\d+)*")
 _DATE = re.compile(
@@ -225,7 +225,7 @@ def has_number(text: str, known: Collection[str] = ()) -> bool:
 def has_date(text: str) -> bool:
     """Whether a text names a day, month, year or time of day."""
     return _DATE.search(text) is not None or any(
-        word in _DAYS or (month_named(word) is not None and len(word) > 3)
+        word in _DAYS or (word in MONTH_NUMBERS and len(word) > 3)
         for word in _WORD.findall(fold(text).casefold())
     )
 

@@ -65,7 +65,7 @@ def seen(status: models.IndexStatus, *, from_here: bool) -> models.IndexStatus:
         "failed": [without(one, path="", reason=failed) for one in status.failed],
         "watcher": status.watcher
         and replace(status.watcher, pid=0, host="", command="", detail=None),
-        "last_run": without(run, error=failed) if run and run.error else run,
+        "last_run": replace(run, error=failed) if run and run.error else run,
         "enrichment": enriched,
     }
     return status.model_copy(update=told)

@@ -49,10 +49,6 @@ class Workers:
         self._scopes: dict[CancelScope, bool] = {}
         self.closing = asyncio.Event()
 
-    def taken(self, *, slow: bool) -> int:
-        """How much runs or waits, of answers or of the rest."""
-        return len(self._taken[slow])
-
     async def run(self, work: Callable[[], T], *, slow: bool = False, streams: bool = False) -> T:
         """Have work done in a thread, in its turn and in this context, and wait for it.
 

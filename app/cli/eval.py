@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -43,9 +42,6 @@ def evaluate(
         "key=value,key=value or a TOML file.",
         "A B",
     ),
-    measure: str | None = option(
-        None, "--measure", "The measure by which a question counts as helped or hurt.", "NAME"
-    ),
     work: Path = option(
         Path("build/eval"),
         "--work",
@@ -55,8 +51,22 @@ def evaluate(
     out: Path | None = option(None, "--out", "Write the results there, as JSON.", "FILE"),
 ) -> None:
     """Measure how well notes are found, and questions answered: on your vault, or golden sets."""
+    asked = {"questions": data, "--answers": answers, "--suggestions": suggestions}
+    named = [name for name, given in asked.items() if given]
+    if len(named) != 1:
+        raise UsageError(
+            "name what to measure: a file of questions about --vault, a folder of golden sets, "
+            "--answers FILE or --suggestions, one at a time (docs/evaluation.md)"
+        )
     if ablate and compare is not None:
         raise UsageError("--ablate and --compare are two evaluations; run one after the other")
+    for name, given, fits in (
+        ("--ablate", ablate, data),
+        ("--compare", compare, data or answers),
+        ("--each", each, answers),
+    ):
+        if given and not fits:
+            raise UsageError(f"{name} is not for {named[0]} (docs/evaluation.md)")
     if out is not None:
         # Before the minutes that it takes to have something to write.
         with _writing(out):
@@ -72,33 +82,16 @@ def evaluate(
     from notehop.app.evaluation.variants import EvaluationPlan
     from notehop.indexing.report import terminal_progress
 
-    plan = EvaluationPlan(ablate, compare, measure)
+    plan = EvaluationPlan(ablate, compare)
     progress = terminal_progress()
-    show: Callable[[Any], None] = partial(shown.show_evaluation, changes=compare is not None)
+    show: Callable[[Any], None] = shown.show_evaluation
     results: Iterable[Any]
     if answers is not None:
-        if data is not None or ablate or measure:
-            raise UsageError(
-                "--answers asks one set of questions about --vault; with it only --compare, "
-                "--each, --out and --json make sense"
-            )
         results = [run.evaluate_answers(options.place(), answers, plan, progress, each=each)]
         show = shown.show_answers
-    elif suggestions:
-        if data is not None or ablate or compare or measure:
-            raise UsageError(
-                "--suggestions is of the links of --vault; with it only --work, --out and --json "
-                "make sense"
-            )
+    elif data is None:
         results = [evaluate_suggestions(options.place(), work, progress)]
         show = shown.show_suggestions_evaluated
-    elif each:
-        raise UsageError("--each lists the answers to an answer set; name it with --answers")
-    elif data is None:
-        raise UsageError(
-            "name what to measure: a file of questions about --vault, a folder of golden sets, "
-            "--answers FILE or --suggestions (docs/evaluation.md)"
-        )
     elif not data.is_dir():
         results = [run.evaluate_vault(options.place(), data, plan, progress)]
     elif options.vault or options.index_dir:
@@ -113,10 +106,9 @@ def evaluate(
         found.append(result)
         if not options.json:
             show(result)
-    sets = [one.as_json() if isinstance(one, run.Evaluated) else asdict(one) for one in found]
     from importlib.metadata import version
 
-    document = {"version": version("notehop"), "sets": sets}
+    document = {"version": version("notehop"), "sets": [asdict(one) for one in found]}
     if options.json:
         print_json(document)
     if out is not None:

@@ -191,19 +191,16 @@ def suggest(
     from notehop.app.cli.show_lists import show_suggestions
     from notehop.app.models import SuggestQuery, as_query
     from notehop.app.services.notes.find_note import from_here
-    from notehop.indexing.report import terminal_progress
 
     place = options.place()
     meant = None if note is None else from_here(place.vault, note)
     wanted = as_query(SuggestQuery, {"note": meant, "limit": limit})
-    progress = terminal_progress() if note is None and sys.stderr.isatty() else None
     _reply(
         options,
         place,
         wanted,
-        lambda vault: vault.suggest(wanted.note, wanted.limit, progress=progress),
+        lambda vault: vault.suggest(wanted.note, wanted.limit),
         show_suggestions,
-        shows_progress=progress is not None,
     )
 
 
@@ -282,22 +279,18 @@ def _reply(
     query: models.Parameters,
     work: Callable[[VaultHandle], ReplyT],
     show: Callable[[ReplyT], None],
-    *,
-    shows_progress: bool = False,
 ) -> None:
-    """Print what a running server replies, else the vault, opened for it; work may show its progress."""
+    """Print what a running server replies, else the vault, opened for it."""
     from notehop.app.cli.output import waiting
     from notehop.app.services.running_server import ask_server
 
-    with waiting(READING) as done:
+    with waiting(READING):
         found: ReplyT | None = ask_server(place, query)
         if found is None:
             from notehop.app.services.open_vault import open_place
 
             _check(query)
             with open_place(place) as vault:
-                if shows_progress:
-                    done()
                 found = work(vault)
     _print(options, place, found, show)
 

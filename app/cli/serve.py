@@ -65,7 +65,6 @@ def serve(
     from notehop.app.api.logs import configure
     from notehop.app.cli.output import print_json
     from notehop.app.server import AlreadyServed, VaultServer
-    from notehop.app.services.index_process import has_index
     from notehop.app.services.running_server import Announcement
     from notehop.app.services.vaults import LazyVault, Vaults
     from notehop.indexing.shown import on_one_line, printable
@@ -93,7 +92,7 @@ def serve(
         }
         vaults = Vaults(lazy)
         held.callback(vaults.close)
-        new = watch and len(vaults) == 1 and not has_index(first_place)
+        new = watch and len(vaults) == 1 and vaults.first.is_new
         if new:
             first_place.layout.create(first_place.vault)
         elif len(vaults) == 1:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from notehop.app import models
 from notehop.app.cli.output import Part, headline, show, show_line, title_of
@@ -139,45 +140,10 @@ def _close(reply: models.Reply, sources: Sequence[models.Source]) -> None:
 def _show_explanation(
     reply: models.Reply, told: models.Explanation, sources: Sequence[models.Source]
 ) -> None:
-    """Print how a reply came about: the intent, the votes of each signal, why notes are connected."""
+    """Print how a reply came about, as JSON: intent, votes of each signal, why notes are connected."""
     headline("How this was found")
-    _show_facts(
-        {
-            "intent": told.intent + (f" (rule: {told.rule})" if told.rule else ""),
-            "about": told.about if told.intent != "none" else "",
-            "subject": ", ".join(told.subject),
-            "weights": _pairs({name: weight for name, weight in told.weights.items() if weight}),
-            "fused": f"the sum of weight / ({told.rrf_k} + rank)" if told.rrf_k else "",
-            "because": "; ".join(told.reasons),
-        }
-    )
-    facts: dict[str, str] = {}
-    for one in sources:
-        # The score that the fusion gave: the rerank puts its own in its place, and keeps that.
-        score = one.rerank["score_before"] if one.rerank else one.score
-        votes = (one.signals or {}).items()
-        facts[f"{one.marker} {'fused' if told.rrf_k else 'score'}"] = _pairs({"": score})
-        facts[f"{one.marker} signals"] = "; ".join(
-            f"{name}: {_pairs(vote)}" for name, vote in votes
-        )
-        facts[f"{one.marker} reranked"] = _pairs(one.rerank)
-        facts[f"{one.marker} by a link"] = _pairs(one.expanded_from)
-        facts[f"{one.marker} held back"] = one.held_back or ""
-    facts |= {note.label: _pairs(note.evidence) for note in reply.connected_notes}
-    facts |= {name: _pairs(counts) for name, counts in told.counts.items() if name != "index"}
-    _show_facts({**facts, "milliseconds": _pairs(reply.timings_ms)})
-
-
-def _show_facts(facts: Mapping[str, str]) -> None:
-    for name, value in facts.items():
-        if value:
-            show_line((f"{name}: ", "dim"), value)
-
-
-def _pairs(values: Mapping[str, float | str | None] | None) -> str:
-    """``score 0.312, rank before 3``."""
-    return ", ".join(
-        f"{name.replace('_', ' ')} {value if isinstance(value, str) else f'{value:.4g}'}".strip()
-        for name, value in (values or {}).items()
-        if value is not None
-    )
+    kept = {"score", "signals", "rerank", "expanded_from", "held_back"}
+    each = {one.marker: one.model_dump(include=kept, exclude_none=True) for one in sources}
+    each |= {note.label: note.evidence or {} for note in reply.connected_notes}
+    facts = {**told.model_dump(exclude_none=True), **each, "timings_ms": reply.timings_ms}
+    show(json.dumps(facts, ensure_ascii=False, indent=1))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from notehop.app.cli.output import headline, show, show_line
@@ -44,17 +43,13 @@ def show_doctor(report: DoctorReport, *, everything: bool) -> None:
     parts = [part for part in _parts(report, everything) if part[3]]
     for kind, title, note, rows in parts:
         headline(title, f"{len(rows):,}" + (f"  {note}" if note else ""))
-        # Five paths of hundreds say nothing.
-        by_folder = kind is Kind.ORPHANS and len(rows) > LISTED and not everything
-        shown = _folders(rows) if by_folder else rows
-        for name, meant, told in shown if everything else shown[:LISTED]:
+        for name, meant, told in rows if everything else rows[:LISTED]:
             show_line(
                 name, (meant and f" {meant}", "green"), (told and f"  {told}", "dim"), indent=2
             )
-        left = 0 if everything else max(0, len(shown) - LISTED)
-        if left or by_folder:
-            more = f"and {left:,} more; " if left else ""
-            show((f"{more}all of them: notehop doctor {kind}", "dim"), indent=2)
+        left = 0 if everything else max(0, len(rows) - LISTED)
+        if left:
+            show((f"and {left:,} more; all of them: notehop doctor {kind}", "dim"), indent=2)
     if counts and not parts:
         headline("Links, names and notes", "nothing to mend")
     # A rebuild repairs what a run does too.
@@ -93,19 +88,11 @@ def _parts(report: DoctorReport, everything: bool) -> Iterator[Part]:
     yield _kept("Notes that are kept out", report.skipped)
     yield _kept("Files that are no part of the vault", report.passed_over)
     orphans = [(path, "", "") for path in report.orphans or ()]
-    note = f"in {counted(len(_folders(orphans)), 'folder')}"
-    yield Kind.ORPHANS, "Notes that no link joins with another", note, orphans
+    yield Kind.ORPHANS, "Notes that no link joins with another", "", orphans
 
 
 def _kept(title: str, kept: Sequence[Kept] | None) -> Part:
     return Kind.LEFT_OUT, title, "", [(one.path, "", one.reason) for one in kept or ()]
-
-
-def _folders(notes: Sequence[Row]) -> list[Row]:
-    """The folders of notes, those with most of them first."""
-    counts = Counter(path.rpartition("/")[0] for path, _, _ in notes)
-    largest = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    return [(f"{folder or '.'}/", "", counted(count, "note")) for folder, count in largest]
 
 
 def _meant(links: BrokenLinks) -> str:

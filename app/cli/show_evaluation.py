@@ -4,91 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from notehop.app.cli.output import headline, out, show, show_line, show_table, warn
+from notehop.app.cli.output import headline, out, show_line, show_table, warn
 from notehop.app.evaluation import answer_sets
 from notehop.app.evaluation.answer_sets import HELD, REFUSED, AnswersEvaluated
-from notehop.app.evaluation.metrics import (
-    CONTAINS,
-    CONTEXT,
-    LINKED,
-    MEASURES,
-    MeanEstimate,
-    percent,
-)
+from notehop.app.evaluation.metrics import CONTEXT, LINKED, MEASURES, MeanEstimate, percent
 from notehop.app.evaluation.run import Evaluated
 from notehop.app.evaluation.suggestions import SuggestionsEvaluated
-from notehop.indexing.shown import counted, on_one_line
+from notehop.indexing.shown import counted
 
 # On a narrow terminal lines break, and no number is lost.
 WIDTH = 160  # columns that a table may take
-CHANGES = 10  # questions that are listed as helped, and as hurt
-LONGEST = 70  # characters of a question that are shown
 
-_SHORT = {LINKED: "by link", CONTEXT: "context", "answer.context": "shown"}
+_SHORT = {LINKED: "by link", CONTEXT: "context"}
 """Measures as the head of a column, where that is not the last part of their name."""
 
 
-def show_evaluation(found: Evaluated, *, changes: bool) -> None:
-    """Print the settings with the set's measure and what they gain, then all measures, in percent.
-
-    :param changes: whether to list the questions that the last setting helped and hurt.
-    """
+def show_evaluation(found: Evaluated) -> None:
+    """Print the settings with the set's measure and what they gain, then all measures, in percent."""
     _headline(found.name, found.notes, len(found.questions))
-    _show_gains(found, found.measure)
-    if found.measure != CONTAINS and CONTAINS in found.rows[0].measures:
-        _show_gains(found, CONTAINS)
-    _show_measures(found)
-    row = found.rows[-1]
-    texts = {question.id: on_one_line(question.text) for question in found.questions}
-    for name, changed in (("helped", row.helped), ("hurt", row.hurt)) if changes else ():
-        headline(f"{name} by {row.setting}", counted(len(changed), "question"))
-        for one in changed[:CHANGES]:
-            text = texts[one.id]
-            clipped = text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
-            values = f"{one.before:.2f} -> {one.after:.2f}  "
-            show_line((values, "dim"), clipped, (f"  {one.id}", "dim"), indent=2)
-        if len(changed) > CHANGES:
-            show(f"and {len(changed) - CHANGES:,} more (--json has all)", indent=2)
-    warn([f"{message} ({counted(count, 'search')})" for message, count in found.warnings.items()])
-
-
-def _show_gains(found: Evaluated, measure: str) -> None:
-    """One measure of each setting, and what it gains; what changed is of the set's measure."""
-    usual = measure == found.measure
     lines: list[list[str]] = []
     for row in found.rows:
-        gain = row.gains.get(measure)
-        over = row.against or "" if gain else ""
-        line = [row.setting, _bounded(row.measures.get(measure)), over, _bounded(gain, "+")]
-        if usual:
-            line += [str(len(row.helped)), str(len(row.hurt))] if gain else ["", ""]
-            line += [f"{row.passages:.1f}", f"{row.milliseconds:.1f}"]
-        lines.append(line)
-    head = ["setting", f"{measure}, %", "over", "gain"]
-    _show_table([*head, *(["+", "-", "passages", "ms"] * usual)], lines, read=(0, 2))
-
-
-def _show_measures(found: Evaluated) -> None:
-    """All measures in percent: a table for notes and their context, and one for answers."""
-    for unit, beside in (("notes", (CONTEXT, LINKED)), ("answer", ())):
-        names = [*beside, *(name for name in MEASURES if name.startswith(f"{unit}."))]
-        names = [name for name in names if any(name in row.measures for row in found.rows)]
-        if not names:
-            continue
-        words = unit == "answer"
-        lines: list[list[str]] = []
-        for row in found.rows:
-            values = [row.measures.get(name) for name in names]
-            cells = ["" if one is None else percent(one.value) for one in values]
-            said = ["" if row.words is None else f"{row.words:.0f}"] * words
-            lines.append([row.setting, *cells, *said])
-        short = (_SHORT.get(name, name.partition(".")[2]) for name in names)
-        _show_table([f"{unit}, %", *short, *(["words"] * words)], lines)
+        gain = row.gains.get(found.measure)
+        changed = [str(row.helped), str(row.hurt)] if gain else ["", ""]
+        gained = [row.against or "" if gain else "", _bounded(gain, "+"), *changed]
+        beside = [f"{row.passages:.1f}", f"{row.milliseconds:.1f}"]
+        lines.append([row.setting, _bounded(row.measures[found.measure]), *gained, *beside])
+    head = ["setting", f"{found.measure}, %", "over", "gain", "+", "-", "passages", "ms"]
+    _show_table(head, lines, read=(0, 2))
+    short = (_SHORT.get(name, name.partition(".")[2]) for name in MEASURES)
+    cells = [
+        [row.setting, *(percent(one.value) for one in row.measures.values())] for row in found.rows
+    ]
+    _show_table(["notes, %", *short], cells)
+    warn([f"{message} ({counted(count, 'search')})" for message, count in found.warnings.items()])
 
 
 def show_answers(found: AnswersEvaluated) -> None:
     """Print an answer set by kind of question, in percent, a table a setting and one of what it gains,
-    if it is held to another; and what it comes to.
+    if it is held to another.
     """
     _headline(found.name, found.notes, found.questions)
     names = answer_sets.MEASURES
@@ -107,7 +60,6 @@ def show_answers(found: AnswersEvaluated) -> None:
         title = f"{asked['kind']} {asked['why'] or ''} {asked['id']}: {asked['question']}"
         show_line(title, (f"  {held}", "dim"))
         show_line(str(asked["answer"]), indent=2)
-    show(f"{found.name}: {found.conclusion}")
 
 
 def show_suggestions_evaluated(found: SuggestionsEvaluated) -> None:

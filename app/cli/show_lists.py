@@ -89,11 +89,11 @@ def as_values(found: ResolvedLink) -> dict[str, Any]:
         "source": found.source,
         "line": link.line,
         "raw": link.raw,
-        "kind": link.kind.value,
+        "kind": link.kind,
         "status": resolution.status.value,
         "target": resolution.path,
         "fragment": link.fragment,
-        "via": resolution.via.value if resolution.via else None,
+        "via": resolution.via,
         "display": link.display,
         "candidates": list(resolution.candidates),
         "fragment_found": found.fragment_found,
@@ -115,14 +115,13 @@ def show_links(found: Sequence[ResolvedLink]) -> None:
             target += f"#{link.fragment}{missing}"
         if len(resolution.candidates) > 1:
             target += f"  of {len(resolution.candidates)}: {', '.join(resolution.candidates)}"
-        by_alias = resolution.via is not None and resolution.via.value == "alias"
         show_line(
-            (f"{link.line:>5}  {link.kind.value:<8}  ", "dim"),
+            (f"{link.line:>5}  {link.kind:<8}  ", "dim"),
             (f"{resolution.status.value:<10}  ", _STYLES[resolution.status]),
             " ".join(link.raw.split()),
             (" -> ", "dim"),
             target,
-            (" via alias" if by_alias else "", "dim"),
+            (" via alias" if resolution.via == "alias" else "", "dim"),
             indent=2,
         )
     counts = {status: sum(one.resolution.status is status for one in found) for status in Status}

@@ -9,8 +9,7 @@ from notehop.app.cli.output import headline, show, show_line
 from notehop.indexing.report import numbered
 from notehop.indexing.shown import ago, counted, shown_size, shown_time
 
-NAMED, SHOWN, LISTED = 3, 20, 10
-"""Notes that are named of each call, calls, and notes of each kind; `--json` has all of them."""
+LISTED = 10  # notes of each kind; `--json` has all of them
 
 RUN = "run: notehop index"
 
@@ -19,35 +18,19 @@ _TEXTS = {"summary": "summary", "header": "header of a passage"}
 
 
 def show_egress(told: models.EgressReport) -> None:
-    """Print the hosts, then the newest calls."""
+    """Print what went to each host; the calls are for ``--json``."""
     if not told.hosts:
         show("No call to a server of language models is on record.")
-        show((f"  {told.log}", "dim"))
-        return
-    if all(host.local for host in told.hosts):
+    elif all(host.local for host in told.hosts):
         show(("Nothing left this machine.", "bold"))
-    headline("Hosts")
     for host in told.hosts:
         name = f"{host.host}{' (this machine)' if host.local else ''}"
         failed = f", {host.failed:,} failed" if host.failed else ""
         size = f"{shown_size(host.bytes_out)} out, {shown_size(host.bytes_in)} in"
         time = f"  {shown_time(host.first)} to {shown_time(host.last)}"
         what = f"  {counted(host.calls, 'call')}{failed}, {size}"
-        show_line((name, "bold"), what, (time, "dim"), indent=2)
-    headline("Calls", f"newest first, {min(SHOWN, len(told.calls)):,} of {len(told.calls):,}")
-    for call in told.calls[:SHOWN]:
-        ended = "not over" if not call.over else call.error or "ok"
-        took = f", {call.ms / 1000:.1f} s" if call.ms is not None else ""
-        tried = f", try {call.attempt}" if call.attempt > 1 else ""
-        size = f"{shown_size(call.bytes_out)} out, {shown_size(call.bytes_in)} in"
-        what = f"{call.host}  {call.purpose}: {ended}{tried}{took}, {size}"
-        show_line((f"{shown_time(call.time)}  ", "dim"), what, indent=2)
-        named = call.notes[:NAMED]
-        if more := len(call.notes) + call.more_notes - len(named):
-            named = [*named, f"and {more:,} more"]
-        if named:
-            show_line((", ".join(named), "dim"), indent=4)
-    show((f"  all of them, with every note: --json; kept in {told.log}", "dim"))
+        show_line((name, "bold"), what, (time, "dim"))
+    show((f"each call, with its notes: --json; kept in {told.log}", "dim"))
 
 
 def show_status(told: models.IndexStatus) -> None:
@@ -86,11 +69,7 @@ def _index_rows(told: models.IndexStatus) -> Iterator[tuple[str, str | None]]:
     yield "updated", f"{shown_time(told.updated)}, {ago(told.age)}, generation {told.generation}"
     if (run := told.last_run) is not None:
         did = _counts({name: getattr(run, name) for name in _DID}) or "nothing changed"
-        slowest = sorted(run.seconds.items(), key=lambda item: (-item[1], item[0]))
-        stages = ", ".join(
-            f"{name} {took:.1f} s" for name, took in slowest if name != "total" and took >= 0.1
-        )
-        took = f"{run.ended - run.started:.1f} s" + (f" ({stages})" if stages else "")
+        took = f"{run.ended - run.started:.1f} s"
         yield "last run", f"{shown_time(run.ended)}, {run.command}, {did}, {took}"
         yield "", run.error and f"failed: {run.error}"
     if (watcher := told.watcher) is not None:

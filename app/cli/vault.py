@@ -114,8 +114,6 @@ def links(
     from notehop.app.cli.show_lists import as_values, show_links
     from notehop.app.services.links import list_links
 
-    if note is not None and Path(note).is_absolute() and Path(note).is_dir():
-        raise UsageError(f"{note} is a folder: a vault is named by --vault")
     found, problems = list_links(place, note)
     if options.json:
         print_json([as_values(link) for link in found])
@@ -132,6 +130,8 @@ def _print_graph(place: Place, how: Literal["graphml", "json"]) -> None:
 
     with open_place(place) as vault:
         graph = vault.graph()
+    for *_, told in graph.edges(data=True):
+        del told["source_chunk"], told["target_chunk"]  # ids mean nothing outside of the index
     if how == "json":
         print_json(nx.node_link_data(graph, edges="edges"))
         return
@@ -220,9 +220,8 @@ def models(
     from notehop.app.cli.output import err
     from notehop.app.cli.show_lists import show_pulled
     from notehop.app.services.models import pull_model
-    from notehop.indexing.report import terminal_progress
 
-    pulled = pull_model(name, terminal_progress(), lambda text: err().print(text, soft_wrap=True))
+    pulled = pull_model(name, lambda text: err().print(text, soft_wrap=True))
     options.print(pulled, show_pulled)
 
 

@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from notehop.app.evaluation.metrics import Answered, MeanEstimate, estimates, percent
+from notehop.app.answer.draft import without_opening
+from notehop.app.evaluation.metrics import MeanEstimate, estimates
 from notehop.app.evaluation.questions import read_lines
+from notehop.app.models import Answer
 
 KINDS = ("fact", "definition", "howto", "list", "comparison", "number", "yesno", "two_notes", "typo",
          "property", "table")  # fmt: skip
@@ -30,16 +32,6 @@ REFUSED = "refused"
 MEASURES = (*HELD, REFUSED)
 
 OPENING = 40  # words of an answer that are read at a glance
-
-GOALS = {
-    "sources": 0.80,
-    "contains of held": 0.85,
-    "first of held": 0.65,
-    "unanswerable refused": 0.80,
-    "near refused": 0.75,
-}
-"""What is wanted at least."""
-LOST = 0.05  # of questions that have an answer, those that may be refused
 
 _SENTENCE_END = re.compile(r"[.!?。！？][\"'”’»)\]*_]*(?=\s|$)")
 
@@ -62,6 +54,26 @@ class AnswerQuestion:
 
 
 @dataclass(frozen=True, slots=True)
+class Answered:
+    """An answer as it is measured: its text, with the names of the notes it quotes, empty where it says
+    that the vault does not say; and the names and texts of its material.
+    """
+
+    text: str
+    sources: str = ""
+    connected: str = ""
+
+    @classmethod
+    def of(cls, answer: Answer) -> Answered:
+        sources, connected = (
+            "\n".join(f"{one.title}\n{one.heading}\n{one.text}" for one in places)
+            for places in (answer.sources, answer.connected_notes)
+        )
+        text = "" if answer.mode == "none" else without_opening(answer.answer)
+        return cls(text, sources, connected)
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerRow:
     """Questions of one group under one setting; ``gains`` are paired, over what it is held to."""
 
@@ -79,7 +91,6 @@ class AnswersEvaluated:
     notes: int
     questions: int
     settings: dict[str, tuple[AnswerRow, ...]]
-    conclusion: str
     each: tuple[dict[str, Any], ...] = ()
 
 
@@ -126,22 +137,6 @@ def rows(
             gains = {} if against is None else estimates(MEASURES, own - against[chosen])
             found.append(AnswerRow(group, sum(chosen), estimates(MEASURES, own), gains))
     return tuple(found)
-
-
-def conclusion(found: Sequence[AnswerRow]) -> str:
-    """What the numbers come to, in a sentence that names what falls short of :data:`GOALS`."""
-    has = {(row.group, name): one.value for row in found for name, one in row.measures.items()}
-    short: list[str] = []
-    for name, goal in GOALS.items():
-        refused = name.endswith(REFUSED)
-        reached = has.get((name.split()[0], REFUSED) if refused else ("answerable", name), nan)
-        if reached < goal:
-            short.append(f"{name} {percent(reached)} % (wanted {percent(goal)})")
-    lost = has.get(("answerable", REFUSED), nan)
-    if lost > LOST:
-        short.append(f"answerable refused {percent(lost)} % (at most {percent(LOST)})")
-    wanting = f"Short of what is wanted: {'; '.join(short)}."
-    return wanting if short else "All that is wanted is reached."
 
 
 def _question(row: Any) -> AnswerQuestion:

@@ -1,17 +1,12 @@
-"""How well a question was answered, as numbers with intervals: rankings, contexts, answers.
+"""How well a question was answered by a ranking and a context, as numbers with intervals.
 
-Rankings are counted by trec_eval, through ir-measures. Text and known answer are compared normalised, as
-SQuAD does (Rajpurkar et al., 2016: case, punctuation, articles, white space), with what it leaves
-undone: marks on letters, dashes, small numbers in words, and the order of day and month.
+Rankings are counted by trec_eval, through ir-measures.
 """
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import nan
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,85 +66,6 @@ def estimates(names: Sequence[str], values: NDArray[np.float64]) -> dict[str, Me
     return found
 
 
-_NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
-            "eleven", "twelve")  # fmt: skip
-_WORDS = {word: str(number) for number, word in enumerate(_NUMBERS)}
-
-_MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
-_DAY_FIRST = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? ({_MONTHS})\b")
-_ORDINAL_DAY = re.compile(rf"\b({_MONTHS}) (\d{{1,2}})(?:st|nd|rd|th)\b")
-
-_GLYPHS = re.compile(r"([\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff])")
-"""Letters of scripts that put no space between words: each is a word of its own."""
-
-_BETWEEN_DIGITS = re.compile(r"(?<=\d)[.](?=\d)")
-_POINT = "\ue000"  # stands for a decimal point while punctuation goes: 3.5 is not 35
-
-
-def normalised(text: str) -> str:
-    """Return the words of ``text`` in a form in which like answers are alike, one space between."""
-    text = unicodedata.normalize("NFKD", text).casefold()
-    text = _BETWEEN_DIGITS.sub(_POINT, text)
-    text = "".join(map(_plain, text)).replace(_POINT, ".")
-    words = _GLYPHS.sub(r" \1 ", text).split()
-    text = " ".join(_WORDS.get(word, word) for word in words if word not in ("a", "an", "the"))
-    return _ORDINAL_DAY.sub(r"\1 \2", _DAY_FIRST.sub(r"\2 \1", text))
-
-
-def holds(text: str, answers: Sequence[str]) -> bool:
-    """Whether a text holds one of the answers, as whole words; an answer without words is none."""
-    padded = f" {normalised(text)} "
-    return any(f" {answer} " in padded for answer in map(normalised, answers) if answer)
-
-
-def _plain(letter: str) -> str:
-    kind = unicodedata.category(letter)
-    if kind == "Pd" or letter in "/\u2212":
-        return " "
-    return "" if kind == "Mn" or kind[0] in "PS" else letter
-
-
-CONTAINS = "answer.contains"  # whether the answer holds the known one
-
-BUDGETS = (50, 100)
-"""Words of an answer that are looked at: a longer one holds more, and is worth less for it."""
-
-ANSWERS = (
-    CONTAINS,
-    *(f"answer.in{most}" for most in BUDGETS),
-    *("answer.choice", "answer.silent", "answer.sources", "answer.context"),
-)
-"""Measures of answers, each from 0 to 1, over questions whose answer is known (docs/evaluation.md)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Answered:
-    """An answer as it is measured: its text, with the names of the notes it quotes, empty where it says
-    that the vault does not say; and the names and texts of its material.
-    """
-
-    text: str
-    sources: str = ""
-    connected: str = ""
-
-
-def answer_values(question: KnownQuestion, answered: Answered) -> list[float]:
-    """Measure an answer: the values of :data:`ANSWERS`, NaN for what does not apply."""
-    answers = question.answers
-    found = {"silent": not answered.text}
-    # No note says "yes" to a question, and who repeats "A or B?" has not answered it.
-    yes_no = all(normalised(answer) in ("yes", "no", "true", "false") for answer in answers)
-    if not yes_no and holds(question.text, answers):
-        found["choice"] = holds(answered.text, answers)
-    elif not yes_no:
-        words = answered.text.split()
-        found |= {f"in{most}": holds(" ".join(words[:most]), answers) for most in BUDGETS}
-        found["contains"] = holds(answered.text, answers)
-        found["sources"] = holds(answered.sources, answers)
-        found["context"] = found["sources"] or holds(answered.connected, answers)
-    return [float(found.get(name.removeprefix("answer."), nan)) for name in ANSWERS]
-
-
 TOP = 20  # notes that are ranked for a question: the deepest cut-off of a measure
 
 CONTEXT, LINKED = "context.all", "context.linked"
@@ -163,8 +79,8 @@ _RANKED = {
 RANKED = tuple(f"notes.{name}" for name in _RANKED)
 """Measures of a ranking of notes; ``mrr`` looks at the first 20."""
 
-MEASURES = (CONTEXT, LINKED, *RANKED, *ANSWERS)
-"""All measures, each from 0 to 1; those of answers where the answers are known."""
+MEASURES = (CONTEXT, LINKED, *RANKED)
+"""All measures, each from 0 to 1."""
 
 
 def measure_for(questions: Iterable[KnownQuestion]) -> str:

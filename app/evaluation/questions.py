@@ -15,15 +15,11 @@ from notehop.config.errors import UsageError
 
 @dataclass(frozen=True, slots=True)
 class KnownQuestion:
-    """A question and the paths of all notes that its answer rests on, each once.
-
-    ``answers`` are names of the one answer, the usual one first; empty where it is not known.
-    """
+    """A question and the paths of all notes that its answer rests on, each once."""
 
     id: str
-    text: str
+    question: str
     gold: tuple[str, ...]
-    answers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +61,8 @@ def _unpacked(folder: Path, work: Path) -> Path:
 
 
 def read_questions(file: Path) -> tuple[KnownQuestion, ...]:
-    """Read questions: an object a line with ``id``, ``question`` and ``gold``.
-
-    ``gold``, ``answer``, ``answers`` and ``answer_aliases`` are those of docs/evaluation.md; other
-    keys are left to whoever wrote them.
+    """Read questions: an object a line with ``id``, ``question`` and ``gold`` (docs/evaluation.md);
+    other keys are left to whoever wrote them.
 
     :raises UsageError: naming the line that is not so, or the file that cannot be read.
     """
@@ -133,18 +127,4 @@ def _question(row: Any) -> KnownQuestion:
     gold = row["gold"]
     if not isinstance(gold, list) or not gold or not all(isinstance(one, str) for one in gold):
         raise ValueError("gold is no list of paths")
-    # The answer with its other names, each once; a number or a truth value as it is said.
-    named = [] if row.get("answer") is None else [row["answer"]]
-    for key in ("answers", "answer_aliases"):
-        more = row.get(key) or []
-        if not isinstance(more, list):
-            raise ValueError(f"{key} is no list")
-        named += more
-    said: dict[str, None] = {}
-    for answer in named:
-        if not isinstance(answer, str | int | float):
-            raise ValueError("an answer is neither text nor number")
-        text = str(answer).strip()
-        said[{"True": "yes", "False": "no"}[text] if isinstance(answer, bool) else text] = None
-    text, answers = row["question"].strip(), tuple(filter(None, said))
-    return KnownQuestion(str(row["id"]), text, tuple(dict.fromkeys(gold)), answers)
+    return KnownQuestion(str(row["id"]), row["question"].strip(), tuple(dict.fromkeys(gold)))

@@ -8,9 +8,9 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
-from math import isnan, nan
+from math import isnan
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,7 +28,6 @@ from notehop.app.evaluation.questions import (
     read_questions,
 )
 from notehop.app.evaluation.variants import CURRENT, EvaluationPlan, Variant
-from notehop.app.models import Answer
 from notehop.app.retrieval.graph_retriever import EXPANDED
 from notehop.app.retrieval.trace import TracedQuery
 from notehop.app.services.open_vault import Place, open_place
@@ -52,24 +51,12 @@ PlaceFor = Callable[[Settings], Place]
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """A question, by id, that a setting answered better or worse than the one it is held to: values of
-    the set's measure.
-    """
-
-    id: str
-    before: float
-    after: float
-
-
-@dataclass(frozen=True, slots=True)
 class Row:
     """One setting: the mean of each measure, and its gain over ``against`` (None for no other).
 
-    ``gains`` are means of paired differences. Measures that no question of the set can be held to
-    are in neither. ``values`` are those of the set's measure, in the order of the questions, None
-    where it does not apply. ``milliseconds`` is the median until a context is there, ``passages``
-    the mean number in one. ``answers`` are what was answered, ``words`` their mean length.
+    ``gains`` are means of paired differences. ``values`` are those of the set's measure, in the order
+    of the questions, ``helped`` and ``hurt`` count those that are better and worse than under the other.
+    ``milliseconds`` is the median until a context is there, ``passages`` the mean number in one.
     """
 
     setting: str
@@ -77,13 +64,11 @@ class Row:
     against: str | None
     measures: Mapping[str, MeanEstimate]
     gains: Mapping[str, MeanEstimate]
-    values: tuple[float | None, ...]
-    helped: tuple[Change, ...]
-    hurt: tuple[Change, ...]
+    values: tuple[float, ...]
+    helped: int
+    hurt: int
     passages: float
     milliseconds: float
-    answers: tuple[str | None, ...] = ()
-    words: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,23 +82,6 @@ class Evaluated:
     rows: tuple[Row, ...]
     warnings: Mapping[str, int]
 
-    def as_json(self) -> dict[str, Any]:
-        """The result as plain values."""
-        questions = [
-            {"id": one.id, "question": one.text, "gold": one.gold, "answers": one.answers}
-            for one in self.questions
-        ]
-        return {**asdict(self), "questions": questions}
-
-
-def _answered(answer: Answer) -> metrics.Answered:
-    sources, connected = (
-        "\n".join(f"{one.title}\n{one.heading}\n{one.text}" for one in places)
-        for places in (answer.sources, answer.connected_notes)
-    )
-    text = "" if answer.mode == "none" else without_opening(answer.answer)
-    return metrics.Answered(text, sources, connected)
-
 
 class _Outcome(NamedTuple):
     """What one setting gave, in the order of the questions; ``values``: shape (questions, measures), in
@@ -123,7 +91,6 @@ class _Outcome(NamedTuple):
     values: NDArray[np.float64]
     passages: Sequence[int]
     milliseconds: Sequence[float]
-    answers: Sequence[str | None]
 
 
 def _outcome(
@@ -131,18 +98,16 @@ def _outcome(
     questions: Sequence[KnownQuestion],
     progress: Progress,
     warnings: Counter[str],
-    *,
-    answers: bool,
 ) -> _Outcome:
-    """Ask every question for its context and for notes; and where ``answers``, those whose answer is
-    known for an answer. Questions are text: they may quote what looks like a filter."""
-    shown: list[tuple[int, float, str | None]] = []
-    contexts, rankings, of_answers = [], [], []
+    """Ask every question for its context and for notes. Questions are text: they may quote what looks
+    like a filter."""
+    passages, milliseconds, contexts, rankings = [], [], [], []
     for question in questions:
         started = time.perf_counter()
-        query = TracedQuery(question.text)
+        query = TracedQuery(question.question)
         nodes = vault.query_engine(literal=True).retrieve(query)
-        took = (time.perf_counter() - started) * 1000
+        milliseconds.append((time.perf_counter() - started) * 1000)
+        passages.append(len(nodes))
         # By a link came connected notes, and hits of the recall expansion.
         sources: list[str] = []
         linked: list[str] = []
@@ -152,55 +117,34 @@ def _outcome(
         contexts.append(metrics.context_values(question, sources, linked))
         # The ranking is measured, not what is shown where nothing matches.
         how = {"results": "notes", "top_k": metrics.TOP, "min_score": 0, "connected": {"max": 0}}
-        found = vault.search(question.text, literal=True, **how)
+        found = vault.search(question.question, literal=True, **how)
         rankings.append([hit.path for hit in found.hits])
         warnings.update([*query.trace.warnings, *found.warnings])
-        text, of_answer = None, [nan] * len(metrics.ANSWERS)
-        if answers and question.answers:
-            reply = _answered(vault.ask(question.text, literal=True))
-            text, of_answer = reply.text, metrics.answer_values(question, reply)
-        of_answers.append(of_answer)
-        shown.append((len(nodes), took, text))
         progress.advance(1)
     ranked = metrics.ranking_values(rankings, [one.gold for one in questions])
-    values = np.hstack([np.asarray(contexts), ranked, np.asarray(of_answers)])
-    return _Outcome(values, *zip(*shown, strict=True))
+    return _Outcome(np.hstack([np.asarray(contexts), ranked]), passages, milliseconds)
 
 
 def _row(
-    questions: Sequence[KnownQuestion],
     measure: str,
     variant: Variant,
     own: _Outcome,
     other: _Outcome | None,
 ) -> Row:
     values = own.values[:, MEASURES.index(measure)]
-    changes: list[Change] = []
-    gains: dict[str, MeanEstimate] = {}
-    if other is not None:
-        gains = metrics.estimates(MEASURES, own.values - other.values)
-        before = other.values[:, MEASURES.index(measure)]
-        # Those that differ most come first; NaN, of questions that it does not apply to, last.
-        order = np.argsort(-np.abs(values - before), kind="stable").tolist()
-        changes = [
-            Change(questions[at].id, float(before[at]), float(values[at]))
-            for at in order
-            if abs(values[at] - before[at]) >= SAME
-        ]
-    texts = [text for text in own.answers if text is not None]
+    gained = own.values - (own if other is None else other).values
+    more = gained[:, MEASURES.index(measure)]
     return Row(
         setting=variant.name,
         overrides=variant.overrides,
         against=variant.against,
         measures=metrics.estimates(MEASURES, own.values),
-        gains=gains,
-        values=tuple(None if isnan(value) else value for value in values.tolist()),
-        helped=tuple(one for one in changes if one.after > one.before),
-        hurt=tuple(one for one in changes if one.after < one.before),
+        gains={} if other is None else metrics.estimates(MEASURES, gained),
+        values=tuple(values.tolist()),
+        helped=int((more >= SAME).sum()),
+        hurt=int((more <= -SAME).sum()),
         passages=float(np.mean(own.passages)),
         milliseconds=float(np.median(own.milliseconds)),
-        answers=tuple(own.answers) if texts else (),
-        words=float(np.mean([len(text.split()) for text in texts])) if texts else None,
     )
 
 
@@ -217,7 +161,7 @@ def evaluate_sets(
     :param work: folder for unpacked vaults and their indexes, kept for the next time.
     :raises UsageError: if there are none, one cannot be read, or the plan names no setting.
     """
-    _check(plan)
+    _check()
     found = golden_sets(data, work)
     if not found:
         raise UsageError(f"{data}: holds no golden sets (folders with queries.jsonl, vault.tar.gz)")
@@ -228,7 +172,7 @@ def evaluate_sets(
         variants = plan.variants(settings)
         place_for = _indexed(golden.name, golden.vault, work, progress)
         place = place_for(settings)
-        yield _evaluated(golden.name, golden.questions, place, place_for, plan, variants, progress)
+        yield _evaluated(golden.name, golden.questions, place, place_for, variants, progress)
 
 
 def _indexed(name: str, vault: Path, work: Path, progress: Progress) -> PlaceFor:
@@ -257,14 +201,14 @@ def evaluate_vault(
     :raises UsageError: if the file cannot be read, or the plan names no setting.
     :raises IndexFailure: if there is no index, or it was made with other settings.
     """
-    _check(plan)
+    _check()
     place = replace(place, settings=place.settings.with_overrides(QUOTING))
     asked, variants = read_questions(questions), plan.variants(place.settings)
 
     def place_for(settings: Settings) -> Place:
         return replace(place, settings=settings)
 
-    return _evaluated(str(questions), asked, place, place_for, plan, variants, progress)
+    return _evaluated(str(questions), asked, place, place_for, variants, progress)
 
 
 def _paths(place: Place) -> frozenset[str]:
@@ -276,15 +220,13 @@ def _paths(place: Place) -> frozenset[str]:
         return frozenset(view.paths())
 
 
-def _check(plan: EvaluationPlan) -> None:
+def _check() -> None:
     """Refuse before anything slow is done what cannot be measured."""
     if find_spec("ir_measures") is None:
         raise UsageError(
             "measuring needs the package ir-measures, which is not installed; "
             "run: pip install 'notehop[eval]'"
         )
-    if plan.measure is not None and plan.measure not in MEASURES:
-        raise UsageError(f"no measure {plan.measure!r}; choose: {', '.join(MEASURES)}")
 
 
 def _evaluated(
@@ -292,20 +234,12 @@ def _evaluated(
     questions: tuple[KnownQuestion, ...],
     place: Place,
     place_for: PlaceFor,
-    plan: EvaluationPlan,
     variants: list[Variant],
     progress: Progress,
 ) -> Evaluated:
     paths = _paths(place)
     check_gold(questions, paths, name)
-    measure = plan.measure or metrics.measure_for(questions)
-    if measure in metrics.ANSWERS and not any(one.answers for one in questions):
-        raise UsageError(
-            f"{name}: none of its questions says its answer, which {measure} asks for; "
-            "write it as answer (docs/evaluation.md)"
-        )
-    # No part that an ablation takes away writes answers.
-    answers = not plan.ablate or measure in metrics.ANSWERS
+    measure = metrics.measure_for(questions)
     # Settings that come to the same are run once.
     outcomes: dict[Settings, _Outcome] = {}
     warnings: Counter[str] = Counter()
@@ -314,16 +248,10 @@ def _evaluated(
         if variant.settings not in outcomes:
             stage = f"{name}, setting {len(outcomes) + 1} of {several}: {variant.name}"
             with _opened(place_for(variant.settings), stage, len(questions), progress) as vault:
-                outcomes[variant.settings] = _outcome(
-                    vault, questions, progress, warnings, answers=answers
-                )
-    at = MEASURES.index(measure)
-    if all(np.isnan(one.values[:, at]).all() for one in outcomes.values()):
-        raise UsageError(f"{name}: {measure} applies to none of its questions")
+                outcomes[variant.settings] = _outcome(vault, questions, progress, warnings)
     by_name = {one.name: outcomes[one.settings] for one in variants}
     rows = tuple(
-        _row(questions, measure, one, by_name[one.name], by_name.get(one.against or ""))
-        for one in variants
+        _row(measure, one, by_name[one.name], by_name.get(one.against or "")) for one in variants
     )
     return Evaluated(name, len(paths), measure, questions, rows, dict(warnings))
 
@@ -359,7 +287,7 @@ def evaluate_answers(
         with _opened(there, f"{file.stem}: {variant.name}", len(questions), progress) as vault:
             for question in questions:
                 answer = vault.ask(question.text)
-                measures.append(answer_sets.measured(question, _answered(answer)))
+                measures.append(answer_sets.measured(question, answer_sets.Answered.of(answer)))
                 if each:
                     of_each = zip(answer_sets.MEASURES, measures[-1], strict=True)
                     told.append(
@@ -378,10 +306,7 @@ def evaluate_answers(
         found[variant.name] = answer_sets.rows(
             questions, values[variant.name], values.get(variant.against)
         )
-    said = answer_sets.conclusion(found[variants[-1].name])
-    return answer_sets.AnswersEvaluated(
-        file.stem, len(paths), len(questions), found, said, tuple(told)
-    )
+    return answer_sets.AnswersEvaluated(file.stem, len(paths), len(questions), found, tuple(told))
 
 
 @contextmanager

@@ -66,13 +66,11 @@ class EvaluationPlan:
     """What is to be held against what.
 
     Settings in force against a stock assembly; with ``ablate`` each part by itself, too; with
-    ``compare`` the two settings of these names instead. ``measure`` is the one by which questions
-    count as helped or hurt, None for the one that fits the questions.
+    ``compare`` the two settings of these names instead.
     """
 
     ablate: bool = False
     compare: tuple[str, str] | None = None
-    measure: str | None = None
 
     def variants(self, settings: Settings) -> list[Variant]:
         """The settings to run, in the order to show; one that another is held to is among them.

@@ -8,24 +8,18 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext, suppress
 from importlib.metadata import version
-from itertools import count
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from mcp import MCPError, types
 from mcp.server import Server
 from mcp.server.context import ServerRequestContext
-from mcp.server.session import ServerSession
 
-from notehop.app.mcp.tools import TOOLS, Tool, instructions, read_vault
+from notehop.app.mcp.tools import TOOLS, instructions, read_vault
 from notehop.app.problems import agent_text
 from notehop.app.services.vaults import LazyVault
 from notehop.config.errors import NotehopError
 from notehop.indexing.llm.egress import UNWANTED, holding
-
-if TYPE_CHECKING:
-    from notehop.app.services.vault import VaultHandle
 
 _log = logging.getLogger(__name__)
 
@@ -43,36 +37,15 @@ class Run(Protocol):
 
 def make_server(vaults: Mapping[str, LazyVault], run: Run) -> Server[Any]:
     """The server of some vaults, by name, the default first."""
-    handlers = _Handlers(vaults, run)
-    server: Server[Any] = Server(
-        "notehop",
-        version=version("notehop"),
-        title="notehop",
-        description="Ask an Obsidian vault: cited answers that follow the links between notes.",
-        instructions=instructions([*vaults]),
-        on_list_tools=handlers.list_tools,
-        on_call_tool=handlers.call_tool,
-    )
-    # It holds the SDK's tracer alone, which hands what went wrong with a note to any provider.
-    server.middleware.clear()
-    return server
+    names = [*vaults]
 
-
-class _Handlers:
-    """Handles the requests of all clients."""
-
-    def __init__(self, vaults: Mapping[str, LazyVault], run: Run) -> None:
-        self._vaults = vaults
-        self._names = [*vaults]
-        self._run = run
-
-    async def list_tools(self, _: Context, __: Page) -> types.ListToolsResult:
+    async def list_tools(_: Context, __: Page) -> types.ListToolsResult:
         tools = [
             types.Tool(
                 name=tool.name,
                 title=tool.title,
                 description=tool.description,
-                input_schema=tool.input_schema(self._names),
+                input_schema=tool.input_schema(names),
                 # What a client takes for granted of a tool that only reads is not said.
                 annotations=types.ToolAnnotations(read_only_hint=False, destructive_hint=False)
                 if tool.writes
@@ -82,18 +55,21 @@ class _Handlers:
         ]
         return types.ListToolsResult(tools=tools)
 
-    async def call_tool(
-        self, ctx: Context, params: types.CallToolRequestParams
-    ) -> types.CallToolResult:
+    async def call_tool(_: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         tool = TOOLS.get(params.name)
         if tool is None:
             raise MCPError(types.INVALID_PARAMS, f"there is no such tool; use {', '.join(TOOLS)}")
         gone, failed = threading.Event(), False
         try:
-            name, rest = read_vault(params.arguments or {}, self._names)
-            given = tool.read(rest)
+            name, rest = read_vault(params.arguments or {}, names)
+            given, vault = tool.read(rest), vaults[name]
+
+            def work() -> str:
+                # To write a note takes no index.
+                return tool.work(vault if tool.writes else vault.open(), given)
+
             with holding(UNWANTED, gone.is_set):
-                reply = await self._worked(self._vaults[name], tool, given, ctx.session)
+                reply = await run(work, slow=tool.slow)
         except Exception as exc:  # noqa: BLE001 (the client is told, and the log)
             reply, failed = agent_text(exc), True
             if not isinstance(exc, NotehopError):
@@ -103,23 +79,15 @@ class _Handlers:
         content = [types.TextContent(type="text", text=reply)]
         return types.CallToolResult(content=content, is_error=failed)
 
-    async def _worked(self, lazy: LazyVault, tool: Tool, given: Any, session: ServerSession) -> str:
-        """Have a tool do its work; a client that gave a token to be told by hears of each step."""
-        steps = count(1)
-
-        async def report(message: str) -> None:
-            await session.report_progress(next(steps), message=message)
-
-        vault: VaultHandle | None = None
-        # To write a note takes neither index nor models.
-        with suppress(NotehopError) if tool.writes else nullcontext():
-            vault = lazy.opened
-            if vault is None:
-                await report("opening the index")
-                vault = await self._run(lazy.open)
-            if tool.models and not vault.ready:
-                await report("loading the model")
-                await self._run(vault.warm)
-        await report(tool.says)
-        asked = lazy if tool.writes else vault
-        return await self._run(lambda: tool.work(asked, given), slow=tool.slow)
+    server: Server[Any] = Server(
+        "notehop",
+        version=version("notehop"),
+        title="notehop",
+        description="Ask an Obsidian vault: cited answers that follow the links between notes.",
+        instructions=instructions(names),
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+    )
+    # It holds the SDK's tracer alone, which hands what went wrong with a note to any provider.
+    server.middleware.clear()
+    return server

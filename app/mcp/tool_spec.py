@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from llama_index.core.tools import FunctionTool, ToolMetadata
-from llama_index.core.tools.tool_spec.base import BaseToolSpec
 
 from notehop.app.mcp.tools import TOOLS, Tool
 from notehop.app.problems import agent_text
@@ -16,37 +15,22 @@ if TYPE_CHECKING:
     from notehop.app.services.vault import VaultHandle
 
 
-class VaultToolSpec(BaseToolSpec):
+def vault_tools(vault: VaultHandle) -> list[FunctionTool]:
     """Searching, asking, browsing and reading one open vault, and keeping new notes in it.
 
     A tool answers in text; where it cannot, the text says why and what to do.
     """
 
-    def __init__(self, vault: VaultHandle) -> None:
-        self._vault = vault
-        self.spec_functions = list(TOOLS)
-
-    def to_tool_list(
-        self,
-        spec_functions: list[Any] | None = None,
-        func_to_metadata_mapping: dict[str, ToolMetadata] | None = None,
-    ) -> list[FunctionTool]:
-        """The tools, or those of some names."""
-        told = func_to_metadata_mapping or {}
-        wanted = [TOOLS[name] for name in spec_functions or TOOLS]
-        return [
-            FunctionTool(fn=self._working(tool), metadata=told.get(tool.name) or _Described(tool))
-            for tool in wanted
-        ]
-
-    def _working(self, tool: Tool) -> Callable[..., str]:
+    def working(tool: Tool) -> Callable[..., str]:
         def work(**arguments: Any) -> str:
             try:
-                return tool.work(self._vault, tool.read(arguments))
+                return tool.work(vault, tool.read(arguments))
             except NotehopError as exc:
                 return agent_text(exc)
 
         return work
+
+    return [FunctionTool(fn=working(tool), metadata=_Described(tool)) for tool in TOOLS.values()]
 
 
 class _Described(ToolMetadata):

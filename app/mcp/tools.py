@@ -38,9 +38,7 @@ class Tool:
 
     :ivar shown: what agents are told of: a description or a whole schema by argument. No other
         argument is taken.
-    :ivar says: what the client is told that it does.
     :ivar work: writes its reply from a vault and arguments, in a thread; may raise ``NotehopError``.
-    :ivar models: whether models have to be loaded for it.
     :ivar slow: whether a language model may take its time with it.
     :ivar writes: whether it writes to the vault; then it needs no index.
     """
@@ -50,9 +48,7 @@ class Tool:
     description: str
     arguments: type[models.Parameters]
     shown: Mapping[str, str | dict[str, Any]]
-    says: str
     work: Callable[[Any, Any], str]
-    models: bool = True
     slow: bool = False
     writes: bool = False
 
@@ -256,7 +252,6 @@ TOOLS = {
                 "second_look": "Ask again with what was found.",
                 "budget": "Tokens that the reply may take; what does not fit is named, not cut.",
             },
-            "searching",
             lambda vault, given: text.search_text(vault.search(given), given.budget),
         ),
         Tool(
@@ -274,7 +269,6 @@ TOOLS = {
                 "second_look": "",
                 "budget": "",
             },
-            "searching",
             lambda vault, given: text.answer_text(vault.ask(given), given.budget),
             slow=True,
         ),
@@ -292,9 +286,7 @@ TOOLS = {
                 "filters": _AS_IN_SEARCH,
                 "budget": "",
             },
-            "following links",
             lambda vault, given: text.browse_text(vault.browse(given), given.budget),
-            models=False,
         ),
         Tool(
             "read_note",
@@ -309,9 +301,7 @@ TOOLS = {
                 "outline_only": "Headings and links alone.",
                 "budget": "",
             },
-            "reading",
             read_note,
-            models=False,
         ),
         Tool(
             "suggest_links",
@@ -323,11 +313,9 @@ TOOLS = {
                 "limit": "",
                 "budget": "",
             },
-            "comparing notes",
             lambda vault, given: text.suggestions_text(
                 vault.suggest(given.note, given.limit), given.budget
             ),
-            models=False,
         ),
         Tool(
             "vault_overview",
@@ -335,9 +323,7 @@ TOOLS = {
             "Count the notes by folder, tag, type and property: what filters can be used with.",
             _budgeted(models.Parameters, 1_500),
             {"budget": ""},
-            "counting",
             lambda vault, given: text.overview_text(vault.overview(), given.budget),
-            models=False,
         ),
         Tool(
             "capture",
@@ -346,7 +332,6 @@ TOOLS = {
             "Names related notes, with the [[link]] to paste.",
             models.CaptureQuery,
             {"text": "Markdown.", "title": "Else the first line of the text.", "tags": ""},
-            "writing",
             lambda vault, given: text.captured_text(vault.capture(given)),
             writes=True,
         ),

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from notehop.app.models.query import Strict
+from notehop.indexing.run_record import RunRecord
 from notehop.indexing.stores.model import Holder
 from notehop.indexing.watch.state import WatchState
 
@@ -57,9 +58,9 @@ class EgressHost(Strict):
 class EgressCall(BaseModel):
     """One try of a call. ``time`` is in seconds since the epoch, ``ms`` what it took.
 
-    ``purpose``: ``answer``, ``condense``, ``summary``, ``header``, ``themes`` or ``other``; of a
-    Chroma server ``mirror`` or ``search``. ``more_notes`` counts notes beyond those named. ``error`` is
-    None for a whole answer. Where ``over`` is false, it goes on, or its process died.
+    ``purpose``: ``answer``, ``condense``, ``summary``, ``header`` or ``other``; of a Ray cluster
+    ``embedding``, of a Chroma server ``mirror`` or ``search``. ``more_notes`` counts notes beyond those
+    named. ``error`` is None for a whole answer. Where ``over`` is false, it goes on, or its process died.
     """
 
     time: float
@@ -140,24 +141,6 @@ class PendingChanges(Strict):
     gone: int
 
 
-class LastRun(Strict):
-    """The index run that ended last; times are in seconds since the epoch, ``seconds`` is wall time by
-    stage. With an ``error`` the counts are those of what it got done."""
-
-    started: float
-    ended: float
-    command: str
-    generation: int
-    added: int
-    changed: int
-    moved: int
-    deleted: int
-    unchanged: int
-    embedded: int
-    seconds: dict[str, float]
-    error: str | None
-
-
 class ServerNow(Strict):
     """The server that answers for this index; ``started`` is in seconds since the epoch."""
 
@@ -180,7 +163,6 @@ class NotWritten(Strict):
     path: str
     kind: Literal["summary", "header"]
     reason: str
-    tries: int
 
 
 class EnrichmentNow(Strict):
@@ -226,7 +208,7 @@ class IndexStatus(Strict):
     pending: PendingChanges | None
     chroma_generation: int | None = None
     vector_server: VectorServerNow | None = None
-    last_run: LastRun | None
+    last_run: RunRecord | None
     watcher: WatchState | None
     writer: Holder | None
     server: ServerNow | None

@@ -39,7 +39,7 @@ from notehop.app.retrieval.trace import TracedQuery, ViewSource
 from notehop.config import Settings
 from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.stores.reader import Snapshot
-from notehop.indexing.tokens import Tokenizer
+from notehop.indexing.tokens.tokenizer import Tokenizer
 
 SPARE = 4  # hits for each place: what changed since, or is connected already, is passed over
 AGAIN = 20  # hits of the second search for each seed

@@ -35,7 +35,6 @@ from notehop.config.errors import UsageError
 from notehop.indexing.shown import on_one_line
 from notehop.indexing.stores.model import ChunkId, LinkRow
 from notehop.indexing.stores.reader import Snapshot
-from notehop.indexing.vault.model import LinkKind
 from notehop.indexing.vault.plain import words_of
 
 Placed = tuple[NodeWithScore, HitPlace | None]
@@ -71,11 +70,11 @@ _SOURCE = re.compile(r"\A(links to|embedded in|linked from) source \d+, ")
 def reason(candidate: LinkedNote, near_title: str) -> str:
     """In words, which source (``near_title``) the note hangs on, by which link, and how near it is."""
     link, where = candidate.link, f"line {candidate.link.line}"
-    if link.kind == LinkKind.PROPERTY:
+    if link.kind == "property":
         where = f'property "{on_one_line(link.property or "")}"'
     way = "links to"
     if candidate.forward:
-        way = "embedded in" if link.kind == LinkKind.EMBED else "linked from"
+        way = "embedded in" if link.kind == "embed" else "linked from"
     words = f'{way} source {candidate.hit_rank}, "{on_one_line(near_title)}" ({where})'
     if candidate.forward and link.fragment and link.fragment_found:
         words += f", at #{on_one_line(link.fragment)}"

@@ -26,7 +26,7 @@ from notehop.indexing.stores.labels import (
 )
 from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.stores.reader import Snapshot
-from notehop.indexing.tokens import Tokenizer
+from notehop.indexing.tokens.tokenizer import Tokenizer
 from notehop.indexing.tokens.words import joined_words, words_in_order
 
 AllowedChunks: TypeAlias = Collection[ChunkId] | None

@@ -13,7 +13,7 @@ from typing import Literal
 
 from notehop.config import Settings
 from notehop.indexing.embed.models import languages_read
-from notehop.indexing.tokens import NAMES, clear_language
+from notehop.indexing.tokens.languages import NAMES, clear_language
 
 Intent = Literal["none", "status", "discovery", "concept", "person", "timeline"]
 
@@ -216,7 +216,7 @@ def weigh(
     retrieval = settings.retrieval
     weights = retrieval.weights.model_dump()
     if intent != "none":
-        weights |= getattr(retrieval.intents, intent).model_dump(exclude_none=True)
+        weights |= getattr(retrieval.intents, intent)
     read = languages_read(settings.embedding.model)
     asked = None if read is None else clear_language(text)
     # Notes in no language that is known may be lists, code or what else: that is no reason.

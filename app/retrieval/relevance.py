@@ -24,8 +24,8 @@ from notehop.app.retrieval.retrievers import known_vector
 from notehop.app.retrieval.trace import Nodes, TracedQuery, VaultPostprocessor
 from notehop.indexing.stores.lexical import LexicalIndex
 from notehop.indexing.stores.reader import Generation, Snapshot
-from notehop.indexing.tokens import Tokenizer, detect_language
-from notehop.indexing.tokens.languages import FUNCTION_WORDS
+from notehop.indexing.tokens.languages import FUNCTION_WORDS, detect_language
+from notehop.indexing.tokens.tokenizer import Tokenizer
 from notehop.indexing.tokens.words import split_words, subwords
 
 SAMPLE = 512  # passages that are compared with each other: 130,000 pairs in some 5 ms

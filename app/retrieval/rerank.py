@@ -203,7 +203,7 @@ class RerankPostprocessor(VaultPostprocessor):
         trace.warn(
             f"not reranked, the fused order stands: {self.scorer.name} had scored {len(scores)} of "
             f"{len(ids)} passages when the {self.budget_ms:,.0f} ms of rerank.budget_ms were over; "
-            "raise that, or lower rerank.candidates"
+            "raise that, or name a smaller model"
         )
         return None
 

@@ -23,7 +23,7 @@ from notehop.indexing.graph.files import fold
 from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.stores.served.chroma_vectors import ChunkVectors
-from notehop.indexing.tokens import Tokenizer
+from notehop.indexing.tokens.tokenizer import Tokenizer
 
 
 def query_vector(query: TracedQuery, embed_model: BaseEmbedding, rows: ChunkVectors) -> Vector:

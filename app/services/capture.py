@@ -1,10 +1,8 @@
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Callable
-from concurrent.futures import Future, wait
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from datetime import datetime
 
 from notehop.app.models import Captured, CaptureQuery, Connection
@@ -16,20 +14,17 @@ from notehop.indexing.shown import counted, on_one_line
 
 _log = logging.getLogger(__name__)
 
-Find = Callable[[Kept], list[Connection]]
-"""Finds the notes that a new one has to do with."""
-
 
 def capture(
     place: Place,
     query: CaptureQuery,
-    open_index: Callable[[], Find],
+    related: Callable[[Kept], list[Connection]],
     *,
     now: datetime | None = None,
 ) -> Captured:
     """Write a new note, then look for related ones, as :meth:`VaultHandle.capture`.
 
-    :param open_index: makes ready for the look-up, which may take its time.
+    :param related: finds the notes that a new one has to do with.
     :param now: the time on the wall; None asks the clock.
     :raises ReadOnly: at a place that is read only.
     """
@@ -53,7 +48,7 @@ def capture(
             if file.path == kept.path and file.excluded:
                 told += f" (left out of the index, so no search finds it: {file.excluded})"
     try:
-        found = _in_time(open_index(), kept, settings.timeout_s)
+        found = related(kept)
     except Exception as exc:  # noqa: BLE001 (whatever it is, the note is written)
         # An error of ours says what is wrong; of another its kind tells more.
         lines = str(exc).strip().splitlines()[:1]
@@ -64,45 +59,17 @@ def capture(
         return Captured(
             filename=kept.path, message=f"{told}; related notes could not be looked up: {reason}"
         )
-    related = f"; {counted(len(found), 'related note')}" if found else "; no related notes"
-    return Captured(filename=kept.path, message=f"{told}{related}.", connections=found)
+    told += f"; {counted(len(found), 'related note')}" if found else "; no related notes"
+    return Captured(filename=kept.path, message=f"{told}.", connections=found)
 
 
 def capture_cold(place: Place, query: CaptureQuery) -> Captured:
-    """Do as :func:`capture` in a process that has not opened the index: that is not timed."""
-    with ExitStack() as opened:
+    """Do as :func:`capture` in a process that has not opened the index."""
 
-        def open_index() -> Find:
-            from notehop.app.services.open_vault import open_place
+    def related(kept: Kept) -> list[Connection]:
+        from notehop.app.services.open_vault import open_place
 
-            vault = opened.enter_context(open_place(place))
-            vault.warm()
-            return vault.related
+        with open_place(place) as vault:
+            return vault.related(kept)
 
-        return capture(place, query, open_index)
-
-
-_LOOK_UPS = threading.BoundedSemaphore(4)
-"""At once, those included that nobody waits for any more."""
-
-
-def _in_time(find: Find, kept: Kept, seconds: float) -> list[Connection]:
-    """What is found in time; what takes longer goes on, and nobody hears of it."""
-    found: Future[list[Connection]] = Future()
-    if not _LOOK_UPS.acquire(timeout=seconds):
-        raise NotehopError("others are still being looked up")
-
-    def run() -> None:
-        try:
-            found.set_result(find(kept))
-        except BaseException as exc:  # noqa: BLE001 (raised where it is waited for)
-            found.set_exception(exc)
-        finally:
-            _LOOK_UPS.release()
-
-    # Not of a pool, whose threads the end of the process would wait for.
-    threading.Thread(target=run, name="notehop-related", daemon=True).start()
-    wait([found], seconds)
-    if not found.done():
-        raise NotehopError(f"it took longer than {seconds:g} s")
-    return found.result()
+    return capture(place, query, related)

@@ -44,8 +44,8 @@ from notehop.indexing.embed.onnx_embedding import QueryEmbedder, load_query
 from notehop.indexing.llm.provider_llm import ProviderLLM
 from notehop.indexing.stores.catalog import Catalog
 from notehop.indexing.stores.reader import Reader, Snapshot
-from notehop.indexing.tokens import Tokenizer, detect_language
-from notehop.indexing.tokens.languages import FUNCTION_WORDS
+from notehop.indexing.tokens.languages import FUNCTION_WORDS, detect_language
+from notehop.indexing.tokens.tokenizer import Tokenizer
 from notehop.indexing.vault.sentences import sentence_spans
 
 NO_TEXT = (

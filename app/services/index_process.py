@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -10,10 +10,10 @@ from contextlib import suppress
 from pathlib import Path
 
 from notehop.app.services.open_vault import Place
-from notehop.config.errors import IndexMissing, NotehopError
+from notehop.config.errors import IndexFailure, IndexMissing, NotehopError
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.watch.backoff import Backoff
-from notehop.indexing.watch.process import index_program
+from notehop.indexing.watch.process import index_program, run_program
 from notehop.indexing.watch.state import read_watch_state
 
 
@@ -33,7 +33,6 @@ LAST_RETRY = 60.0
 """The longest such wait, and the life that makes a follower count as having worked."""
 
 ENDING = 5.0  # seconds that a process is given to finish what it writes
-_LOOK = 0.5  # seconds between two looks at whether it runs still
 
 
 class FollowerProcess:
@@ -74,31 +73,23 @@ class FollowerProcess:
             if time.monotonic() - began >= LAST_RETRY:
                 backoff.reset()
             backoff.failed(FIRST_RETRY, LAST_RETRY)
-            # Standard error may be closed by now: that is no reason to follow no more.
             with suppress(OSError, ValueError):
                 self._warn(f"the index is not followed for {backoff.left:.0f} s: {self.trouble}")
             self._stop.wait(backoff.left)
 
     def _run(self) -> str:
         """Run the process until it ends, or is to; why it ended."""
+
+        def pass_on(line: str) -> None:
+            # Standard error may be closed by now: that is no reason to hear no more.
+            with suppress(OSError, ValueError):
+                sys.stderr.write(f"{line}\n")
+
         try:
-            # It ends when this pipe does, so also when this process is killed.
-            process = subprocess.Popen(
-                self._command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
-            )
-        except OSError as exc:
-            # No memory or no processes left, or Python itself is being replaced.
-            return f"no process could be started ({exc.strerror or exc})"
-        while process.poll() is None and not self._stop.wait(_LOOK):
-            pass
-        assert process.stdin is not None
-        with suppress(OSError):
-            process.stdin.close()
-        try:
-            return f"its process ended ({process.wait(ENDING)})"
-        except subprocess.TimeoutExpired:
-            process.kill()
-            return f"its process was killed ({process.wait()})"
+            run_program(self._command, self._stop, pass_on, ENDING, by_input=True)
+        except IndexFailure as exc:
+            return str(exc)
+        return "its process ended"
 
 
 def has_index(place: Place) -> bool:

@@ -7,12 +7,9 @@ from collections.abc import Callable
 from notehop.app.models import PulledModel
 from notehop.config.errors import UsageError
 from notehop.indexing.embed import models as embed_models
-from notehop.indexing.report import Progress
-
-MEGABYTE = 1_000_000  # the unit in which a fetch tells how far it is
 
 
-def pull_model(name: str, progress: Progress, say: Callable[[str], None]) -> PulledModel:
+def pull_model(name: str, say: Callable[[str], None]) -> PulledModel:
     """Fetch a model from its hub into the hub's cache.
 
     :param say: is told what will be fetched, from where and how large, before anything is.
@@ -26,29 +23,18 @@ def pull_model(name: str, progress: Progress, say: Callable[[str], None]) -> Pul
     remote = embed_models.ask_hub(name)
     folder = embed_models.cached_folder(name)
     here = folder is not None and folder.name == remote.commit
-    size = f"{remote.bytes / MEGABYTE:,.1f} MB in {len(remote.files)} files"
+    size = f"{remote.bytes / 1e6:,.1f} MB in {len(remote.files)} files"
     licence = f", licence {remote.licence}" if remote.licence else ""
     what = f"{remote.name} of {remote.hub}, commit {remote.commit[:12]}: {size}{licence}"
     say(f"{what}; it is here already" if here else f"{what}; to {embed_models.hub_cache()}")
     if folder is None or not here:
-        progress.stage(f"Fetching {name}", max(1, remote.bytes // MEGABYTE), "MB")
-        came = 0
-
-        def advance(count: int) -> None:
-            nonlocal came
-            came += count
-            progress.advance(came // MEGABYTE - (came - count) // MEGABYTE)
-
-        try:
-            folder = embed_models.fetch_model(remote, advance)
-        finally:
-            progress.close()
+        folder = embed_models.fetch_model(remote)
     return PulledModel(
         name=remote.name,
         hub=remote.hub,
         commit=remote.commit,
         bytes=remote.bytes,
-        files=[file.name for file in remote.files],
+        files=list(remote.files),
         licence=remote.licence,
         folder=str(folder),
         fetched=not here,

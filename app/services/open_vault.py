@@ -105,7 +105,7 @@ def open_place(place: Place, llm: LLM | None = None) -> VaultHandle:
         reader = Reader(
             place.layout,
             expected_fingerprint(place.settings),
-            ranking=Ranking(lexical.boosts.model_dump(), lexical.k1, lexical.b),
+            ranking=Ranking(dict(lexical.boosts.items()), lexical.k1, lexical.b),
             read_only=place.read_only,
             server=vector_server(place),
         )

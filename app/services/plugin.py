@@ -19,7 +19,7 @@ from typing import NamedTuple
 from notehop.config.errors import NotehopError, VaultError
 from notehop.config.small_files import read_json_file
 from notehop.indexing.shown import printable
-from notehop.indexing.vault.opening import CAN_HOLD_FOLDERS, HeldFolder, held_folder
+from notehop.indexing.vault.opening import HeldFolder, held_folder
 
 ID = "notehop"
 
@@ -137,9 +137,6 @@ def remove_plugin(vault: Path) -> None:
 def _held(vault: Path, path: Path) -> Iterator[HeldFolder]:
     """The plugin's folder, made if it was not there, through no link that leads out of the vault."""
     try:
-        if not CAN_HOLD_FOLDERS:
-            path.mkdir(parents=True, exist_ok=True)
-            plugin_state(vault)
         with held_folder(vault.resolve(), path.resolve()) as folder:
             yield folder
     except OSError as exc:

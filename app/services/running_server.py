@@ -132,8 +132,8 @@ PATIENCE = 0.3  # seconds that a server has to say that it is there: a command w
 SEARCHED = 10.0  # seconds that it has for a search: without it, one takes three
 
 LATER = 5.0
-"""Seconds that it has for an answer beside those that it gives itself (``server.timeout_s``): it
-says so when they are over, and who left earlier would have the language model asked twice."""
+"""Seconds that it has for an answer, or to keep a text, beside those that it gives itself
+(``server.timeout_s``): it says so when they are over, and who left earlier would ask or keep twice."""
 
 
 class _Unusable(Exception):
@@ -165,8 +165,9 @@ def ask_server(
     :raises CaptureFailed: if it does not say what became of a text.
     """
     route, model = _ROUTES[type(query)]
-    answers = isinstance(query, models.Query)
-    usual = place.settings.server.timeout_s + LATER if answers else SEARCHED
+    # What a text is kept as has to be known.
+    waits = isinstance(query, models.Query | models.CaptureQuery)
+    usual = place.settings.server.timeout_s + LATER if waits else SEARCHED
     try:
         with closing(_Connection(place, patience)) as server:
             try:

@@ -37,9 +37,7 @@ def enrichment_now(place: Place) -> models.EnrichmentNow | None:
     found: dict[str, Any] = {"texts": [], "failed": [], "stopped": None, "at": None}
     try:
         with EnrichmentStore(place.layout.enrichment, read_only=True) as store:
-            last = store.meta().get("last", {})
-            found |= {key: last.get(key) for key in ("stopped", "at")}
-            found["failed"] = store.failures()
+            found |= store.last_run()
             found["texts"] = [
                 {"kind": kind, "have": have, "lack": lack}
                 for kind, (have, lack) in sorted(store.tally().items())
@@ -48,7 +46,7 @@ def enrichment_now(place: Place) -> models.EnrichmentNow | None:
         pass
     except errors.IndexFailure as exc:
         found["stopped"] = str(exc)
-    return models.EnrichmentNow.model_validate(found, from_attributes=True)
+    return models.EnrichmentNow.model_validate(found)
 
 
 def egress_report(place: Place) -> models.EgressReport:
@@ -149,12 +147,13 @@ def pending_changes(place: Place, catalog: Catalog) -> Changes:
 def index_status(place: Place) -> models.IndexStatus:
     """Describe the index of a vault.
 
+    :raises BeingIndexed: while the first is being made, naming who makes it.
     :raises IndexMissing: if there is none yet, naming the command that makes it.
     :raises IndexMismatch: if another version of notehop made it.
     :raises IndexDamaged: if it cannot be read.
     """
     layout, settings = place.layout, place.settings
-    with opened(place) as (catalog, view):
+    with _or_being_indexed(place), opened(place) as (catalog, view):
         counts = view.counts()
         passed_over = list(view.meta().get("problems", []))
         if unread := unread_pdfs(catalog.attachments(), settings.vault):
@@ -209,6 +208,19 @@ def index_status(place: Place) -> models.IndexStatus:
             "shared_model": str(shared) if shared is not None and shared.is_dir() else None,
         }
         return models.IndexStatus.model_validate(found, from_attributes=True)
+
+
+@contextmanager
+def _or_being_indexed(place: Place) -> Iterator[None]:
+    """Tell of an index that is not there yet who makes it, where somebody does."""
+    try:
+        yield
+    except errors.IndexMissing as exc:
+        if (writer := read_holder(place.layout)) is None:
+            raise
+        raise errors.BeingIndexed(
+            f"{place.name} is being indexed for the first time by {writer}; ask again in a minute"
+        ) from exc
 
 
 @contextmanager

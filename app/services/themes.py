@@ -145,7 +145,6 @@ class VaultThemes:
                 read_templates(place.vault).holds,
                 self._engine.tokenizer,
                 now.lexical,
-                self._settings.themes,
                 self._made,
             )
             return self._made

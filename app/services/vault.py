@@ -8,7 +8,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -47,8 +47,8 @@ from notehop.app.services.notes.suggest import suggest
 from notehop.app.services.open_vault import Place
 from notehop.app.services.status import index_status, pending_changes
 from notehop.app.services.themes import VaultThemes
+from notehop.config.errors import QueryError
 from notehop.indexing.capture import Kept
-from notehop.indexing.report import Progress
 from notehop.indexing.shown import counted
 from notehop.indexing.stores.link_graph import build_graph
 from notehop.indexing.stores.reader import Reader, Snapshot
@@ -179,21 +179,18 @@ class VaultHandle:
         asked = as_query(models.ThemesQuery, query or {}, options)
         return self._of_now(lambda now: self._themes.listed(now, asked))
 
-    def suggest(
-        self, note: str | None = None, limit: int = 10, *, progress: Progress | None = None
-    ) -> models.Suggestions:
+    def suggest(self, note: str | None = None, limit: int = 10) -> models.Suggestions:
         """Suggest links that a note, or the whole vault, may lack, most likely first.
 
         :param note: path in the vault, title, alias, or name as in a link.
         :param limit: suggestions at most, 1 to 100.
-        :param progress: where it shows how far it is with the whole vault, which takes seconds.
         :raises NoteMissing: if there is no such note.
         :raises UsageError: if several notes are meant.
         :raises QueryError: if the limit is out of range.
         """
         asked = as_query(models.SuggestQuery, {"note": note, "limit": limit})
         tokenizer = self._engine.tokenizer
-        return self._of_now(lambda now: suggest(now, tokenizer, asked.note, asked.limit, progress))
+        return self._of_now(lambda now: suggest(now, tokenizer, asked.note, asked.limit))
 
     def overview(self) -> models.VaultOverview:
         """Count the tags, folders, page types and properties that filters can be used with."""
@@ -231,13 +228,13 @@ class VaultHandle:
     def capture(self, query: models.CaptureQuery) -> models.Captured:
         """Keep a text as a new note, and name the notes that it has to do with.
 
-        It fails only if the note cannot be written: a look-up that fails or takes too long is
-        logged, and said in the message. The index is not brought up to date by it.
+        It fails only if the note cannot be written: a look-up that fails is logged, and said in the
+        message. The index is not brought up to date by it.
 
         :raises CaptureFailed: if the note cannot be written.
         """
         self._engine.check_open()
-        return capture(self.place, as_query(models.CaptureQuery, query), lambda: self.related)
+        return capture(self.place, as_query(models.CaptureQuery, query), self.related)
 
     def related(self, kept: Kept) -> list[models.Connection]:
         """The notes that a captured one has to do with, best first; none that it links to."""
@@ -263,41 +260,31 @@ class VaultHandle:
 
     def tools(self) -> "list[FunctionTool]":
         """The tools that agents are given over MCP, for an agent of LlamaIndex."""
-        from notehop.app.mcp.tool_spec import VaultToolSpec
+        from notehop.app.mcp.tool_spec import vault_tools
 
         self._engine.check_open()
-        return VaultToolSpec(self).to_tool_list()
+        return vault_tools(self)
 
     def query_engine(
         self,
         *,
-        top_k: int | None = None,
-        connected: Mapping[str, Any] | None = None,
-        filters: Mapping[str, Any] | MetadataFilters | None = None,
-        literal: bool = False,
-        intent: models.Intent | None = None,
         llm: LLM | None = None,
         node_postprocessors: Sequence[BaseNodePostprocessor] = (),
         streaming: bool = False,
+        **options: Any,
     ) -> NotehopQueryEngine:
         """A LlamaIndex query engine over this vault, for as long as the handle is open.
 
         Its prompts are its own: to update them changes neither other engines nor :meth:`ask`.
 
-        :param connected: ``max``, ``order`` and ``direction``; the settings where not given.
-        :param filters: fields of :class:`notehop.app.models.Filters`, or LlamaIndex's
-            ``MetadataFilters`` over ``tags``, ``path``, ``type``, ``date`` and properties; for every
-            query.
-        :param literal: whether queries hold no filters, whatever they look like.
-        :param intent: what queries are after; the setting where not given.
         :param llm: writes the answers; None for the language model of this vault, else quotes.
         :param node_postprocessors: what else sources and connected notes go through, in this order.
         :param streaming: answer with a ``StreamingResponse``: its sources are there at once, and its
             metadata tell the rest of the answer (``answer``, ``citations``, ``claims``) at its end.
+        :param options: those of :meth:`retriever`, for every query.
         :raises QueryError: if an option is wrong.
         """
-        wanted = _wanted(top_k, connected, filters, literal, intent)
-        retriever = self._for_answers(wanted, None, llm or self._engine.llm)
+        retriever = self._for_answers(_wanted(options), None, llm or self._engine.llm)
         synthesizer = self.synthesizer(llm, streaming=streaming)
         return NotehopQueryEngine(retriever, synthesizer, node_postprocessors=node_postprocessors)
 
@@ -311,24 +298,18 @@ class VaultHandle:
         found = self._engine.own_synthesizer(llm)
         return found.in_pieces() if streaming else found
 
-    def retriever(
-        self,
-        *,
-        top_k: int | None = None,
-        connected: Mapping[str, Any] | None = None,
-        filters: Mapping[str, Any] | MetadataFilters | None = None,
-        literal: bool = False,
-        intent: models.Intent | None = None,
-    ) -> VaultRetriever:
+    def retriever(self, **options: Any) -> VaultRetriever:
         """A LlamaIndex retriever over this vault: ``top_k`` sources, then connected notes.
 
         Hand ``connected={"max": 0}`` to have sources only, for a synthesizer of LlamaIndex, which
-        does not tell the two apart. The other options are those of :meth:`query_engine`.
+        does not tell the two apart.
 
+        :param options: ``top_k``, ``filters`` (also LlamaIndex's ``MetadataFilters`` over ``tags``,
+            ``path``, ``type``, ``date`` and properties), ``literal``, ``intent``, ``connected`` and
+            ``second_look`` of :class:`notehop.app.models.BaseQuery`.
         :raises QueryError: if an option is wrong.
         """
-        wanted = _wanted(top_k, connected, filters, literal, intent)
-        wanted = replace(wanted, fill=False, by_relevance=True)
+        wanted = replace(_wanted(options), fill=False, by_relevance=True)
         return VaultRetriever(self._engine.retrieve, wanted, self.name)
 
     def nodes(self) -> list[TextNode]:
@@ -372,23 +353,20 @@ class VaultHandle:
         return freshness(self.view, self.path, self.settings, lambda: remedy(self.place.layout))
 
     def connected_notes(
-        self,
-        *,
-        top_k: int | None = None,
-        max: int | None = None,
-        order: Literal["context", "rank"] | None = None,
-        direction: Literal["forward", "backward", "both"] | None = None,
+        self, *, top_k: int | None = None, **options: Any
     ) -> ConnectedNotesPostprocessor:
         """A LlamaIndex postprocessor that adds the notes which the best hits are linked with.
 
         For hits of any retriever over the notes of this vault: what is none of this index is looked
         up by the ``path`` or ``file_path`` of its metadata. No note is added that is not there any
-        more. None means the setting in force.
+        more.
 
         :param top_k: sources that are in the context for sure; hand it more hits than that.
+        :param options: ``max``, ``order`` and ``direction`` of
+            :class:`notehop.app.models.ConnectedOptions`.
         :raises QueryError: if an option is wrong.
         """
-        wanted = _wanted(top_k, {"max": max, "order": order, "direction": direction})
+        wanted = _wanted({"top_k": top_k, "connected": options})
         return connected(self.view, self.settings, wanted, self.embed_model, self.fresh_only())
 
     def node_postprocessors(self) -> list[BaseNodePostprocessor]:
@@ -472,16 +450,15 @@ class VaultHandle:
         return found.model_copy(update={"pending": self._pending.value()})
 
 
-def _wanted(
-    top_k: int | None,
-    connected: Mapping[str, Any] | None,
-    filters: Mapping[str, Any] | MetadataFilters | None = None,
-    literal: bool = False,
-    intent: models.Intent | None = None,
-) -> Wanted:
-    fields = fields_of(filters) if isinstance(filters, MetadataFilters) else filters
-    options = {"connected": dict(connected or {}), "filters": dict(fields or {}), "intent": intent}
-    return Wanted(as_query(models.Query, "-", {**options, "top_k": top_k, "literal": literal}))
+def _wanted(options: Mapping[str, Any]) -> Wanted:
+    given = {name: value for name, value in options.items() if value is not None}
+    if of_queries := {"query", "explain"} & given.keys():
+        raise QueryError(
+            f"{', '.join(sorted(of_queries))}: of one query, and no option of an engine"
+        )
+    if isinstance(filters := given.get("filters"), MetadataFilters):
+        given["filters"] = fields_of(filters)
+    return Wanted(as_query(models.BaseQuery, "-", given))
 
 
 def _matching(

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -18,6 +19,7 @@ from notehop.app.services.open_vault import Place, locate, open_place
 from notehop.config import load_settings
 from notehop.config.errors import BeingIndexed, IndexFailure, IndexMissing, NotehopError, UsageError
 from notehop.config.small_files import is_folder
+from notehop.indexing.run_record import read_run_record
 from notehop.indexing.watch.state import read_watch_state
 
 if TYPE_CHECKING:
@@ -33,15 +35,13 @@ NAMED = "notehop.vault"
 
 LOOK = 2.0  # seconds between two looks at whether a first index is made
 
-LOOKING = 10.0
-"""Seconds that a look at whether there is an index may take, before nobody waits for it."""
-
 
 class LazyVault:
     """The vault at a place. Threads may share it.
 
     :param command: what people know this process by.
     :ivar opened: the vault, once it is; then :meth:`open` takes no time.
+    :ivar follows: whether its index is kept up by this process, or soon will be.
     """
 
     def __init__(self, place: Place, command: str, config_file: Path | None) -> None:
@@ -50,12 +50,9 @@ class LazyVault:
         self.closed = False
         self._command = command
         self._config_file = config_file
-        self._opening = threading.Lock()
+        self._opening, self._ending = threading.Lock(), threading.Lock()
+        self.follows = False
         self._follower: FollowerProcess | None = None
-        # Whether there is no index yet, which is soon known.
-        self._first = False
-        self.looked = threading.Event()
-        self.looked.set()
 
     @property
     def ready(self) -> bool:
@@ -67,18 +64,26 @@ class LazyVault:
         """Generation of the index that was read last; None while it is not opened."""
         return None if self.opened is None else self.opened.generation
 
+    @property
+    def is_new(self) -> bool:
+        """Whether no run over its index has ended yet; what another machine made is not new."""
+        layout = self.place.layout
+        run = read_run_record(layout)
+        if run is not None and run.generation > 0:
+            return False
+        return layout.database is None or not has_index(self.place)
+
     def first_index(self) -> tuple[str | None, str | None]:
-        """How far the first index is that is being made here, and what is in the way of it."""
-        if not self._first:
+        """How far the first index is that is being made, and what is in the way of it."""
+        state = read_watch_state(self.place.layout)
+        if (state is None and not self.follows) or not self.is_new:
             return None, None
-        follower = self._follower
-        if (state := read_watch_state(self.place.layout)) is None:
-            trouble = None if follower is None else follower.trouble
+        if state is None:
+            trouble = None if self._follower is None else self._follower.trouble
             return ("just begun", None) if trouble is None else (None, trouble)
         if state.state == "indexing":
             return state.detail or "just begun", None
-        self._first = state.state != "following"
-        return None, state.detail if self._first else None
+        return None, state.detail
 
     def open(self) -> VaultHandle:
         """The vault, opened.
@@ -89,7 +94,6 @@ class LazyVault:
         """
         if self.opened is not None:
             return self.opened
-        self.looked.wait(LOOKING)
         with self._opening:
             if self.opened is None:
                 progress, failure = self.first_index()
@@ -116,23 +120,16 @@ class LazyVault:
             return capture_cold(self.place, query)
         return vault.capture(query)
 
-    def look(self) -> bool:
-        """Whether there is an index."""
-        try:
-            self._first = not has_index(self.place)
-        finally:
-            self.looked.set()
-        return not self._first
-
     def follow(self) -> None:
         """Have the index kept up to the vault by another process, which makes it where there is none.
 
         It ends with this one.
         """
-        if not self.closed:
-            how = self._command, _log.warning, self._config_file
-            self._follower = FollowerProcess(self.place, *how)
-            self._follower.start()
+        with self._ending:
+            if not self.closed:
+                how = self._command, _log.warning, self._config_file
+                self._follower = FollowerProcess(self.place, *how)
+                self._follower.start()
 
     @contextmanager
     def resting(self, minutes: float) -> Iterator[None]:
@@ -153,7 +150,8 @@ class LazyVault:
 
     def close(self) -> None:
         """Let go of the vault, and end what follows it; it finishes what it writes."""
-        self.closed = True
+        with self._ending:
+            self.closed = True
         if self._follower is not None:
             self._follower.stop()
         if self.opened is not None:
@@ -182,16 +180,14 @@ class Vaults(dict[str, LazyVault]):
     def follow(self) -> None:
         """Have all indexes kept up to their vaults, as :meth:`LazyVault.follow`."""
         for vault in self.values():
-            vault.looked.clear()
+            vault.follows = True
         threading.Thread(target=self._follow, name="notehop-keeper", daemon=True).start()
 
     def _follow(self) -> None:
         with ThreadPoolExecutor(len(self)) as threads:  # a catalog that is slow holds none up
-            there = dict(
-                zip(self.values(), threads.map(LazyVault.look, self.values()), strict=True)
-            )
-        new = [vault for vault, indexed in there.items() if not indexed]
-        for vault in (*(one for one in self.values() if one not in new), *new):
+            new = [*threads.map(lambda vault: vault.is_new, self.values())]
+        # Those that have an index first.
+        for _, vault in sorted(zip(new, self.values(), strict=True), key=itemgetter(0)):
             vault.follow()
             # To make two indexes at once would take twice the memory.
             while vault.first_index()[0] is not None and not vault.closed:

@@ -105,12 +105,8 @@ def read_tokenizer(text: str, named: object) -> Tokenizer:
 class BulkEmbedder(Protocol):
     """Embeds passages: torch, the exported model, or the workers of a cluster."""
 
-    @property
-    def cut(self) -> int:
-        """Passages so far that were longer than the window."""
-
     def embed(self, texts: Sequence[str], on_batch: OnBatch | None = None) -> Vectors:
-        """Embed passages: (n, d), in the order of ``texts``; (0, d) for none."""
+        """Embed passages, cut at the window: (n, d), in the order of ``texts``; (0, d) for none."""
 
 
 class Embedder(BulkEmbedder, Protocol):

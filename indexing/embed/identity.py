@@ -165,7 +165,7 @@ def describe_model(settings: EmbeddingSettings) -> ModelDescription:
                     f"unset embedding.{kind}_prompt"
                 )
     else:
-        folder = model_folder(settings.model, allow_download=settings.allow_download)
+        folder = model_folder(settings.model)
         config = _json(folder / "config_sentence_transformers.json")
         config = config if isinstance(config, dict) else {}
         prompts = _known_prompts(name, config)._replace(**given)

@@ -2,8 +2,7 @@
 from its hub when the user says so.
 
 A fetched model is seen by nobody until it is whole: its files come first, each checked, and the
-name under which they are found (``refs/main``) is written last. A fetch that was cut off goes on
-where it was.
+name under which they are found (``refs/main``) is written last.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from importlib.util import find_spec
@@ -106,25 +105,22 @@ def canonical_name(name: str) -> str:
     return name if "/" in name else f"sentence-transformers/{name}"
 
 
-def model_folder(name: str, *, allow_download: bool = False) -> Path:
+def model_folder(name: str) -> Path:
     """Return the folder with the files of a model: bundled, local, or in the hub's local cache.
 
     :param name: ``all-MiniLM-L6-v2``, a folder, or a hub name; one without an organisation is of
         ``sentence-transformers``, as in that library.
-    :raises ModelError: if it is not on this machine and must not, or cannot, be downloaded.
+    :raises ModelError: if it is not on this machine.
     """
     if name in BUNDLED_NAMES:
         return installed_file(BUNDLED_NAME).parent
     hub_name = canonical_name(name)
     if (found := folder_on_disk("embedding.model", name, hub_name)) is not None:
         return found
-    if not allow_download:
-        raise ModelError(
-            f"embedding.model: {hub_name} is not on this machine (no folder of that name, and "
-            f"no copy in the hub's cache); run: notehop models pull {hub_name}, "
-            "or set embedding.allow_download = true"
-        )
-    return fetch_model(ask_hub(hub_name))
+    raise ModelError(
+        f"embedding.model: {hub_name} is not on this machine (no folder of that name, and "
+        f"no copy in the hub's cache); run: notehop models pull {hub_name}"
+    )
 
 
 def folder_on_disk(setting: str, name: str, hub_name: str) -> Path | None:
@@ -159,14 +155,17 @@ def weights_files(folder: Path) -> list[Path]:
 
 def cached_folder(hub_name: str) -> Path | None:
     """The snapshot that the hub's library would load without a network; None if there is none whole."""
-    from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
+    from huggingface_hub import try_to_load_from_cache
+    from huggingface_hub.errors import HFValidationError
 
-    try:
-        folder = Path(snapshot_download(hub_name, local_files_only=True))
-    except (HFValidationError, LocalEntryNotFoundError):
-        return None
-    return folder if _is_complete(folder) else None
+    for name in ("config.json", "modules.json"):
+        try:
+            file = try_to_load_from_cache(hub_name, name, cache_dir=hub_cache())
+        except HFValidationError:
+            return None
+        if isinstance(file, str) and _is_complete(Path(file).parent):
+            return Path(file).parent
+    return None
 
 
 @lru_cache(maxsize=16)
@@ -180,31 +179,23 @@ def languages_read(model: str) -> frozenset[str] | None:
         return frozenset({"en"})
     if model == MULTILINGUAL_NAME:
         return None
+    from huggingface_hub import metadata_load
+
     try:
-        folder = model_folder(model)
-    except ModelError:
+        card = metadata_load(model_folder(model) / "README.md")
+    except (ModelError, OSError, ValueError, yaml.YAMLError):
         return None
-    codes = {re.split("[-_]", one.strip().lower())[0] for one in declared_languages(folder)}
+    declared = (card or {}).get("language")
+    listed = declared if isinstance(declared, list) else [declared]
+    # YAML takes Norwegian's `no` for a no.
+    names = ["no" if one is False else str(one) for one in listed if one not in (None, "")]
+    codes = {re.split("[-_]", one.strip().lower())[0] for one in names}
     return None if not codes or codes & {"multilingual", "mul"} else frozenset(codes)
 
 
 def reads(model: Collection[str] | None, language: str) -> bool:
     """Whether a model with what :func:`languages_read` returned reads a language."""
     return model is None or language in model
-
-
-def declared_languages(folder: Path) -> list[str]:
-    """Return the languages that a model's card declares, as it writes them; empty if it declares none."""
-    from huggingface_hub import metadata_load
-
-    try:
-        card = metadata_load(folder / "README.md")
-    except (OSError, ValueError, yaml.YAMLError):
-        return []
-    declared = (card or {}).get("language")
-    listed = declared if isinstance(declared, list) else [declared]
-    # YAML takes Norwegian's `no` for a no.
-    return ["no" if one is False else str(one) for one in listed if one not in (None, "")]
 
 
 @contextmanager
@@ -225,17 +216,6 @@ _OTHER_FOLDERS = frozenset({"onnx", "openvino", "coreml", "gguf", "flax", "tf", 
 _KEPT = frozenset({".json", ".txt", ".model", ".md", ".jinja", ".tiktoken", *WEIGHTS})
 """What torch, the tokenizers and a reader of the licence need. Not ``.py``: no code is fetched."""
 
-_LAST = frozenset({"config.json", "modules.json"})
-
-
-class RemoteFile(NamedTuple):
-    """A file of a model on its hub; ``sha256`` is known for large files only."""
-
-    name: str
-    bytes: int
-    sha256: str | None
-    git_id: str
-
 
 class RemoteModel(NamedTuple):
     """What a hub has of a model: the files that notehop needs, of one commit."""
@@ -243,7 +223,7 @@ class RemoteModel(NamedTuple):
     name: str
     hub: str
     commit: str
-    files: tuple[RemoteFile, ...]
+    files: tuple[str, ...]
     licence: str | None
     bytes: int
 
@@ -270,81 +250,55 @@ def ask_hub(name: str, endpoint: str | None = None) -> RemoteModel:
     hub = endpoint or constants.ENDPOINT
     with _translated_errors(name, hub):
         info = HfApi(endpoint=hub).model_info(name, files_metadata=True, timeout=30)
-    found: dict[PurePosixPath, RemoteFile] = {}
+    sizes: dict[PurePosixPath, int] = {}
     for one in info.siblings or ():
         path = PurePosixPath(one.rfilename)
         hidden = any(part.startswith(".") for part in path.parts)
         if path.suffix in _KEPT and path.parts[0] not in _OTHER_FOLDERS and not hidden:
-            sha256 = one.lfs.sha256 if one.lfs else None
-            found[path] = RemoteFile(one.rfilename, one.size or 0, sha256, one.blob_id or "")
+            sizes[path] = one.size or 0
     # The same weights may stand there in a second format.
-    safe = {path.parent for path in found if path.suffix == ".safetensors"}
-    files = tuple(
-        file for path, file in found.items() if path.suffix != ".bin" or path.parent not in safe
-    )
-    names = {file.name for file in files}
-    if not names & _LAST or not any(one.endswith(WEIGHTS) for one in names):
+    safe = {path.parent for path in sizes if path.suffix == ".safetensors"}
+    wanted = [path for path in sizes if path.suffix != ".bin" or path.parent not in safe]
+    names = tuple(map(str, wanted))
+    if not {*names} & {"config.json", "modules.json"} or not any(
+        one.endswith(WEIGHTS) for one in names
+    ):
         raise ModelError(
             f"{name}: {hub} has no weights of it that can be used here (config.json or "
             "modules.json with .safetensors or .bin files); choose one for sentence-transformers"
         )
     licence = getattr(info.card_data, "license", None)
-    size = sum(file.bytes for file in files)
-    return RemoteModel(name, hub, str(info.sha), files, str(licence) if licence else None, size)
+    size = sum(map(sizes.__getitem__, wanted))
+    return RemoteModel(name, hub, str(info.sha), names, str(licence) if licence else None, size)
 
 
-def fetch_model(model: RemoteModel, on_bytes: Callable[[int], None] = lambda _: None) -> Path:
+def fetch_model(model: RemoteModel) -> Path:
     """Fetch a model into the hub's cache, check its files, and return their folder.
 
-    Files that are there already are not fetched again; one that was cut off goes on.
+    Files that are there already are not fetched again; one that was cut off goes on. The library shows
+    how far it is.
 
-    :param on_bytes: called with each number of bytes that came.
     :raises ModelError: if the hub cannot be reached, the disk refuses, or a file is not what the
         hub says it is; what came is kept for the next time, a wrong file is not.
     """
-    from huggingface_hub import hf_hub_download
-    from huggingface_hub.utils.sha import git_hash, sha_fileobj
-    from huggingface_hub.utils.tqdm import silent_tqdm
+    from huggingface_hub import HfApi, snapshot_download
 
-    class Bar(silent_tqdm):  # type: ignore[misc, unused-ignore]
-        """Shows nothing itself: progress is for the caller to show."""
-
-        def __init__(self, *args: Any, **kwargs: Any) -> None:
-            super().__init__(*args, **kwargs)  # type: ignore[no-untyped-call, unused-ignore]
-            on_bytes(int(kwargs.get("initial") or 0))
-
-        def update(self, n: float | None = 1) -> None:
-            on_bytes(int(n or 0))
-
-    # What makes a folder a model comes last: a cache that is read meanwhile has none of it yet.
-    for wanted in sorted(model.files, key=lambda one: (one.name in _LAST, one.name)):
-        with _translated_errors(model.name, model.hub):
-            file = Path(
-                hf_hub_download(
-                    model.name,
-                    wanted.name,
-                    revision=model.commit,
-                    endpoint=model.hub,
-                    cache_dir=hub_cache(),
-                    tqdm_class=Bar,
-                )
-            )
-        data = file.resolve()
-        size = data.stat().st_size
-        same = size == wanted.bytes
-        with data.open("rb") as stream:
-            if same and wanted.sha256 is not None:
-                same = sha_fileobj(stream).hex() == wanted.sha256
-            elif same:
-                same = git_hash(stream.read()) == wanted.git_id  # the hub keeps small ones so
-        if not same:
-            file.unlink(missing_ok=True)
-            data.unlink(missing_ok=True)
-            raise ModelError(
-                f"{model.name}: {wanted.name} is not what {model.hub} says it is ({size:,} bytes of "
-                f"{wanted.bytes:,}, or other content); it was thrown away, fetch the model again"
-            )
-    root = hub_cache() / f"models--{model.name.replace('/', '--')}"
+    at: dict[str, Any] = {"revision": model.commit, "cache_dir": hub_cache()}
+    with _translated_errors(model.name, model.hub):
+        folder = Path(
+            snapshot_download(model.name, **at, endpoint=model.hub, allow_patterns=[*model.files])
+        )
+        checked = HfApi(endpoint=model.hub).verify_repo_checksums(model.name, **at)
+    if wrong := [one["path"] for one in checked.mismatches]:
+        for name in wrong:
+            (folder / name).resolve().unlink(missing_ok=True)
+            (folder / name).unlink(missing_ok=True)
+        raise ModelError(
+            f"{model.name}: {', '.join(wrong)} is not what {model.hub} says it is; it was thrown away, "
+            "fetch the model again"
+        )
+    # A commit has no name of the hub before its files are whole and checked.
+    root = folder.parent.parent
     reference = root / "refs" / "main"
     new = reference.with_name(f"main.{os.getpid()}.new")
     try:
@@ -353,16 +307,12 @@ def fetch_model(model: RemoteModel, on_bytes: Callable[[int], None] = lambda _: 
         new.replace(reference)
     except OSError as exc:
         raise ModelError(f"{root}: cannot be written: {exc.strerror}") from exc
-    return root / "snapshots" / model.commit
+    return folder
 
 
 @contextmanager
 def _translated_errors(name: str, hub: str) -> Iterator[None]:
-    """Turn what the library raises, on the way to a hub, into one message.
-
-    :raises UsageError: for a name that is none.
-    :raises ModelError: for all else that hub, network and disk are to blame for.
-    """
+    """Turn what the library raises, on the way to a hub, into one message."""
     from huggingface_hub import errors
 
     try:
@@ -389,11 +339,6 @@ def _reason(exc: BaseException, hub: str) -> str | None:
         )
     if isinstance(exc, errors.RepositoryNotFoundError):
         return f"{hub} has no such model, or not for you; check the name (or: hf auth login)"
-    if isinstance(exc, errors.OfflineModeIsEnabled):
-        return (
-            f"HF_HUB_OFFLINE forbids to ask {hub}; unset it, or copy the model's folder here and name "
-            "it in the settings"
-        )
     if isinstance(exc, errors.HfHubHTTPError):
         status = getattr(exc.response, "status_code", "an unknown one")
         return f"{hub} answered with status {status}; try again later"

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 Engine: TypeAlias = "OnnxModel | PackedEngine | TorchEmbedding"
-"""What embeds queries and passages: ``vectors``, ``is_cut``, ``tokens``, ``cut`` and ``max_tokens``."""
+"""What embeds queries and passages: ``vectors``, ``is_cut``, ``tokens`` and ``max_tokens``."""
 
 Source = Literal["onnx", "packed", "torch"]
 
@@ -47,9 +47,8 @@ class QueryEmbedder(BaseEmbedding):
     _identity: dict[str, Any] = PrivateAttr()
 
     def __init__(
-        self, engine: Engine, source: Source, identity: dict[str, Any], reason: str | None = None
+        self, engine: Engine, source: Source, identity: dict[str, Any], reason: str | None
     ) -> None:
-        """:param identity: names what the engine embeds with."""
         super().__init__(
             model_name=identity["model"],
             dimensions=identity["dimensions"],
@@ -68,19 +67,13 @@ class QueryEmbedder(BaseEmbedding):
         """The model's tokenizer; it knows the passage prompt."""
         return self._engine.tokens
 
-    @property
-    def cut(self) -> int:
-        """Passages so far that were longer than the window."""
-        return self._engine.cut
-
     def identity(self) -> dict[str, Any]:
         """Return what the fingerprint of an index names."""
         return dict(self._identity)
 
     def embed_query(self, text: str) -> Vectors:
         """Embed a query, cut at the window: (d,), of length 1. Raises ModelError if the model fails."""
-        found: Vectors = self._engine.vectors([text], "query")[0]
-        return found
+        return np.asarray(self._engine.vectors([text], "query")[0])
 
     def is_cut(self, query: str) -> bool:
         """Whether a query is longer than the window, so that its end is not looked for."""
@@ -100,12 +93,9 @@ class QueryEmbedder(BaseEmbedding):
         return rows
 
     def embed_together(self, texts: Sequence[str]) -> Vectors:
-        """Embed a few passages: (n, d), n > 0, in half the time of :meth:`embed`.
-
-        The last digits of a vector depend on its company: these are not for an index.
-        """
-        found: Vectors = self._engine.vectors(texts, "passage")
-        return found
+        """Embed a few passages: (n, d), n > 0, in half the time of :meth:`embed`; not for an index, as
+        the last digits of a vector depend on its company."""
+        return self._engine.vectors(texts, "passage")
 
     def _get_query_embedding(self, query: str) -> list[float]:
         return [float(x) for x in self.embed_query(query)]
@@ -126,14 +116,14 @@ def load_query(folder: Path, settings: EmbeddingSettings, *, shared: bool = Fals
 
     :param folder: the index's model folder.
     :param shared: take the model that this process holds already for another index with the same
-        files or settings; what it counts is then of both.
+        files or settings.
     :raises IndexMismatch: if it was made for another model than the settings name.
     :raises ModelError: if there is no export and torch cannot load the model either.
     """
     manifest = read_manifest(folder)
     if manifest is not None:
         made = manifest.identity
-        wanted = model_identity(settings.model_copy(update={"allow_download": False}))
+        wanted = model_identity(settings)
         for key, value in wanted.items():
             if made.get(key) != value:
                 raise IndexMismatch(

@@ -11,7 +11,7 @@ import warnings
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -53,21 +53,14 @@ class ModelManifest:
 
     ``reason`` says why there is no ONNX model; then ``files`` is empty. ``files`` maps ``model``
     and ``tokenizer`` to (file name, bytes), ``crc`` to the CRC-32 of their content; it is empty in a
-    manifest that 0.1.0 made. ``truncate`` is the length vectors are cut to, None for
-    the model's own. ``cosine`` is the least agreement with torch that was seen. ``made_with`` names
-    the libraries that exported it.
+    manifest that 0.1.0 made. ``cosine`` is the least agreement with torch that was seen.
     """
 
     identity: dict[str, Any]
-    dimensions: int
-    truncate: int | None
     max_tokens: int
-    query_prompt: str
-    passage_prompt: str
-    files: dict[str, tuple[str, int]]
+    files: dict[str, tuple[str, int]] = field(default_factory=dict)
     cosine: float | None = None
     reason: str | None = None
-    made_with: str = ""
     crc: dict[str, int] = field(default_factory=dict)
     version: int = MANIFEST_VERSION
 
@@ -110,10 +103,11 @@ def read_manifest(folder: Path) -> ModelManifest | None:
     """
     try:
         found = json.loads((folder / MANIFEST_FILE).read_text(encoding="utf-8"))
-        if found.pop("version") != MANIFEST_VERSION:
+        if found["version"] != MANIFEST_VERSION:
             return None
-        files = {key: (str(name), int(size)) for key, (name, size) in found.pop("files").items()}
-        return ModelManifest(files=files, **found)
+        known = {one.name: found[one.name] for one in fields(ModelManifest) if one.name in found}
+        files = {key: (str(name), int(size)) for key, (name, size) in known.pop("files").items()}
+        return ModelManifest(files=files, **known)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
@@ -125,11 +119,8 @@ class OnnxModel:
         """Open the files of a manifest. Raises ModelError if the runtime does not take them."""
         import onnxruntime
 
-        self.cut = 0
-        """Passages so far that were longer than the window."""
         self.max_tokens = manifest.max_tokens
-        self._prompts = {"query": manifest.query_prompt, "passage": manifest.passage_prompt}
-        self._dimensions = manifest.dimensions
+        self._identity = manifest.identity
         self._file = folder / manifest.files["model"][0]
         self._tokenizer_file = folder / manifest.files["tokenizer"][0]
         self._tokenizer = self._read_tokenizer()
@@ -152,7 +143,7 @@ class OnnxModel:
     @cached_property
     def tokens(self) -> TokenOffsets:
         """The model's tokenizer, which cuts nothing; read when notes are cut."""
-        return TokenOffsets(self._read_tokenizer(), self._prompts["passage"])
+        return TokenOffsets(self._read_tokenizer(), self._identity["passage_prompt"])
 
     def _read_tokenizer(self) -> Tokenizer:
         try:
@@ -166,9 +157,10 @@ class OnnxModel:
     def vectors(self, texts: Sequence[str], kind: Kind) -> Vectors:
         """Embed texts, those of like length together: (n, d) with n > 0, in the order of ``texts``.
         Raises ModelError if the runtime fails."""
-        encodings = [self._tokenizer.encode(self._prompts[kind] + text) for text in texts]
+        prompt = self._identity[f"{kind}_prompt"]
+        encodings = [self._tokenizer.encode(prompt + text) for text in texts]
         order = sorted(range(len(texts)), key=lambda at: len(encodings[at].ids))
-        rows = np.empty((len(texts), self._dimensions), dtype=np.float32)
+        rows = np.empty((len(texts), self._identity["dimensions"]), dtype=np.float32)
         for first in range(0, len(order), TOGETHER):
             group = order[first : first + TOGETHER]
             feed: dict[str, npt.NDArray[np.int64]] = {}
@@ -181,17 +173,15 @@ class OnnxModel:
                 rows[group] = self._session.run(None, feed)[0]
             except Exception as exc:  # its errors share no other base
                 raise ModelError(f"{self._file}: onnxruntime failed: {exc}") from exc
-        if kind == "passage":
-            self.cut += sum(bool(encoding.overflowing) for encoding in encodings)
         return rows
 
     def is_cut(self, query: str) -> bool:
         """Whether the window does not hold a query."""
-        return bool(self._tokenizer.encode(self._prompts["query"] + query).overflowing)
+        return bool(self._tokenizer.encode(self._identity["query_prompt"] + query).overflowing)
 
 
 def export_query_model(bulk: TorchEmbedding, folder: Path) -> str | None:
-    """Export a model for queries, unless this very model stands there already.
+    """Export a model for queries.
 
     A fresh float32 copy of the model is exported and the export compared, on texts of many lengths,
     with torch as queries and with the bulk vectors as passages.
@@ -201,20 +191,8 @@ def export_query_model(bulk: TorchEmbedding, folder: Path) -> str | None:
     :returns: None, or why there is no export and torch has to serve queries.
     :raises IndexUnwritable: if the folder cannot be written; what was begun is removed.
     """
-    import torch
-    import transformers
-
-    made_with = (
-        f"torch {torch.__version__}, transformers {transformers.__version__}, opset {_OPSET}"
-    )
-    wanted = _manifest(bulk.description, bulk.max_tokens, made_with)
-    names = ("identity", "made_with", "max_tokens", "truncate")
     with _writing(folder):
-        there = read_manifest(folder)
-        same = there and all(getattr(there, name) == getattr(wanted, name) for name in names)
-        if there is not None and same and there.is_sound(folder):
-            return there.reason
-        made = _export(bulk, folder, wanted)
+        made = _export(bulk, folder, ModelManifest(bulk.identity(), bulk.max_tokens))
         _describe(folder, made)
     return made.reason
 
@@ -225,23 +203,10 @@ def describe_packed(description: ModelDescription, folder: Path) -> None:
     :param folder: as for :func:`export_query_model`.
     :raises IndexUnwritable: if the folder cannot be written.
     """
-    manifest = _manifest(description, MULTILINGUAL_WINDOW)
+    manifest = ModelManifest(description.identity(), MULTILINGUAL_WINDOW)
     if read_manifest(folder) != manifest:
         with _writing(folder):
             _describe(folder, manifest)
-
-
-def _manifest(description: ModelDescription, window: int, made_with: str = "") -> ModelManifest:
-    return ModelManifest(
-        identity=description.identity(),
-        dimensions=description.dimensions,
-        truncate=description.truncate,
-        max_tokens=window,
-        query_prompt=description.prompts.query,
-        passage_prompt=description.prompts.passage,
-        files={},
-        made_with=made_with,
-    )
 
 
 @contextmanager
@@ -259,8 +224,6 @@ def _writing(folder: Path) -> Iterator[None]:
                 ours = file.name.startswith(("query-", "tokenizer-", MANIFEST_FILE))
                 if ours and file.name not in kept and file.is_file():
                     file.unlink(missing_ok=True)
-            for left in folder.glob("draft-*"):  # by runs of a former release that were killed
-                shutil.rmtree(left, ignore_errors=True)
     except OSError as exc:
         raise IndexUnwritable(
             f"{folder}: the query model cannot be written ({exc.strerror or exc}); "
@@ -283,7 +246,7 @@ def _export(bulk: TorchEmbedding, folder: Path, manifest: ModelManifest) -> Mode
 
     key = hashlib.sha256(manifest.text().encode()).hexdigest()[:12]
     model, tokenizer = folder / f"query-{key}.onnx", folder / f"tokenizer-{key}.json"
-    exact = TorchEmbedding(bulk.description, "cpu", bulk.embed_batch_size)
+    exact = TorchEmbedding(bulk.description, "cpu")
     own = own_tokenizer(bulk.description.name, exact.model).to_str()
     for file in (model, tokenizer):
         # Of one that another index shares, the name is taken over and not the content.
@@ -302,16 +265,16 @@ def _export(bulk: TorchEmbedding, folder: Path, manifest: ModelManifest) -> Mode
         files={key: (file.name, file.stat().st_size) for key, file in files.items()},
         crc={key: checksum(file) for key, file in files.items()},
     )
-    texts = list(PROBES)
+    texts, cosine = list(PROBES), 1.0
     try:
         opened = OnnxModel(folder, made)
-        queries = np.concatenate([opened.vectors([text], "query") for text in texts])
-        passages = np.concatenate([opened.vectors([text], "passage") for text in texts])
+        pairs: dict[Kind, TorchEmbedding] = {"query": exact, "passage": bulk}
+        for kind, torch_model in pairs.items():
+            rows = np.concatenate([opened.vectors([text], kind) for text in texts])
+            alike = (rows * torch_model.vectors(texts, kind)).sum(axis=1)
+            cosine = min(cosine, round(float(alike.min()), 6))
     except ModelError as exc:
         return replace(manifest, reason=f"the export does not run: {_line(exc)}")
-    by_query = (queries * exact.embed_together(texts, "query")).sum(axis=1)
-    by_passage = (passages * bulk.embed_together(texts, "passage")).sum(axis=1)
-    cosine = round(float(min(by_query.min(), by_passage.min())), 6)
     if cosine < MIN_COSINE:
         reason = f"the export disagrees with torch (cosine {cosine:.4f} < {MIN_COSINE})"
         return replace(manifest, cosine=cosine, reason=reason)

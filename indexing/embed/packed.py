@@ -209,8 +209,6 @@ class PackedEngine:
                 f"embedding.model: {MULTILINGUAL_NAME} does not load ({exc}); {INSTALL}"
             ) from exc
         self._description = description
-        self.cut = 0
-        """Passages so far that were longer than the window."""
         # The engine takes all cores for one text, and more of their time than one does.
         self._threads = ThreadpoolController().select(user_api="openmp")
 
@@ -224,8 +222,6 @@ class PackedEngine:
         """Embed texts, cut at the window: (n, d), unit rows, in the order of ``texts``."""
         asks = kind == "query"
         fitting = [self._fitting(text, asks) for text in texts]
-        if not asks:
-            self.cut += sum(map(str.__ne__, fitting, map(_plain, texts)))
         with self._threads.limit(limits=1):
             rows = [
                 self._model.encode(text, is_query=asks)[: self._description.dimensions]

@@ -206,8 +206,8 @@ class EmbeddingWorker:
         self._asked = release, settings, identity
         self._model: TorchEmbedding | None = None
 
-    def embed(self, texts: list[str]) -> tuple[Vectors, int]:
-        """Embed passages: (n, d) in their order, and how many of them were longer than the window.
+    def embed(self, texts: list[str]) -> Vectors:
+        """Embed passages: (n, d), in their order.
 
         :raises ModelError: if the model is missing here or another one, or if notehop is.
         """
@@ -229,8 +229,19 @@ class EmbeddingWorker:
             from notehop.indexing.embed.torch_embedding import load_bulk
 
             self._model = load_bulk(wanted)
-        before = self._model.cut
-        return self._model.embed(texts), self._model.cut - before
+        return self._model.embed(texts)
+
+
+class Call(NamedTuple):
+    """What a worker was asked; without places it loads its model, which may outlast an ``embed()``."""
+
+    slot: Slot
+    places: list[int]
+    attempt: Attempt | None = None
+
+    def end(self, bytes_in: int = 0, error: str | None = None) -> None:
+        if self.attempt is not None:
+            self.attempt.end(bytes_in=bytes_in, error=error)
 
 
 class RayWorkers:
@@ -246,16 +257,11 @@ class RayWorkers:
         """:param identity: of the model that they have to have.
         :param log: each batch is written down there before it goes to another machine.
         """
-        self.cut = 0
-        """Passages so far that were longer than the window."""
-        self._cluster = cluster
-        self._settings = settings
-        self._identity = identity
-        self._log = log
+        self._cluster, self._settings, self._identity, self._log = cluster, settings, identity, log
         self._actors: dict[Slot, Any] = {}
-        # By call. Without a batch it loads the model, which may outlast a call of embed().
-        self._asked: dict[Any, tuple[Slot, list[int], Attempt | None]] = {}
-        self._deaths: Counter[Slot] = Counter()  # since the last batch that was done there
+        self._calls: dict[Any, Call] = {}
+        # By slot, since the last batch that was done there; by the first place of a batch.
+        self._deaths: Counter[Slot | int] = Counter()
         self._reason = ""  # why the last one died
 
     def embed(self, texts: Sequence[str], on_batch: OnBatch | None = None) -> Vectors:
@@ -267,96 +273,43 @@ class RayWorkers:
         if not texts:
             return rows
         import ray
-        from ray.exceptions import RayError, RayTaskError
+        from ray.exceptions import RayError
 
-        asked = self._asked
-        losses: Counter[int] = Counter()  # by the first place of a batch
         done = 0
         useful = looked = time.monotonic()
         try:
             slots = self._slots()
             waiting = deque(_batches(texts, BATCHES_EACH * max(1, len(slots))))
             while done < len(texts):
-                if time.monotonic() - looked > _LOOK_S or not (asked or slots):
+                if time.monotonic() - looked > _LOOK_S or not (self._calls or slots):
                     slots, looked = self._slots(), time.monotonic()
-                busy = {slot for slot, _, _ in asked.values()}
+                busy = {call.slot for call in self._calls.values()}
                 for slot in slots:
-                    if not waiting or slot in busy:
-                        continue
-                    if slot not in self._actors:
-                        self._actors[slot] = self._worker(slot)
-                        # No text goes to one that has another model, or dies while it loads it.
-                        asked[self._actors[slot].embed.remote([])] = slot, [], None
-                        continue
-                    batch = waiting.popleft()
-                    given = [texts[at] for at in batch]
-                    attempt = None
-                    if not is_this_machine(slot.host):
-                        attempt = self._log.begin(
-                            host=slot.host,
-                            local=False,
-                            provider="ray",
-                            model=self._settings.model,
-                            purpose="embedding",
-                            notes=(),
-                            bytes_out=sum(len(text.encode("utf-8", "replace")) for text in given),
-                            attempt=losses[batch[0]] + 1,
-                        )
-                    asked[self._actors[slot].embed.remote(given)] = slot, batch, attempt
-                if not asked:
+                    if waiting and slot not in busy:
+                        self._ask(slot, texts, waiting)
+                if not self._calls:
                     what = "GPUs" if self._settings.device == "cuda" else "CPUs or GPUs"
                     why = self._reason or f"no node has {what} for Ray (`ray status`)"
                     raise self._cluster.error(f"no worker can be had: {why}")
-                if any(batch for _, batch, _ in asked.values()):
+                if any(call.places for call in self._calls.values()):
                     useful = time.monotonic()
                 elif time.monotonic() - useful > START_S:
                     raise self._cluster.error(
                         f"no worker began within {START_S:.0f} s ({ray.available_resources()} are free "
                         f"of {ray.cluster_resources()}); free some, or wait until others are done"
                     )
-                for call in ray.wait(list(asked), timeout=_LOOK_S)[0]:
-                    slot, batch, attempt = asked.pop(call)
-                    try:
-                        found, cut = ray.get(call)
-                    except RayTaskError as exc:
-                        if attempt is not None:
-                            attempt.end(error="model")
-                        cause = exc.cause
-                        said = str(cause) if isinstance(cause, NotehopError) else _first_line(cause)
-                        raise self._cluster.error(f"node {slot.host} {said}") from exc
-                    except RayError as exc:
-                        if attempt is not None:
-                            attempt.end(error="refused")
-                        # One that lost what it sent, or is slow to answer, may live on.
-                        ray.kill(self._actors.pop(slot))
+                for reference in ray.wait(list(self._calls), timeout=_LOOK_S)[0]:
+                    call = self._calls.pop(reference)
+                    found = self._answer(reference, call)
+                    if found is None:
                         # Others first: its node may be gone.
-                        slots = [one for one in slots if one != slot]
-                        self._deaths[slot] += 1
-                        missing = "No module named 'notehop" in str(exc)
-                        self._reason = (
-                            f"node {slot.host}: {_INSTALL_THERE if missing else _first_line(exc)}"
-                        )
-                        if not batch:
-                            continue
-                        losses[batch[0]] += 1
-                        if losses[batch[0]] >= MOST_LOSSES:
-                            raise self._cluster.error(
-                                f"{MOST_LOSSES} workers died over the same {len(batch)} texts, the "
-                                f"last on {self._reason}; if its memory ran out, set a smaller "
-                                "embedding.batch_size"
-                            ) from exc
-                        waiting.appendleft(batch)
-                        continue
-                    if not batch:
-                        continue
-                    if attempt is not None:
-                        attempt.end(bytes_in=found.nbytes)
-                    del self._deaths[slot]
-                    rows[batch] = found
-                    self.cut += cut
-                    done += len(batch)
-                    if on_batch is not None:
-                        on_batch(done)
+                        slots = [one for one in slots if one != call.slot]
+                        waiting.extendleft([call.places] if call.places else [])
+                    elif call.places:
+                        rows[call.places] = found
+                        done += len(call.places)
+                        if on_batch is not None:
+                            on_batch(done)
         except (RayError, ConnectionError) as exc:
             raise self._cluster.error(
                 f"the cluster is gone ({_first_line(exc)}); what was committed stays: run it again "
@@ -364,10 +317,65 @@ class RayWorkers:
             ) from exc
         finally:
             # A batch that is under way is of no use any more; its worker begins anew.
-            for call, (slot, batch, _) in list(asked.items()):
-                if batch:
-                    del asked[call], self._actors[slot]
+            for reference, call in list(self._calls.items()):
+                if call.places:
+                    del self._calls[reference], self._actors[call.slot]
+            for place in [one for one in self._deaths if isinstance(one, int)]:
+                del self._deaths[place]
         return rows
+
+    def _ask(self, slot: Slot, texts: Sequence[str], waiting: deque[list[int]]) -> None:
+        """Give a worker a batch; a new one loads its model first."""
+        if slot not in self._actors:
+            self._actors[slot] = self._worker(slot)
+            # No text goes to one that has another model, or dies while it loads it.
+            self._calls[self._actors[slot].embed.remote([])] = Call(slot, [])
+            return
+        places = waiting.popleft()
+        given = [texts[at] for at in places]
+        attempt = None
+        if not is_this_machine(slot.host):
+            attempt = self._log.begin(
+                host=slot.host,
+                local=False,
+                provider="ray",
+                model=self._settings.model,
+                purpose="embedding",
+                notes=(),
+                bytes_out=sum(len(text.encode("utf-8", "replace")) for text in given),
+                attempt=self._deaths[places[0]] + 1,
+            )
+        self._calls[self._actors[slot].embed.remote(given)] = Call(slot, places, attempt)
+
+    def _answer(self, reference: Any, call: Call) -> Vectors | None:
+        """What a worker made of a call; None if it died, and may be asked again."""
+        import ray
+        from ray.exceptions import RayError, RayTaskError
+
+        slot, deaths = call.slot, self._deaths
+        try:
+            found: Vectors = ray.get(reference)
+        except RayTaskError as exc:
+            call.end(error="model")
+            said = str(exc.cause) if isinstance(exc.cause, NotehopError) else _first_line(exc.cause)
+            raise self._cluster.error(f"node {slot.host} {said}") from exc
+        except RayError as exc:
+            call.end(error="refused")
+            # One that lost what it sent, or is slow to answer, may live on.
+            ray.kill(self._actors.pop(slot))
+            missing = "No module named 'notehop" in str(exc)
+            self._reason = f"node {slot.host}: {_INSTALL_THERE if missing else _first_line(exc)}"
+            deaths.update([slot, *call.places[:1]])
+            if call.places and deaths[call.places[0]] >= MOST_LOSSES:
+                raise self._cluster.error(
+                    f"{MOST_LOSSES} workers died over the same {len(call.places)} texts, the last on "
+                    f"{self._reason}; its memory may have run out"
+                ) from exc
+            return None
+        if call.places:
+            call.end(bytes_in=found.nbytes)
+            del deaths[slot]
+        return found
 
     def _slots(self) -> list[Slot]:
         """Where a worker may be had."""
@@ -385,8 +393,7 @@ class RayWorkers:
             scheduling_strategy=NodeAffinitySchedulingStrategy(slot.node, soft=False),
         )
         device = "cuda" if slot.gpus else "mps" if self._settings.device == "mps" else "cpu"
-        # Ray says how many threads a worker has.
-        settings = self._settings.model_copy(update={"device": device, "threads": 0})
+        settings = self._settings.model_copy(update={"device": device})
         try:
             return kind.remote(version("notehop"), settings.model_dump(), self._identity)
         except ImportError as exc:  # of the head, where ray:// leads to

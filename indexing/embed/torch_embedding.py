@@ -36,6 +36,8 @@ OTHER_PASS_TOKENS = 262_144
 wider passes are no faster (with all-MiniLM-L6-v2 8,192 tokens were a tenth slower than 2,048), and
 their memory grows with them: a pass of a model with a window of 8,192 would take gigabytes."""
 
+BATCH = 32  # texts of a pass at most: more gain nothing on a processor and cost memory
+
 MOST_PASSES = 4
 """Passes that run at once on a processor; its cores are divided among them. Each pass waits for its
 own cores only, and one does while the other is in Python. More would wait for Python's lock."""
@@ -59,15 +61,14 @@ class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
     max_tokens: int = ENDLESS_WINDOW
     """Tokens the model sees at once, special tokens and prompt included."""
     precision: Literal["float32", "bfloat16"] = "float32"
-    cut: int = 0
-    """Passages so far that were longer than the window: their end is not embedded."""
+    """In which the first module computes."""
 
     _description: ModelDescription = PrivateAttr()
     _tokens: TokenOffsets = PrivateAttr()
     _window: int = PrivateAttr(default=sys.maxsize)
     _pool: ThreadPoolExecutor | None = PrivateAttr(default=None)
 
-    def __init__(self, description: ModelDescription, device: str, batch_size: int) -> None:
+    def __init__(self, description: ModelDescription, device: str) -> None:
         """Load a model in float32, for one pass at a time. Raises ModelError if it does not load."""
         source: dict[str, Any]
         if description.is_packed:
@@ -87,7 +88,7 @@ class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
                     device=device,
                     # Or LlamaIndex makes a folder in the home.
                     cache_folder=str(description.folder),
-                    embed_batch_size=min(batch_size, 2_048),  # the most that LlamaIndex accepts
+                    embed_batch_size=BATCH,
                     truncate_dim=description.truncate,
                     **source,
                 )
@@ -178,30 +179,23 @@ class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
             done += len(which)
             if on_batch is not None:
                 on_batch(done)
-        # The sizes may be one too large: texts are counted where it matters.
-        for text, size in zip(texts, sizes, strict=True):
-            self.cut += size > self._window and tokens.count(text) > self._window
         return rows
-
-    def vectors(self, texts: Sequence[str], kind: Kind) -> Vectors:
-        """Embed queries or passages: (n, d), n > 0, in the order of ``texts``. Raises ModelError if
-        the model fails."""
-        return self.embed_together(texts, kind) if kind == "query" else self.embed(texts)
 
     def is_cut(self, query: str) -> bool:
         """Whether the window does not hold a query."""
         whole = self.description.prompts.query + query
         return len(self.tokens(whole)) + self.tokens.specials > self.max_tokens
 
-    def embed_together(self, texts: Sequence[str], kind: Kind) -> Vectors:
-        """Embed texts as they come: (n, d), n > 0, unit rows. Raises ModelError if the model fails."""
+    def vectors(self, texts: Sequence[str], kind: Kind) -> Vectors:
+        """Embed a few queries or passages: (n, d), n > 0, in the order of ``texts``. Raises ModelError
+        if the model fails."""
         longest = min(max(map(len, texts)), self._window)
         fitting = self._pass_tokens() // max(1, longest)
         return self._encoded(list(texts), kind, max(1, min(fitting, self.embed_batch_size)))
 
     def _embed(self, inputs: list[Any], prompt_name: str | None = None) -> list[list[float]]:
         kind: Kind = "query" if prompt_name == "query" else "passage"
-        rows: list[list[float]] = self.embed_together(inputs, kind).tolist()
+        rows: list[list[float]] = self.vectors(inputs, kind).tolist()
         return rows
 
     def _encoded(self, texts: list[str], kind: Kind, batch: int) -> Vectors:
@@ -216,14 +210,11 @@ class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
         except (RuntimeError, ValueError, IndexError) as exc:
             raise ModelError(
                 f"{self.description.name} failed on {len(texts)} texts on {self.device}: {exc}; "
-                "try a smaller embedding.batch_size, or embedding.device = cpu"
+                "try embedding.device = cpu"
             ) from exc
         rows = np.asarray(found, dtype=np.float32)
         if not np.isfinite(rows).all():
-            raise ModelError(
-                f"{self.description.name} gave vectors that are no numbers; set "
-                "embedding.precision = float32"
-            )
+            raise ModelError(f"{self.description.name} gave vectors that are no numbers")
         norms = np.linalg.norm(rows, axis=1, keepdims=True)
         return np.asarray(rows / np.maximum(norms, 1e-12), dtype=np.float32)
 
@@ -257,8 +248,6 @@ def load_bulk(settings: EmbeddingSettings) -> TorchEmbedding:
     """
     description = describe_model(settings)
     verify_weights(description.name)
-    if settings.threads:
-        torch.set_num_threads(settings.threads)
     available = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
     there = [*(name for name, found in available.items() if found), "cpu"]
     device = there[0] if settings.device == "auto" else settings.device
@@ -267,41 +256,37 @@ def load_bulk(settings: EmbeddingSettings) -> TorchEmbedding:
             f"embedding.device is {device}, which torch does not find here; set auto or "
             f"{', '.join(there)}"
         )
-    loaded = TorchEmbedding(description, device, settings.batch_size)
+    loaded = TorchEmbedding(description, device)
     # The files may not have told how long a vector is, or may have been wrong.
-    found = loaded.embed_together(["length"], "passage").shape[1]
+    found = loaded.vectors(["length"], "passage").shape[1]
     if found != description.dimensions:
         check_dimensions(description.name, settings.dimensions, found)
         raise ModelError(
             f"embedding.model: vectors of {description.name} have {found} dimensions, and its files "
             f"say {description.dimensions}: the files do not belong together"
         )
-    settle_precision(loaded, settings.precision)
+    if settings.precision == "auto":
+        use_bfloat16(loaded)
     loaded.use_processor(torch.get_num_threads())
     return loaded
 
 
-def settle_precision(loaded: TorchEmbedding, wanted: str) -> None:
-    """Make a model that was loaded in float32 compute in the wanted precision.
+def use_bfloat16(loaded: TorchEmbedding) -> None:
+    """Make a model that was loaded in float32 compute in bfloat16, where the hardware has instructions
+    for it and the model's vectors stay what they are.
 
     Only the first module, the transformer, is halved; pooling and what follows stay in float32.
-
-    :param wanted: ``float32``, ``bfloat16``, or ``auto``: bfloat16 where the hardware has instructions
-        for it and the model's vectors stay what they are. Nothing is timed: the format, and with it the
-        last digits of vectors, would depend on what else the machine does.
-    :raises ModelError: if bfloat16 was asked for by name and changes the vectors too much.
+    Nothing is timed: the format, and with it the last digits of vectors, would depend on what else the
+    machine does.
     """
-    if wanted == "auto":
-        # Without instructions, bfloat16 is emulated, at a crawl.
-        has: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()
-        on_cpu = loaded.device == "cpu" and (has.get("avx512_bf16") or has.get("amx_bf16"))
-        on_gpu = loaded.device.startswith("cuda")
-        if not (on_cpu or (on_gpu and torch.cuda.is_bf16_supported(including_emulation=False))):
-            return
-    elif wanted == "float32":
+    # Without instructions, bfloat16 is emulated, at a crawl.
+    has: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()
+    on_cpu = loaded.device == "cpu" and (has.get("avx512_bf16") or has.get("amx_bf16"))
+    on_gpu = loaded.device.startswith("cuda")
+    if not (on_cpu or (on_gpu and torch.cuda.is_bf16_supported(including_emulation=False))):
         return
     model, exact = loaded.model, loaded.model[0]
-    reference = loaded.embed_together(PROBES, "passage")
+    reference = loaded.vectors(PROBES, "passage")
     half = copy.deepcopy(exact).to(torch.bfloat16)
 
     def widen(_module: Any, _inputs: Any, features: Any) -> Any:
@@ -312,16 +297,11 @@ def settle_precision(loaded: TorchEmbedding, wanted: str) -> None:
 
     half.register_forward_hook(widen)
     model[0] = half
-    cosine = float((reference * loaded.embed_together(PROBES, "passage")).sum(axis=1).min())
+    cosine = float((reference * loaded.vectors(PROBES, "passage")).sum(axis=1).min())
     if cosine >= MIN_COSINE:
         loaded.precision = "bfloat16"
-        return
-    model[0] = exact
-    if wanted == "bfloat16":
-        raise ModelError(
-            f"embedding.precision = bfloat16 changes vectors of this model too much (cosine "
-            f"{cosine:.4f}, at least {MIN_COSINE} is needed); set auto or float32"
-        )
+    else:
+        model[0] = exact
 
 
 def even_width(size: int) -> int:

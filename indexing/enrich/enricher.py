@@ -11,12 +11,10 @@ import hashlib
 import json
 import sys
 import time
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
-from itertools import accumulate
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -40,7 +38,7 @@ from notehop.indexing.enrich.prompts import (
     own_summary,
     summary_request,
 )
-from notehop.indexing.enrich.store import LOST, EnrichmentStore, Kind, Text, delete_orphans
+from notehop.indexing.enrich.store import LOST, EnrichmentStore, Kind, delete_orphans
 from notehop.indexing.llm.egress import names_this_machine, sending
 from notehop.indexing.llm.providers import address, host_of
 from notehop.indexing.llm.text import count_tokens
@@ -58,10 +56,6 @@ if TYPE_CHECKING:
     from notehop.indexing.pipeline import Indexer
 
 
-TRIES = 3
-"""Runs in which a text that a model did not write is asked for; then once a day, until the note
-changes."""
-
 _SHORT = 200  # characters of a note that is its own summary: a model would say it again
 _NOTES = 200  # notes that are looked at at a time
 
@@ -76,10 +70,7 @@ _WORDLESS = 10  # the same for all other kinds: some notes a model has nothing t
 _HOPELESS = ("cancelled", "consent", "key", "model", "refused", "rate")
 """Kinds of failures that the next request would meet as well."""
 
-SPENT = (
-    "the budget of a run (enrich.max_calls, enrich.max_tokens) is used up; "
-    "the next run goes on: notehop index"
-)
+SPENT = "the budget of a run (enrich.max_calls) is used up; the next run goes on: notehop index"
 
 _DAY = 86_400.0
 _FRAME_TOKENS = 12  # tokens that a chat takes around two messages
@@ -127,8 +118,8 @@ def agreement(*, yes: bool, read: TextIO | None = None, write: TextIO | None = N
         ]
         if cost.within < cost.calls:
             lines.append(
-                "The budget of a run (enrich.max_calls, enrich.max_tokens) covers "
-                f"{cost.within:,} of them; the next run goes on."
+                f"The budget of a run (enrich.max_calls) covers {cost.within:,} of them; the next "
+                "run goes on."
             )
         stderr.writelines(f"{printable(line)}\n" for line in lines)
         stderr.flush()
@@ -219,6 +210,8 @@ class _Enricher:
     done: EnrichReport
     agree: Agree
     load: Callable[[Settings, Path], ProviderLLM]
+    failed: dict[str, str] = field(default_factory=dict)
+    """Key -> why it was not written."""
 
     def run(self) -> None:
         """Do it; what goes wrong with the model is in the report. Raises NotehopError if the index or
@@ -241,21 +234,19 @@ class _Enricher:
                 done.warnings += delete_orphans(layout.enrichment, catalog, catalog.stamps())
         self._reindex()
         lacking = sum(lack for _, lack in self.store.tally().values())
-        done.failed = len(self.store.failures())
+        self.store.set_last_run(done.stopped, self.failed)
+        done.failed = len(self.store.last_run()["failed"])
         done.waiting = max(0, lacking - done.failed)
-        self.store.set_meta("last", {"at": time.time(), "stopped": done.stopped})
 
     def _write(self, catalog: Catalog, items: Sequence[Item]) -> None:
         """Have the items written; raises NotehopError, saying why not all of them were."""
         settings, done = self.indexer.settings, self.done
-        most_calls, most = settings.enrich.max_calls, settings.enrich.max_tokens
         host, model = host_of(address(settings.llm)), Path(settings.llm.model).name
         if not host or names_this_machine(host):
             host = "this machine"
         with closing(self.load(settings, self.indexer.layout.root)) as llm:
             sizes = [_size(item.request) for item in items]
-            spent = list(accumulate(size + OUTPUT_TOKENS for size in sizes))
-            within = min(most_calls, bisect_right(spent, most))
+            within = min(settings.enrich.max_calls, len(items))
             kinds = Counter(item.request.kind for item in items)
             cost = Cost(
                 summaries=kinds["summary"],
@@ -271,7 +262,7 @@ class _Enricher:
             self.indexer.progress.stage("Writing about notes", within, "texts")
             in_a_row = 0
             for item, size in zip(items, sizes, strict=True):
-                if done.calls >= most_calls or done.tokens + size + OUTPUT_TOKENS > most:
+                if done.calls >= settings.enrich.max_calls:
                     raise NotehopError(SPENT)
                 self.indexer.progress.advance(1)
                 place = self.indexer.vault, settings.vault, catalog
@@ -295,7 +286,7 @@ class _Enricher:
                 except ProviderError as exc:
                     if exc.kind in _HOPELESS:
                         raise
-                    self.store.fail(item.key, item.path, kind, str(exc))
+                    self.failed[item.key] = str(exc)
                     in_a_row += 1
                     if in_a_row >= _IN_A_ROW.get(exc.kind, _WORDLESS):
                         raise NotehopError(f"{in_a_row} requests in a row failed: {exc}") from exc
@@ -303,7 +294,7 @@ class _Enricher:
                 in_a_row = 0
                 tokens = size + count_tokens(reply)
                 done.tokens += tokens
-                if self.store.put([Text(item.key, kind, text, model, tokens)]):
+                if self.store.put(item.key, kind, text, model, tokens):
                     done.written[kind] = done.written.get(kind, 0) + 1
 
     def _reindex(self) -> None:
@@ -352,7 +343,7 @@ def plan(
     model: Mapping[str, Any],
     catalog: CatalogSnapshot,
 ) -> list[Item]:
-    """Find what is missing and worth asking for: notes changed last first.
+    """Find what is missing: notes changed last first.
 
     The store is told what every note needs; notes that are known to have all are passed over.
 
@@ -368,8 +359,6 @@ def plan(
     }
     seen = store.checked()
     due = sorted(path for path, shape in shapes.items() if seen.get(path) != shape)
-    since = time.time() - _DAY
-    vain = {one.key for one in store.failures() if one.tries >= TRIES and one.last > since}
     # What two notes would have said alike is asked once.
     items: dict[str, Item] = {}
     changed: dict[str, float] = {}
@@ -389,8 +378,7 @@ def plan(
         there = store.texts(key for keys in needed.values() for key in keys)
         lacking = [item for item in requests if item.key not in there]
         for item in lacking:
-            if item.key not in vain:
-                items.setdefault(item.key, item)
+            items.setdefault(item.key, item)
         done = rows.keys() - {item.path for item in lacking}
         store.mark_checked({path: shapes[path] for path in done})
     return sorted(

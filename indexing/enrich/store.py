@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, Self
 
 from sqlalchemy.engine import Connection
 
@@ -25,28 +25,6 @@ from notehop.indexing.stores.database import Database
 from notehop.indexing.stores.model import NoteRow, NoteStatus
 
 Kind = Literal["summary", "header"]
-
-
-@dataclass(frozen=True, slots=True)
-class Text:
-    """What ``model`` wrote; ``tokens`` is what it cost."""
-
-    key: str
-    kind: Kind
-    text: str
-    model: str
-    tokens: int = 0
-
-
-class Failure(NamedTuple):
-    """A text that the model did not write. ``last`` is in seconds since the epoch."""
-
-    key: str
-    path: str
-    kind: Kind
-    reason: str
-    tries: int
-    last: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +41,6 @@ VERSION = 1  # raised when a table changes; a store of another version is made a
 
 # texts: what was written; it stands for any note that would have the same written.
 # uses: which note has which texts; one that is not current is of an older state of the note.
-# failures: what the model did not write, and why; the reason holds no word of the note.
 # owed: notes that have a header which the index does not hold yet.
 # seen: notes for which nothing is to be done, as long as they are of this shape.
 _TABLES = {
@@ -72,16 +49,14 @@ _TABLES = {
     "uses": "path VARCHAR NOT NULL, key VARCHAR NOT NULL, kind VARCHAR NOT NULL, "
     "note_hash VARCHAR NOT NULL, current BOOLEAN NOT NULL, since DOUBLE NOT NULL, "
     "PRIMARY KEY (path, key)",
-    "failures": "key VARCHAR NOT NULL PRIMARY KEY, path VARCHAR NOT NULL, kind VARCHAR NOT NULL, "
-    "reason TEXT NOT NULL, tries INTEGER NOT NULL, last DOUBLE NOT NULL",
     "owed": "path VARCHAR NOT NULL PRIMARY KEY",
     "seen": "path VARCHAR NOT NULL PRIMARY KEY, shape VARCHAR NOT NULL",
     "about": "key VARCHAR NOT NULL PRIMARY KEY, value TEXT NOT NULL",
 }
-_INDEXES = ("uses_by_key ON uses (key)", "failures_by_path ON failures (path)")
-_BY_NOTE = ("uses", "failures", "owed", "seen")
+_BY_NOTE = ("uses", "owed", "seen")
 
 _LISTED = "IN (SELECT value FROM json_each(?))"
+_DELETE_UNUSED = "DELETE FROM texts WHERE key NOT IN (SELECT key FROM uses)"
 
 
 class EnrichmentStore:
@@ -97,10 +72,11 @@ class EnrichmentStore:
                     if not self._database.tables(connection):
                         for name, columns in _TABLES.items():
                             connection.exec_driver_sql(f"CREATE TABLE {name} ({columns})")
-                        for index in _INDEXES:
-                            connection.exec_driver_sql(f"CREATE INDEX {index}")
+                        connection.exec_driver_sql("CREATE INDEX uses_by_key ON uses (key)")
                         _put(connection, "about", [("version", json.dumps(VERSION))])
-            if self.meta().get("version") != VERSION:
+                    # Of releases before, with paths of notes in it.
+                    connection.exec_driver_sql("DROP TABLE IF EXISTS failures")
+            if self._about("version") != VERSION:
                 raise IndexDamaged(f"{path}: of another version, or never finished")
         except BaseException:
             self.close()
@@ -133,18 +109,33 @@ class EnrichmentStore:
         """Empty the journal, so that no byte is left of what was deleted; False if somebody reads."""
         return not self._database.has_journal or self._database.forget_deleted(patience=1.0)
 
-    def meta(self) -> dict[str, Any]:
-        """What is said of the whole, by key."""
-        return {key: json.loads(value) for key, value in self._rows("SELECT * FROM about")}
+    def last_run(self) -> dict[str, Any]:
+        """What the last run left: ``at``, in seconds since the epoch, why it ``stopped``, and what
+        ``failed`` of what notes need: path, kind and reason of each, by path and key."""
+        last = self._about("last") or {}
+        reasons = last.get("failed", {})
+        rows = self._rows(
+            "SELECT path, kind, key FROM uses WHERE current AND key NOT IN (SELECT key FROM texts) "
+            f"AND key {_LISTED} ORDER BY path, key",
+            _json(reasons),
+        )
+        failed = [{"path": path, "kind": kind, "reason": reasons[key]} for path, kind, key in rows]
+        return {"at": last.get("at"), "stopped": last.get("stopped"), "failed": failed}
 
-    def set_meta(self, key: str, value: Any) -> None:
+    def set_last_run(self, stopped: str | None, failed: Mapping[str, str]) -> None:
+        """:param failed: key of a text -> why it was not written; no word of the note."""
+        last = {"at": time.time(), "stopped": stopped, "failed": failed}
         with self._writing() as connection:
-            _put(connection, "about", [(key, json.dumps(value, sort_keys=True))])
+            _put(connection, "about", [("last", json.dumps(last))])
 
-    def texts(self, keys: Iterable[str]) -> dict[str, Text]:
+    def _about(self, key: str) -> Any:
+        rows = self._rows("SELECT value FROM about WHERE key = ?", key)
+        return json.loads(rows[0].value) if rows else None
+
+    def texts(self, keys: Iterable[str]) -> dict[str, str]:
         """Key -> text, for those that are there; one that is not what was written is not."""
         return {
-            row.key: Text(row.key, row.kind, row.text, row.model, row.tokens)
+            row.key: row.text
             for row in self._rows(f"SELECT * FROM texts WHERE key {_LISTED}", _json(keys))
             if row.checksum == _checksum(row.key, row.text)
         }
@@ -186,10 +177,9 @@ class EnrichmentStore:
                 new = next((one for one in holders.get(note_hash, ()) if one in indexed), None)
                 if new and run("SELECT 1 FROM uses WHERE path = ?", (new,)).first() is None:
                     run("UPDATE uses SET path = ? WHERE path = ? AND current", (new, old))
-                    run("UPDATE failures SET path = ? WHERE path = ?", (new, old))
             for table in _BY_NOTE:
                 run(f"DELETE FROM {table} WHERE path {_LISTED}", (_json(gone),))
-            _delete_unused(connection)
+            run(_DELETE_UNUSED)
         faults.point("enrich-forgot")
         return True
 
@@ -210,45 +200,24 @@ class EnrichmentStore:
                 )
                 rows = [(path, key, kind, hashes[path], 1, now) for key, kind in texts.items()]
                 _put(connection, "uses", rows)
-            connection.exec_driver_sql(
-                "DELETE FROM failures WHERE key NOT IN (SELECT key FROM uses WHERE current)"
-            )
 
-    def put(self, texts: Iterable[Text]) -> int:
-        """Keep texts that a note still needs; notes that need a header are to be indexed with it.
+    def put(self, key: str, kind: Kind, text: str, model: str, tokens: int) -> bool:
+        """Keep a text, if a note still needs it: not that of one that left meanwhile. Notes that need
+        it as a header are to be indexed with it.
 
-        :returns: how many were kept: not those of a note that left meanwhile.
+        :param tokens: what it cost.
+        :returns: whether it was kept.
         """
-        wanted = {text.key: text for text in texts}
-        now, keys = time.time(), _json(wanted)
         with self._writing() as connection:
-            run = connection.exec_driver_sql
-            users = run(f"SELECT key, path, kind FROM uses WHERE key {_LISTED}", (keys,)).all()
-            used = {row.key for row in users}
-            rows = [
-                (one.key, one.kind, one.text, one.model, one.tokens, now, _checksum(key, one.text))
-                for key, one in wanted.items()
-                if key in used
-            ]
-            _put(connection, "texts", rows)
-            run(f"DELETE FROM failures WHERE key {_LISTED}", (keys,))
-            owed = sorted({row.path for row in users if row.kind == "header"})
-            _put(connection, "owed", [(path,) for path in owed])
+            query = "SELECT path, kind FROM uses WHERE key = ? ORDER BY path"
+            users = connection.exec_driver_sql(query, (key,)).all()
+            if users:
+                row = (key, kind, text, model, tokens, time.time(), _checksum(key, text))
+                _put(connection, "texts", [row])
+            _put(connection, "owed", [(path,) for path, kind in users if kind == "header"])
             faults.point("enrich-inside-put")
         faults.point("enrich-put")
-        return len(rows)
-
-    def fail(self, key: str, path: str, kind: Kind, reason: str) -> None:
-        """Keep why a text was not written; it counts the tries."""
-        with self._writing() as connection:
-            query = "SELECT tries FROM failures WHERE key = ?"
-            tries = connection.exec_driver_sql(query, (key,)).scalar() or 0
-            _put(connection, "failures", [(key, path, kind, reason, tries + 1, time.time())])
-
-    def failures(self) -> list[Failure]:
-        """What is not written, by path and key."""
-        query = "SELECT key, path, kind, reason, tries, last FROM failures ORDER BY path, key"
-        return [Failure(*row) for row in self._rows(query)]
+        return bool(users)
 
     def pending_reindex(self) -> list[str]:
         """The notes that have to be indexed with their headers, sorted."""
@@ -272,14 +241,14 @@ class EnrichmentStore:
         with self._writing() as connection:
             old = "DELETE FROM uses WHERE NOT current AND since < ?"
             if connection.exec_driver_sql(old, (before,)).rowcount:
-                _delete_unused(connection)
+                connection.exec_driver_sql(_DELETE_UNUSED)
 
     def retire_all(self) -> None:
         """Say that no note needs anything any more: all of it was switched off."""
         with self._writing() as connection:
             retired = "UPDATE uses SET current = 0, since = ? WHERE current"
             connection.exec_driver_sql(retired, (time.time(),))
-            for table in ("failures", "owed", "seen"):
+            for table in ("owed", "seen"):
                 connection.exec_driver_sql(f"DELETE FROM {table}")
 
     def tally(self) -> dict[str, tuple[int, int]]:
@@ -325,11 +294,6 @@ def _put(connection: Connection, table: str, rows: Sequence[tuple[Any, ...]]) ->
     if rows:
         marks = ", ".join("?" * len(rows[0]))
         connection.exec_driver_sql(f"INSERT OR REPLACE INTO {table} VALUES ({marks})", list(rows))
-
-
-def _delete_unused(connection: Connection) -> None:
-    for table in ("texts", "failures"):
-        connection.exec_driver_sql(f"DELETE FROM {table} WHERE key NOT IN (SELECT key FROM uses)")
 
 
 def read_summaries(path: Path, notes: Iterable[NoteRow]) -> dict[str, Summary]:

@@ -1,7 +1,5 @@
 """Communities of the graph of links: notes bound to each other more than to the rest. Pure.
 
-networkx, which is slow to import, does Louvain (Blondel et al. 2008).
-
 Every note has one vote, which it shares out over its links. A daily note or an index that links to
 fifty notes so binds none of the fifty to another, and a note with a single link is bound where that
 leads. Why, and what else was tried: docs/decisions/ranking.md.
@@ -9,8 +7,8 @@ leads. Why, and what else was tried: docs/decisions/ranking.md.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
 from math import log1p
 
 EdgeWeights = Mapping[str, Mapping[str, float]]
@@ -18,17 +16,10 @@ EdgeWeights = Mapping[str, Mapping[str, float]]
 sides. Notes and their neighbours in order of path. A note without links has no neighbours."""
 
 
-def count_links(
-    notes: Collection[str], links: Iterable[tuple[str, str]]
-) -> Counter[tuple[str, str]]:
-    """How many links lead from one of the notes to another one.
-
-    :param links: (source, target), twice if there are two.
-    """
+def count_links(notes: Iterable[str], links: Iterable[tuple[str, str]]) -> Counter[tuple[str, str]]:
+    """How many links, (source, target), lead from one of the notes to another one."""
     among = frozenset(notes)
-    return Counter(
-        pair for pair in links if pair[0] != pair[1] and pair[0] in among and pair[1] in among
-    )
+    return Counter((a, b) for a, b in links if a != b and a in among and b in among)
 
 
 def edge_weights(notes: Iterable[str], counts: Mapping[tuple[str, str], int]) -> EdgeWeights:
@@ -39,10 +30,10 @@ def edge_weights(notes: Iterable[str], counts: Mapping[tuple[str, str], int]) ->
 
     :param counts: (source, target) -> links, of :func:`count_links`.
     """
-    votes: dict[str, float] = {}
+    votes: defaultdict[str, float] = defaultdict(float)
     ordered = sorted(counts.items())
     for (source, _), count in ordered:
-        votes[source] = votes.get(source, 0.0) + log1p(count)
+        votes[source] += log1p(count)
     weights: dict[str, dict[str, float]] = {path: {} for path in sorted(notes)}
     for (source, target), count in ordered:
         share = log1p(count) / votes[source]
@@ -55,27 +46,22 @@ SEED = 0  # of the order in which Louvain looks at notes: any, but always the sa
 
 
 def louvain(weights: EdgeWeights, resolution: float = 1.0) -> list[frozenset[str]]:
-    """The communities of a graph; the largest first, then by their first path.
+    """The communities of a graph (Louvain: Blondel et al. 2008), the largest first, then by first path.
 
     Each is connected. Notes without links are in none.
 
     :param resolution: above 1 for smaller communities, below for larger.
     """
-    import networkx as nx
+    import networkx as nx  # slow to import
 
     paths = [path for path, near in weights.items() if near]
     if not paths:
         return []
     # Numbers instead of paths: the hashes of texts, and so the order of sets, differ by process.
     number = {path: at for at, path in enumerate(paths)}
-    graph = nx.Graph()
-    graph.add_nodes_from(range(len(paths)))
-    graph.add_weighted_edges_from(
-        (number[path], number[other], weight)
-        for path in paths
-        for other, weight in weights[path].items()
-        if path < other
-    )
+    pairs = [(path, other) for path in paths for other in weights[path] if path < other]
+    graph = nx.empty_graph(len(paths))
+    graph.add_weighted_edges_from((number[a], number[b], weights[a][b]) for a, b in pairs)
     found = nx.community.louvain_communities(
         graph, weight="weight", resolution=resolution, seed=SEED
     )

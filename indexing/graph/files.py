@@ -14,11 +14,8 @@ _HARD_SPACES = str.maketrans({"\u00a0": " ", "\u202f": " "})
 
 
 def fold(text: str) -> str:
-    """The key under which two paths, names or aliases are the same: case-folded and NFC.
-
-    No-break spaces count as spaces, as in the app's public ``normalizePath``: they come in with
-    text pasted from other programs and cannot be seen.
-    """
+    """The key under which two paths, names or aliases are the same: case-folded and NFC, with no-break
+    spaces, which nobody sees, as spaces, as in the app's public ``normalizePath``."""
     if text.isascii():
         return text.lower()
     # On both sides, since folding can decompose.
@@ -34,15 +31,13 @@ def is_readable(path: str) -> bool:
 
 
 def is_pdf(path: str) -> bool:
-    """A PDF holds no links, and reading it takes a process and a second."""
+    """Whether it holds no links, and takes a process and a second to be read."""
     return path.lower().endswith(".pdf")
 
 
 def link_name(target: str) -> str:
-    """The name under which a link waits for changes: its folded last segment, without ``.md``.
-
-    Of a link's path, a file's path or an alias: what could meet has the same name, so that every
-    ``.md`` at its end goes (``[[a.md]]`` may mean ``a.md.md``). Empty for a link into the same note.
+    """The name under which a link's path, a file's path or an alias waits for changes: its folded last
+    segment, without any ``.md`` (``[[a.md]]`` may mean ``a.md.md``). Empty for a link into the same note.
     """
     name = fold(target).rpartition("/")[2].strip()
     while name.endswith(NOTE_SUFFIX):
@@ -51,10 +46,8 @@ def link_name(target: str) -> str:
 
 
 def affected_names(path: str, aliases: Iterable[str] = ()) -> frozenset[str]:
-    """The :func:`link_name` of every link to resolve again when a file comes, goes or changes.
-
-    :param aliases: the old and the new ones of a note.
-    """
+    """The :func:`link_name` of every link to resolve again when a file, with the old and the new of its
+    aliases, comes, goes or changes."""
     return frozenset((link_name(path), *(link_name(alias) for alias in aliases)))
 
 
@@ -69,10 +62,8 @@ class VaultFile:
 
 
 class VaultFiles(Mapping[str, VaultFile]):
-    """All files of a vault, notes and attachments, under every name a link can give them.
-
-    Those that are kept out of the index are flagged as excluded. A change costs what it touches.
-    """
+    """All files of a vault, notes and attachments, under every name a link can give them, those that are
+    kept out of the index flagged. A change costs what it touches."""
 
     def __init__(
         self,
@@ -80,11 +71,7 @@ class VaultFiles(Mapping[str, VaultFile]):
         excluded: Iterable[str] = (),
         aliases: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
-        """
-        :param paths: from the vault's root with ``/``, of any type.
-        :param excluded: those that are not indexed; they need not be in ``paths`` too.
-        :param aliases: path of a note -> its aliases.
-        """
+        """:param excluded: paths that are not indexed; they need not be in ``paths`` too."""
         self._files: dict[str, VaultFile] = {}
         self._named: dict[str, list[VaultFile]] = {}
         self._carriers: dict[str, list[VaultFile]] = {}
@@ -120,19 +107,16 @@ class VaultFiles(Mapping[str, VaultFile]):
 
     def _entries(self, file: VaultFile) -> Iterator[tuple[dict[str, list[VaultFile]], str]]:
         """Where a file is found: ``a/b/c.md`` by itself, ``b/c.md`` and ``c.md``, and its aliases."""
-        yield self._named, file.key
-        for at, character in enumerate(file.key):
-            if character == "/":
-                yield self._named, file.key[at + 1 :]
+        key, more = file.key, "/"
+        while more:
+            yield self._named, key
+            _, more, key = key.partition("/")
         for key in {alias_key(alias) for alias in file.aliases} - {""}:
             yield self._carriers, key
 
     def named(self, key: str) -> Sequence[VaultFile]:
-        """The files whose path is this folded one, or ends with it after a ``/``.
-
-        The shortest path comes first, so that exact ones do; ties by path. That the app counts
-        characters, not folders, shows where ``a-long-folder/N.md`` meets ``a/b/N.md``.
-        """
+        """The files whose path is this folded one, or ends with it after a ``/``: the shortest (the app
+        counts characters, not folders), and so exact ones, first; ties by path."""
         return self._named.get(key, ())
 
     def carriers(self, alias: str) -> list[str]:

@@ -4,21 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from math import ceil, log
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-Vector: TypeAlias = NDArray[np.float64]
+DAMPING = 0.85  # chance of following a link instead of jumping: the source's value, and everyone's
+TOLERANCE = 1e-10  # sum of absolute changes at which the iteration ends, worth no rank
 
-DAMPING = 0.85
-"""Chance of following a link instead of jumping: the value of the source, and everyone's."""
-
-TOLERANCE = 1e-10
-"""Sum of absolute changes at which the iteration ends: far below any difference worth a rank."""
-
+# Iterations that suffice: each shrinks the change, at first at most 2, by the damping.
 _STEPS = 1 + ceil(log(TOLERANCE / 2) / log(DAMPING))
-"""Iterations that suffice: each shrinks the change, at first at most 2, by the damping."""
 
 
 def pagerank(notes: Collection[str], links: Iterable[tuple[str, str]]) -> dict[str, float]:
@@ -39,19 +33,18 @@ def pagerank(notes: Collection[str], links: Iterable[tuple[str, str]]) -> dict[s
     if not paths:
         return {}
     place = {path: at for at, path in enumerate(paths)}
-    pairs = [
-        (place[source], place[target])
+    numbers = [
+        place[source] * len(paths) + place[target]
         for source, target in links
         if source != target and source in place and target in place
     ]
-    ends = np.array(pairs, dtype=np.int64).reshape(len(pairs), 2)
     # Each pair once, sorted: sums round by order.
-    keys, counts = np.unique(ends[:, 0] * len(paths) + ends[:, 1], return_counts=True)
+    keys, counts = np.unique(np.array(numbers, dtype=np.int64), return_counts=True)
     sources, targets = np.divmod(keys, len(paths))
     weights = np.log1p(counts.astype(np.float64))
-    votes: Vector = np.bincount(sources, weights, len(paths)).astype(np.float64)
+    votes: NDArray[np.float64] = np.bincount(sources, weights, len(paths)).astype(np.float64)
     shares = weights / votes[sources]
-    start: Vector = np.full(len(paths), 1 / len(paths))
+    start = np.full(len(paths), 1 / len(paths))
     rank = start
     for _ in range(_STEPS):
         linked = np.bincount(targets, shares * rank[sources], len(paths))

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from itertools import takewhile
+from typing import Literal
 from unicodedata import category, normalize
 
 from notehop.indexing.graph.files import (
@@ -27,12 +28,10 @@ from notehop.indexing.graph.files import (
 )
 from notehop.indexing.vault.model import Link, Note
 
+# Named for one ambiguous link: ten thousand notes of one name that link to it would fill the index.
 MAX_CANDIDATES = 20
-"""Candidates named for one ambiguous link, so that ten thousand notes of one name that link to that
-name do not fill the index with their names."""
 
-_ASCII_SYMBOLS = frozenset("$+<=>^`|~")
-"""What the app takes for punctuation and Unicode calls a symbol."""
+_ASCII_SYMBOLS = frozenset("$+<=>^`|~")  # punctuation to the app, and to Unicode symbols
 
 _WIKILINK = re.compile(r"!?\[\[([^\[\]|]*)(?:\|([^\[\]]*))?\]\]")
 _MARKDOWN_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()]*\)")
@@ -47,26 +46,15 @@ class Status(StrEnum):
     EXCLUDED = "excluded"
 
 
-class Via(StrEnum):
-    """Which rule found the target.
-
-    ``self``: the empty path; ``path``: an exact path in the vault, written from the root or with
-    ``/``, ``./`` or ``../``; ``name``: the end of a path; ``alias``: a note's other name.
-    """
-
-    SELF = "self"
-    PATH = "path"
-    NAME = "name"
-    ALIAS = "alias"
+Via = Literal["self", "path", "name", "alias"]
+"""Which rule found the target: the empty path; an exact path in the vault, written from the root or
+with ``/``, ``./`` or ``../``; the end of a path; a note's other name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """Where the path part of a link leads.
-
-    ``path`` is the target file (any type), None when unresolved. ``candidates`` holds the files
-    that fit, best first, when there is more than one; not all of very many.
-    """
+    """Where the path part of a link leads: a file of any type, None when unresolved. ``candidates``
+    are the files that fit, best first, when there are several; not all of very many."""
 
     status: Status
     path: str | None = None
@@ -81,8 +69,8 @@ _UNRESOLVED = Resolution(Status.UNRESOLVED)
 class Outline:
     """What fragments of a note can name; the shape in which the catalog keeps it.
 
-    ``headings`` are (level, text, line) in text order, ``blocks`` (id, first line, last line);
-    lines are counted from 1, ``line_count`` closes the last section.
+    ``headings`` are (level, text, line) in text order, ``blocks`` (id, first line, last line), lines
+    from 1; ``line_count`` closes the last section.
     """
 
     headings: tuple[tuple[int, str, int], ...]
@@ -99,7 +87,6 @@ class FragmentSpan:
 
 
 def outline_of_note(note: Note) -> Outline:
-    """The outline of a parsed note."""
     return Outline(
         headings=tuple((heading.level, heading.text, heading.line) for heading in note.headings),
         blocks=tuple((block.id, block.first_line, block.last_line) for block in note.blocks),
@@ -109,10 +96,8 @@ def outline_of_note(note: Note) -> Outline:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedLink:
-    """A link and where it leads. ``span`` is None without fragment, or when it is not found.
-
-    ``fragment_found`` is None when the link has no fragment or leads to no note.
-    """
+    """A link and where it leads. ``fragment_found`` is None, and so is ``span``, when the link has no
+    fragment or leads to no note."""
 
     source: str
     link: Link
@@ -122,20 +107,16 @@ class ResolvedLink:
 
 
 def resolve_path(files: VaultFiles, source: str, target: str) -> Resolution:
-    """Find the file that the path part of a link means.
-
-    :param source: path of the note that holds the link.
-    :param target: the path part, decoded, without fragment and display text.
-    :returns: for an empty target the source itself.
-    """
+    """Find the file that the path part of a link in the note ``source`` means: for an empty one the
+    source itself. ``target`` is decoded, without fragment and display text."""
     if not target:
-        return Resolution(Status.RESOLVED, source, Via.SELF)
+        return Resolution(Status.RESOLVED, source, "self")
     found = _by_place(files, source, target)
     if found is None and (trimmed := target.strip()) != target:
         # As written first: a file name may begin or end with a space.
         found = _by_place(files, source, trimmed) if trimmed else _UNRESOLVED
     if found is None and len(carriers := files.carriers(target)) == 1:  # rule 9
-        found = Resolution(Status.RESOLVED, carriers[0], Via.ALIAS)
+        found = Resolution(Status.RESOLVED, carriers[0], "alias")
     return found or _UNRESOLVED
 
 
@@ -144,8 +125,7 @@ def resolve_link(
 ) -> ResolvedLink:
     """Resolve a link with its fragment.
 
-    :param outline_of: outline of a note by its path; None where it was not read. Called only for a
-        fragment into a note that is not excluded.
+    :param outline_of: of a path, None where it was not read; for fragments into what is not excluded.
     """
     fragment = (link.fragment or "").strip()
     if not link.target.strip() and link.fragment is None:
@@ -185,14 +165,14 @@ def _by_place(files: VaultFiles, source: str, target: str) -> Resolution | None:
             fitting = files.named(wanted)
             twins = [*takewhile(lambda file: file.key == wanted, fitting)]  # noqa: B023
             if twins:  # rules 4, 5 and 6
-                return _resolution(competing(twins), target, Via.PATH)
+                return _resolution(competing(twins), target, "path")
             if fitting and not exact:
                 # Rule 7: below the linking note's folder first, then the shortest path, then by path.
                 folder = fold(source).rpartition("/")[0] + "/"
                 ranked = sorted(
                     competing(fitting), key=lambda file: not file.key.startswith(folder)
                 )
-                return _resolution(ranked[:MAX_CANDIDATES], target, Via.NAME)
+                return _resolution(ranked[:MAX_CANDIDATES], target, "name")
     return _UNRESOLVED if exact else None
 
 
@@ -201,13 +181,9 @@ def _resolution(ranked: Sequence[VaultFile], target: str, via: Via) -> Resolutio
     keys = [file.key for file in ranked]
     if len(set(keys)) < len(keys):
         written = normalize("NFC", target).lstrip("./")
-        endings = (written, written + NOTE_SUFFIX)
-
-        def place(file: VaultFile) -> tuple[int, bool, str]:
-            other = not normalize("NFC", file.path).endswith(endings)
-            return keys.index(file.key), other, file.path
-
-        ranked = sorted(ranked, key=place)
+        ends = (written, written + NOTE_SUFFIX)
+        spelled = {f.path for f in ranked if normalize("NFC", f.path).endswith(ends)}
+        ranked = sorted(ranked, key=lambda f: (keys.index(f.key), f.path not in spelled, f.path))
     best, several = ranked[0], len(ranked) > 1
     status = Status.AMBIGUOUS if several else Status.RESOLVED
     return Resolution(
@@ -219,16 +195,13 @@ def _resolution(ranked: Sequence[VaultFile], target: str, via: Via) -> Resolutio
 
 
 def find_fragment(outline: Outline, fragment: str) -> FragmentSpan | None:
-    """Find what a fragment names.
+    """Find what a fragment (what follows the first ``#``) names; None for no such place.
 
     A last part that begins with ``^`` is a block id, compared without case; headings written
     before it are not looked at, for an id is unique in its note (of two, the first counts).
     Otherwise the parts are headings in text order, each deeper than the one before (not
     necessarily directly below it), and the first chain of headings that fits is taken; its last
     section ends before the next heading of the same or a higher rank.
-
-    :param fragment: what follows the first ``#``, without it.
-    :returns: None if the note has no such place, and for a fragment without any part.
     """
     parts = [part for written in fragment.split("#") if (part := written.strip())]
     if not parts:
@@ -239,17 +212,16 @@ def find_fragment(outline: Outline, fragment: str) -> FragmentSpan | None:
         return next((FragmentSpan(*lines) for lines in named), None)
     headings = outline.headings
     # From the last part back: where the first chain ends that begins at each heading, if one does.
-    *first_parts, last_part = map(_key, parts)
-    ends = [
-        at if last_part in heading_keys(text) else None for at, (_, text, _) in enumerate(headings)
-    ]
-    for part in reversed(first_parts):
+    *before, wanted = map(_key, parts)
+    keys = [heading_keys(text) for _, text, _ in headings]
+    ends = [at if wanted in keys[at] else None for at in range(len(headings))]
+    for part in reversed(before):
         found: list[int | None] = [None] * len(headings)
         nearest: dict[int, int] = {}  # rank -> the next heading at which the rest can begin
         for at in range(len(headings) - 1, -1, -1):
-            level, text, _ = headings[at]
+            level = headings[at][0]
             below = [place for rank, place in nearest.items() if rank > level]
-            if below and part in heading_keys(text):
+            if below and part in keys[at]:
                 found[at] = ends[min(below)]
             if ends[at] is not None:
                 nearest[level] = at
@@ -264,11 +236,8 @@ def find_fragment(outline: Outline, fragment: str) -> FragmentSpan | None:
 
 @lru_cache(maxsize=65_536)
 def heading_keys(text: str) -> tuple[str, ...]:
-    """The keys under which a heading answers: as written, and as shown where it holds links.
-
-    The app writes ``[[Note#See Plan now]]`` for the heading ``See [[Plan|now]]``; people write what
-    they read, ``[[Note#See now]]``.
-    """
+    """The keys of a heading: as written, and as shown where it holds links. For ``See [[Plan|now]]``
+    the app writes ``[[Note#See Plan now]]``, and people what they read, ``[[Note#See now]]``."""
     shown = _WIKILINK.sub(lambda link: link[1] if link[2] is None else link[2], text)
     return tuple(dict.fromkeys((_key(text), _key(_MARKDOWN_LINK.sub(r"\1", shown)))))
 

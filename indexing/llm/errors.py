@@ -58,26 +58,27 @@ def of_status(status: int, body: bytes, config: ProviderConfig, path: str) -> Pr
     quoted = _quote(words, config)
     variable = key_variable(config.llm.provider)
     made: type[ProviderError] = ProviderError
+    kind, says = "other", f"refuses this (status {status}){quoted}"
     if 300 <= status < 400:
-        kind, says = "other", f"wants the text sent elsewhere (status {status}), which is not done"
-        says += "; set llm.base_url to the address that answers itself"
+        says = (
+            f"wants the text sent elsewhere (status {status}), which is not done; set llm.base_url to "
+            "the address that answers itself"
+        )
     # What the provider says of a key may repeat it, in part.
     elif status in (401, 403) and config.key is None:
-        kind, says = "key", f"asks for a key (status {status})"
-        says += f"; set the environment variable {variable}"
+        kind = "key"
+        says = f"asks for a key (status {status}); set the environment variable {variable}"
     elif status == 401:
         kind, says = "key", f"does not take the key in {variable} (status 401); check it"
     elif status == 403:
-        kind, says = "key", f"refuses this (status 403){quoted}"
+        kind = "key"
     elif status == 402 or (status in (400, 429) and _NO_CREDIT.search(words)):
         kind, says = "rate", f"has no credit left for this key{quoted}; see to it there"
     elif status == 429:
         made, kind = RetryableError, "rate"
         says = f"takes no more requests for now (status 429){quoted}; ask again later"
-    elif status in (400, 413, 422, 500) and _OVERFLOW.search(words):
-        return _overflow(quoted, config)
-    elif status in (400, 404) and _NO_MODEL.search(words):
-        return _no_model(config)
+    elif (known := _of_words(words, config, status)) is not None:
+        return known
     elif status == 404:
         compatible = config.llm.provider == "openai-compatible"
         more = " (most servers want it to end in /v1)" if compatible else " and llm.model"
@@ -85,8 +86,6 @@ def of_status(status: int, body: bytes, config: ProviderConfig, path: str) -> Pr
     elif status >= 500 or status in (408, 409, 425):
         made, kind = RetryableError, "server"
         says = f"could not answer (status {status}){quoted}; ask again later"
-    else:
-        kind, says = "other", f"refuses this (status {status}){quoted}"
     return made(f"{config.where} {says}", kind)
 
 
@@ -138,12 +137,8 @@ def of_library(exc: Exception, config: ProviderConfig) -> ProviderError:
         if isinstance(cause, ProviderError):
             return cause
     words = str(exc) or type(exc).__name__
-    quoted = _quote(words, config)
-    if _OVERFLOW.search(words):
-        return _overflow(quoted, config)
-    if _NO_MODEL.search(words):
-        return _no_model(config)
-    return ProviderError(f"{config.where} gave no answer that can be read{quoted}")
+    unread = f"{config.where} gave no answer that can be read{_quote(words, config)}"
+    return _of_words(words, config) or ProviderError(unread)
 
 
 def timed_out(config: ProviderConfig, exc: Exception | None = None) -> ProviderError:
@@ -163,19 +158,21 @@ def too_long(config: ProviderConfig, taken: str, kind: str = "server") -> Provid
     )
 
 
-def _overflow(quoted: str, config: ProviderConfig) -> ProviderError:
-    return ProviderError(
-        f"{config.where}: the text is longer than the model can read at once{quoted}; set "
-        "llm.context_window to what it takes, or lower connected.context_chunks",
-        "overflow",
-    )
-
-
-def _no_model(config: ProviderConfig) -> ProviderError:
-    model = config.llm.model
-    ollama = config.llm.provider == "ollama"
-    do = f"run: ollama pull {model}" if ollama else "check llm.model"
-    return ProviderError(f"{config.where} has no model {model!r}; {do}", "model")
+def _of_words(words: str, config: ProviderConfig, status: int = 400) -> ProviderError | None:
+    """The error that a provider's words tell of, where its status alone does not."""
+    if status in (400, 413, 422, 500) and _OVERFLOW.search(words):
+        return ProviderError(
+            f"{config.where}: the text is longer than the model can read at once"
+            f"{_quote(words, config)}; set llm.context_window to what it takes, or lower "
+            "connected.context_chunks",
+            "overflow",
+        )
+    if status in (400, 404) and _NO_MODEL.search(words):
+        model = config.llm.model
+        ollama = config.llm.provider == "ollama"
+        do = f"run: ollama pull {model}" if ollama else "check llm.model"
+        return ProviderError(f"{config.where} has no model {model!r}; {do}", "model")
+    return None
 
 
 def _words_of(body: bytes) -> str:

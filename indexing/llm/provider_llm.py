@@ -63,7 +63,6 @@ class _Connected(NamedTuple):
 
     inner: Any
     window: int
-    config: ProviderConfig
     transport: ProviderTransport
 
 
@@ -120,14 +119,13 @@ class ProviderLLM(LLM):
                         "model",
                     ) from exc
                 try:
-                    inner, window = _client_of(config, transport)
+                    self._connected = _Connected(*_client_of(config, transport), transport)
                 except (ImportError, OSError, RuntimeError) as exc:
                     raise ProviderError(
                         f"the library of llm.provider = {provider!r} is installed and cannot be "
                         f"loaded ({exc}); run: pip install --force-reinstall 'notehop[{provider}]'",
                         "model",
                     ) from exc
-                self._connected = _Connected(inner, window, config, transport)
             return self._connected
 
     def close(self) -> None:
@@ -215,7 +213,7 @@ class ProviderLLM(LLM):
 
     @contextmanager
     def _translated_errors(self) -> Iterator[None]:
-        config = self.connect().config
+        config = self.connect().transport.config
         try:
             yield
         except (ProviderError, NotImplementedError, GeneratorExit):

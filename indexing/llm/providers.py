@@ -85,14 +85,6 @@ def provider_of(settings: Settings) -> ProviderConfig:
         raise ProviderError(
             f"llm.provider = {llm.provider!r} needs a model: set llm.model", "model"
         )
-    if llm.provider == "llama-cpp":
-        raise ProviderError(
-            "llm.provider = 'llama-cpp' is gone: notehop runs no GGUF file itself any more. Run it by "
-            f"its own server (llama-server -m {llm.model} --port 8080, or LM Studio), and set "
-            "llm.provider = 'openai-compatible' and llm.base_url = 'http://127.0.0.1:8080/v1' "
-            "(docs/language-models.md)",
-            "model",
-        )
     url = address(llm)
     if not url and llm.provider == "openai-compatible":
         raise ProviderError(

@@ -193,17 +193,15 @@ class ProviderTransport(httpx.BaseTransport):
         response.close()
         if response.status < 300:
             error = ProviderError(
-                f"{self.config.where} sends its reply compressed ({encoding[:40]!r}), which was not "
-                "asked for; it is not read. Have the server, or the proxy before it, send it plain",
+                f"{self.config.where} sends its reply compressed ({encoding[:40]!r}), which is not "
+                "read; have the server, or the proxy before it, send it plain",
                 "server",
             )
         else:
             error = of_status(response.status, body, self.config, url.path)
         if isinstance(error, RetryableError):
-            for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
-                with suppress(ValueError):
-                    error.after = max(0.0, float(headers.get(name, "")) / unit)
-                    break
+            with suppress(ValueError):
+                error.after = max(0.0, float(headers.get("retry-after", "")))
         attempt.end(status=response.status, bytes_in=len(body), error=error.kind)
         raise error
 

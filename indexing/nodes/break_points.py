@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from notehop.indexing.vault.sentences import sentence_spans
 
+# Prices of a cut.
 HEADING, PARAGRAPH, LINE, SENTENCE, FENCED, WRAP, WORD, ORPHAN, ANYWHERE = (
     0.0,  # before a heading
     0.1,  # before a paragraph
@@ -20,31 +21,24 @@ HEADING, PARAGRAPH, LINE, SENTENCE, FENCED, WRAP, WORD, ORPHAN, ANYWHERE = (
     0.9,  # between a heading and what it heads
     1.0,  # inside a word
 )
-"""Prices of a cut."""
 
-STEP_SHARE = 16
-"""Cuts inside a sentence or a word are tried at a sixteenth of a chunk: closer ones cost time."""
+STEP_SHARE = 16  # of a chunk between cuts inside a sentence or a word: closer ones cost time
 
+# Characters that count as one token at most. Tokenizers give a word of 400,000 letters one unknown
+# token, and a run of blanks none, which would make one chunk of anything.
 LONGEST_TOKEN = 64
-"""Characters that count as one token at most. Tokenizers give a word of 400,000 letters one
-unknown token, and a run of blanks none, which would make one chunk of anything."""
 
 _FENCE = re.compile(r"[ \t>]{0,12}(`{3,}|~{3,})")
 _WORD = re.compile(r"\S+")
 _ITEM = re.compile(r"\s*(?:[-*+|>#]|\d{1,9}[.)]\s)")
 _FINISHED = re.compile(r"(?:[.!?:;…。！？：；][\"'”’»)\]*_`]*|  |\\|\|)\n?$")
 
-
-BreakPoint = tuple[int, float]
-"""A position (offset of the first character after the cut) and the price of cutting there."""
+BreakPoint = tuple[int, float]  # offset of the first character after the cut, and its price
 
 
 def token_starts(offsets: Iterable[tuple[int, int]], length: int) -> list[int]:
-    """Where tokens start, ascending; over-long tokens and gaps count once a stretch.
-
-    :param offsets: (start, end) of each token, in order.
-    :param length: of the text, in characters.
-    """
+    """Where tokens start, by their (start, end) in a text of so many characters, ascending; over-long
+    tokens and gaps count once a stretch."""
     starts: list[int] = []
     last = 0
     for start, end in offsets:
@@ -70,7 +64,7 @@ def break_points(
     only inside sentences that fill more than one, and places inside a word only where nothing else
     is left.
 
-    :param starts: what :func:`token_starts` gave for the text.
+    :param starts: of the tokens.
     :param budget: tokens that a chunk can hold, at least 1.
     :param headings: (start, end) of the headings in the text, ascending.
     """
@@ -141,10 +135,9 @@ def _line_places(text: str) -> Iterator[BreakPoint]:
         at += len(line)
 
 
+# Price of a chunk: two paragraphs are rather cut apart than one sentence from the next, but a cut in
+# code or inside a sentence is worth one chunk more.
 CHUNK_PRICE = 0.15
-"""Price of a chunk: two paragraphs are rather cut apart than one sentence from the next, but a cut
-in code or inside a sentence is worth one chunk more."""
-
 TINY_PRICE = 0.5  # price of a chunk so small that it would have joined its neighbour as a section
 UNEVEN_PRICE = 0.1  # price of an empty chunk; half empty costs a quarter of it
 IMPOSSIBLE = 1_000.0  # price of a chunk over its budget: taken only where there is no place to cut
@@ -155,12 +148,10 @@ def choose_breaks(
 ) -> list[int]:
     """Choose the cuts that make few chunks at good places.
 
-    The sum of prices is least: of each cut (paragraphs before lines before sentences), of each
-    chunk, of chunks under ``min_tokens``, and of uneven filling. Among equals the later cut wins.
+    The sum of prices is least: of each cut, of each chunk, of chunks under ``min_tokens``, and of
+    uneven filling. Among equals the later cut wins.
 
-    :param places: ascending.
-    :param starts: where tokens start, ascending.
-    :param length: of the text.
+    :param places: ascending; ``starts`` are those of tokens.
     :param budget: tokens that a chunk can hold.
     :returns: positions, ascending; empty if one chunk holds all.
     """

@@ -26,19 +26,17 @@ from notehop.indexing.vault.properties import property_texts
 if TYPE_CHECKING:
     from notehop.indexing.embed.embedder import TokenOffsets
 
-CHUNKER = "sections-2"
-"""Names the rules by which notes are cut; an index made by others has to be rebuilt."""
+CHUNKER = "sections-2"  # the rules by which notes are cut; an index made by others is rebuilt
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkDraft:
     """A piece of a note, ready to be embedded.
 
-    The drafts of a note's text tile ``Note.text[body_start:]``, by the offsets ``start`` and ``end``;
-    those of its properties come behind them. ``first_line`` and ``last_line`` are those of its first
-    and last character that is not blank. ``heading_path`` says where it stands, from the top;
-    ``headings`` holds (rank, text) of the headings above and inside it, in order. ``body`` is what
-    is shown, ``embedded`` what the model sees.
+    Those of the text tile ``Note.text[body_start:]`` by ``start`` and ``end``; those of the properties
+    come behind. The lines are those of the first and last character that is not blank.
+    ``heading_path`` says where it stands, from the top; ``headings`` holds (rank, text) of the headings
+    above and inside it, in order. ``body`` is shown, ``embedded`` is what the model sees.
     """
 
     id: ChunkId
@@ -75,17 +73,13 @@ def embedded_prefix(title: str, heading_path: Sequence[str]) -> str:
 
 
 def chunk_id(path: str, anchor: Sequence[str], occurrence: int, embedded: str) -> ChunkId:
-    """Name a chunk by the note, the headings it stands under and its embedded text.
-
-    :param occurrence: 0, or how many chunks of the note before it have all of that in common.
-    :returns: 32 hexadecimal digits.
-    """
+    """Name a chunk, in 32 hexadecimal digits, by the note, the headings it stands under, its embedded
+    text, and how many chunks of the note before it have all of that in common."""
     whole = json.dumps([path, list(anchor), occurrence, embedded])
     return hashlib.sha256(whole.encode()).hexdigest()[:32]
 
 
 SEAM = 2  # tokens by which a whole may differ from its parts, tokenized one by one
-
 _ATTEMPTS = 4
 _LEADING_BLANK_LINES = re.compile(r"(?:[^\S\n]*\n)+")
 
@@ -95,24 +89,20 @@ def split_note(
 ) -> list[ChunkDraft]:
     """Cut a note into chunks.
 
-    Sections start at headings of rank 1 and 2. One under ``min_tokens`` joins the one that follows,
-    the last the one before. One that is too long is cut at deeper headings, paragraphs, lines,
+    Sections start at headings of rank 1 and 2. One under ``min_tokens`` of text joins the one that
+    follows, the last the one before. One that is too long is cut at deeper headings, paragraphs, lines,
     sentences, words, or anywhere, the earlier the better; every character of the body is in
     exactly one chunk. What the properties say comes last, in chunks of their own kind. A note with
     neither gives one without text, of its title and aliases, so that links lead to it.
 
-    :param count: tells tokens; special tokens and the prompt are not its matter.
     :param max_tokens: tokens that a chunk may have, the line of title and headings included, which
         is cut to half of them. More only where one link or embed alone shows a longer text.
-    :param min_tokens: tokens of text below which a section does not stand alone.
     :param language: ISO code, for the ends of sentences.
     """
     return _Splitter(note, count, max_tokens, min_tokens, language).drafts()
 
 
 class _Piece(NamedTuple):
-    """A chunk without its frame."""
-
     start: int
     end: int
     body: str
@@ -140,11 +130,13 @@ class _Splitter:
         # A token has some three characters; what is over is not embedded, but found by its words.
         fits = 3 * self._room(())
         for text, first, last in property_texts(note, bool(self._drafts), fits):
-            embedded = self._fitted(embedded_text(note.title, (), " ".join(text.split())))
+            embedded = embedded_text(note.title, (), " ".join(text.split()))
             piece = _Piece(lines.start(first), lines.start(last + 1), text)
-            self._add(piece, embedded, (first, last), ("properties",), "properties")
+            embedded = self._fitted(embedded, self._max)
+            self._add(piece, embedded, (first, last), ("properties",), is_text=False)
         if not self._drafts:
-            embedded = self._fitted(embedded_text(note.title, (), ", ".join(note.aliases)))
+            embedded = embedded_text(note.title, (), ", ".join(note.aliases))
+            embedded = self._fitted(embedded, self._max)
             piece = _Piece(note.body_start, len(note.text), "")
             self._add(piece, embedded, (1, note.text.rstrip().count("\n") + 1), ())
         return self._drafts
@@ -155,9 +147,8 @@ class _Splitter:
         embedded: str,
         lines: tuple[int, int],
         anchor: tuple[str, ...],
-        kind: ChunkKind = "text",
+        is_text: bool = True,
     ) -> None:
-        is_text = kind == "text"
         # Properties are told apart from all chunks of the note that say the same.
         twin = anchor if is_text else None, embedded
         occurrence = self._seen[twin]
@@ -174,7 +165,7 @@ class _Splitter:
                 last_line=lines[1],
                 body=piece.body,
                 embedded=embedded,
-                kind=kind,
+                kind="text" if is_text else "properties",
             )
         )
 
@@ -200,7 +191,6 @@ class _Splitter:
         if size + SEAM <= room or (size <= room + SEAM and self._excess(whole) <= 0):
             return [whole]
         budget = min(map(self._room, self._headings.paths(start, end)))
-        pieces = [whole]
         for _ in range(_ATTEMPTS):
             pieces = self._cut(start, end, plain, budget)
             worst = max(map(self._excess, pieces))
@@ -242,8 +232,7 @@ class _Splitter:
     def _prefix(self, path: tuple[str, ...]) -> tuple[str, int]:
         """The first line, at most half the window, and its tokens with the line's end."""
         if path not in self._prefixes:
-            line = embedded_prefix(self._note.title, path)
-            line = self._fitted(line, max(1, self._max // 2))
+            line = self._fitted(embedded_prefix(self._note.title, path), max(1, self._max // 2))
             self._prefixes[path] = line, self._size(f"{line}\n")
         return self._prefixes[path]
 
@@ -251,9 +240,8 @@ class _Splitter:
         """How many tokens a text has; over-long ones, and runs of blanks, are not free."""
         return max(self._count.size(text), len(text) // LONGEST_TOKEN)
 
-    def _fitted(self, text: str, most: int | None = None) -> str:
-        """A text cut at the end of the window, or after so many tokens."""
-        most = self._max if most is None else most
+    def _fitted(self, text: str, most: int) -> str:
+        """A text cut after so many tokens."""
         if self._size(text) <= most:
             return text
         starts = token_starts(self._count(text), len(text))
@@ -275,7 +263,7 @@ class Headings:
     def __init__(self, note: Note) -> None:
         self._text, self._headings = note.text, note.headings
         self._starts = [heading.start for heading in note.headings]
-        self._stacks: list[Stack] = []
+        self._stacks: list[Stack] = [()]  # before the first heading, and under each
         stack: list[tuple[int, str]] = []
         for heading in note.headings:
             while stack and stack[-1][0] >= heading.level:
@@ -290,21 +278,18 @@ class Headings:
 
     def between(self, start: int, end: int) -> list[tuple[int, int]]:
         """(start, end) of the headings that start in ``[start, end)``."""
-        found = (self._headings[at] for at in self._inside(start, end))
-        return [(heading.start, heading.end) for heading in found]
+        return [(self._starts[at], self._headings[at].end) for at in self._inside(start, end)]
 
     def paths(self, start: int, end: int) -> list[tuple[str, ...]]:
         """Every heading path that text of a stretch stands under, in order."""
-        return [
-            _texts(self._above(at)) for at in (start, *(at for at, _ in self.between(start, end)))
-        ]
+        return [self._above(at) for at in (start, *(at for at, _ in self.between(start, end)))]
 
     def around(self, start: int, end: int) -> Stack:
         """The headings over the start of a stretch, and those it holds, in order."""
         inside = self._inside(start, end)
-        outer = self._stacks[inside.start - 1] if inside.start else ()
+        outer = self._stacks[inside.start]
         if inside:
-            outer = tuple(h for h in outer if h in self._stacks[inside.start])
+            outer = tuple(h for h in outer if h in self._stacks[inside.start + 1])
         held = (self._headings[at] for at in inside)
         return (*outer, *((one.level, one.plain) for one in held if one.plain.strip()))
 
@@ -318,21 +303,22 @@ class Headings:
         first = stripped_span(self._text, start, end)[0]
         inside = self._inside(start, end)
         if not inside or self._starts[inside.start] > first:
-            return _texts(self._above(first))
+            return self._above(first)
         ends = [*self._starts[inside.start + 1 : inside.stop], end]
         under = [
-            self._stacks[at]
+            self._stacks[at + 1]
             for at, until in zip(inside, ends, strict=True)
             if self._text[self._headings[at].end : until].strip()
         ]
+        if not under:
+            return self._above(first)
         common = takewhile(lambda headings: len(set(headings)) == 1, zip(*under, strict=False))
-        shared = tuple(headings[0] for headings in common)
-        return _texts(shared or (under[0] if under else self._above(first)))
+        shared = tuple(text for (_, text), *_ in common)
+        return shared or tuple(text for _, text in under[0])
 
-    def _above(self, at: int) -> Stack:
+    def _above(self, at: int) -> tuple[str, ...]:
         """The headings over a position; a heading's own start counts as under it."""
-        found = bisect_right(self._starts, at) - 1
-        return self._stacks[found] if found >= 0 else ()
+        return tuple(text for _, text in self._stacks[bisect_right(self._starts, at)])
 
 
 def stripped_span(text: str, start: int, end: int) -> tuple[int, int]:
@@ -341,7 +327,3 @@ def stripped_span(text: str, start: int, end: int) -> tuple[int, int]:
     if not inside.strip():
         return start, start
     return end - len(inside.lstrip()), start + len(inside.rstrip()) - 1
-
-
-def _texts(stack: Stack) -> tuple[str, ...]:
-    return tuple(text for _, text in stack)

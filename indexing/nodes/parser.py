@@ -18,7 +18,7 @@ from llama_index.core.schema import (
 )
 
 from notehop.config.errors import UsageError
-from notehop.indexing.nodes.chunker import ChunkDraft, split_note
+from notehop.indexing.nodes.chunker import split_note
 from notehop.indexing.vault.model import CommentLinks, Note
 from notehop.indexing.vault.parse import parse_markdown
 
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from notehop.indexing.embed.embedder import Embedder
 
 
+# What the metadata of a node says of its chunk as it is.
 _KEPT = ("start", "end", "first_line", "last_line", "ordinal", "kind", "body", "embedded_hash")
-"""What the metadata of a node says of its chunk as it is."""
 
 
 class NoteDocument(Document):
@@ -60,12 +60,11 @@ class NoteDocument(Document):
 
 
 class SectionNodeParser(NodeParser):
-    """Cuts notes into one ``TextNode`` a chunk.
+    """Cuts documents whose text is Markdown and whose metadata has ``path`` into a ``TextNode`` a chunk.
 
-    Takes documents whose text is Markdown and whose metadata has ``path``. A node's id is the chunk
-    id and its text what the model sees; its metadata (path, title, heading_path, headings, start,
-    end, first_line, last_line, ordinal, kind, body, embedded_hash, and what the document brought) is
-    kept from model and prompt.
+    A node's id is the chunk id and its text what the model sees; its metadata (path, title,
+    heading_path, headings, start, end, first_line, last_line, ordinal, kind, body, embedded_hash, and
+    what the document brought) is kept from model and prompt.
     """
 
     count: Any = Field(exclude=True, description="Tells the tokens of a text: `TokenOffsets`.")
@@ -73,9 +72,7 @@ class SectionNodeParser(NodeParser):
     min_tokens: int = Field(default=32, ge=0, description="Smaller sections join a neighbour.")
     reserve: int = Field(default=0, ge=0, description="Tokens that every chunk leaves free.")
     language: str = Field(default="en", description="ISO code, for the ends of sentences.")
-    comment_links: CommentLinks = Field(
-        default="inline", description="As in the settings of the vault."
-    )
+    comment_links: CommentLinks = Field(default="inline", description="As in the vault's settings.")
 
     @classmethod
     def class_name(cls) -> str:
@@ -92,8 +89,7 @@ class SectionNodeParser(NodeParser):
     ) -> SectionNodeParser:
         """Make the parser whose chunks fit a model.
 
-        :param reserve: tokens that every chunk leaves free, for what is put before it later; half
-            of the window at most.
+        :param reserve: tokens for what is put before a chunk later; half of the window at most.
         :raises ModelError: if the model's prompt leaves no room in its window.
         """
         window = embedder.tokens.room(embedder.max_tokens)
@@ -138,14 +134,16 @@ class SectionNodeParser(NodeParser):
         source = RelatedNodeInfo(
             node_id=document.node_id, node_type=ObjectType.DOCUMENT, hash=document.hash
         )
+        near = [RelatedNodeInfo(node_id=one.id, node_type=ObjectType.TEXT) for one in drafts]
         brought = document.metadata if self.include_metadata else {}
         same_text = note.text == text
         for at, draft in enumerate(drafts):
             relationships: dict[NodeRelationship, Any] = {NodeRelationship.SOURCE: source}
-            if self.include_prev_next_rel and at:
-                relationships[NodeRelationship.PREVIOUS] = _related(drafts[at - 1])
-            if self.include_prev_next_rel and at + 1 < len(drafts):
-                relationships[NodeRelationship.NEXT] = _related(drafts[at + 1])
+            if self.include_prev_next_rel:
+                if at:
+                    relationships[NodeRelationship.PREVIOUS] = near[at - 1]
+                if at + 1 < len(near):
+                    relationships[NodeRelationship.NEXT] = near[at + 1]
             metadata = {
                 **brought,
                 "path": note.path,
@@ -165,7 +163,3 @@ class SectionNodeParser(NodeParser):
                 start_char_idx=draft.start if same_text else None,
                 end_char_idx=draft.end if same_text else None,
             )
-
-
-def _related(draft: ChunkDraft) -> RelatedNodeInfo:
-    return RelatedNodeInfo(node_id=draft.id, node_type=ObjectType.TEXT)

@@ -24,7 +24,7 @@ from notehop.indexing.report import Progress
 from notehop.indexing.stores.catalog import Catalog
 from notehop.indexing.stores.catalog_rows import pack_tokens
 from notehop.indexing.stores.model import ChunkRow, NoteRow, NoteStatus
-from notehop.indexing.tokens import Tokenizer, field_tokens
+from notehop.indexing.tokens.tokenizer import Tokenizer, field_tokens
 from notehop.indexing.vault.model import Link, Note
 from notehop.indexing.vault.parse import Read
 from notehop.indexing.vault.walk import FileEntry
@@ -71,8 +71,7 @@ class PutHeaders(_Component):
             return nodes
         try:
             with EnrichmentStore(self.store, read_only=True) as store:
-                found = store.texts([key for _, key in wanted])
-                texts = {key: text.text for key, text in found.items()}
+                texts = store.texts([key for _, key in wanted])
         except IndexFailure:
             pass  # headers are worth having, and no run waits for them
         for node, key in wanted:
@@ -169,7 +168,7 @@ class Chunker:
         self._pipeline = IngestionPipeline(transformations=steps, disable_cache=True)
         self._embedder, self._catalog, self._progress = embedder, catalog, progress
         self._tokenizer = Tokenizer(language)
-        self._truncated = embedder.cut
+        self._too_long = 0
         self._done = self._shown = self._part = 0
         self.texts = 0
 
@@ -203,6 +202,11 @@ class Chunker:
             texts, lambda count: self._show(self._done + self._part * count // len(texts))
         )
         self.texts += len(texts)
+        tokens, window = self._embedder.tokens, self._embedder.max_tokens
+        self._too_long += sum(
+            tokens.size(text) + tokens.overhead > window and tokens.count(text) > window
+            for text in texts
+        )
         return matrix
 
     def _show(self, tokens: int) -> None:
@@ -211,10 +215,11 @@ class Chunker:
 
     def warnings(self) -> list[str]:
         """What the model did not see of the texts; empty if it saw all."""
-        count = self._embedder.cut - self._truncated
-        if not count:
+        if not self._too_long:
             return []
-        return [f"{count} texts were longer than the model's window; their ends have no vector"]
+        return [
+            f"{self._too_long} texts were longer than the model's window; their ends have no vector"
+        ]
 
 
 def not_chunked(reads: Iterable[Read], skip: Iterable[tuple[FileEntry, str]]) -> list[ChunkedNote]:

@@ -16,10 +16,9 @@ from notehop.indexing.fingerprint import expected_fingerprint
 from notehop.indexing.graph.resolve import Status
 from notehop.indexing.pipeline.language import advice, languages_of
 from notehop.indexing.pipeline.models import LoadEmbedder, embedding_by, load_embedder
-from notehop.indexing.pipeline.run import IndexRun, Request
-from notehop.indexing.pipeline.state import IndexState
+from notehop.indexing.pipeline.run import IndexRun, IndexState, Request
 from notehop.indexing.pipeline.upkeep import check_catalog, derive
-from notehop.indexing.report import LinkCounts, Progress, Report, Update
+from notehop.indexing.report import Progress, Report, Update
 from notehop.indexing.run_record import failed_before, record_run
 from notehop.indexing.stores.catalog import (
     Catalog,
@@ -38,7 +37,7 @@ from notehop.indexing.stores.chroma import (
 from notehop.indexing.stores.layout import IndexLayout, unwritable
 from notehop.indexing.stores.lock import WriterLock
 from notehop.indexing.stores.model import LIMITS, Limits, NoteStatus
-from notehop.indexing.tokens import NAMES
+from notehop.indexing.tokens.languages import NAMES
 
 if TYPE_CHECKING:
     from llama_index.core.schema import TransformComponent
@@ -155,12 +154,6 @@ class Indexer:
             with WriterLock(self.layout, self._command, patience=_PATIENCE):
                 try:
                     self.layout.remove_left_over()
-                    # Earlier versions kept themes in a file, with words of notes.
-                    for left in (self.layout.themes, self.layout.themes.with_suffix(".new")):
-                        try:
-                            left.unlink(missing_ok=True)
-                        except OSError as exc:
-                            raise unwritable(self.layout.root, exc) from exc
                     yield fingerprint
                 except BaseException:
                     self._state = None
@@ -293,7 +286,7 @@ class Indexer:
             chunks=counts.chunks,
             skipped=tuple(sorted(reasons[NoteStatus.SKIPPED])),
             failed=tuple(sorted(reasons[NoteStatus.FAILED])),
-            links=LinkCounts(**{status: counts.links.get(status, 0) for status in Status}),
+            links={status.value: counts.links.get(status, 0) for status in Status},
             languages=languages,
             advice=() if advised is None else (advised,),
         )

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from notehop.config.settings import EmbeddingSettings
 from notehop.indexing.changes import Changes
@@ -18,10 +19,12 @@ from notehop.indexing.embed.models import (
     languages_read,
     reads,
 )
-from notehop.indexing.pipeline.state import IndexState
 from notehop.indexing.stores.catalog_read import CatalogReads
 from notehop.indexing.stores.model import NoteStatus
-from notehop.indexing.tokens import NAMES, clear_language, detect_language
+from notehop.indexing.tokens.languages import NAMES, clear_language, detect_language
+
+if TYPE_CHECKING:
+    from notehop.indexing.pipeline.run import IndexState
 
 JUDGED = "language_judged"
 """Entry of the catalog: how many notes there were when their language was judged last."""

@@ -14,7 +14,7 @@ from notehop.indexing.graph.resolve import Outline, ResolvedLink, outline_of_not
 from notehop.indexing.pipeline.chunking import ChunkedNote, text_around, text_id
 from notehop.indexing.stores.catalog import Catalog
 from notehop.indexing.stores.model import Batch, ChunkId, LinkRow, Matrix, NoteRecord, NoteStatus
-from notehop.indexing.vault.model import Link, LinkKind, LinkSyntax
+from notehop.indexing.vault.model import Link
 
 ChunkLines = Sequence[tuple[ChunkId, int, int]]
 """(id, first line, last line) of the chunks of a note, in order."""
@@ -142,8 +142,8 @@ def _link_rows(
             ordinal=ordinal,
             chunk_id=ids[at] if at >= 0 else None,
             line=link.line,
-            kind=link.kind.value,
-            syntax=link.syntax.value,
+            kind=link.kind,
+            syntax=link.syntax,
             raw=link.raw,
             raw_target=link.target,
             fragment=link.fragment,
@@ -160,7 +160,7 @@ def _where(resolved: ResolvedLink, targets: _LinkTargets) -> dict[str, Any]:
     found = resolved.resolution
     return {
         "status": found.status.value,
-        "via": found.via.value if found.via else None,
+        "via": found.via,
         "target_path": found.path,
         "target_chunk_id": targets.chunk_of(resolved),
         "fragment_found": resolved.fragment_found,
@@ -170,6 +170,16 @@ def _where(resolved: ResolvedLink, targets: _LinkTargets) -> dict[str, Any]:
 
 def _as_written(row: LinkRow) -> Link:
     """The link of a row, with what resolution needs; offsets are not kept by the catalog."""
-    written = row.raw, row.raw_target, row.fragment, row.display, row.line
-    kind, syntax = LinkKind(row.kind), LinkSyntax(row.syntax)
-    return Link(kind, syntax, *written, 0, 0, row.sentence, row.property)
+    return Link(
+        row.kind,
+        row.syntax,
+        row.raw,
+        row.raw_target,
+        row.fragment,
+        row.display,
+        row.line,
+        start=0,
+        end=0,
+        sentence=row.sentence,
+        property=row.property,
+    )

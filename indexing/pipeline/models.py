@@ -69,11 +69,6 @@ class SmallOrBulk:
         self.max_tokens = exported.max_tokens
         self.tokens = exported.tokens
 
-    @property
-    def cut(self) -> int:
-        """Passages so far that were longer than the window."""
-        return self._exported.cut + (self._bulk.cut if self._bulk is not None else 0)
-
     def identity(self) -> dict[str, Any]:
         return self._exported.identity()
 

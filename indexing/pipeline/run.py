@@ -5,34 +5,35 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from notehop.indexing.changes import Changes, below, check_deletions, compare, scan, unread_pdfs
 from notehop.indexing.embed.embedder import Embedder
 from notehop.indexing.enrich.prompts import header_identity
 from notehop.indexing.enrich.store import delete_orphans
-from notehop.indexing.graph.files import affected_names
+from notehop.indexing.graph.files import VaultFiles, affected_names
 from notehop.indexing.pipeline.language import judge
-from notehop.indexing.pipeline.state import IndexState, within
 from notehop.indexing.pipeline.upkeep import derive, lacks_query_model, remove_damaged, withdraw
 from notehop.indexing.report import Update
-from notehop.indexing.run_record import lost_lately, read_run_record
+from notehop.indexing.run_record import notes_lately, read_run_record
 from notehop.indexing.shown import counted
-from notehop.indexing.stores.catalog import Catalog, check_fingerprint
+from notehop.indexing.stores.catalog import Catalog, check_fingerprint, stamp_of
+from notehop.indexing.stores.catalog_read import FileStamp
 from notehop.indexing.stores.chroma import remove_mirror
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.model import Batch, Limits, NoteStatus
 from notehop.indexing.vault.parse import Read, read_note
-from notehop.indexing.vault.walk import FileEntry
+from notehop.indexing.vault.walk import FileEntry, Walk, top_level
 
 if TYPE_CHECKING:
     from notehop.indexing.pipeline.chunking import Chunker
     from notehop.indexing.pipeline.indexer import Indexer
 
+
+Value = TypeVar("Value")
 
 TICK_NS = 2_000_000_000
 """The coarsest clock of a disk, in nanoseconds (FAT): within one tick of it a note can be written
@@ -54,6 +55,77 @@ class Request:
     again: bool = False
     allow_mass_delete: bool = False
     follows: bool = False
+
+
+class IndexState:
+    """The state of one generation. It is of no use once another writer went on: see :meth:`fits`.
+
+    ``stamps`` are those of every note, ``indexed`` counts the indexed ones, ``attachments`` tell of
+    every other file whether it is kept out.
+    """
+
+    def __init__(self, catalog: Catalog) -> None:
+        self.meta: dict[str, Any] = catalog.meta()
+        self.generation = int(self.meta["generation"])
+        self.stamps: dict[str, FileStamp] = catalog.stamps()
+        self.attachments: dict[str, bool] = catalog.attachments()
+        self.indexed = sum(stamp.status is NoteStatus.INDEXED for stamp in self.stamps.values())
+        self._files: VaultFiles | None = None
+
+    def fits(self, catalog: Catalog) -> bool:
+        """Whether the catalog is still at the generation that is known."""
+        with catalog.snapshot() as view:
+            return (view.generation, view.stamp) == (self.generation, stamp_of(self.meta))
+
+    @property
+    def cut_off(self) -> bool:
+        """Whether a run ended before its last batch, or none ever began: look at everything."""
+        return bool(self.meta.get("under_way")) or "fingerprint" not in self.meta
+
+    def has_status(self, path: str, status: NoteStatus) -> bool:
+        """Whether a note is known, and of this status."""
+        return path in self.stamps and self.stamps[path].status is status
+
+    def files(self, catalog: Catalog, found: Walk, changes: Changes) -> VaultFiles:
+        """All files as they are now; of new notes, the aliases are not known before they are read.
+
+        :param found: a walk of the vault or of a part of it, with its ``changes``.
+        """
+        if self._files is None:
+            kept_out = [p for p, stamp in self.stamps.items() if stamp.status is NoteStatus.SKIPPED]
+            kept_out += [path for path, is_out in self.attachments.items() if is_out]
+            paths = [*self.stamps, *self.attachments]
+            self._files = VaultFiles(paths, kept_out, catalog.aliases())
+        files = self._files
+        skip = {file.path for file, _ in changes.skip}
+        there = {file.path for file in found.files}
+        for file in found.files:
+            path = file.path
+            out = bool(file.excluded) or path in skip or self.has_status(path, NoteStatus.SKIPPED)
+            known = files.get(path)
+            if known is None or known.excluded is not out:
+                files.add(path, excluded=out, aliases=known.aliases if known else ())
+        for path in {*changes.gone, *changes.detach} - there:
+            files.remove(path)
+        return files
+
+    def wrote(self, batch: Batch, generation: int) -> None:
+        """Take in what a batch wrote."""
+        for path in (*(record.note.path for record in batch.upsert), *batch.delete):
+            self.indexed -= self.has_status(path, NoteStatus.INDEXED)
+            self.stamps.pop(path, None)
+        for record in batch.upsert:
+            note = record.note
+            about = note.size, note.mtime_ns, note.content_hash, note.status, note.reason
+            self.stamps[note.path] = FileStamp(*about)
+            self.indexed += note.status is NoteStatus.INDEXED
+        for path, (size, mtime_ns) in batch.touch.items():
+            self.stamps[path] = replace(self.stamps[path], size=size, mtime_ns=mtime_ns)
+        self.attachments.update(batch.attach)
+        for path in batch.detach:
+            self.attachments.pop(path, None)
+        self.meta |= {**batch.meta, "generation": generation}
+        self.generation = generation
 
 
 class IndexRun:
@@ -89,7 +161,7 @@ class IndexRun:
         self._chunker: Chunker | None = None
         self._counts: Counter[str] = Counter()
         self._warnings: list[str] = []
-        self._seconds: dict[str, float] = {}
+        self._began = time.perf_counter()
         transformations = None
         if indexer.transformations:
             from llama_index.core.ingestion.pipeline import get_transformation_hash
@@ -116,25 +188,19 @@ class IndexRun:
         :raises IndexMismatch: if the index was built with other settings.
         :raises MassDeletion: if too large a share of the notes is gone; nothing is changed then.
         """
-        started = time.perf_counter()
         everything = self._paths is None
         if (stored := self.state.meta.get("fingerprint")) is not None:
             check_fingerprint(stored, self.fingerprint)
         if everything:
             self._warnings += remove_damaged(self.layout)
-        try:
-            self._write(self._changes())
-            if everything and (unread := unread_pdfs(self.state.attachments, self.settings.vault)):
-                self._warnings.append(unread)
-            self._warnings += delete_orphans(self.enrichment, self.catalog, self.state.stamps)
-            if everything and self.catalog.has_chunks and lacks_query_model(self.layout):
-                self.progress.stage("Loading the model", 0, "")
-                self._embedder  # noqa: B018 (loading the model makes the one for queries)
-            with self._timed("derive"):
-                limits = self.indexer.limits
-                derive(self.layout, self.catalog, everything=everything, limits=limits)
-        finally:
-            self._seconds["total"] = time.perf_counter() - started
+        self._write(self._changes())
+        if everything and (unread := unread_pdfs(self.state.attachments, self.settings.vault)):
+            self._warnings.append(unread)
+        self._warnings += delete_orphans(self.enrichment, self.catalog, self.state.stamps)
+        if everything and self.catalog.has_chunks and lacks_query_model(self.layout):
+            self.progress.stage("Loading the model", 0, "")
+            self._embedder  # noqa: B018 (loading the model makes the one for queries)
+        derive(self.layout, self.catalog, everything=everything, limits=self.indexer.limits)
         return self.so_far()
 
     def so_far(self) -> Update:
@@ -147,7 +213,7 @@ class IndexRun:
             **{kind: self._counts[kind] for kind in kinds},
             warnings=tuple(self._warnings),
             embedded=self._chunker.texts if self._chunker is not None else 0,
-            seconds=self._seconds,
+            seconds=time.perf_counter() - self._began,
         )
 
     def _changes(self) -> Changes:
@@ -158,13 +224,12 @@ class IndexRun:
         if paths is not None:
             # A note is no other file, and nothing is below it.
             files = within(files, [path for path in paths if path not in stamps])
-        again = set(request.paths or ()) if request.again else set()
+        again: Iterable[str] = (request.paths or ()) if request.again else ()
         if state.generation and self._additions_changed:
-            again = {p for p in state.stamps if state.has_status(p, NoteStatus.INDEXED)}
-        # What is gone is none of them: it is forgotten by this run as by any other.
-        self._again = again & {file.path for file in self._walk.files}
-        if self._again:
-            stamps = {path: stamp for path, stamp in stamps.items() if path not in self._again}
+            again = [p for p in state.stamps if state.has_status(p, NoteStatus.INDEXED)]
+        # As if they had never been read.
+        unread = {p: replace(stamps[p], content_hash="") for p in again if p in stamps}
+        self._stamps = stamps = {**stamps, **unread} if unread else stamps
         changes = compare(
             self._walk,
             stamps,
@@ -175,8 +240,8 @@ class IndexRun:
         )
         if not request.allow_mass_delete:
             record = None if request.again else read_run_record(self.indexer.layout)
-            lately = lost_lately(record, time.time())
-            check_deletions(self.vault, changes, state.stamps, lately)
+            lately = notes_lately(record, time.time())
+            check_deletions(self.vault, changes, state.stamps, state.indexed, lately)
         # What is as it was is not written again: a run without changes writes nothing.
         news = [file for file in changes.retry if self._is_news(file)]
         read = sorted([*changes.read, *news], key=lambda file: file.path)
@@ -192,10 +257,9 @@ class IndexRun:
         return read.note is not None or read.problem != before
 
     def _read(self, file: FileEntry) -> Read:
-        """Read a note; one whose content is known is not parsed, unless it is to be made anew."""
-        known = self.state.stamps.get(file.path)
-        anew = known is None or known.status is NoteStatus.FAILED or file.path in self._again
-        content_hash = "" if known is None or anew else known.content_hash
+        """Read a note; one whose content is known is not parsed."""
+        known = self._stamps.get(file.path)
+        content_hash = known.content_hash if known and known.status is not NoteStatus.FAILED else ""
         comment_links = self.settings.vault.comment_links
         return read_note(self.vault, file, content_hash, comment_links=comment_links)
 
@@ -240,33 +304,30 @@ class IndexRun:
         for number, part in enumerate(parts, start=1):
             first, last = number == 1, number == len(parts)
             reads: list[Read] = []
-            with self._timed("read"):
-                for read in map(self._read, part):
-                    path = read.file.path
-                    if read.away and state.has_status(path, NoteStatus.INDEXED):
-                        # The disk does not give it now.
-                        self._warnings.append(
-                            f"{path}: {read.problem}; what the index has of it stays until it can be"
-                        )
-                    else:
-                        reads.append(read)
+            for read in map(self._read, part):
+                path = read.file.path
+                if read.away and state.has_status(path, NoteStatus.INDEXED):
+                    # The disk does not give it now.
+                    self._warnings.append(
+                        f"{path}: {read.problem}; what the index has of it stays until it can be"
+                    )
+                else:
+                    reads.append(read)
             notes = not_chunked(reads, changes.skip if first else ())
             sentences: Mapping[str, Any] = {}
             if any(item.note is not None for item in notes):
                 if self._chunker is None:
                     left = [*chain(*parts[number - 1 :])]
                     self._chunker = self._make_chunker(left, language)
-                with self._timed("embed"):
-                    sentences = self._chunker.chunk(notes, _tokens_of(part))
+                sentences = self._chunker.chunk(notes, _tokens_of(part))
             elif self._chunker is not None:
                 self.progress.advance(_tokens_of(part))
             moved = self._moved(reads, gone)
             leaving = sorted(gone) if last else sorted(moved)
             others = (*changes.attach, *changes.detach) if last else ()
             names = {name for path in others for name in affected_names(path)}
-            with self._timed("link"):
-                again = last and every_link
-                batch = build_batch(*into, notes, sentences, leaving, names, every_link=again)
+            again = last and every_link
+            batch = build_batch(*into, notes, sentences, leaving, names, every_link=again)
             same = [read.file for read in reads if read.note is None and not read.problem]
             touch = {file.path: (file.size, file.mtime_ns) for file in same}
             # Until the last batch, links may lead to files that only this walk has seen.
@@ -276,8 +337,7 @@ class IndexRun:
                 # With the files that are no notes.
                 attach, detach = changes.attach, changes.detach
                 batch = replace(batch, attach=attach, detach=detach, meta=meta | about)
-            with self._timed("store"):
-                self._commit(batch, moved)
+            self._commit(batch, moved)
             gone.difference_update(leaving)
             self._warnings += [w for read in reads if read.note for w in read.note.warnings]
         if self._chunker is not None:
@@ -325,8 +385,7 @@ class IndexRun:
 
     @cached_property
     def _embedder(self) -> Embedder:
-        with self._timed("load model"):
-            return self.indexer.load(self.settings.embedding, self.layout.model)
+        return self.indexer.load(self.settings.embedding, self.layout.model)
 
     def _make_chunker(self, files: Sequence[FileEntry], language: str) -> Chunker:
         """What cuts and embeds these notes, with the model loaded."""
@@ -340,14 +399,6 @@ class IndexRun:
         headers = self.enrichment if self._additions["headers"] is not None else None
         how = headers, self.indexer.transformations, self.progress
         return Chunker(embedder, self.catalog, self.settings, language, *how)
-
-    @contextmanager
-    def _timed(self, stage: str) -> Iterator[None]:
-        started = time.perf_counter()
-        try:
-            yield
-        finally:
-            self._seconds[stage] = self._seconds.get(stage, 0.0) + time.perf_counter() - started
 
 
 def _tokens_of(files: Iterable[FileEntry]) -> int:
@@ -368,3 +419,13 @@ def _batches(files: Iterable[FileEntry], limits: Limits) -> Iterator[Sequence[Fi
         size += file.size
     if batch:
         yield batch
+
+
+def within(values: Mapping[str, Value], paths: Iterable[str]) -> dict[str, Value]:
+    """The entries at these paths or below them, without a look at all where the paths are files."""
+    roots = top_level(paths)
+    found = {path: values[path] for path in roots if path in values}
+    if folders := [path for path in roots if path not in found]:
+        inside = below(folders)
+        found |= {path: value for path, value in values.items() if inside(path)}
+    return found

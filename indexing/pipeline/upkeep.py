@@ -5,7 +5,6 @@ All raise IndexUnwritable if the disk refuses.
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,7 +18,6 @@ from notehop.indexing.stores.database import REBUILD
 from notehop.indexing.stores.layout import IndexLayout, unwritable
 from notehop.indexing.stores.lexical_segments import read_segments
 from notehop.indexing.stores.model import Limits
-from notehop.indexing.stores.vector_index import VectorIndex
 
 
 def check_catalog(catalog: Catalog, state: CatalogState | None) -> None:
@@ -41,18 +39,12 @@ def check_catalog(catalog: Catalog, state: CatalogState | None) -> None:
 
 def remove_damaged(layout: IndexLayout) -> Iterator[str]:
     """Remove what is made from the catalog and is not as it was written; what, for people."""
-    if layout.vectors.is_file():
-        _remove(layout, layout.vectors)
-    for path, read, was in (
-        (layout.chunk_vectors, VectorIndex.read, "the vectors were damaged and are"),
-        (layout.lexical, read_segments, "the lexical index was damaged and is"),
-    ):
-        if path.exists():
-            try:
-                read(path)
-            except IndexDamaged:
-                _remove(layout, path)
-                yield f"{path}: {was} made anew"
+    if layout.postings.exists() or layout.lexical.is_file():
+        try:
+            read_segments(layout.postings)
+        except IndexDamaged:
+            _remove(layout, layout.lexical)
+            yield f"{layout.lexical}: the lexical index was damaged and is made anew"
 
 
 def lacks_query_model(layout: IndexLayout) -> bool:
@@ -80,7 +72,7 @@ def derive(layout: IndexLayout, catalog: Catalog, *, everything: bool, limits: L
 
     :param everything: do all that is due; else, after a change of some notes, what can wait does:
         readers catch up by themselves.
-    :raises IndexDamaged: if the catalog lacks a vector.
+    :raises IndexDamaged: if the catalog cannot be read.
     """
     withdrawn = layout.purge_mark.exists()
     if withdrawn:
@@ -100,11 +92,5 @@ def derive(layout: IndexLayout, catalog: Catalog, *, everything: bool, limits: L
 
 
 def _remove(layout: IndexLayout, path: Path) -> None:
-    try:
-        if path.is_dir():
-            shutil.rmtree(path)
-        else:
-            path.unlink(missing_ok=True)
-    except OSError as exc:
-        raise unwritable(layout.root, exc) from exc
+    layout.remove(path)
     faults.point(f"{path.name}-removed")

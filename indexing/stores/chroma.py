@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -27,6 +26,7 @@ from typing import Any, TypedDict
 
 import numpy as np
 
+from notehop.config.errors import IndexFailure
 from notehop.indexing import faults
 from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot, file_marks, read_catalog_state
 from notehop.indexing.stores.catalog_read import slices
@@ -36,7 +36,6 @@ from notehop.indexing.stores.layout import (
     ServerCatalog,
     read_json,
     replace_file,
-    unwritable,
 )
 from notehop.indexing.stores.model import Matrix
 
@@ -140,17 +139,10 @@ def mirror_due(layout: IndexLayout) -> bool:
 def remove_mirror(layout: IndexLayout) -> None:
     """Remove the mirror, and so every word and number of it; IndexUnwritable if the disk
     refuses."""
-    try:
-        # First what says that it is whole, in case this is cut off.
-        (layout.chroma / _STATE).unlink(missing_ok=True)
-        shutil.rmtree(layout.chroma)
-        faults.point("mirror-removed")
-    except NotADirectoryError:
-        layout.chroma.unlink()
-    except FileNotFoundError:
-        pass
-    except OSError as exc:
-        raise unwritable(layout.root, exc) from exc
+    # First what says that it is whole, in case this is cut off.
+    layout.remove(layout.chroma / _STATE)
+    layout.remove(layout.chroma)
+    faults.point("mirror-removed")
 
 
 def write_in_child(
@@ -166,8 +158,8 @@ def write_in_child(
     if (server := layout.database) is not None:
         command += [server.url, server.schema, *server.allowed]
     try:
-        # Of a catalog on a server, as many bytes as its vectors alone tell.
-        megabytes = (layout.chunk_vectors if server else layout.catalog_file).stat().st_size / 1e6
+        with Catalog.open(layout.catalog, read_only=True) as catalog:
+            megabytes = catalog.database.size / 1e6
         until = time.monotonic() + seconds + _SECONDS_A_MEGABYTE * megabytes
         with (
             tempfile.TemporaryFile() as said,
@@ -187,7 +179,7 @@ def write_in_child(
             finally:
                 child.kill()
         return "it was interrupted" if interrupted() else "it does not answer"
-    except OSError as exc:
+    except (OSError, IndexFailure) as exc:
         return str(exc)
 
 

@@ -21,9 +21,9 @@ from sqlalchemy import (
     inspect,
 )
 from sqlalchemy.engine import Connection
-from sqlalchemy.exc import DBAPIError, DisconnectionError, SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from sqlalchemy.ext.compiler import compiles
-from sqlalchemy.pool import QueuePool
+from sqlalchemy.pool import ConnectionPoolEntry, QueuePool
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
 
@@ -31,7 +31,6 @@ from notehop.config import errors
 from notehop.indexing.stores.layout import CatalogAddress
 
 Result = TypeVar("Result")
-Made = TypeVar("Made", bound=sqlite3.Connection)
 
 REBUILD = "run: notehop index --rebuild"
 
@@ -151,10 +150,10 @@ class Database:
                     path.touch(0o600, exist_ok=False)
             if not self._file:
                 # Before it is opened: one that is replaced meanwhile is looked at again.
-                self._file = _marks(path)[:2]
+                self._file = _number(path)
             if read_only:
                 return _reading(path)
-            connection = _connected(path, "?mode=rwc", sqlite3.Connection)
+            connection = _connected(path, "?mode=rwc")
             # FULL: a generation number once seen must not come back with other content, and
             # vectors are deleted on the word of a commit. What leaves the index leaves its file: a
             # deleted row is overwritten.
@@ -168,7 +167,7 @@ class Database:
             "sqlite+pysqlite://", creator=connect, poolclass=QueuePool, pool_size=8, max_overflow=-1
         )
         event.listen(self._engine, "begin", _begin)
-        event.listen(self._engine, "checkout", _refuse_older)
+        event.listen(self._engine, "checkin", _close_unwritten)
 
     def close(self) -> None:
         """Close every connection; the last process to do so folds the journal back."""
@@ -258,7 +257,7 @@ class Database:
     @property
     def replaced(self) -> bool:
         """Whether other tables stand there than were opened."""
-        return _marks(self.path)[:2] != self._file
+        return _number(self.path) != self._file
 
     @property
     def size(self) -> int:
@@ -306,14 +305,13 @@ class Database:
         return damaged(label, says)
 
 
-class _ImmutableConnection(sqlite3.Connection):
-    """A connection that takes the file at a path for one that nobody writes, as it was ``seen``."""
-
-    path: Path
-    seen: tuple[int, ...]
+class _Unwritten(sqlite3.Connection):
+    """A connection that takes its file for one that nobody writes."""
 
 
-def _connected(path: Path, mode: str, kind: type[Made]) -> Made:
+def _connected(
+    path: Path, mode: str, kind: type[sqlite3.Connection] = sqlite3.Connection
+) -> sqlite3.Connection:
     # isolation_level None: Python would start transactions only before writes, and a reader
     # needs one to see a single generation.
     return sqlite3.connect(
@@ -330,35 +328,31 @@ def _reading(path: Path) -> sqlite3.Connection:
     # Reading in WAL mode writes to the -shm file, which is made with the first question. Where that
     # cannot be, the disk is full or the folder read-only, the file alone says everything if nothing
     # waits in the journal.
-    connection = _connected(path, "?mode=ro", sqlite3.Connection)
+    connection = _connected(path, "?mode=ro")
     try:
         connection.execute("SELECT count(*) FROM sqlite_master").fetchall()
     except sqlite3.Error as exc:
         connection.close()
         if _primary(exc) not in _REFUSED or _has_journal(path):
             raise
-        seen = _marks(path)
-        connection = unwritten = _connected(path, "?mode=ro&immutable=1", _ImmutableConnection)
-        unwritten.path, unwritten.seen = path, seen
+        connection = _connected(path, "?mode=ro&immutable=1", _Unwritten)
     connection.execute("PRAGMA query_only=ON")
     return connection
 
 
-def _refuse_older(connection: Any, *_: object) -> None:
-    """Have the pool open the file anew where somebody wrote it, or does."""
-    if isinstance(connection, _ImmutableConnection) and (
-        connection.seen != _marks(connection.path) or _has_journal(connection.path)
-    ):
-        raise DisconnectionError
+def _close_unwritten(connection: Any, record: ConnectionPoolEntry) -> None:
+    """Have the pool open the file anew each time: somebody may write it by then."""
+    if isinstance(connection, _Unwritten):
+        record.invalidate()
 
 
-def _marks(path: Path) -> tuple[int, ...]:
-    """What tells a file from another one, and from what it was before somebody wrote it."""
+def _number(path: Path) -> tuple[int, ...]:
+    """What tells a file from another one."""
     try:
         found = path.stat()
     except OSError:
         return ()
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+    return found.st_dev, found.st_ino
 
 
 def _begin(connection: Connection) -> None:

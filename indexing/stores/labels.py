@@ -188,9 +188,11 @@ class NoteLabels:
         return sorted(self._view.answer(query, lambda row: (row[0], row[1])))
 
     def keys(self) -> list[str]:
-        """The keys of front matter that any note has, sorted."""
-        query = select(_ROW.name).where(_ROW.name.startswith(_PROPERTY)).distinct()
-        return sorted(self._view.answer(query, lambda row: row[0].removeprefix(_PROPERTY)))
+        """The keys of front matter that any note has, those of most notes first, then by name."""
+        query = select(_ROW.name, -func.count(_ROW.path.distinct())).group_by(_ROW.name)
+        query = query.where(_ROW.name.startswith(_PROPERTY))
+        ordered = sorted((count, name) for name, count in self._view.answer(query, tuple))
+        return [name.removeprefix(_PROPERTY) for _, name in ordered]
 
     def newest_first(self, only: Paths | None = None) -> Iterator[str]:
         """The notes, newest first, ties by path; 10,000 take some 15 ms.

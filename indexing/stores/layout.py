@@ -101,11 +101,9 @@ class IndexLayout:
     current = _Place("current.txt")
     catalog_file = _replaced("catalog.sqlite")
     catalog_state = _replaced("catalog.json")
-    vectors = _replaced("vectors")
-    chunk_vectors = _replaced("vectors/chunks.vectors")
     lexical = _replaced("lexical")
+    postings = _replaced("lexical/postings.npz")
     model = _replaced("model")
-    themes = _replaced("themes.json")
     purge_mark = _replaced("purge")
     journal_mark = _replaced("journal")
     enrichment = _Place("enrichment.sqlite")
@@ -178,8 +176,20 @@ class IndexLayout:
     @property
     def contents(self) -> tuple[Path, ...]:
         """All that a rebuild makes anew."""
-        derived = (self.vectors, self.lexical, self.model, self.catalog_state, self.themes)
+        derived = (self.lexical, self.model, self.catalog_state, *self.former)
         return (*self.catalog_files, *derived, self.purge_mark, self.journal_mark)
+
+    @property
+    def former(self) -> tuple[Path, ...]:
+        """What earlier versions kept of the notes, and no run writes any more."""
+        names = (
+            "themes.json",
+            "themes.new",
+            "vectors",
+            "lexical/segments.npz",
+            "lexical/segments.new",
+        )
+        return tuple(self.home / name for name in names)
 
     def beside(self) -> IndexLayout:
         """Where a rebuild may make the index that takes the place of this one; nothing is there."""
@@ -230,8 +240,9 @@ class IndexLayout:
         self.remove_left_over()
 
     def remove_left_over(self) -> None:
-        """Remove indexes that are not in force: replaced, or never whole. What the system does not let
-        go, as a file that is open, the next call removes. The caller holds the lock.
+        """Remove indexes that are not in force: replaced, or never whole, and what earlier versions kept.
+        Of the first, what the system does not let go, as a file that is open, the next call removes.
+        The caller holds the lock.
 
         :raises IndexDamaged: as :attr:`home`.
         :raises IndexUnwritable: if the disk refuses.
@@ -255,6 +266,20 @@ class IndexLayout:
             from notehop.indexing.stores.served.postgres_database import remove_replaced
 
             remove_replaced(self.database)
+        for path in self.former:
+            self.remove(path)
+
+    def remove(self, path: Path) -> None:
+        """Remove a file or folder, which need not be there; IndexUnwritable if the disk refuses."""
+        try:
+            if path.is_dir():
+                shutil.rmtree(path)
+            else:
+                path.unlink(missing_ok=True)
+        except NotADirectoryError:
+            pass
+        except OSError as exc:
+            raise unwritable(self.root, exc) from exc
 
     def make_folder(self) -> None:
         """Make the folder, for its owner alone, and close one to them that others can look into."""

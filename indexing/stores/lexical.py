@@ -15,9 +15,15 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from notehop.indexing.stores.lexical_segments import Segment, joined, read_segments, write_segments
+from notehop.indexing.stores.lexical_segments import (
+    Ints,
+    Segment,
+    joined,
+    read_segments,
+    write_segments,
+)
 from notehop.indexing.stores.model import LIMITS, ChunkId, FieldTokens, Limits
-from notehop.indexing.tokens import FIELDS
+from notehop.indexing.tokens.tokenizer import FIELDS
 from notehop.indexing.tokens.vocabulary import NearWords, Vocabulary
 
 Words = TypeVar("Words", Vocabulary, NearWords)
@@ -68,10 +74,11 @@ class LexicalIndex:
             raise ValueError(f"unknown fields {unknown}; fields are {', '.join(FIELDS)}")
         if not (min(weights.values()) >= 0 and ranking.k1 >= 0 and 0 <= ranking.b <= 1):
             raise ValueError(f"boosts and k1 are 0 or more and b is 0 to 1: {ranking}")
-        self._boosts = tuple(weights[name] for name in FIELDS)
+        self._boosts = np.array([weights[name] for name in FIELDS])
         self._ranking = ranking
         self._limits = limits
         self._writing = threading.Lock()
+        self._turn = threading.Lock()
         self._segments: tuple[Segment, ...] = ()
         self._words: dict[str, None] = {}
         self._of_words: dict[type, tuple[int, Vocabulary | NearWords]] = {}
@@ -107,13 +114,16 @@ class LexicalIndex:
         0.7 ms for 100,000 tokens; the first after a change that brought new ones takes 3 more.
         """
         found = self._made_of_words(Vocabulary).with_part(part)
-        return [token for token in found if self.frequency(token)]
+        return [token for token in found if self._holds(token)]
 
     def near(self, word: str, stem: str, edits: int) -> dict[str, int]:
         """The tokens of living chunks that a word may be meant for, with the edits that part them
         (see :meth:`notehop.indexing.tokens.vocabulary.NearWords.near`)."""
         found = self._made_of_words(NearWords).near(word, stem, edits)
-        return {token: far for token, far in found.items() if self.frequency(token)}
+        return {token: far for token, far in found.items() if self._holds(token)}
+
+    def _holds(self, token: str) -> bool:
+        return any(segment.holds(token) for segment in self._segments if token in segment.terms)
 
     def held(self, tokens: Iterable[str], ids: Collection[ChunkId]) -> dict[ChunkId, set[str]]:
         """Id -> those of the tokens that the chunk holds in any field, for ids that are there."""
@@ -123,7 +133,7 @@ class LexicalIndex:
             docs = segment.docs_of(ids)
             found |= {segment.ids[doc]: set() for doc in docs.tolist()}
             for token in wanted:
-                for doc in docs[_within(docs, segment.holders_of(token))].tolist():
+                for doc in docs[_within(docs, segment.postings(token)[0])].tolist():
                     found[segment.ids[doc]].add(token)
         return found
 
@@ -133,14 +143,9 @@ class LexicalIndex:
         field, wanted = FIELDS.index(name), [*dict.fromkeys(tokens)]
         found: set[ChunkId] = set()
         for segment in self._segments if wanted else ():
-            postings = [
-                next((docs for at, docs, _ in segment.postings(token) if at == field), ())
-                for token in wanted
-            ]
+            postings = map(segment.postings, wanted)
             # From the rarest on: a name such as "Note 7" is looked for where its number stands.
-            first, *others = sorted(
-                (np.asarray(docs, dtype=np.int64) for docs in postings), key=len
-            )
+            first, *others = sorted((docs[at == field] for docs, at, _ in postings), key=len)
             for docs in others:
                 first = first[_within(first, docs)]
             found |= {segment.ids[doc] for doc in first[segment.alive[first]].tolist()}
@@ -216,40 +221,42 @@ class LexicalIndex:
         """The score of each document, by segment; 0 for those that are gone."""
         scores = [np.zeros(len(segment.ids)) for segment in segments]
         count = sum(segment.living for segment in segments)
-        norms: dict[int, npt.NDArray[np.float64]] = {}
+        norms = self._norms(segments)
         for token, weight in weights.items():
             n = _frequency(segments, token)
             if n == 0:
                 continue
             idf = math.log(1 + (count - n + 0.5) / (n + 0.5))
+            gains = weight * idf * self._boosts
             for segment, out in zip(segments, scores, strict=True):
-                for name, docs, counts in segment.postings(token):
-                    if name not in norms:
-                        norms[name] = self._norms(segments, name)
-                    at = docs.astype(np.intp)
-                    part = norms[name].take(segment.lengths[name].take(at))
-                    part += counts
-                    np.divide(counts, part, out=part)
-                    part *= weight * idf * self._boosts[name]
-                    out[at] += part
+                docs, fields, counts = segment.postings(token)
+                at = fields.astype(np.intp)
+                sizes = segment.lengths.take(at * len(out) + docs)
+                part = norms.take(at * norms.shape[1] + sizes)
+                part += counts
+                np.divide(counts, part, out=part)
+                part *= gains.take(at)
+                np.add.at(out, docs, part)
         for segment, out in zip(segments, scores, strict=True):
             if not segment.is_whole:
                 out[~segment.alive] = 0
         return scores
 
-    def _norms(self, segments: Sequence[Segment], name: int) -> npt.NDArray[np.float64]:
-        """Length -> what is added to tf in the denominator."""
+    def _norms(self, segments: Sequence[Segment]) -> npt.NDArray[np.float64]:
+        """Field, length -> what is added to tf in the denominator."""
         # The average is over the documents that have any token there: over all documents, a field
         # that few have (aliases) would have an average near 0, and every note with an alias would
         # count as far too long. By length and not by document: there are few.
-        longest = max(int(part.lengths[name].max(initial=0)) for part in segments)
-        tokens = sum(int(part.tokens[name]) for part in segments)
-        average = tokens / max(sum(int(part.filled[name]) for part in segments), 1)
-        relative = np.arange(longest + 1) / (average or 1.0)
+        none = np.zeros(len(FIELDS), np.int64)
+        longest = max((segment.longest for segment in segments), default=0)
+        tokens = sum((segment.tokens for segment in segments), none)
+        average = tokens / np.maximum(sum((segment.filled for segment in segments), none), 1)
+        average[average == 0] = 1.0
+        relative = np.arange(longest + 1) / average[:, np.newaxis]
         return self._ranking.k1 * ((1 - self._ranking.b) + self._ranking.b * relative)
 
-    def save(self, folder: Path, generation: int, stamp: str) -> None:
-        """Write the index to ``folder``, in place of what is there or not at all.
+    def save(self, path: Path, generation: int, stamp: str) -> None:
+        """Write the index to a file, in place of what is there or not at all.
 
         What was removed is left out, so that no file holds words of it.
 
@@ -257,41 +264,44 @@ class LexicalIndex:
         """
         with self._writing:
             self._replace(_compacted(self._segments, self._limits))
-            write_segments(folder, self._segments, generation, stamp)
+            write_segments(path, self._segments, generation, stamp)
 
     @classmethod
     def load(
-        cls, folder: Path, ranking: Ranking = DEFAULT_RANKING, limits: Limits = LIMITS
+        cls, path: Path, ranking: Ranking = DEFAULT_RANKING, limits: Limits = LIMITS
     ) -> tuple[LexicalIndex, int, str]:
         """Read what :meth:`save` wrote: index, generation, stamp; IndexDamaged if it is missing,
         unreadable or not as it was written."""
         index = cls(ranking, limits)
-        segments, generation, stamp = read_segments(folder)
+        segments, generation, stamp = read_segments(path)
         index._replace(segments)
         return index, generation, stamp
 
     def _replace(self, segments: Sequence[Segment]) -> None:
         known = {id(segment.terms) for segment in self._segments}
-        new = [one.terms for one in segments if id(one.terms) not in known]
-        if any(term not in self._words for terms in new for term in terms):
-            self._words = self._words | {term: None for terms in new for term in terms}
+        new = (one.terms for one in segments if id(one.terms) not in known)
+        with self._turn:
+            # In place: a copy of all words would be the dearest of a small change.
+            for terms in new:
+                self._words.update(dict.fromkeys(terms))
         self._segments = tuple(segments)
 
     def _made_of_words(self, kind: type[Words]) -> Words:
         """What looks words up among those that there are, or were."""
-        words = self._words
         made = self._of_words.get(kind)
-        if made is None or made[0] != len(words):
-            made = self._of_words[kind] = len(words), kind(tuple(words))
+        if made is None or made[0] != len(self._words):
+            with self._turn:
+                words = tuple(self._words)
+            made = self._of_words[kind] = len(words), kind(words)
         assert isinstance(made[1], kind)
         return made[1]
 
 
 def _frequency(segments: Iterable[Segment], token: str) -> int:
-    return sum(segment.frequency(token) for segment in segments)
+    return sum(segment.frequency(token) for segment in segments if token in segment.terms)
 
 
-def _within(docs: npt.NDArray[np.int64], among: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+def _within(docs: Ints, among: Ints) -> npt.NDArray[np.bool_]:
     """Which of some documents are among others; both ascend."""
     return among.searchsorted(docs) < among.searchsorted(docs, "right")
 

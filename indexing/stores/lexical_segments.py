@@ -2,66 +2,58 @@
 
 from __future__ import annotations
 
+import json
 import sys
+import zipfile
+import zlib
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import chain
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from notehop.indexing.stores.cache_file import as_array, of_array, open_cache, write_cache
+from notehop.config.errors import IndexDamaged
+from notehop.indexing.stores.layout import replacing, unwritable
 from notehop.indexing.stores.model import ChunkId, FieldTokens
-from notehop.indexing.tokens import FIELDS
+from notehop.indexing.tokens.tokenizer import FIELDS
 
 MAX_COUNT = 65_535
 """Occurrences of a token in a field that are told apart; BM25 levels off long before."""
 
-FILE = "segments.npz"
-
 _F = len(FIELDS)
 _NUMBER = {name: number for number, name in enumerate(FIELDS)}
+_ARRAYS = ("bounds", "docs", "fields", "counts", "lengths")
 
 Ints = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
 class Segment:
-    """The postings of n documents, T terms, P postings in S slots; nothing of it is ever changed.
+    """The postings of n documents, T terms in P postings; nothing of it is ever changed.
 
-    A slot is a term in a field; slots are sorted by term, then field. ``term_slots`` (T + 1) bounds
-    the slots of a term, ``starts`` (S + 1) the postings of a slot; ``docs`` and ``counts`` (P) are
-    those, by document. ``lengths`` (fields, n) counts tokens. ``holders`` are the documents that
-    hold a term in any field, those of a term between ``bounds`` (T + 1). ``alive`` (n) tells which
-    documents were not removed since; of those, ``living`` is the number, and by field ``tokens``
-    counts tokens, ``filled`` the documents that have any.
+    ``bounds`` (T + 1) are those of a term's postings, which are sorted by document, then field:
+    ``docs``, ``fields`` and ``counts`` (P). ``lengths`` (fields, n) counts tokens. ``alive`` (n)
+    tells which documents were not removed since; of those, ``living`` is the number, and by field
+    ``tokens`` counts tokens, ``filled`` the documents that have any; ``longest`` is a length.
     """
 
     ids: list[ChunkId]
     terms: dict[str, int]
-    term_slots: Ints
-    slot_fields: Ints
-    starts: Ints
+    bounds: Ints
     docs: Ints
+    fields: Ints
     counts: Ints
     lengths: Ints
-    bounds: Ints
-    holders: Ints
     alive: npt.NDArray[np.bool_]
     places: Mapping[ChunkId, int]
-    living: int = field(init=False)
-    tokens: Ints = field(init=False)
-    filled: Ints = field(init=False)
-
-    def __post_init__(self) -> None:
-        living = int(self.alive.sum())
-        lengths = self.lengths if living == len(self.ids) else self.lengths[:, self.alive]
-        object.__setattr__(self, "living", living)
-        object.__setattr__(self, "tokens", lengths.sum(axis=1, dtype=np.int64))
-        object.__setattr__(self, "filled", np.count_nonzero(lengths, axis=1))
+    living: int
+    longest: int
+    tokens: Ints
+    filled: Ints
 
     @classmethod
     def of(
@@ -70,29 +62,21 @@ class Segment:
         """A segment of counted documents.
 
         :param terms: in the order in which the keys number them.
-        :param keys: ``(term * fields + field) * documents + document``, ascending.
+        :param keys: ``(term * documents + document) * fields + field``, ascending.
         :param counts: how often each occurs.
         """
         numbered = {term: number for number, term in enumerate(terms)}
-        n = max(len(ids), 1)
-        slot, doc = np.divmod(keys, n)
-        first = np.flatnonzero(np.diff(slot, prepend=-1))
-        slots = slot[first]
-        pairs = np.sort(slot // _F * n + doc)
-        pairs = pairs[np.flatnonzero(np.diff(pairs, prepend=-1))]
-        numbers = np.arange(len(numbered) + 1)
+        pairs, places = np.divmod(keys, _F)
+        numbers, docs = np.divmod(pairs, max(len(ids), 1))
         return cls(
             ids=ids,
             terms=numbered,
-            term_slots=np.searchsorted(slots // _F, numbers).astype(np.int32),
-            slot_fields=(slots % _F).astype(np.uint8),
-            starts=np.append(first, len(slot)).astype(np.int64),
-            docs=doc.astype(np.int32),
+            bounds=np.searchsorted(numbers, np.arange(len(numbered) + 1)),
+            docs=docs.astype(np.int32),
+            fields=places.astype(np.uint8),
             counts=np.minimum(counts, MAX_COUNT).astype(np.uint16),
             lengths=lengths,
-            bounds=np.searchsorted(pairs // n, numbers).astype(np.int64),
-            holders=(pairs % n).astype(np.int32),
-            **_places(ids),
+            **_whole(ids, lengths),
         )
 
     @classmethod
@@ -100,7 +84,6 @@ class Segment:
         """Count the tokens of documents; ValueError for a field that is not in
         :data:`notehop.indexing.tokens.FIELDS`."""
         numbers: dict[str, int] = {}
-        n = max(len(documents), 1)
         terms, places, sizes = array("q"), array("q"), array("q")
         lengths = np.zeros((_F, len(documents)), dtype=np.int32)
         for doc, (_, fields) in enumerate(documents):
@@ -108,10 +91,11 @@ class Segment:
                 if name not in _NUMBER:
                     raise ValueError(f"unknown field {name!r}; fields are {', '.join(FIELDS)}")
                 terms.extend(numbers.setdefault(token, len(numbers)) for token in tokens)
-                places.append(_NUMBER[name] * n + doc)
+                places.append(doc * _F + _NUMBER[name])
                 sizes.append(len(tokens))
                 lengths[_NUMBER[name], doc] = len(tokens)
-        keys = np.frombuffer(terms, np.int64) * (_F * n) if terms else np.zeros(0, np.int64)
+        keys = np.array(terms, np.int64)
+        keys *= _F * len(documents)
         keys += np.repeat(np.array(places, np.int64), np.array(sizes, np.int64))
         keys.sort()
         first = np.flatnonzero(np.diff(keys, prepend=-1))
@@ -128,7 +112,14 @@ class Segment:
             return self
         alive = self.alive.copy()
         alive[docs] = False
-        return replace(self, alive=alive)
+        lengths = self.lengths[:, docs]
+        return replace(
+            self,
+            alive=alive,
+            living=self.living - len(docs),
+            tokens=self.tokens - lengths.sum(axis=1),
+            filled=self.filled - np.count_nonzero(lengths, axis=1),
+        )
 
     def docs_of(self, ids: Iterable[ChunkId]) -> npt.NDArray[np.int64]:
         """The living documents of some ids, ascending."""
@@ -140,28 +131,25 @@ class Segment:
         """The ids of the living documents, in their order."""
         return [self.ids[doc] for doc in np.flatnonzero(self.alive).tolist()]
 
-    def postings(self, term: str) -> Iterator[tuple[int, Ints, Ints]]:
-        """(field, documents, counts) of a term, by field."""
+    def postings(self, term: str) -> tuple[Ints, Ints, Ints]:
+        """Documents, fields and counts of a term."""
         number = self.terms.get(term)
-        if number is not None:
-            for slot in range(self.term_slots[number], self.term_slots[number + 1]):
-                held = slice(self.starts[slot], self.starts[slot + 1])
-                yield int(self.slot_fields[slot]), self.docs[held], self.counts[held]
-
-    def holders_of(self, term: str) -> Ints:
-        """The documents that hold a term in any field, ascending."""
-        number = self.terms.get(term)
-        if number is None:
-            return self.holders[:0]
-        return self.holders[self.bounds[number] : self.bounds[number + 1]]
+        held = slice(0) if number is None else slice(*self.bounds[number : number + 2])
+        return self.docs[held], self.fields[held], self.counts[held]
 
     def frequency(self, term: str) -> int:
-        holders = self.holders_of(term)
-        return len(holders) if self.is_whole else int(np.count_nonzero(self.alive[holders]))
+        """How many living documents hold a term, which is one of ``terms``, in any field."""
+        docs = self.postings(term)[0]
+        last = np.append(docs[1:] != docs[:-1], True)
+        return int(np.count_nonzero(last if self.is_whole else last & self.alive[docs]))
+
+    def holds(self, term: str) -> bool:
+        """Whether a living document does."""
+        return bool(self.alive[self.postings(term)[0]].any())
 
     def living_terms(self) -> Iterable[str]:
         """The terms that a living document holds."""
-        held = np.diff(np.append(0, np.cumsum(self.alive[self.holders]))[self.bounds]) > 0
+        held = np.diff(np.append(0, np.cumsum(self.alive[self.docs]))[self.bounds]) > 0
         return (term for term, stays in zip(self.terms, held.tolist(), strict=True) if stays)
 
 
@@ -179,10 +167,10 @@ def joined(parts: Sequence[Segment]) -> Segment:
         lengths[:, places[part.alive]] = part.lengths[:, part.alive]
         # Keys under the new numbers, without those of documents that are left out.
         renamed = np.array([numbers.get(term, -1) for term in part.terms], dtype=np.int64)
-        slots = np.repeat(renamed, np.diff(part.term_slots)) * _F + part.slot_fields
         doc = places[part.docs]
         stays = doc >= 0
-        keys.append((np.repeat(slots, np.diff(part.starts)) * max(len(ids), 1) + doc)[stays])
+        pairs = np.repeat(renamed, np.diff(part.bounds)) * len(ids) + doc
+        keys.append((pairs * _F + part.fields)[stays])
         counts.append(part.counts[stays].astype(np.int64))
     key = np.concatenate(keys)
     # A stable sort merges runs that are sorted already.
@@ -190,42 +178,77 @@ def joined(parts: Sequence[Segment]) -> Segment:
     return Segment.of(ids, terms, key[order], np.concatenate(counts)[order], lengths)
 
 
-_ARRAYS = (
-    "term_slots", "slot_fields", "starts", "docs", "counts", "lengths", "bounds", "holders",
-)  # fmt: skip
+def write_segments(path: Path, segments: Sequence[Segment], generation: int, stamp: str) -> None:
+    """Replace the file of the lexical index; its folder is made if need be.
 
-
-def write_segments(folder: Path, segments: Sequence[Segment], generation: int, stamp: str) -> None:
-    """Replace the file in ``folder``, which is made if need be.
+    It is NumPy's ``.npz``, of which each part has a CRC-32, with the stamp and generation of the
+    catalog. It is read, not mapped: a mapped file that is cut short ends the process.
 
     :param segments: whole ones, so that the file holds no word of what was removed.
     :raises IndexUnwritable: if the disk is full or refuses; the old file stays.
     """
+    chunks = sum(len(segment.ids) for segment in segments)
+    about = {"stamp": stamp, "generation": generation, "chunks": chunks}
     texts = [{"ids": segment.ids, "terms": [*segment.terms]} for segment in segments]
-    arrays = (
-        (f"{name} {number}", getattr(segment, name))
+    arrays = {
+        f"{name} {number}": getattr(segment, name)
         for number, segment in enumerate(segments)
         for name in _ARRAYS
-    )
-    about = {"stamp": stamp, "generation": generation}
-    write_cache(folder / FILE, chain(arrays, [("texts", as_array(texts))]), about)
+    }
+    arrays |= {"about": _as_array(about), "texts": _as_array(texts)}
+    try:
+        path.parent.mkdir(exist_ok=True)
+        with replacing(path) as file:
+            np.savez(file, **arrays)
+    except OSError as exc:
+        raise unwritable(path.parent, exc) from exc
 
 
-def read_segments(folder: Path) -> tuple[list[Segment], int, str]:
-    """Read the file in ``folder`` into memory, its generation and stamp; checksums are compared;
-    IndexDamaged if it is missing, cannot be read, or is not what was written."""
-    with open_cache(folder / FILE) as (about, file):
+@contextmanager
+def open_segments(path: Path) -> Iterator[tuple[dict[str, Any], Mapping[str, Ints]]]:
+    """What a file is, with ``stamp``, ``generation`` and number of ``chunks``, and its arrays, which
+    are read and checked when they are asked for; IndexDamaged if it is missing, or anything of it
+    is not what was written."""
+    try:
+        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
+            about = _of_array(file["about"])
+            if about.keys() != {"stamp", "generation", "chunks"}:
+                raise ValueError("an earlier version of notehop wrote it")
+            yield about, file
+    except (OSError, ValueError, KeyError, TypeError, EOFError, MemoryError, zlib.error,
+            zipfile.BadZipFile, RuntimeError, AttributeError) as exc:  # fmt: skip
+        reason = exc.strerror if isinstance(exc, OSError) and exc.strerror else str(exc)
+        raise IndexDamaged(f"{path}: cannot be read: {reason}; run: notehop index") from exc
+
+
+def read_segments(path: Path) -> tuple[list[Segment], int, str]:
+    """The segments of a file, its generation and stamp; IndexDamaged as :func:`open_segments`."""
+    with open_segments(path) as (about, file):
         segments = []
-        for number, text in enumerate(of_array(file["texts"])):
+        for number, text in enumerate(_of_array(file["texts"])):
             # One string for an id, wherever it stands: a reader holds them all.
             ids = [*map(sys.intern, text["ids"])]
             terms = {term: at for at, term in enumerate(text["terms"])}
             arrays: dict[str, Any] = {name: file[f"{name} {number}"] for name in _ARRAYS}
-            segments.append(Segment(ids, terms, **arrays, **_places(ids)))
+            segments.append(Segment(ids, terms, **arrays, **_whole(ids, arrays["lengths"])))
         return segments, about["generation"], about["stamp"]
 
 
-def _places(ids: Collection[ChunkId]) -> dict[str, Any]:
-    """What follows from the ids of documents none of which was removed."""
-    places = {id_: doc for doc, id_ in enumerate(ids)}
-    return {"alive": np.ones(len(ids), dtype=np.bool_), "places": places}
+def _as_array(value: Any) -> Ints:
+    return np.frombuffer(json.dumps(value, separators=(",", ":")).encode("ascii"), np.uint8)
+
+
+def _of_array(array: Ints) -> Any:
+    return json.loads(array.tobytes())
+
+
+def _whole(ids: Collection[ChunkId], lengths: Ints) -> dict[str, Any]:
+    """What follows from documents none of which was removed."""
+    return {
+        "alive": np.ones(len(ids), dtype=np.bool_),
+        "places": {id_: doc for doc, id_ in enumerate(ids)},
+        "living": len(ids),
+        "longest": int(lengths.max(initial=0)),
+        "tokens": lengths.sum(axis=1, dtype=np.int64),
+        "filled": np.count_nonzero(lengths, axis=1),
+    }

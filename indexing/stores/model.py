@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from notehop.indexing.vault.model import LinkKind, LinkSyntax
+
 Matrix: TypeAlias = "NDArray[np.float32]"
 """Shape (rows, dimensions); each row has length 1, or is all zeros."""
 
@@ -63,7 +65,7 @@ class LinkRow:
     ``chunk_id`` is the chunk that holds the link (None for a property). ``raw_target`` is the path
     part as written. ``sentence`` is shown; ``sentence_id`` names the vector of ``Title: sentence``
     in the collection "links" (None where there is no sentence). ``status`` and ``via`` hold the
-    values of :class:`notehop.indexing.graph.resolve.Status` and :class:`~indexing.graph.resolve.Via`.
+    values of :class:`notehop.indexing.graph.resolve.Status` and ``Via`` beside it.
     ``target_chunk_id`` is the chunk that the fragment names, or the target's first; None unless the
     target is an indexed note. ``ordinal`` counts the links of a note in text order.
     """
@@ -72,8 +74,8 @@ class LinkRow:
     ordinal: int
     chunk_id: ChunkId | None
     line: int
-    kind: str
-    syntax: str
+    kind: LinkKind
+    syntax: LinkSyntax
     raw: str
     raw_target: str
     fragment: str | None

@@ -18,6 +18,7 @@ import numpy as np
 from notehop.config.errors import IndexDamaged, IndexFailure, IndexMissing, NotehopError
 from notehop.indexing.stores.caches import (
     BoundedCache,
+    Layered,
     QueryCache,
     complete_vectors,
     read_lexical,
@@ -64,8 +65,8 @@ class Generation:
 
     number: int
     stamp: str
-    ids_by_path: Mapping[str, tuple[ChunkId, ...]]
-    path_by_id: Mapping[ChunkId, str]
+    ids_by_path: Layered[str, tuple[ChunkId, ...]]
+    path_by_id: Layered[ChunkId, str]
     chunk_vectors: VectorIndex | None
     lexical: LexicalIndex
     cache: QueryCache
@@ -73,17 +74,14 @@ class Generation:
     def followed(self, view: CatalogSnapshot) -> Generation:
         """The generation of a view of the same catalog: what changed since is read, no more."""
         changed = view.changed_paths(self.number)
-        # Copies, for queries hold this generation: 10 ms at 300,000 chunks, 0.2 at 30,000.
-        ids_by_path, path_by_id = {**self.ids_by_path}, {**self.path_by_id}
-        gone = [one for path in changed for one in ids_by_path.pop(path, ())]
-        for one in gone:
-            del path_by_id[one]
         keys = view.chunk_keys(changed)
-        for path, some in groupby(keys, attrgetter("path")):
-            ids_by_path[path] = tuple(sys.intern(key.id) for key in some)
         added = {sys.intern(key.id): key.path for key in keys}
-        path_by_id.update(added)
-        gone = [one for one in gone if one not in added]
+        ids_by_path = {
+            path: tuple(sys.intern(key.id) for key in some)
+            for path, some in groupby(keys, attrgetter("path"))
+        }
+        before = (one for path in changed for one in self.ids_by_path.get(path, ()))
+        gone = [one for one in before if one not in added]
         vectors = self.chunk_vectors
         if vectors is not None:
             vectors = complete_vectors(view, vectors.without(gone), added)
@@ -92,8 +90,8 @@ class Generation:
         return replace(
             self,
             number=view.generation,
-            ids_by_path=ids_by_path,
-            path_by_id=path_by_id,
+            ids_by_path=self.ids_by_path.changed(dict.fromkeys(changed) | ids_by_path),
+            path_by_id=self.path_by_id.changed(dict.fromkeys(gone) | added),
             chunk_vectors=vectors,
             cache=QueryCache(),
         )
@@ -395,10 +393,16 @@ class Reader:
         path_by_id = {one: path for path, ids in ids_by_path.items() for one in ids}
         wanted, vectors = path_by_id.keys(), None
         if self._server is None:
-            vectors = read_vectors(self.layout, view, wanted)
+            vectors = read_vectors(view, wanted)
         lexical = read_lexical(self.layout, view, wanted, self._ranking, self._limits)
         return Generation(
-            view.generation, view.stamp, ids_by_path, path_by_id, vectors, lexical, QueryCache()
+            view.generation,
+            view.stamp,
+            Layered(ids_by_path),
+            Layered(path_by_id),
+            vectors,
+            lexical,
+            QueryCache(),
         )
 
     def _forget_withdrawn(self) -> None:

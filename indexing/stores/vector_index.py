@@ -1,18 +1,15 @@
-"""Vectors by id, compared exactly: rows in memory, and a file of them that is a cache of the catalog."""
+"""The vectors of a generation in memory, by id, compared exactly."""
 
 from __future__ import annotations
 
-import sys
 import threading
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from notehop.indexing.stores.cache_file import as_array, of_array, open_cache, write_cache
 from notehop.indexing.stores.model import Matrix
 
 _DECIMALS = 6
@@ -55,35 +52,18 @@ class _Rows:
 class VectorIndex:
     """Vectors by id, as an immutable value that threads may share.
 
-    An id names one vector for ever: it is a hash of what was embedded. ``generation`` is the one of
-    the catalog that the file was of, ``stamp`` the catalog's; 0 and empty without a file.
+    An id names one vector for ever: it is a hash of what was embedded.
     """
 
     _rows: _Rows
     _matrix: Matrix
     _hidden: NDArray[np.bool_]
-    generation: int = 0
-    stamp: str = ""
     _dead: int = field(default=0)
 
     @classmethod
-    def empty(cls, dimensions: int) -> VectorIndex:
-        return _made([], _roomy(0, dimensions))
-
-    @classmethod
-    def read(cls, path: Path) -> VectorIndex:
-        """Read a file that :func:`write_vectors` wrote: 30 ms for 30,000 vectors; IndexDamaged if
-        it is missing, or not as it was written."""
-        with open_cache(path) as (about, file):
-            # One string for an id, wherever it stands: 300,000 of them take 24 MB.
-            ids = [*map(sys.intern, of_array(file["ids"]))]
-            buffer = _roomy(len(ids), about["dimensions"])
-            row = 0
-            for number in range(about["blocks"]):
-                block = file[f"rows {number}"]
-                buffer[row : row + len(block)] = block
-                row += len(block)
-            return replace(_made(ids, buffer), generation=about["generation"], stamp=about["stamp"])
+    def empty(cls, dimensions: int, room: int = 0) -> VectorIndex:
+        """:param room: vectors that will be added."""
+        return _made([], _roomy(room, dimensions))
 
     @property
     def dimensions(self) -> int:
@@ -115,8 +95,7 @@ class VectorIndex:
         left = np.flatnonzero(~hidden)
         buffer = _roomy(len(left), self.dimensions)
         buffer[: len(left)] = self._matrix[left]
-        fresh = _made([self._rows.ids[row] for row in left.tolist()], buffer)
-        return replace(fresh, generation=self.generation, stamp=self.stamp)
+        return _made([self._rows.ids[row] for row in left.tolist()], buffer)
 
     def with_ids(
         self, ids: Collection[str], new: Sequence[str] = (), matrix: NDArray[Any] | None = None
@@ -235,32 +214,6 @@ def cosines(rows: Matrix, query: Matrix) -> NDArray[np.float64]:
 def _rounded(scores: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
     # Adding 0 turns -0.0 into 0.0.
     return np.round(scores.astype(np.float64), _DECIMALS).astype(np.float64) + 0.0
-
-
-def write_vectors(
-    path: Path,
-    stamp: str,
-    generation: int,
-    dimensions: int,
-    blocks: Iterable[tuple[Sequence[str], NDArray[Any]]],
-) -> None:
-    """Write the vectors of a generation in place of what is there, a block in memory at a time.
-
-    :param blocks: ids and a row of length 1, or zero, for each; ids are distinct.
-    :raises IndexUnwritable: if the disk is full or read-only; the old file stays.
-    """
-    ids: list[str] = []
-    about: dict[str, Any] = {"stamp": stamp, "generation": generation, "dimensions": dimensions}
-    about |= {"blocks": 0, "rows": 0}
-
-    def arrays() -> Iterator[tuple[str, NDArray[Any]]]:
-        for number, (some, matrix) in enumerate(blocks):
-            yield f"rows {number}", np.ascontiguousarray(matrix, dtype="<f4")
-            ids.extend(some)
-            about.update(blocks=number + 1, rows=len(ids))
-        yield "ids", as_array(ids)
-
-    write_cache(path, arrays(), about)
 
 
 def _made(ids: list[str], buffer: Matrix) -> VectorIndex:

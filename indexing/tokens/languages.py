@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 import unicodedata
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -27,27 +27,22 @@ FUNCTION_WORDS: Mapping[str, frozenset[str]] = {code: _WORDS[code] for code in S
 _OTHER_NAMES = {"ja": "Japanese", "ko": "Korean", "und": "another language", "zh": "Chinese"}
 
 LANGUAGES = (*sorted(STEMMED), *_OTHER_NAMES)
-"""Codes that a tokenizer takes: nine stemmed languages, Japanese, Korean, Chinese, and ``und``
-(undetermined, ISO 639-2: some other language, for which words are left as they are)."""
+"""Codes that a tokenizer takes; ``und`` (undetermined, ISO 639-2) leaves words as they are."""
 
 NAMES: Mapping[str, str] = {code: one["name"] for code, one in STEMMED.items()} | _OTHER_NAMES
-"""What the languages are called."""
 
 _READ_EACH = 2_000  # characters read of one text
 _READ_ALL = 1_000_000  # and of all: enough to be sure, 0.2 s at most
 
-_EVIDENCE_WEIGHT = 0.5
-"""Against 1 for a small word that one language alone has: many share letters and endings."""
+_EVIDENCE_WEIGHT = 0.5  # against 1 for a small word of one language: many share letters and endings
 _SURE = 20  # words from which on finding no known language means that it is none of them
+# Points a word below which no known language is at work: technical prose of the nine has 0.25 to 0.39,
+# Welsh, Estonian, Latin, Vietnamese and Indonesian at most 0.11.
 _ENOUGH = 0.13
-"""Points a word below which no known language is at work: technical prose of the nine has 0.25 to
-0.39, Welsh, Estonian, Latin, Vietnamese and Indonesian at most 0.11."""
-
+# Points without which a few words are in no clear language: one small word and a letter or ending. Less
+# takes `non-existent task` for Italian; with it one in 700 English headings is another's.
 _CLEAR = 1.5
-"""Points without which a few words are in no clear language: one small word and a letter or ending.
-Less takes `non-existent task` for Italian; with it one in 700 English headings is another's."""
-_CLEARER = 2.0
-"""How many times the points of the next one it has: names and loan words look like two."""
+_CLEARER = 2.0  # times the points of the next one: names and loan words look like two
 
 _LETTERS = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _APOSTROPHE = re.compile(r"['’]")
@@ -58,18 +53,16 @@ _CYRILLIC = re.compile(r"[\u0400-\u052f]")
 # Greek, Armenian, Hebrew, Arabic, the scripts of South and South East Asia, Georgian, Ethiopic.
 _OTHER = re.compile(r"[\u0370-\u03ff\u0530-\u109f\u10a0-\u10ff\u1200-\u139f\u1780-\u17ff]")
 
-
 _PATTERNS = {code: re.compile(one["evidence"]) for code, one in _TABLE.items()}
 _OWNERS = Counter(word for words in _WORDS.values() for word in words)
 """Small word -> how many languages have it."""
 
 
 def detect_language(texts: Iterable[str], default: str = "en") -> str:
-    """The language most of ``texts`` are in: a code of :data:`LANGUAGES`.
+    """The language most of ``texts`` are in, by their beginnings: a code of :data:`LANGUAGES`.
 
-    The beginning of each text is read, a million characters in all. Of sentences of 10 to 18 words of
-    man pages 98 in 100 are named rightly, of 6 to 9 words 93, of a few words 75 (many of them hold
-    English commands); of whole vaults all.
+    Of sentences of 10 to 18 words of man pages 98 in 100 are named rightly, of 6 to 9 words 93, of a few
+    words 75 (many of them hold English commands); of whole vaults all.
 
     :param default: the answer where there is nothing to go by: no text, or names and numbers only.
     :returns: ``und`` where there are words enough, but of none of the known languages.
@@ -80,8 +73,7 @@ def detect_language(texts: Iterable[str], default: str = "en") -> str:
 
 
 def clear_language(text: str) -> str | None:
-    """The language of a few words, where their script, or small words, letters and endings twice as
-    loudly as those of any other language, leave no doubt.
+    """The language of a few words, where script, small words, letters and endings leave no doubt.
 
     :returns: a code of :data:`LANGUAGES`; ``und`` for a script that none of them is written in;
         None where it is not clear.
@@ -142,10 +134,10 @@ def _by_words(words: Mapping[str, int], default: str) -> str:
 
 def _scores(words: Mapping[str, int]) -> dict[str, float]:
     """The points of each language that has any."""
-    scores: dict[str, float] = {}
+    scores: defaultdict[str, float] = defaultdict(float)
     for word, times in words.items():
         for code, points in _points_of(word):
-            scores[code] = scores.get(code, 0.0) + times * points
+            scores[code] += times * points
     return scores
 
 

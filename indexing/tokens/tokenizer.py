@@ -4,31 +4,32 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import Stemmer
 
 from notehop.config.errors import SettingsError
 from notehop.indexing.tokens.languages import FUNCTION_WORDS, LANGUAGES, STEMMED
-from notehop.indexing.tokens.vocabulary import Words, compound_weights
+from notehop.indexing.tokens.vocabulary import compound_weights
 from notehop.indexing.tokens.words import MAX_LENGTH, Subwords, fold, split_words, subwords
 
-VERSION: str = Stemmer.version()
+if TYPE_CHECKING:
+    from notehop.indexing.stores.lexical import LexicalIndex
 
-_LATIN = {"ru": "en", "zh": "en", "ja": "en", "ko": "en"}
-"""The language that words in Latin letters are in where a language has none."""
+# The language that words in Latin letters are in where a language has none.
+_LATIN = dict.fromkeys(("ru", "zh", "ja", "ko"), "en")
 
 FIELDS = ("title", "aliases", "tags", "page_type", "h1", "h2", "h3", "content")
 
-RULES = f"1, snowball {VERSION}"
-"""Version of what this package makes of a text, whatever the language: raise the number with any
-change of what comes out. Indexes made by different rules do not mix."""
+# Of what this package makes of a text, whatever the language: raise the number with any change of what
+# comes out. Indexes made by different rules do not mix.
+RULES = f"1, snowball {Stemmer.version()}"
 
-_CACHED = 100_000
-"""Surfaces remembered with their tokens, some 30 MB; a vault of 10,000 notes has about as many."""
+_CACHED = 100_000  # surfaces remembered, some 30 MB: about those of 10,000 notes
 
 
 class Tokenizer:
-    """Text -> tokens, for one language. Safe to share between threads.
+    """Text -> tokens, for one language; threads may share it.
 
     ``und`` and the unspaced languages are not stemmed; words in Latin letters are taken as English
     in Chinese, Japanese, Korean and Russian vaults, those in Cyrillic as Russian everywhere.
@@ -43,9 +44,8 @@ class Tokenizer:
             )
         self.language = language
         latin = _LATIN.get(language, language)
-        self._stop = frozenset[str]().union(
-            *(FUNCTION_WORDS.get(code, ()) for code in (language, latin))
-        )
+        none = frozenset[str]()
+        self._stop = FUNCTION_WORDS.get(language, none) | FUNCTION_WORDS.get(latin, none)
         self._latin = _stemmer(latin)
         self._cyrillic = _stemmer("und" if language == "und" else "ru")
         self._endings = STEMMED.get(latin, {}).get("endings", {})
@@ -67,11 +67,9 @@ class Tokenizer:
         return tokens
 
     def query(self, text: str) -> list[str]:
-        """The tokens of a query: those of :meth:`__call__` without function words.
-
-        These stay if nothing else does ("The Who"), and where they stand in capitals among words
-        that do not ("vitamin A", "the IT team"). Few notes of a small vault hold a `what`: it would
-        weigh much.
+        """The tokens of a query: those of :meth:`__call__` without function words, which would weigh much in
+        a small vault. They stay if nothing else does ("The Who"), and where they stand in capitals among
+        words that do not ("vitamin A", "the IT team").
 
         Of an unspaced run the pairs are asked for; a character alone where it stands alone, and in
         Chinese, where many words are one character (known-item search in 547 Chinese man pages: 90
@@ -80,12 +78,11 @@ class Tokenizer:
         return [token for _, tokens in self.query_words(text) for token in tokens]
 
     def query_words(self, text: str) -> list[tuple[str, tuple[str, ...]]]:
-        """The tokens of :meth:`query`, word by word (of an unspaced run, each pair or character): (as
-        written, its tokens)."""
+        """The tokens of :meth:`query` by words, or the units of an unspaced run: (as written, tokens)."""
         words: list[tuple[str, tuple[str, ...]]] = []
-        found_surfaces = split_words(text)
+        surfaces = split_words(text)
         shouting = text.isupper()
-        for at, surface in enumerate(found_surfaces):
+        for at, surface in enumerate(surfaces):
             found = subwords(surface)
             if found.characters:
                 units = found.kept + (found.characters if self.language == "zh" else ())
@@ -93,20 +90,18 @@ class Tokenizer:
             elif at and not shouting and surface.isupper() and surface != "I":
                 words.append((surface, self._tokens(found)))
             else:
-                content_words = tuple(word for word in found.words if word not in self._stop)
-                words.append((surface, self._tokens(Subwords(found.kept, content_words))))
-        words = [(written, tokens) for written, tokens in words if tokens]
-        if words:
-            return words
-        return [(one, tokens) for one in found_surfaces if (tokens := tuple(self(one)))]
+                content = tuple(word for word in found.words if word not in self._stop)
+                words.append((surface, self._tokens(Subwords(found.kept, content))))
+        found_words = [word for word in words if word[1]]
+        return found_words or [(one, tokens) for one in surfaces if (tokens := tuple(self(one)))]
 
     def of_phrase_word(self, word: str) -> str:
         """The token in the index of a word of :func:`notehop.indexing.tokens.words.words_in_order`."""
         return word if word[:1] == "." or word[-1:] in "+#" else self._stem(word)
 
-    def weights(self, tokens: Iterable[str], words: Words) -> dict[str, float]:
-        """The weights of the tokens of :meth:`query` in a vault, with the compounds that they meet in it,
-        and the other spelling of a word (`colour`, `color`), which weighs as much."""
+    def weights(self, tokens: Iterable[str], words: LexicalIndex) -> dict[str, float]:
+        """The weights of the tokens of :meth:`query`, with compounds that the vault has, and other
+        spellings (`colour`, `color`), which weigh as much."""
         weights = compound_weights(tokens, self.language, self._stem, words)
         other = {self._spellings[one]: weights[one] for one in weights if one in self._spellings}
         return {one: weight for one, weight in other.items() if words.frequency(one)} | weights
@@ -162,16 +157,7 @@ def field_tokens(
 
     :param headings: (rank, text), rank from 1; the field h3 holds those of rank 3 and deeper.
     """
-    texts = {
-        "title": title,
-        "aliases": "\n".join(aliases),
-        "tags": "\n".join(tags),
-        "page_type": page_type or "",
-        **{
-            f"h{rank}": "\n".join(text for at, text in headings if min(at, 3) == rank)
-            for rank in (1, 2, 3)
-        },
-        "content": content,
-    }
-    found = {field: tuple(tokenizer(texts[field])) for field in FIELDS}
-    return {field: tokens for field, tokens in found.items() if tokens}
+    by_rank = ([text for at, text in headings if min(at, 3) == rank] for rank in (1, 2, 3))
+    texts = ([title], aliases, tags, [page_type or ""], *by_rank, [content])
+    found = ((field, tokenizer("\n".join(said))) for field, said in zip(FIELDS, texts, strict=True))
+    return {field: tuple(tokens) for field, tokens in found if tokens}

@@ -1,83 +1,68 @@
 """Compounds: which words of a vault hold a word that is asked for, or are held by it; and words that
 are spelled much alike. Pure.
 
-German, Dutch and Swedish write `Roggenmehl` as one word, so that `Mehl` alone does not meet it.
-What is a word is told by the vault's own words, when it is asked: nothing of it is in the index.
+German, Dutch and Swedish write `Roggenmehl` as one word, so that `Mehl` alone does not meet it. What is
+a word is told by the vault's own words: nothing of it is in the index.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from typing import Protocol
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 from rapidfuzz.distance import OSA
 from rapidfuzz.process import extract
 
 from notehop.indexing.tokens.languages import FUNCTION_WORDS
 
+if TYPE_CHECKING:
+    from notehop.indexing.stores.lexical import LexicalIndex
+
 COMPOUNDING = frozenset({"de", "nl", "sv"})  # languages whose compounds are looked into
-
+# Weight of a compound that holds a word asked for: it is found, after the word itself. Compounds are many
+# and rare, so that more would outweigh the word (docs/decisions/words.md).
 WITHIN = 0.1
-"""Weight of a compound that holds a word asked for: it is found, after the word itself. Compounds
-are many and rare, so that more would outweigh the word (docs/decisions/words.md)."""
-
 PART = 0.4  # weight of a word that is part of a compound asked for
-
-MOST = 16
-"""Compounds looked for a word, those in most chunks first: a word in more is too common to tell."""
-
-_WORD = 4
-"""Letters of a word that is looked for in compounds: shorter ones stand in too many others."""
-
+MOST = 16  # compounds looked for a word, the commonest first: a word in more is too common to tell
+_WORD = (
+    4  # letters of a word that is looked for in compounds: shorter ones stand in too many others
+)
 _PIECE = 3  # letters of the shortest piece that the vault has as a word of its own (Rat-haus)
 _UNKNOWN = 5  # letters from which a piece may be a word that the vault has not
-
 # Between the pieces: Arbeit-s-zimmer, Stern-en-himmel, Kind-er-garten, Hund-e-hütte; Dutch and
 # Swedish have of these s, n, en, e, er and o.
 _LINKS = ("", "s", "es", "n", "en", "er", "e", "o")
 
 
-class Words(Protocol):
-    """The words of a vault, stemmed."""
-
-    def frequency(self, token: str) -> int:
-        """How many chunks hold a word."""
-
-    def tokens_with(self, part: str) -> Sequence[str]:
-        """The words that begin or end with ``part`` and are longer; in any order."""
-
-
 def compound_weights(
-    tokens: Iterable[str], language: str, stem: Callable[[str], str], words: Words
+    tokens: Iterable[str], language: str, stem: Callable[[str], str], words: LexicalIndex
 ) -> dict[str, float]:
-    """Weigh the tokens of a query, with those that it meets by compounds.
+    """Weigh the tokens of a query, each as often as it stands there, with those that it meets by
+    compounds, if the vault's language is one of :data:`COMPOUNDING`.
 
-    :param tokens: of the query; each counts as often as it stands there.
-    :param language: of the vault; where it is none of :data:`COMPOUNDING`, nothing is added.
     :returns: token -> weight, those that are met first; what was asked keeps its whole weight.
     """
-    weights: dict[str, float] = {}
-    for token in tokens:
-        weights[token] = weights.get(token, 0.0) + 1.0
+    weights = {token: float(times) for token, times in Counter(tokens).items()}
     if language not in COMPOUNDING:
         return weights
     added: dict[str, float] = {}
     compounds = _Compounds(FUNCTION_WORDS[language], stem, words)
     for token, weight in weights.items():
-        if not token.isalpha() or len(token) < _WORD:
-            continue
-        for other in compounds.holding(token):
-            added[other] = max(added.get(other, 0.0), WITHIN * weight)
-        for other in compounds.held_by(token):
-            added[other] = max(added.get(other, 0.0), PART * weight)
+        if token.isalpha() and len(token) >= _WORD:
+            met = [(other, WITHIN * weight) for other in compounds.holding(token)]
+            met += [(other, PART * weight) for other in compounds.held_by(token)]
+            for other, much in met:
+                added[other] = max(added.get(other, 0.0), much)
     return {**added, **weights}
 
 
 class _Compounds:
     """Which compounds a vault has. ``small`` words are no pieces of any."""
 
-    def __init__(self, small: frozenset[str], stem: Callable[[str], str], words: Words) -> None:
+    def __init__(
+        self, small: frozenset[str], stem: Callable[[str], str], words: LexicalIndex
+    ) -> None:
         self._small, self._stem, self._words = small, stem, words
 
     def holding(self, token: str) -> list[str]:
@@ -137,7 +122,6 @@ class Vocabulary:
 
 
 ENDING = 5  # letters that a stem may lack of the word: `dependency` stands as `depend` in an index
-
 SHORTEST = 3
 
 
@@ -150,12 +134,11 @@ class NearWords:
             self._by_length[len(stem)].append(stem)
 
     def near(self, word: str, stem: str, edits: int) -> dict[str, int]:
-        """The stems that a word may be meant for: stem -> edits, the fewest that were counted.
+        """The stems that a word may be meant for: stem -> edits (letters left out, added, exchanged or
+        swapped with the next), the fewest that were counted, at most so many.
 
         Of a word that is spelled wrong, the stem may be wrong as well, so that its beginning counts
         beside it. Most that are found are words of another ending: look at those.
-
-        :param edits: letters left out, added, exchanged or swapped with the next, at most.
         """
         found: dict[str, int] = {}
         for length in range(max(SHORTEST, len(word) - ENDING), len(word) + edits + 1):

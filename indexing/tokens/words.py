@@ -1,7 +1,5 @@
-"""The grammar of words: which stretches of a text are words, what one is made of, and phrases.
-
-Words of a phrase are those of the index without their stems: case, accents and what stands between
-words do not matter, endings do.
+"""The grammar of words: which stretches of a text are words, what one is made of, and phrases, whose
+words are those of the index without their stems.
 """
 
 from __future__ import annotations
@@ -33,17 +31,12 @@ class _Table(dict[int, str]):
     """Code point -> its plain form, worked out when first met (the shape `str.translate` takes)."""
 
     def __missing__(self, code: int) -> str:
-        character = chr(code)
-        if _DROPPED.match(character):
-            plain = ""
-        elif _DECORATED.match(character):
-            letters = unicodedata.normalize("NFD", character)
-            bare = (letter for letter in letters if not unicodedata.combining(letter))
-            plain = "".join(_PLAIN.get(letter, letter) for letter in bare)
-        else:
-            plain = _PLAIN.get(character, character)
-        self[code] = plain
-        return plain
+        letters = "" if _DROPPED.match(chr(code)) else chr(code)
+        if _DECORATED.match(letters):
+            letters = unicodedata.normalize("NFD", letters)
+            letters = "".join(one for one in letters if not unicodedata.combining(one))
+        self[code] = "".join(_PLAIN.get(letter, letter) for letter in letters)
+        return self[code]
 
 
 _TABLE = _Table()
@@ -54,9 +47,9 @@ def fold(word: str) -> str:
     return word if word.isascii() else word.translate(_TABLE)
 
 
+# Characters of one token. The longest dictionary words have about 80; what is longer is a blob (base64, a
+# hash, a URL's slug), which is cut and never taken apart by case.
 MAX_LENGTH = 64
-"""Characters of one token. The longest dictionary words have about 80; what is longer is a blob
-(base64, a hash, a URL's slug), which is cut and never taken apart by case."""
 
 # Scripts written without spaces between words: Chinese, Japanese, Korean (spaced, but its words
 # carry particles), Thai, Lao, Burmese, Khmer.
@@ -117,8 +110,8 @@ class Subwords:
 
     ``kept`` stays as it is (`foo_bar`, `2026.4.10`, `c++`, emoji, pairs of characters); ``words``
     are for the stemmer: the surface where it is one word, else its parts and, of two parts or of
-    initials, all written as one (`e-mail` is found by `email`, `U.S.A.` by `USA`). Neither repeats
-    itself, but pairs do. ``characters`` are those of an unspaced run of two or more.
+    initials, all as one (`e-mail` is found by `email`, `U.S.A.` by `USA`). Only pairs repeat
+    themselves. ``characters`` are those of an unspaced run of two or more.
     """
 
     kept: tuple[str, ...]
@@ -142,10 +135,8 @@ def subwords(surface: str) -> Subwords:
         return Subwords(pairs, (), tuple(surface))
     written, body, segments = _taken_apart(surface)
     if len(body) > MAX_LENGTH:
-        return Subwords((), _folded(segments))
-    kept: list[str] = []
-    if written[:1] == "." or written[-1:] in "+#":
-        kept.append(written)
+        return Subwords((), _once(segments))
+    kept = [written] if written[:1] == "." or written[-1:] in "+#" else []
     if len(segments) > 1 and not set(_JOINT.findall(body)) <= {"'"}:
         kept.append(body)
     words = list(segments)
@@ -155,14 +146,12 @@ def subwords(surface: str) -> Subwords:
         words.append("".join(segments))
     for segment in segments:
         words += _humps(segment)
-    return Subwords(_folded(kept), _folded(words))
+    return Subwords(_once(kept), _once(words))
 
 
 def phrase_words(surface: str) -> tuple[str, ...]:
-    """What a surface says, one after the other: the words that are its parts, or its characters.
-
-    `c++`, `.net` and emoji are one. Each is a token of the index once it is stemmed.
-    """
+    """The words that are a surface's parts, or its characters, in order; `c++`, `.net` and emoji are one.
+    Each is a token of the index once it is stemmed."""
     if _UNSPACED_START.match(surface):
         return tuple(surface)
     written, body, segments = _taken_apart(surface)
@@ -175,13 +164,12 @@ def _taken_apart(surface: str) -> tuple[str, str, list[str]]:
     """A surface without its accents, that without signs and endings, and the parts of it."""
     # Without accents first, so that case and endings are seen as they are without them.
     written = fold(surface.translate(_TIDY))
-    body = _JOINED_ENDING.sub(
-        "", _DROPPED_ENDING.sub("", written.lstrip(".").rstrip("+#").strip("_"))
-    )
+    body = _DROPPED_ENDING.sub("", written.lstrip(".").rstrip("+#").strip("_"))
+    body = _JOINED_ENDING.sub("", body)
     return written, body, [part[:MAX_LENGTH] for part in _JOINT.split(body) if part]
 
 
-def _folded(words: list[str]) -> tuple[str, ...]:
+def _once(words: list[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_each_folded(words)))
 
 
@@ -210,18 +198,17 @@ def _humps(segment: str) -> list[str]:
     return parts if len(parts) > 1 and not is_hash else []
 
 
+_remembered = lru_cache(maxsize=50_000)(phrase_words)  # some 15 MB
+
+
 def words_in_order(text: str) -> list[str]:
     """The words of a text in order, folded, not stemmed; of unspaced scripts the characters."""
-    return joined_words(text).split()
-
-
-def joined_words(text: str) -> str:
-    """The words of a text in order, a blank between them and at both ends: a text says a phrase if
-    they hold those of the phrase."""
     words: list[str] = []
     for surface in split_words(text):
         words += _remembered(surface) if len(surface) <= MAX_LENGTH else phrase_words(surface)
-    return f" {' '.join(words)} " if words else " "
+    return words
 
 
-_remembered = lru_cache(maxsize=50_000)(phrase_words)  # some 15 MB
+def joined_words(text: str) -> str:
+    """:func:`words_in_order` with blanks between and around: they hold those of a phrase it says."""
+    return " ".join(("", *words_in_order(text), ""))

@@ -16,7 +16,6 @@ from notehop.indexing.vault.sentences import sentence_spans
 MAX_CHARACTERS = 500  # what a person reads at a glance, and a model embeds whole
 ITEM_CHARACTERS = 240  # a list item up to this length is one thought; a longer one is prose
 WRAP_COLUMN = 60  # text wrapped by an editor fills lines at least this far
-
 _TASK = re.compile(r"\[.\][ \t]+")
 _ID = re.compile(r"[A-Za-z0-9-]+")
 _COMMENT = re.compile(r"<!(?=--)(?:.*?-->|.*)", re.DOTALL)
@@ -36,10 +35,7 @@ class Body:
 def read_body(
     text: str, lines: Lines, parts: Iterable[tuple[int, int]], *, comment_links: CommentLinks
 ) -> Body:
-    """Read lines of a note.
-
-    :param parts: (first, last) line of each stretch, from 1, that is read as a text of its own.
-    """
+    """Read lines of a note; ``parts`` are (first, last) line, from 1, of texts of their own."""
     state = PlacedState(text)
     body = Body()
     edits: list[Edit] = []
@@ -49,11 +45,9 @@ def read_body(
         edits += [Edit(start, end, "") for start, end in state.hidden]
         for block in state.html:
             edits += [Edit(*found.span(), "") for found in _COMMENT.finditer(text, *block)]
-        # The title of a callout is parted from its text: without its type it would be their first words.
-        edits += [
-            Edit(end, end + 1, f"\n{text[end + 1 : start].rstrip()}\n")
-            for end, start in state.titles
-        ]
+        # A callout's title is parted from its text: without its type it would be their first words.
+        for end, start in state.titles:
+            edits.append(Edit(end, end + 1, f"\n{text[end + 1 : start].rstrip()}\n"))
         for found in state.texts:
             if found.kind != "comment" or comment_links == "all":
                 inline = Inline(text, lines, state.references, comment_links)
@@ -103,25 +97,23 @@ def _read_block(block: TextBlock, inline: Inline, body: Body) -> list[Edit]:
 
 
 def _flatten(text: str, parts: Sequence[Sequence[Piece]], edits: Sequence[Edit]) -> OffsetMap:
-    """Join the lines of a block into running text, edits applied.
+    """Join the lines of a block into running text, edits applied, `` | `` between parts.
 
-    Parts are separated by `` | ``. Lines are joined by a blank where an editor wrapped them, and by
-    an empty line where the writer broke them: where the next word would have fitted.
+    Lines are joined by a blank where an editor wrapped them, and by an empty line where the writer
+    broke them: where the next word would have fitted.
     """
     flat = OffsetMap()
     for number, part in enumerate(parts):
-        line: Piece | None = None
-        for piece in part:
-            start, end = piece
-            if line is not None:
+        for at, (start, end) in enumerate(part):
+            if at:
+                first, last = part[at - 1]
                 space = text.find(" ", start, end)
                 word = (space if space >= 0 else end) - start
-                broken = line[1] - line[0] + 1 + word <= WRAP_COLUMN
-                flat.add(line[1], "\n\n" if broken else " ")
+                broken = last - first + 1 + word <= WRAP_COLUMN
+                flat.add(last, "\n\n" if broken else " ")
             elif number:
                 flat.add(start, " | ")
             flat.add_edited(text, start, end, edits)
-            line = piece
     return flat
 
 

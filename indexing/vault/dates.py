@@ -21,10 +21,12 @@ _MONTHS = (
     ("november", "nov", "novembre", "noviembre", "novembro"),
     ("december", "dec", "dezember", "dez", "decembre", "diciembre", "dic", "dicembre", "dezembro"),
 )
-_NUMBER = {name: number for number, names in enumerate(_MONTHS, start=1) for name in names}
+# By names in small letters without accents.
+MONTH_NUMBERS = {name: number for number, names in enumerate(_MONTHS, start=1) for name in names}
 
 _YEAR = r"((?:19|20|21)\d{2})"
 _TAIL = r"(?:st|nd|rd|th)?"
+# Days in the plain name of a note, surest first, and which groups are year, month and day.
 _IN_NAMES = tuple(
     (re.compile(pattern), parts)
     for pattern, parts in (
@@ -40,8 +42,6 @@ _IN_NAMES = tuple(
         (rf"(?<!\d){_YEAR}[ _-]+([a-z]{{3,10}})\.?[ _-]+(\d{{1,2}}){_TAIL}(?!\d)", (1, 2, 3)),
     )
 )
-"""Days in the plain name of a note, surest first, and which groups are year, month and day."""
-
 _IN_FOLDERS = re.compile(
     rf"(?:^|/){_YEAR}/(?:(?:19|20|21)\d{{2}}-)?(\d{{2}})(?:[-_ ][^/\d]+)?/"
     r"(?:\d{2}[-_])?(\d{2})(?:[-_ ,]+[^\W\d]+)?\.md",
@@ -49,14 +49,9 @@ _IN_FOLDERS = re.compile(
 )
 
 
-def month_named(word: str) -> int | None:
-    """The number of a month by its name in small letters without accents; None if it is none."""
-    return _NUMBER.get(word)
-
-
 def _day(year: str, month: str, day: str) -> date | None:
     try:
-        return date(int(year), int(_NUMBER.get(month, month)), int(day))
+        return date(int(year), int(MONTH_NUMBERS.get(month, month)), int(day))
     except ValueError:
         return None
 
@@ -74,9 +69,7 @@ def seconds_of(value: Any) -> float | None:
     Read are ISO 8601 dates and times (also with ``/`` or ``.``, a blank instead of ``T``, and in
     ``[[…]]``), ``20240131``, and epoch numbers in seconds or milliseconds. Without a zone, it is UTC.
     """
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, int | float):
+    if isinstance(value, int | float) and not isinstance(value, bool):
         return _number(float(value))
     if not isinstance(value, str):
         return None
@@ -99,7 +92,7 @@ def seconds_of(value: Any) -> float | None:
 
 
 def day_in_name(path: str) -> date | None:
-    """The day that the path of a note holds, as those of daily notes do; None if none.
+    """The day that the path of a note holds, as those of daily notes do.
 
     The first ``2026-10-07`` (also with ``_`` or ``.``) anywhere in its name, or ``20261007`` at its
     start, where a time may follow; ``7.10.2026``, ``7 October 2026``, ``7. Oktober 2026``, ``7 de

@@ -1,7 +1,4 @@
-"""The YAML block at the very start of a note: where it is, what it holds, what is wrong with it.
-
-The values are read from PyYAML's events, so that each has its line. Pure.
-"""
+"""The YAML block at the very start of a note: where it is, what it holds, what is wrong with it. Pure."""
 
 from __future__ import annotations
 
@@ -48,22 +45,26 @@ class FrontMatter:
     """
 
     def __init__(
-        self, text: str = "", first: int = 0, *, broken: str | None = None, end: int = 0
+        self,
+        text: str = "",
+        first: int = 0,
+        *,
+        broken: str | None = None,
+        end: int = 0,
+        warnings: tuple[str, ...] = (),
     ) -> None:
         """Read one YAML mapping; an empty text is an empty mapping.
 
         :param first: what its first line counts as.
         :raises YamlProblem: for anything that is no mapping, no YAML, or too much of it.
         """
-        self.end, self.broken = end, broken
-        self.warnings: tuple[str, ...] = ()
+        self.end, self.broken, self.warnings = end, broken, warnings
         self.values: dict[str, Any] = {}
         self.lines: dict[KeyPath, int] = {}
         self.key_lines: dict[KeyPath, int] = {}
         self.repeated: list[tuple[int, str]] = []
-        self._first = first
+        self._first, self._total = first, 0
         self._anchors: dict[str, tuple[Any, int]] = {}
-        self._total = 0
         try:
             self._read(text)
         except yaml.MarkedYAMLError as exc:
@@ -78,6 +79,7 @@ class FrontMatter:
             raise YamlProblem(0, str(exc)) from exc
 
     def _read(self, text: str) -> None:
+        """Take the values from PyYAML's events, which have lines."""
         if len(text) > MAX_CHARACTERS:
             raise YamlProblem(0, f"more than {MAX_CHARACTERS:,} characters")
         self._events: Iterator[Any] = yaml.parse(text, Loader=_LOADER)
@@ -92,15 +94,14 @@ class FrontMatter:
 
     def _value(self, event: Any, path: KeyPath) -> Any:
         line, before = event.start_mark.line, self._total
-        value, size = None, 1
-        if isinstance(event, yaml.AliasEvent):
-            if event.anchor not in self._anchors:
-                raise YamlProblem(line, f"the alias *{event.anchor} has no anchor before it")
-            value, size = self._anchors[event.anchor]
+        alias = event.anchor if isinstance(event, yaml.AliasEvent) else None
+        if alias is not None and alias not in self._anchors:
+            raise YamlProblem(line, f"the alias *{alias} has no anchor before it")
+        value, size = self._anchors[alias] if alias is not None else (None, 1)
         self._total += size
         if self._total > MAX_VALUES:
             raise YamlProblem(line, f"more than {MAX_VALUES} values, aliases counted in full")
-        if isinstance(event, yaml.AliasEvent):
+        if alias is not None:
             return value
         if isinstance(event, yaml.ScalarEvent):
             value = _scalar(event)
@@ -126,17 +127,12 @@ class FrontMatter:
             self._anchors[event.anchor] = value, self._total - before
         return value
 
-    def line_of(self, key: str) -> int:
-        """Line of the first value under a top-level key; 1 if it holds none."""
-        return min((line for path, line in self.lines.items() if path[0] == key), default=1)
-
     def scalars(
         self, skip: Callable[[str], bool] = lambda _: False
     ) -> Iterator[tuple[KeyPath, KeyPath, Any, int, int]]:
         """Yield (path, its keys without the numbers of lists, value, line of the key, its own line)
-        of every value, in text order; behind an alias both lines are that of the key.
-
-        :param skip: tells of a key whether it is passed over with all below it.
+        of every value, in text order; behind an alias both lines are that of the key. What is below a
+        key to ``skip`` is passed over.
         """
         stack: list[tuple[KeyPath, KeyPath, Any, int]] = [((), (), self.values, 1)]
         while stack:
@@ -182,27 +178,22 @@ def read_front_matter(path: str, text: str) -> FrontMatter:
     closing = _CLOSING.search(text, opening.end())
     if not closing:
         # A line of --- alone may be a rule; followed by a property it was meant otherwise.
-        unclosed = _UNCLOSED.match(text)
-        found = FrontMatter(broken=unclosed[0] if unclosed else None)
-        if unclosed:
-            found.warnings = (
-                f"{path}:1: the front matter does not end; close it with a line of ---, "
-                "until then it is text",
+        if unclosed := _UNCLOSED.match(text):
+            says = (
+                "the front matter does not end; close it with a line of ---, until then it is text"
             )
-        return found
+            return FrontMatter(broken=unclosed[0], warnings=(f"{path}:1: {says}",))
+        return FrontMatter()
     end = min(closing.end() + 1, len(text))
     source = text[opening.end() : closing.start()]
     try:
         found = FrontMatter(source, 2, end=end)
     except YamlProblem as exc:
-        found = FrontMatter(broken=source, end=end)
-        found.warnings = (
-            f"{path}:{exc.line + 2}: front matter cannot be read: {exc}; "
-            "its properties are ignored until it is corrected",
-        )
-    else:
-        found.warnings = tuple(
-            f"{path}:{line}: the property {key} is written twice; the last one counts"
-            for line, key in found.repeated
-        )
+        says = f"cannot be read: {exc}; its properties are ignored until it is corrected"
+        warning = f"{path}:{exc.line + 2}: front matter {says}"
+        return FrontMatter(broken=source, end=end, warnings=(warning,))
+    found.warnings = tuple(
+        f"{path}:{line}: the property {key} is written twice; the last one counts"
+        for line, key in found.repeated
+    )
     return found

@@ -1,7 +1,7 @@
-"""The grammar of lines: markdown-it's block rules with those of the app beside them. Pure.
+"""The grammar of lines. Pure.
 
-GFM tables and footnotes come with markdown-it and its plugins; ours are ``%%`` and ``$$`` blocks,
-block ids, an end to nesting, and a state that records where each line of a block stands.
+Beside the rules of markdown-it and its plugins ours are ``%%`` and ``$$`` blocks, block ids, an end to
+nesting, and a state that records where each line of a block stands.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _BAR = re.compile(r"(?<!\\)\|")
 
 @dataclass(slots=True)
 class TextBlock:
-    """A stretch of inline Markdown. ``parts`` are parsed apart: the cells of a row, else one.
+    """A stretch of inline Markdown. ``parts`` are parsed apart: the cells of a row, else one. The pieces
+    of a part are its lines, without what belongs to quotes and lists around it.
 
-    The pieces of a part are its lines, without what belongs to quotes and lists around it.
     ``item`` is the offset of the bullet if this is the first text of a list item. A heading outside
     quotes and lists has a ``level`` and a ``span``, its marks included.
     """
@@ -46,9 +46,9 @@ class PlacedState(StateBlock):
     """markdown-it's state of a note, which notes the places of what it finds, in order of the note.
 
     ``hidden`` are stretches that no reader sees: comments, reference definitions, lines of block
-    ids. ``titles`` are those between the title of a callout and the text on the line below: a line
-    end and the marks of that line. ``html`` are HTML blocks, ``blocks`` those that a line of
-    ``^id`` names. ``references`` maps normalised labels to destinations.
+    ids. ``titles`` lie between the title of a callout and the text below: a line end and marks.
+    ``blocks`` are those that a line of ``^id`` names. ``references`` maps normalised labels to
+    destinations.
     """
 
     texts: list[TextBlock]
@@ -72,10 +72,10 @@ class PlacedState(StateBlock):
         _GRAMMAR.block.tokenize(self, min(first, self.lineMax), self.lineMax)
         html = (token.map for token in self.tokens[begun:] if token.type == "html_block")
         self.html = [self._whole(lines or [0, 1]) for lines in html]
-        definitions = self.env.get("references", {})
-        self.references = {label: found["href"] for label, found in definitions.items()}
-        for found in [*definitions.values(), *self.env.get("duplicate_refs", [])]:
-            self.hidden.append(self._whole(found["map"]))
+        defined = self.env.get("references", {})
+        self.references = {label: found["href"] for label, found in defined.items()}
+        defining = (*defined.values(), *self.env.get("duplicate_refs", []))
+        self.hidden += [self._whole(found["map"]) for found in defining]
 
     def push(self, ttype: str, tag: str, nesting: Literal[-1, 0, 1]) -> Token:
         token = super().push(ttype, tag, nesting)
@@ -114,12 +114,16 @@ class PlacedState(StateBlock):
         if opening.type in ("th_open", "td_open"):
             if around.type == "tr_open":  # once a row, at its first cell
                 line = (around.map or [self.line])[0]
-                cells = _split_row(self.src, self.text_start(line), self.eMarks[line])
-                self.texts.append(TextBlock("row", [[cell] for cell in cells]))
+                row = _trim(self.src, self.text_start(line), self.eMarks[line])
+                self.texts.append(TextBlock("row", [[cell] for cell in _cells(self.src, *row)]))
         elif opening.type == "heading_open":
             if opening.markup.startswith("#"):
-                at, last = self.text_start(first) + len(opening.markup), self.eMarks[first]
-                pieces = [_without_closing_marks(self.src, at, last)]
+                at = self.text_start(first) + len(opening.markup)
+                at, last = _trim(self.src, at, self.eMarks[first])
+                body = self.src[at:last].rstrip("#")
+                if not body or body[-1] in " \t":  # closing marks
+                    last = at + len(body.rstrip(" \t"))
+                pieces = [(at, last)]
             else:
                 pieces = self._pieces(first, end - 1)
             block = TextBlock("heading", [pieces], item)
@@ -146,24 +150,12 @@ class PlacedState(StateBlock):
         return pieces
 
 
-def _without_closing_marks(src: str, start: int, end: int) -> Piece:
-    start, end = _trim(src, start, end)
-    body = src[start:end].rstrip("#")
-    if not body or body[-1] in " \t":
-        end = start + len(body.rstrip(" \t"))
-    return start, end
-
-
-def _split_row(src: str, start: int, end: int) -> list[Piece]:
-    """Spans of the cells of a table row, without blanks around them; ``\\|`` parts no cells."""
-    start, end = _trim(src, start, end)
+def _cells(src: str, start: int, end: int) -> list[Piece]:
+    """The cells of a table row, without blanks around them; ``\\|`` parts no cells."""
     bars = [bar.start() for bar in _BAR.finditer(src, start, end)]
-    cells = list(zip([start, *(bar + 1 for bar in bars)], [*bars, end], strict=True))
-    if cells[0] == (start, start):
-        cells = cells[1:]
-    if cells and cells[-1] == (end, end):
-        cells = cells[:-1]
-    return [_trim(src, *cell) for cell in cells]
+    cells = zip([start, *(bar + 1 for bar in bars)], [*bars, end], strict=True)
+    # Outer bars close none.
+    return [_trim(src, *cell) for cell in cells if cell not in ((start, start), (end, end))]
 
 
 def _trim(src: str, start: int, end: int) -> Piece:
@@ -200,11 +192,9 @@ def block_end(state: StateBlock, start: int, end: int, mark: str) -> tuple[int, 
 def _block(state: PlacedState, start: int, end: int, silent: bool, mark: str) -> bool:
     """A block between marks; what stands behind the closing one is read as a line of its own."""
     found = block_end(state, start, end, mark)
-    if found is None:
-        return False
+    if found is None or silent:
+        return found is not None
     line, close = found
-    if silent:
-        return True
     after = close + len(mark)
     state.push(mark, "", 0).map = [start, line + 1]
     if mark == "%%":
@@ -240,10 +230,10 @@ def _block_id(state: PlacedState, start: int, _end: int, silent: bool) -> bool:
     return True
 
 
-def _reference(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+def _reference(state: PlacedState, start: int, end: int, silent: bool) -> bool:
     """A definition ``[label]: destination``; ``[^1]: …`` is a footnote, never one."""
-    at = state.bMarks[start] + state.tShift[start]
-    return not state.src.startswith("[^", at) and reference(state, start, end, silent)
+    footnote = state.src.startswith("[^", state.text_start(start))
+    return not footnote and reference(state, start, end, silent)
 
 
 def _grammar() -> MarkdownIt:
@@ -254,7 +244,7 @@ def _grammar() -> MarkdownIt:
     md.enable("table")
     ruler = md.block.ruler
     interrupts = {"alt": ["paragraph", "reference", "blockquote", "list"]}
-    ruler.at("reference", _reference)
+    ruler.at("reference", _reference)  # type: ignore[arg-type]
     ruler.before("table", "too_deep", _too_deep)  # type: ignore[arg-type]
     ruler.before("fence", "comment", partial(_block, mark="%%"), interrupts)  # type: ignore[arg-type]
     ruler.before("fence", "math", partial(_block, mark="$$"), interrupts)  # type: ignore[arg-type]

@@ -1,9 +1,9 @@
 """The grammar inside a line of text: links, embeds, tags, comments, and what hides them. Pure.
 
-The rules run in markdown-it's inline parser, beside its own for escapes, code, HTML and autolinks
-and the plugin's for math. They note where things stand instead of building tokens; emphasis is not
-parsed. Each search forward is made once, and brackets are matched with a stack, so that the time is
-linear whatever the text holds (https://spec.commonmark.org/0.31.2/#phase-2-inline-structure).
+Rules for markdown-it's inline parser, beside its own and the plugin's for math, which note where things
+stand instead of building tokens; emphasis is not parsed. Each search forward is made once, and brackets
+are matched with a stack: the time is linear whatever the text holds
+(https://spec.commonmark.org/0.31.2/#phase-2-inline-structure).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from markdown_it.rules_inline import StateInline, autolink, backtick, escape, ht
 from markdown_it.token import Token
 from mdit_py_plugins.dollarmath.index import math_inline_dollar
 
-from notehop.indexing.vault.model import CommentLinks, Edit, Lines, Link, LinkKind, LinkSyntax
+from notehop.indexing.vault.model import CommentLinks, Edit, Lines, Link, LinkSyntax
 from notehop.indexing.vault.plain import (
     LinkText,
     OffsetMap,
@@ -45,9 +45,8 @@ _LONGEST_LABEL = 999  # https://spec.commonmark.org/0.31.2/#link-label
 class Inline:
     """What stretches of a note hold, by its offsets; ``edits`` are disjoint, in no order.
 
-    ``references`` maps normalised labels to the destinations that the note defines;
-    ``comment_links`` says which links inside ``%%comments%%`` to find. Links come with whether they
-    stand in one, and without their sentence.
+    ``references`` maps normalised labels to the destinations that the note defines. Links come with
+    whether they stand in a ``%%comment%%``, and without their sentence.
     """
 
     note: str
@@ -70,10 +69,8 @@ class InlineState(StateInline):
     def __init__(self, src: str, found: Inline, place: OffsetMap, base: int, comment: bool) -> None:
         super().__init__(src, _GRAMMAR, {}, [])
         self.found, self.place, self.base, self.comment = found, place, base, comment
-        # Open brackets as (offset, image); links cannot hold links, so a finished link closes all
-        # those below ``dead`` for links.
-        self.brackets: list[tuple[int, bool]] = []
-        self.dead = 0
+        self.brackets: list[tuple[int, bool]] = []  # open ones: (offset, image)
+        self.dead = 0  # links hold no links: brackets below are closed for them
         self.text_end = 0
         self._next: dict[str, int] = {}
 
@@ -94,10 +91,8 @@ class InlineState(StateInline):
     def link(self, start: int, syntax: LinkSyntax, embed: bool, parts: LinkText) -> None:
         if not self.comment or self.found.comment_links != "none":
             first, end = self._span(start, self.pos)
-            kind = LinkKind.EMBED if embed else LinkKind.LINK
-            line = self.found.lines.at(first)
-            raw = self.found.note[first:end]
-            link = Link(kind, syntax, raw, *parts, line=line, start=first, end=end, sentence="")
+            raw, line = self.found.note[first:end], self.found.lines.at(first)
+            link = Link("embed" if embed else "link", syntax, raw, *parts, line, first, end, "")
             self.found.links.append((link, self.comment))
         if not embed:
             self.dead = len(self.brackets)
@@ -110,8 +105,7 @@ class InlineState(StateInline):
         """Offsets of the note; the end belongs to the last character, not to a line after it."""
         first = self.place.to_raw(self.base + start)
         last = self.place.to_raw(self.base + end - 1)
-        assert first is not None
-        assert last is not None
+        assert first is not None and last is not None  # noqa: PT018 (no test)
         return first, last + 1
 
 
@@ -120,8 +114,8 @@ def _open_bracket(state: InlineState, _silent: bool) -> bool:
     if not image and state.src[state.pos] != "[":
         return False
     state.brackets.append((state.pos, image))
-    state.append_pending("![" if image else "[")
     state.pos += 2 if image else 1
+    state.text_end = state.pos
     return True
 
 
@@ -142,14 +136,12 @@ def _close_bracket(state: InlineState, _silent: bool) -> bool:
     display = state.src[label:label_end].strip()
     parts = read_destination(destination, display or None)
     if parts is not None:
-        state.link(start, LinkSyntax.MARKDOWN if inline else LinkSyntax.REFERENCE, image, parts)
+        state.link(start, "markdown" if inline else "reference", image, parts)
     elif not image:
         state.dead = len(state.brackets)
-    shown = without_size(display) if image else display
-    if shown:
-        shown_end = state.src.find(shown, label, label_end) + len(shown)
+    if shown := without_size(display) if image else display:
         state.edit(start, label, "")
-        state.edit(shown_end, state.pos, "")
+        state.edit(state.src.find(shown, label, label_end) + len(shown), state.pos, "")
     else:
         state.edit(start, state.pos, words(parts, embed=image) if parts else "")
     return True
@@ -169,8 +161,7 @@ def _inline_target(src: str, at: int) -> tuple[str, int] | None:
 
 
 def _behind_blanks(src: str, at: int) -> int:
-    found = _BLANKS.match(src, at)
-    return found.end() if found else at
+    return _BLANKS.match(src, at).end()  # type: ignore[union-attr] # of none, too
 
 
 def _reference_target(state: InlineState, label: int, label_end: int) -> tuple[str, int] | None:
@@ -209,11 +200,11 @@ def _comment(state: InlineState, _silent: bool, opening: str, closing: str) -> b
 
 
 def _line_break(state: InlineState, _silent: bool) -> bool:
-    found = _BREAK.match(state.src, state.pos)
-    if found:
-        state.edit(state.pos, found.end(), " ")
-        state.pos = found.end()
-    return found is not None
+    if not (found := _BREAK.match(state.src, state.pos)):
+        return False
+    state.edit(state.pos, found.end(), " ")
+    state.pos = found.end()
+    return True
 
 
 def _wikilink(state: InlineState, _silent: bool) -> bool:
@@ -231,7 +222,7 @@ def _wikilink(state: InlineState, _silent: bool) -> bool:
     if parts is None:
         return False
     state.pos = close + 2
-    state.link(start, LinkSyntax.WIKILINK, embed, parts)
+    state.link(start, "wikilink", embed, parts)
     state.edit(start, state.pos, words(parts, embed=embed))
     return True
 

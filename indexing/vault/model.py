@@ -1,8 +1,5 @@
-"""What a note is once it has been read.
-
-Offsets are character offsets into ``Note.text``, half-open. Lines are counted from 1; spans of lines
-include both ends.
-"""
+"""What a note is once it has been read. Offsets are characters of ``Note.text``, half-open; lines are
+counted from 1, and spans of lines include both ends."""
 
 from __future__ import annotations
 
@@ -10,7 +7,6 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Any, Literal
 
 CommentLinks = Literal["inline", "none", "all"]
@@ -18,27 +14,18 @@ CommentLinks = Literal["inline", "none", "all"]
 those between lines of ``%%`` as well."""
 
 
-class LinkKind(StrEnum):
-    LINK = "link"
-    EMBED = "embed"
-    PROPERTY = "property"
-
-
-class LinkSyntax(StrEnum):
-    WIKILINK = "wikilink"
-    MARKDOWN = "markdown"
-    REFERENCE = "reference"
+LinkKind = Literal["link", "embed", "property"]
+LinkSyntax = Literal["wikilink", "markdown", "reference"]
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
     """A link as it is written; what it leads to is a :class:`~indexing.graph.resolve.ResolvedLink`.
 
-    ``target`` is the path part, percent-decoded for Markdown links; empty for a link into the same
-    note. ``fragment`` is what follows the first ``#`` (``A#B``, ``^block``, ``page=3``). ``sentence``
-    is the sentence, list item, table row or heading around the link as plain text, at most 500
-    characters; empty for a property and inside a comment. ``property`` is the front-matter key path
-    (``a.b.0``) of a property link, which has no offsets.
+    ``target`` is the path part, decoded; empty for a link into the same note. ``fragment`` is what
+    follows the first ``#`` (``A#B``, ``^block``, ``page=3``). ``sentence`` is the sentence, list item,
+    table row or heading around the link as plain text, at most 500 characters; empty for a property
+    and inside a comment. ``property`` is the key path (``a.b.0``) of a link that has no offsets.
     """
 
     kind: LinkKind
@@ -56,11 +43,8 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading of the note itself (the app knows none inside quotes and lists).
-
-    ``text`` is as written; ``plain``, what is shown and embedded, has links replaced by their display
-    text and no comments.
-    """
+    """A heading of the note itself (the app knows none inside quotes and lists): ``text`` as written,
+    ``plain`` as shown and embedded, links as their words, no comments."""
 
     text: str
     level: int
@@ -90,11 +74,8 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class PropertyValue:
-    """A value of the front matter as text, links by their words.
-
-    ``key`` is that of the property, those of nested ones from the outside in, blanks between;
-    ``key_line`` is the line of the innermost, ``line`` that of the value.
-    """
+    """A value of the front matter as text, links by their words; ``key`` holds those of nested ones from
+    the outside in, blanks between, ``key_line`` is the line of the innermost."""
 
     key: str
     text: str
@@ -109,12 +90,11 @@ class Note:
     ``text`` has no byte-order mark, and ``\\n`` for line ends. ``body_start`` is the start of the first
     line that is not blank after the front matter (the end of the text if none). ``path`` is relative
     to the vault with ``/``; ``name`` has no ``.md``; ``title`` is the front matter's, else ``name``.
-    ``tags`` are those of front matter and text, without ``#``. ``created`` and ``modified`` are the
-    front matter's, in seconds since the epoch, in UTC where it names no zone. ``front_matter`` is
-    JSON-able, dates as written; ``properties`` is what of it says something to a reader.
-    ``sections`` are the offsets at which sections start: the body, and each heading of rank 1 or 2;
-    ``sections_apart``: each is cited by itself, however small: a card, a page. ``excluded`` is why
-    the owner keeps the note out (``private: true``). ``edits`` are sorted and disjoint.
+    ``tags`` are without ``#``. ``created`` and ``modified`` are the front matter's, in seconds since the
+    epoch, in UTC where it names no zone. ``front_matter`` is JSON-able, dates as written; ``properties``
+    is what of it says something to a reader. ``sections`` start at the body and at each heading of
+    rank 1 or 2; ``sections_apart``: each is cited by itself, however small: a card, a page.
+    ``excluded`` is why the owner keeps the note out. ``edits`` are sorted and disjoint.
     """
 
     path: str
@@ -149,7 +129,7 @@ def each_once(names: Iterable[str]) -> tuple[str, ...]:
 
 
 class Lines:
-    r"""Line numbers of offsets; lines end at ``\n`` only and are counted from 1."""
+    r"""Line numbers of offsets; lines end at ``\n`` only."""
 
     def __init__(self, text: str) -> None:
         self._starts = [0, *(found.end() for found in re.finditer("\n", text))]

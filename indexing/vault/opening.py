@@ -6,14 +6,14 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-CAN_HOLD_FOLDERS = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
-"""Whether a file can be opened by a folder that is held open; Windows cannot."""
+# Whether a file can be opened by a folder that is held open; Windows cannot.
+_CAN_HOLD_FOLDERS = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
 
 _FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
@@ -21,12 +21,10 @@ _CLOSED = getattr(os, "O_CLOEXEC", 0)
 
 
 def open_below(root: Path, path: str) -> BinaryIO:
-    """Open a regular file of a vault to be read; symbolic links are followed inside the vault only.
+    """Open a regular file of a vault, by its path with ``/``, to be read; or OSError.
 
-    The path is resolved first, and what it leads to is opened folder by folder, through no link.
-
-    :param path: relative to ``root``, with ``/``.
-    :raises OSError: if there is no such file, it is none, or it lies outside.
+    Symbolic links are followed inside the vault only: the path is resolved first, and what it leads to
+    is opened folder by folder, through no link.
     """
     if any(part in ("", ".", "..") for part in path.split("/")):
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
@@ -34,10 +32,10 @@ def open_below(root: Path, path: str) -> BinaryIO:
     real = Path(os.path.realpath(os.path.join(top, path)))  # noqa: PTH118 (a loop is no error yet)
     if not real.is_relative_to(top):
         raise OSError(errno.ELOOP, "a symbolic link that leaves the vault", path)
-    if not CAN_HOLD_FOLDERS:
+    if not _CAN_HOLD_FOLDERS:
         return real.open("rb")
     *folders, name = real.relative_to(top).parts or (".",)
-    folder = open_dir_below(Path(top), tuple(folders))
+    folder = _open_folder(Path(top), folders)
     try:
         # A pipe would keep who opens it waiting for somebody to write.
         flags = os.O_RDONLY | os.O_NONBLOCK | _NO_LINK | _CLOSED
@@ -45,20 +43,16 @@ def open_below(root: Path, path: str) -> BinaryIO:
     finally:
         os.close(folder)
     mode = os.fstat(handle).st_mode
-    if not stat.S_ISREG(mode):
-        os.close(handle)
-        if stat.S_ISDIR(mode):
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), name)
-        raise OSError(errno.EPERM, "not a regular file", name)
-    return os.fdopen(handle, "rb")
+    if stat.S_ISREG(mode):
+        return os.fdopen(handle, "rb")
+    os.close(handle)
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), name)
+    raise OSError(errno.EPERM, "not a regular file", name)
 
 
-def open_dir_below(root: Path, parts: tuple[str, ...], *, make: bool = False) -> int:
-    """Open a folder below another one, through no link; return its descriptor, to be closed.
-
-    :param make: make the folders that are not there.
-    :raises OSError: if it is not there, or a link is on the way.
-    """
+def _open_folder(root: Path, parts: Sequence[str], *, make: bool = False) -> int:
+    """The descriptor of a folder below another one, through no link, made where it is not there."""
     folder_fd = os.open(root, _FOLDER | _CLOSED)
     for part in parts:
         try:
@@ -111,21 +105,22 @@ class HeldFolder:
 
 @contextmanager
 def held_folder(root: Path, real: Path) -> Iterator[HeldFolder]:
-    """A folder below another one, made if it is not there, and held where that can be.
-
-    :param real: resolved: a link on the way is refused.
-    :raises OSError: if it cannot be made or opened.
-    """
-    fd = None
-    if CAN_HOLD_FOLDERS:
-        way = open_dir_below(root, real.relative_to(root).parts, make=True)
-        try:
-            # To be listed and synced, it has to be open for more than its path.
-            fd = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=way)
-        finally:
-            os.close(way)
+    """A folder below another one, at a resolved path, made if it is not there, and held where that can
+    be; OSError if a link is on the way."""
+    parts = real.relative_to(root).parts
+    if not _CAN_HOLD_FOLDERS:
+        real.mkdir(parents=True, exist_ok=True)
+        if real.resolve() != real:
+            raise OSError(errno.ELOOP, "a symbolic link", str(real))
+        yield HeldFolder(real, None)
+        return
+    fd = _open_folder(root, parts, make=True)
     try:
-        yield HeldFolder(real, fd)
+        # To be listed and synced, it has to be open for more than its path.
+        whole = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=fd)
     finally:
-        if fd is not None:
-            os.close(fd)
+        os.close(fd)
+    try:
+        yield HeldFolder(real, whole)
+    finally:
+        os.close(whole)

@@ -17,8 +17,6 @@ from notehop.indexing.vault.model import (
     CommentLinks,
     Lines,
     Link,
-    LinkKind,
-    LinkSyntax,
     Note,
     each_once,
 )
@@ -33,21 +31,19 @@ SPLITTING_RANKS = 2  # H1 and H2; deeper headings stay in the text of their sect
 _LONGEST_PROPERTY = 2_000  # characters; a longer value is prose
 _READERS = {".canvas": read_canvas, ".base": read_base, ".pdf": read_pdf}
 
+# What a disk that works says of a file; all else (EIO, ESTALE, ENOTCONN, …) it says of itself.
 _OF_THE_FILE = (errno.EACCES, errno.EPERM, errno.EISDIR, errno.ELOOP, errno.ENAMETOOLONG)
-"""What a disk that works says of a file; all else (EIO, ESTALE, ENOTCONN, …) it says of itself."""
 
 
 def parse_note(path: str, data: bytes, *, comment_links: CommentLinks = "inline") -> Note:
     """Parse one file as what its name says: a canvas, a base, a PDF, or else Markdown.
 
-    :param path: relative to the vault, with ``/``.
     :raises Unreadable: if a file that is no Markdown is not what its name says.
     :raises OSError: if what is to read it cannot be started, or was stopped.
     """
-    read = _READERS.get(PurePosixPath(path.lower()).suffix)
-    if read is None:
-        return parse_markdown(path, data, comment_links=comment_links)
-    return assemble(path, data, *read(data), comment_links=comment_links)
+    if read := _READERS.get(PurePosixPath(path.lower()).suffix):
+        return assemble(path, data, *read(data), comment_links=comment_links)
+    return parse_markdown(path, data, comment_links=comment_links)
 
 
 def parse_markdown(path: str, data: bytes, *, comment_links: CommentLinks = "inline") -> Note:
@@ -89,15 +85,14 @@ def _property_links(front_matter: FrontMatter) -> Iterator[Link]:
         inline.scan(text)
         if [link.raw for link, _ in inline.links] == [raw]:
             (found, _), key = inline.links[0], ".".join(path)
-            yield replace(found, kind=LinkKind.PROPERTY, line=line, start=0, end=0, property=key)
+            yield replace(found, kind="property", line=line, start=0, end=0, property=key)
 
 
 def decode(path: str, data: bytes) -> tuple[str, list[str]]:
     r"""Return the text of a note and the warnings about its encoding.
 
-    UTF-8 with or without byte-order mark, or UTF-16 with one; bytes that are no text become U+FFFD
-    and one warning names the first. Line ends (``\r\n``, ``\r``) become ``\n``: a vault that is
-    synchronised between systems keeps its chunks.
+    UTF-8, or UTF-16 with a byte-order mark; bytes that are no text become U+FFFD and one warning names
+    the first. Line ends become ``\n``: a vault that is synchronised between systems keeps its chunks.
     """
     warnings: list[str] = []
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
@@ -120,25 +115,24 @@ def decode(path: str, data: bytes) -> tuple[str, list[str]]:
 def extract_wiki_links(text: str) -> list[str]:
     """Return the targets of the wikilinks of a text, in order, each once.
 
-    Of ``[[folder/Note#Heading|shown]]`` that is ``folder/Note``: aliases, headings and block refs
-    are stripped, and ``[[#Heading]]``, which stays in its note, gives nothing. Embeds count, and so
-    do properties that are wholly one link. Code, math, HTML and what lies between lines of
-    ``%%`` hold no links.
+    Of ``[[folder/Note#Heading|shown]]`` that is ``folder/Note``; ``[[#Heading]]``, which stays in its
+    note, gives nothing. Embeds count, and so do properties that are wholly one link. Code, math, HTML
+    and what lies between lines of ``%%`` hold no links.
     """
     links = parse_markdown("", text.encode("utf-8", "surrogatepass")).links
-    targets = (link.target for link in links if link.syntax is LinkSyntax.WIKILINK)
+    targets = (link.target for link in links if link.syntax == "wikilink")
     # What begins with "|" has no path, and leads nowhere in the app as here.
     return list(dict.fromkeys(name for name in targets if name and not name.startswith("|")))
 
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What reading a file gave: a note, or the problem.
+    """What reading a file gave: a note, or the problem; without both, the content is what the catalog
+    knows.
 
     ``file`` has size and time as they were when it was opened. ``content_hash`` is empty where the
-    problem may pass while the file stays as it is. Without note and problem, the content is what the
-    catalog knows. ``away``: nothing is known of the file as it is now, since the disk did not answer,
-    or a process that reads was stopped.
+    problem may pass while the file stays as it is. ``away``: nothing is known of the file as it is now,
+    since the disk did not answer, or a process that reads was stopped.
     """
 
     file: FileEntry
@@ -149,10 +143,8 @@ class Read:
 
 
 def read_note(root: Path, file: FileEntry, known_hash: str, *, comment_links: CommentLinks) -> Read:
-    """Read and parse a note; whatever is wrong with the file becomes its ``problem``.
-
-    :param known_hash: content hash in the catalog; a file of this content is not parsed.
-    """
+    """Read a note and parse it, unless its content has the hash that is known; whatever is wrong with
+    the file becomes its ``problem``."""
     try:
         with open_below(root, file.path) as stream:
             # Taken before the content: a write in between makes the next scan read it again.
@@ -174,8 +166,7 @@ def read_note(root: Path, file: FileEntry, known_hash: str, *, comment_links: Co
         note = parse_note(file.path, data, comment_links=comment_links)
     except Unreadable as exc:
         return Read(file, content_hash, problem=str(exc))
-    except OSError as exc:
-        # Of the process that was to read it: no word of the file.
+    except OSError as exc:  # of the process that was to read it: no word of the file
         return Read(file, problem=f"cannot be read now: {exc.strerror or exc}", away=True)
     except Exception as exc:  # noqa: BLE001 (one note must not end the run; it is named as failed)
         return Read(file, problem=f"cannot be parsed ({type(exc).__name__}: {exc}); report this")

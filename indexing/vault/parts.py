@@ -1,7 +1,5 @@
-"""Notes made of files that are no Markdown: parts under headings, laid out as a text.
-
-Read here are canvases (JSON Canvas 1.0, jsoncanvas.org), whose groups and cards are parts, and bases,
-saved views of notes. Pure.
+"""Notes made of files that are no Markdown, parts under headings laid out as a text: canvases (JSON
+Canvas 1.0, jsoncanvas.org), whose groups and cards are parts, and bases, saved views of notes. Pure.
 """
 
 from __future__ import annotations
@@ -22,9 +20,7 @@ from notehop.indexing.vault.plain import words_of
 TOP_RANKS = 2  # ranks that the parts' own headings take; those that a part's text has stand below
 MOST_CARDS = 5_000  # cards, groups and edges, each, that are read: more no person has laid out
 MOST_GROUPS = 500  # groups in which cards are looked for; the labels of others are cards
-
-HEADING_CHARS = 60
-"""Characters of a card's first line by which it is called where it has no heading."""
+HEADING_CHARS = 60  # of a card's first line, by which it is called where it has no heading
 
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})", re.MULTILINE)
 _JOINS = {"and": "all of", "or": "any of", "not": "none of"}
@@ -40,8 +36,8 @@ class Unreadable(ValueError):
 class Part:
     """A stretch of a file that is found and cited by itself: a card, a view, a page.
 
-    ``headings`` are those that begin with it, (rank, text), rank 1 or 2, outermost first.
-    ``markdown`` tells whether the text is the owner's Markdown, whose links and tags count.
+    ``headings`` are those that begin with it, (rank, text), rank 1 or 2, outermost first. In
+    ``markdown``, the owner's, links and tags count.
     """
 
     headings: tuple[tuple[int, str], ...]
@@ -49,8 +45,7 @@ class Part:
     markdown: bool = False
 
 
-PartsRead = tuple[list[Part], list[str]]
-"""The parts of a file, and warnings about it, which follow its path."""
+PartsRead = tuple[list[Part], list[str]]  # of a file, and warnings, which follow its path
 
 
 def assemble(
@@ -61,10 +56,7 @@ def assemble(
     *,
     comment_links: CommentLinks,
 ) -> Note:
-    """Make a note whose sections are the parts; an open code block of one hides nothing of the next.
-
-    :param data: the file, for the content hash.
-    """
+    """Make a note whose sections are the parts; an open code block of one hides nothing of the next."""
     text = ""
     headings: list[Heading] = []
     sections: list[int] = []
@@ -74,17 +66,15 @@ def assemble(
         sections.append(len(text))
         for level, words in part.headings:
             plain = " ".join(words.split())
-            shown = f"{'#' * level} {plain}"
-            end = len(text) + len(shown)
-            headings.append(Heading(plain, level, line, len(text), end, plain))
+            start, shown = len(text), f"{'#' * level} {plain}"
+            headings.append(Heading(plain, level, line, start, start + len(shown), plain))
             text += f"{shown}\n\n"
             line += 2
         below = part.text.strip("\n") + "\n\n"
+        first, line = line, line + below.count("\n")
         text += below
-        line += below.count("\n")
         if part.markdown:
-            # Without the empty line behind it.
-            markdown.append((line - below.count("\n"), line - 2))
+            markdown.append((first, line - 2))  # without the empty line behind it
     body = read_body(text, Lines(text), markdown, comment_links=comment_links)
     headings += [replace(one, level=min(one.level + TOP_RANKS, 6)) for one in body.headings]
     name = path.rpartition("/")[2]
@@ -120,6 +110,10 @@ class _Card:
     def place(self) -> tuple[float, float, str]:
         return self.box[1], self.box[0], self.id
 
+    @property
+    def area(self) -> float:
+        return (self.box[2] - self.box[0]) * (self.box[3] - self.box[1])
+
     def holds(self, other: _Card) -> bool:
         """Whether the middle of another card lies in this one."""
         x, y = (other.box[0] + other.box[2]) / 2, (other.box[1] + other.box[3]) / 2
@@ -127,12 +121,11 @@ class _Card:
 
 
 def read_canvas(data: bytes) -> PartsRead:
-    """Read a canvas.
+    """Read a canvas, from the top left to the bottom right.
 
     Files and addresses of a group stand in a list below its label, each text card is a part of
-    its own, called by its heading or else its first words; all from the top left to the bottom
-    right. A file card embeds its file. An edge with a label is said with the card it starts from:
-    if it leads to a file, as a link whose sentence holds the label.
+    its own, called by its heading or else its first words. A file card embeds its file. An edge with
+    a label is said with the card it starts from, one to a file as a link.
 
     :raises Unreadable: if it is no JSON object, or its parts are not what a canvas has.
     """
@@ -163,18 +156,17 @@ def read_canvas(data: bytes) -> PartsRead:
             start.edges.append(f"- {begins}{label} → {called}")
     cards.sort(key=lambda card: card.place)
     groups = [card for card in cards if card.kind == "group" and card.text][:MOST_GROUPS]
-    areas = [(one.box[2] - one.box[0]) * (one.box[3] - one.box[1]) for one in groups]
     # By the objects: a file may give several the same id, or none.
-    within = set(map(id, groups))
-    inside: list[list[_Card]] = [[] for _ in range(len(groups) + 1)]
+    inside: dict[int, list[_Card]] = {id(group): [] for group in groups}
+    outside: list[_Card] = []
     for card in cards:
-        if card.text and id(card) not in within:
-            around = [at for at, group in enumerate(groups) if group.holds(card)]
-            smallest = min(around, key=lambda at: (areas[at], groups[at].place), default=-1)
-            inside[smallest].append(card)
-    parts = [*_parts((), inside[-1])]
-    for group, held in zip(groups, inside, strict=False):
-        parts += _parts(((1, _first_words(group.text)),), held, group.edges)
+        if card.text and id(card) not in inside:
+            around = (group for group in groups if group.holds(card))
+            smallest = min(around, key=lambda group: (group.area, group.place), default=None)
+            (outside if smallest is None else inside[id(smallest)]).append(card)
+    parts = [*_parts((), outside)]
+    for group in groups:
+        parts += _parts(((1, _first_words(group.text)),), inside[id(group)], group.edges)
     return parts, warnings
 
 
@@ -212,10 +204,10 @@ def _parts(
     headings: tuple[tuple[int, str], ...], cards: Sequence[_Card], edges: Sequence[str] = ()
 ) -> Iterator[Part]:
     """A group: what it lists, then its text cards; its heading stands with the first of them."""
+    written = [card for card in cards if card.kind == "text"]
     listed = [card for card in cards if card.kind != "text"]
     lines = [f"- {'!' * (card.kind == 'file')}{card.text}" for card in listed]
     lines += [*edges, *(edge for card in listed for edge in card.edges)]
-    written = [card for card in cards if card.kind == "text"]
     if lines or (headings and not written):
         yield Part(headings, "\n".join(lines), markdown=True)
         headings = ()
@@ -247,9 +239,7 @@ def _first_words(text: str) -> str:
 
 
 def read_base(data: bytes) -> PartsRead:
-    """Read a base: what holds for all of it, then a part a view, called by the view's name.
-
-    Filters and formulas are text here: nothing is evaluated.
+    """Read a base, evaluating nothing: what holds for all of it, then a part a view, called by its name.
 
     :raises Unreadable: if it is no YAML mapping.
     """
@@ -259,11 +249,8 @@ def read_base(data: bytes) -> PartsRead:
         at = f"line {exc.line + 1}: " if isinstance(exc, YamlProblem) else ""
         raise Unreadable(f"is no base: {at}{exc}; open it in the app and save it") from exc
     said = [*_filters(whole.get("filters"), "All views show notes with")]
-    for key, kind in (
-        ("formulas", "Formula"),
-        ("properties", "Property"),
-        ("summaries", "Summary"),
-    ):
+    kinds = {"formulas": "Formula", "properties": "Property", "summaries": "Summary"}
+    for key, kind in kinds.items():
         found = whole.get(key)
         for name, value in found.items() if isinstance(found, Mapping) else ():
             shown = value.get("displayName") if isinstance(value, Mapping) else value

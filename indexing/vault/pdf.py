@@ -16,23 +16,22 @@ from typing import Any
 
 from notehop.indexing.vault.parts import Part, PartsRead, Unreadable
 
+# Limits of one file; what lies within them is read, and a warning says what is left out.
 MOST_PAGES = 2_000
 MOST_CHARACTERS = 10_000_000
 SECONDS = 60.0
-"""Limits of one file; what lies within them is read, and a warning says what is left out."""
 
-GRACE = 2.0  # seconds after which a process that does not heed its own limit is ended
+STARTING = 2.0  # seconds that the process has beside, to start
 
 INSTALL = "pip install 'notehop[pdf]'"
 
+# Exit codes of a process that was ended with all of its group or service.
 _STOPPED = tuple(-one for one in (signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", 1)))
-"""Exit codes of a process that was ended with all of its group or service."""
-
 _CONTROLS = re.compile(r"[^\S\n]+|[\x00-\x08\x0b-\x1f\x7f-\x9f]+")
 
-_REMEMBERED = 4
+# Hash and limit -> what was read, of the last few: a page that is turned is not read again.
 _known: dict[tuple[bytes, int], PartsRead] = {}
-"""Hash and limit -> what was read, of the last few: a page that is turned is not read again."""
+_REMEMBERED = 4
 
 
 @cache
@@ -46,8 +45,7 @@ def read_pdf(data: bytes, *, pages: int = MOST_PAGES, seconds: float = SECONDS) 
 
     Nothing in it is taken for Markdown, and nothing is run.
 
-    :param pages: that are read at most.
-    :param seconds: that it may take; two more, and it is given up.
+    :param pages: that are read at most, in so many ``seconds``.
     :raises Unreadable: saying why: encrypted, damaged, without text, beyond a limit.
     :raises OSError: if the process cannot be started, or was stopped: it says nothing of the file.
     """
@@ -81,23 +79,23 @@ def read_pdf(data: bytes, *, pages: int = MOST_PAGES, seconds: float = SECONDS) 
     if broken:
         others = f", the first of {len(broken):,}" if len(broken) > 1 else ""
         warnings.append(f"page {first:,} cannot be read ({reason}){others}; save it anew")
+    if len(_known) >= _REMEMBERED:
+        _known.clear()
     _known[key] = parts, warnings
-    if len(_known) > _REMEMBERED:
-        del _known[next(iter(_known))]
     return parts, warnings
 
 
 def _extract(data: bytes, pages: int, seconds: float) -> tuple[list[dict[str, Any]], str]:
     """What the process said, line by line, and why it did not come to an end."""
     script = Path(__file__).with_name("pdf_child.py")
-    limits = [str(pages), str(MOST_CHARACTERS), str(seconds)]
+    limits = [str(pages), str(MOST_CHARACTERS), str(int(seconds) + 10)]
     try:
         # -P: the folder of the script is not where modules are looked for.
         done = subprocess.run(
             [sys.executable, "-P", str(script), *limits],
             input=data,
             capture_output=True,
-            timeout=seconds + GRACE,
+            timeout=seconds + STARTING,
             check=False,
         )
         if done.returncode in _STOPPED:

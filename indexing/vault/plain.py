@@ -21,19 +21,15 @@ class OffsetMap:
 
     def __init__(self, end: int = 0) -> None:
         """:param end: offset in the other text that the end of this one leads back to."""
-        self._end = end
+        self._end, self._length = end, 0
         self._parts: list[str] = []
-        self._length = 0
         self._plain: list[int] = []  # where each stretch starts in the text,
         self._raw: list[int] = []  # where in the other,
         self._lengths: list[int] = []  # and how long it is; 0 for one that was replaced
 
     def add(self, raw: int, text: str, *, copied: bool = True) -> None:
-        """Append a stretch.
-
-        :param raw: where it starts in the other text, not before that of the one before.
-        :param copied: offsets inside it have their like in the other text.
-        """
+        """Append a stretch that starts at ``raw`` in the other text, not before the one before; where it
+        is ``copied``, offsets inside it have their like there."""
         self._plain.append(self._length)
         self._raw.append(raw)
         self._lengths.append(len(text) if copied else 0)
@@ -41,9 +37,8 @@ class OffsetMap:
         self._length += len(text)
 
     def add_edited(self, text: str, start: int, end: int, edits: Sequence[Edit]) -> None:
-        """Append ``text[start:end]`` of the other text with the edits made that begin in it; one that
-        begins before only takes its text away. Edits are sorted and disjoint.
-        """
+        """Append ``text[start:end]`` of the other text with the edits (sorted, disjoint) made that begin
+        in it; one that begins before only takes its text away."""
         first = bisect_left(edits, start, key=lambda edit: edit.start)
         at = max(start, edits[first - 1].end) if first else start
         for edit in islice(edits, first, None):
@@ -62,10 +57,8 @@ class OffsetMap:
         return self._parts[0]
 
     def to_raw(self, plain: int) -> int | None:
-        """The offset in the other text; None inside a replacement, where nothing can be cut.
-
-        Between two stretches the first that fits, so that marks go with what they mark.
-        """
+        """The offset in the other text; None inside a replacement, where nothing can be cut. Between two
+        stretches the first that fits, so that marks go with what they mark."""
         if plain >= self._length:
             return self._end
         part = bisect_left(self._plain, plain)
@@ -81,8 +74,8 @@ class OffsetMap:
 
 
 def plain_map(note: Note, start: int, end: int) -> OffsetMap:
-    """``note.text[start:end]`` with links replaced by their words, and without comments, block ids and
-    reference definitions; list bullets, quote and emphasis marks stay."""
+    """``note.text[start:end]`` with links as their words, without comments, block ids and reference
+    definitions; list bullets, quote and emphasis marks stay."""
     found = OffsetMap(end)
     found.add_edited(note.text, start, end, note.edits)
     return found
@@ -92,21 +85,18 @@ def plain_text(note: Note, start: int, end: int) -> str:
     return plain_map(note, start, end).text
 
 
+# Code, which holds neither links nor highlights.
+_CODE = r"(?<!`)(`++).{0,200}?(?<!`)\1(?!`)"
 _LINKS = re.compile(
-    r"(?<!`)(`++).{0,200}?(?<!`)\1(?!`)"
-    r"|!?\[\[(?:[^\]|\n]{0,300}\|)?([^\]|\n]{0,300})\]\]"
+    _CODE + r"|!?\[\[(?:[^\]|\n]{0,300}\|)?([^\]|\n]{0,300})\]\]"
     r"|!?\[([^\]\n]{0,300})\]\([^)\n]{0,2000}\)"
 )
-"""Code, which holds no links, or a link and its words."""
-
+# Longer ones would be looked for from each mark.
 _HIGHLIGHT = re.compile(
-    r"(?<!`)(`++).{0,200}?(?<!`)\1(?!`)"
-    r"|(?<![A-Za-z0-9=])==(?=[^\s=])(.{1,200}?)(?<=[^\s=])==(?![A-Za-z0-9=])"
+    _CODE + r"|(?<![A-Za-z0-9=])==(?=[^\s=])(.{1,200}?)(?<=[^\s=])==(?![A-Za-z0-9=])"
 )
-"""Code, which holds no highlights, or a highlight; longer ones would be looked for from each mark."""
-
+# A mark whose other half was cut off.
 _UNPAIRED = re.compile(r"(?:\*\*|==|~~)(?=\w)|(?<=[\w.!?])(?:\*\*|==|~~)|`|!?\[\[|\]\]")
-"""A mark whose other half was cut off."""
 
 
 def words_of(text: str) -> str:
@@ -119,30 +109,27 @@ def words_of(text: str) -> str:
 
 
 def without_emphasis(text: str) -> str:
-    """A line without the marks of emphasis, highlights and code.
-
-    Marks that mean nothing stay (``snake_case``, ``~/notes``), and so do stars behind a letter or
-    digit, which Markdown takes for emphasis and people for a product (``3*4*5``).
-    """
+    """A line without the marks of emphasis, highlights and code. Those that mean nothing stay
+    (``snake_case``, ``~/notes``), and stars behind a letter or digit, which people take for a product
+    (``3*4*5``)."""
     return _inline(text, str)
 
 
 def _inline(text: str, plain: Callable[[str], str]) -> str:
     """The text without pairs of marks; ``plain`` gets what stands outside of code."""
     text = _HIGHLIGHT.sub(lambda found: found[2] or found[0], text)
-    parts: list[str] = []
+    shown = ""
     kept: list[bool] = []
-    last = ""
     for token in _emphasis().parseInline(text)[0].children or ():
-        shown = plain(token.content) if token.type == "text" else token.content
         if token.nesting > 0:
+            last = shown[-1:]
             kept.append(token.markup[0] == "*" and last.isascii() and last.isalnum())
-            shown = token.markup if kept[-1] else ""
+            shown += token.markup if kept[-1] else ""
         elif token.nesting < 0:
-            shown = token.markup if kept.pop() else ""
-        parts.append(shown)
-        last = shown[-1:] or last
-    return "".join(parts)
+            shown += token.markup if kept.pop() else ""
+        else:
+            shown += plain(token.content) if token.type == "text" else token.content
+    return shown
 
 
 @cache
@@ -162,11 +149,8 @@ class LinkText(NamedTuple):
 
 
 def read_wikilink(inner: str) -> LinkText | None:
-    """Read what stands between ``[[`` and ``]]``; None if it is no link.
-
-    The first ``|``, with or without the backslash that a table needs, parts path and display text;
-    with nothing before it, it parts nothing, and the link leads nowhere, as in the app.
-    """
+    """Read what stands between ``[[`` and ``]]``; None if it is no link. The first ``|``, also ``\\|`` as
+    in a table, parts path and display text; with nothing before it, it leads nowhere, as in the app."""
     inner = inner.strip()
     bar = inner.find("|")
     display = None
@@ -195,6 +179,9 @@ def read_destination(destination: str, display: str | None) -> LinkText | None:
 
 
 _SIZE = re.compile(r"(?:^|\|)\s*\d+(?:\s*x\s*\d+)?\s*$")
+_ATTACHMENT = re.compile(
+    r"\.(?:pdf|png|jpe?g|gif|svg|webp|avif|bmp|mp[34]|m4a|mov|mkv|ogg|ogv|wav|webm|flac|3gp)$", re.I
+)
 
 
 def without_size(display: str) -> str:
@@ -203,11 +190,8 @@ def without_size(display: str) -> str:
 
 
 def words(link: LinkText, *, embed: bool = False) -> str:
-    """What a reader sees of a link: its display text, else ``Note > Heading`` as the app shows it.
-
-    Block ids, parameters of an attachment (``page=3``) and the size of an embed are no words. May be
-    empty.
-    """
+    """What a reader sees of a link: its display text, else ``Note > Heading`` as the app shows it; of
+    block ids, parameters (``page=3``) and the size of an embed nothing."""
     display = link.display or ""
     if display := without_size(display) if embed else display:
         return display
@@ -218,8 +202,3 @@ def words(link: LinkText, *, embed: bool = False) -> str:
         return name
     parts = [part.strip() for part in (link.fragment or "").split("#")]
     return " > ".join([name] * bool(name) + [p for p in parts if p and not p.startswith("^")])
-
-
-_ATTACHMENT = re.compile(
-    r"\.(?:pdf|png|jpe?g|gif|svg|webp|avif|bmp|mp[34]|m4a|mov|mkv|ogg|ogv|wav|webm|flac|3gp)$", re.I
-)

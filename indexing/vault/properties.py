@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, TypeVar
 
@@ -11,11 +11,10 @@ from notehop.indexing.vault.dates import seconds_of
 from notehop.indexing.vault.front_matter import MAX_CHARACTERS, FrontMatter
 from notehop.indexing.vault.model import Note, PropertyValue, each_once
 
+# What the app takes for a character of a tag.
 TAG_CHARACTERS = r"[^\u2000-\u206F\u2E00-\u2E7F'!\"#$%&()*+,.:;<=>?@^`{|}~\[\]\\\s]"
-"""What the app takes for a character of a tag."""
 
-BETWEEN = " ·"
-"""What ends a property that another follows: on one line they read `genre: Sci-fi · rating: 7`."""
+BETWEEN = " ·"  # ends a property that another follows: `genre: Sci-fi · rating: 7`
 
 _TAG = re.compile(rf"{TAG_CHARACTERS}+")
 _CREATED = ("created", "date", "created at", "date created", "creation date", "created on")
@@ -36,28 +35,25 @@ _BROKEN_KEY = re.compile(
 _WORDS = re.compile(r"[^\W\d_]+")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
+# First or last words of keys that say how a note is kept or shown, or when it was last changed, which
+# many programs write at each change.
 _NO_FACT = re.compile(
     r"(?:ids?|uuid|uid|guid|title|private|notehop|publish|permalink|slug|layout|css|cssclass(?:es)?"
     r"|icon|iconize|sticker|banner|cover|thumbnail|kanban|plugin|excalidraw|template|lang|locale"
     r"|nav|stub|schema|modified|updated|lastmod|mtime|ctime)"
 )
-"""First or last words of keys that say how a note is kept or shown, or when it was last changed, which many
-programs write at each change."""
-
+# Keys that the index knows by other ways, or that stand in every note: where there is nothing else and
+# the note has text, they are no passage.
 _BY_THE_WAY = re.compile(
     r"tags?|alias(?:es)?|(?:page ?|note ?)?type|created(?: (?:at|on))?|creation date|date created"
 )
-"""Keys that the index knows by other ways, or that stand in every note: where there is nothing else
-and the note has text, they are no passage."""
-
 _SWITCH = ("no", "yes")
 _BLANKS = ("{{", "<%")  # how what a template leaves to be filled in begins
 
+# UUIDs, milliseconds since the epoch, `20231104093012`.
 _FOR_PROGRAMS = re.compile(
     r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|1\d{12}(?:\.\d+)?|20\d{12}"
 )
-"""UUIDs, milliseconds since the epoch, `20231104093012`."""
-
 _SERIAL = re.compile(r"[0-9A-Za-z_]{16,}")
 _WIKILINK = re.compile(r"!?\[\[([^\[\]|]*)(?:\|([^\[\]]*))?\]\]")
 _MARKDOWN_LINK = re.compile(r"!?\[([^\[\]]+)\]\([^()\s]+\)")
@@ -87,9 +83,10 @@ def read_properties(path: str, front_matter: FrontMatter) -> Note:
             if word is not None and is_tag(tag := word.removeprefix("#").rstrip("/")):
                 tags.append(tag)
             elif word is not None:
+                line = min((at for of, at in front_matter.lines.items() if of[0] == key), default=1)
                 warnings.append(
-                    f"{path}:{front_matter.line_of(key)}: {word[:80]!r} is no tag, and the app "
-                    "ignores it too; write tags as a list of words without blanks or commas"
+                    f"{path}:{line}: {word[:80]!r} is no tag, and the app ignores it too; write tags "
+                    "as a list of words without blanks or commas"
                 )
     return Note(
         path=path,
@@ -104,7 +101,7 @@ def read_properties(path: str, front_matter: FrontMatter) -> Note:
         created=_first(seconds_of(values.get(key)) for key in _CREATED),
         modified=modified_in(front_matter.values),
         front_matter=front_matter.values,
-        properties=_property_values(front_matter),
+        properties=tuple(_property_values(front_matter)),
         excluded=_excluded(front_matter),
         warnings=tuple(warnings),
     )
@@ -123,10 +120,7 @@ def is_tag(name: str) -> bool:
 
 def _by_name(properties: Mapping[str, Any]) -> dict[str, Any]:
     """The values by the form in which keys are compared; of two keys that are equal, the first."""
-    values: dict[str, Any] = {}
-    for key, value in properties.items():
-        values.setdefault(_name(key), value)
-    return values
+    return {_name(key): value for key, value in reversed([*properties.items()])}
 
 
 def _name(key: str) -> str:
@@ -139,9 +133,8 @@ def _first(found: Iterable[V | None]) -> V | None:
 
 def _word(value: Any) -> str | None:
     """A scalar as text; None for anything empty or nested."""
-    if isinstance(value, str | int | float) and not isinstance(value, bool):
-        return " ".join(str(value).split()) or None
-    return None
+    is_word = isinstance(value, str | int | float) and not isinstance(value, bool)
+    return " ".join(str(value).split()) or None if is_word else None
 
 
 def _plain(value: Any) -> Any:
@@ -159,10 +152,8 @@ def _listed(entry: Any) -> list[Any]:
 
 
 def _excluded(front_matter: FrontMatter) -> str | None:
-    """Why the owner keeps the note out. What cannot be read, or is said twice, still protects it.
-
-    ``private`` with any value but a plain false keeps it out, and so does ``notehop`` with any but
-    a plain true; either without a value says nothing.
+    """Why the owner keeps the note out: ``private`` with any value but a plain false, ``notehop`` with
+    any but a plain true; without one they say nothing. What cannot be read, or is said twice, protects.
     """
     written = [
         (_name(key), "" if value is None else str(value))
@@ -183,19 +174,16 @@ def _excluded(front_matter: FrontMatter) -> str | None:
     return None
 
 
-def _property_values(front_matter: FrontMatter) -> tuple[PropertyValue, ...]:
+def _property_values(front_matter: FrontMatter) -> Iterator[PropertyValue]:
     """What a front matter says to a reader, in the order of its text."""
-    found: list[PropertyValue] = []
-    length = 0
+    left = MAX_CHARACTERS  # only what stands behind aliases repeats until it is more
     for _, names, value, key_line, line in front_matter.scalars(_is_for_programs):
         text = _text_of(value)
-        length += len(text)
-        if length > MAX_CHARACTERS:
-            break  # more than the front matter may have: only what stands behind aliases repeats
+        left -= len(text)
+        if left < 0:
+            return
         if text:
-            key = " ".join(" ".join(names).split())
-            found.append(PropertyValue(key, text, key_line, line))
-    return tuple(found)
+            yield PropertyValue(" ".join(" ".join(names).split()), text, key_line, line)
 
 
 def _is_for_programs(key: str) -> bool:
@@ -230,21 +218,19 @@ def property_texts(note: Note, has_text: bool, fits: int) -> list[tuple[str, int
     :param has_text: whether the note says something beside them; then its names, tags, type, date of
         birth and switches alone are nothing.
     :param fits: characters of a text; one property alone may have more.
-    :returns: (text, first line, last line): line ``i`` of a text (from 0) stands in line
-        ``first + i`` of the note; empty where they say nothing.
+    :returns: (text, first line, last line), a line of text for each line of the note.
     """
-    if not note.properties or (
-        has_text
-        and all(
-            value.text in _SWITCH or _BY_THE_WAY.fullmatch(_name(value.key.strip()))
-            for value in note.properties
-        )
+    facts = note.properties
+    if has_text and all(
+        one.text in _SWITCH or _BY_THE_WAY.fullmatch(_name(one.key.strip())) for one in facts
     ):
+        facts = ()
+    if not facts:
         return []
     texts: list[tuple[str, int, int]] = []
     waiting: list[tuple[int, str]] = []
     length = 0
-    for (key, key_line), group in groupby(note.properties, key=lambda one: (one.key, one.key_line)):
+    for (key, key_line), group in groupby(facts, key=lambda one: (one.key, one.key_line)):
         values = list(group)
         size = sum(len(value.text) + 2 for value in values) + len(key) + len(BETWEEN)
         if waiting and length + size > fits:

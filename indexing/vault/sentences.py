@@ -7,20 +7,18 @@ import re
 from sentencex import get_sentence_boundaries
 
 _DAY = re.compile(r"(?<!\d)(?:[12]?\d|3[01])\.\s*\Z")
+# What follows the number of a day. Names that English has too need a year.
 _MONTH = re.compile(
     r"\s*(?:Januar|Jänner|Februar|März|Mai|Juni|Juli|Oktober|Dezember"  # German
     r"|januar|februar|marts|maj|juni|juli|oktober|december"  # Danish
     r"|(?:[Aa]pril|[Aa]ugust|[Ss]eptember|[Nn]ovember)\s+(?:19|20|21)\d\d)(?!\w)"
 )
-"""What follows the number of a day. Names that English has too need a year."""
-
 _WINDOW = 4_000  # characters; the segmenter's time is quadratic in quotes that do not pair
 
 
 def sentence_spans(text: str, language: str = "en") -> list[tuple[int, int]]:
-    """The half-open spans of the sentences of a text; together they are the text, blanks included.
-
-    A sentence of more than 4,000 characters may be cut.
+    """The half-open spans of the sentences of a text; together they are the text, blanks included. One of
+    more than 4,000 characters may be cut.
 
     :param language: ISO 639-1 code; what the segmenter does not know is read as English, whose
         rules also know the full stops of other scripts.
@@ -58,8 +56,7 @@ def _ends(text: str, language: str) -> list[int]:
             end
             for end in found
             if 0 < end < len(window)
-            # A full stop of a day, as in `3. Mai`: where a note is not in the language of its vault,
-            # the segmenter takes it for the end of a sentence.
+            # `3. Mai`: where a note is not in its vault's language, this would end a sentence.
             and not (_DAY.search(window, max(0, end - 6), end) and _MONTH.match(window, end))
         )
         last = start + _WINDOW >= len(text)

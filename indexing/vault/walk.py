@@ -14,21 +14,17 @@ from typing import Literal
 from notehop.config.errors import VaultError
 from notehop.config.small_files import read_json_file
 
-Exclusion = Callable[[str], str | None]
-"""Path relative to the vault, with ``/`` -> reason, or None if the path is kept."""
+Exclusion = Callable[[str], str | None]  # path in the vault -> reason, or None if it is kept
 
 MAX_FILTERS = 1_000  # of the app's settings, which somebody else may have written
 MAX_FILTER_CHARS = 2_000  # of one of them
-
-FILTER_SECONDS = 1.0
-PATH_SECONDS = 0.001
-"""What one ignore filter may take: at once, and for a path on average. An ordinary one takes a
-microsecond; one that tries all ways to match takes years."""
+FILTER_SECONDS = 1.0  # that one may take at once; one that tries all ways to match takes years
+PATH_SECONDS = 0.001  # and for a path on average, where an ordinary one takes a microsecond
 
 _DEEP = {"**/": "(?:.*?/)??", "**": ".*?"}  # wild cards that pass `/`, as little as will do
 
+# Groups that only other dialects have: calls and recursion, which take memory without end.
 _NOT_OF_JAVASCRIPT = re.compile(r"\\.|\(\?(?!:|=|!|<|[a-z-]+[:)])", re.DOTALL)
-"""Groups that only other dialects have: calls and recursion, which take memory without end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +45,9 @@ class FileEntry:
 class Walk:
     """What a walk found, each sorted by path.
 
-    ``unlisted`` holds the paths that could not be looked at: what is below them is unknown, not gone.
-    ``problems`` holds (path, reason) of these and of all that is no part of the vault, such as a link
-    that leaves it; bytes of a name that are no UTF-8 stand as ``\\xNN``. ``symlinks`` are all
-    symbolic links: what they show can change without a change of their own.
+    ``unlisted`` could not be looked at: what is below them is unknown, not gone. ``problems`` holds
+    (path, reason) of these and of all that is no part of the vault; bytes of a name that are no UTF-8
+    stand as ``\\xNN``. What ``symlinks`` show can change without a change of their own.
     """
 
     files: tuple[FileEntry, ...]
@@ -73,8 +68,7 @@ def vault_folder(named: Path) -> Path:
         if not folder.is_dir():
             raise VaultError(f"{named}: a file, not a folder; name the folder that holds it")
     except (OSError, RuntimeError, ValueError) as exc:
-        reason = _reason(exc) if isinstance(exc, OSError) else exc
-        raise VaultError(f"{named}: cannot be entered: {reason}") from exc
+        raise VaultError(f"{named}: cannot be entered: {_reason(exc)}") from exc
     return folder
 
 
@@ -89,11 +83,11 @@ def walk(
     """List the files of a vault, attachments too, since links lead to them.
 
     What starts with a dot (``.obsidian``, ``.trash``, ``.git``) is no part of a vault. Symbolic links
-    to files inside it are files like others; links to folders, which would show them twice or lead
-    in a circle, and links that leave the vault are not followed.
+    to files inside it are files like others; those to folders, which would show them twice or lead
+    in a circle, and those that leave the vault are not followed.
 
-    :param within: look only at what is at these paths, relative to ``root``, and below them; one at
-        which nothing stands, or that is no part of the vault, gives nothing. None for everything.
+    :param within: look only at these paths and below them; one at which nothing of the vault stands
+        gives nothing. None for everything.
     :param exclude: globs, and ``ignore_filters`` the app's: see :func:`exclusion`.
     :param suffixes: how the names of notes end, in any case; every other file is an attachment.
     :raises VaultError: if ``root`` is missing, is no folder or cannot be listed.
@@ -122,11 +116,8 @@ def top_level(paths: Iterable[str]) -> list[str]:
 
 
 def read_ignore_filters(root: Path) -> list[str]:
-    """``userIgnoreFilters`` of the vault's ``.obsidian/app.json``; empty if there are none.
-
-    :raises VaultError: if the file is there and cannot be read: what its owner wants kept out of
-        sight would be indexed.
-    """
+    """``userIgnoreFilters`` of the vault's ``.obsidian/app.json``; VaultError if that cannot be read: what
+    its owner wants kept out of sight would be indexed."""
     path = root / ".obsidian" / "app.json"
     try:
         settings = read_json_file(path)
@@ -136,10 +127,8 @@ def read_ignore_filters(root: Path) -> list[str]:
     except (FileNotFoundError, NotADirectoryError):
         return []
     except (OSError, ValueError) as exc:
-        raise VaultError(
-            f"{path}: cannot be read ({exc}), so the files that it excludes are not known; "
-            "correct it or move it away"
-        ) from exc
+        says = "so the files that it excludes are not known; correct it or move it away"
+        raise VaultError(f"{path}: cannot be read ({exc}), {says}") from exc
     return [text for text in filters or [] if isinstance(text, str) and text]
 
 
@@ -164,7 +153,7 @@ class _Search:
             except OSError as exc:
                 self._unknown(path, exc)
                 return
-            if not self._is_folder(there, path):
+            if not self._take(there, path):
                 return
         folders = [path]
         while folders:
@@ -176,14 +165,11 @@ class _Search:
                 if not is_text(entry.name):
                     reason = "its name is not valid UTF-8; rename it"
                     self.problems.append((_shown(below), reason))
-                elif self._is_folder(entry, below):
+                elif self._take(entry, below):
                     folders.append(below)
 
     def listed(self, folder: str) -> list[os.DirEntry[str]]:
-        """The entries of a folder; none where it cannot be listed.
-
-        :raises VaultError: if it is the vault's own.
-        """
+        """The entries of a folder; none where it cannot be listed, or VaultError if it is the vault's own."""
         try:
             with os.scandir(self.root / folder) as found:
                 return list(found)
@@ -193,49 +179,44 @@ class _Search:
             self._unknown(folder, exc)
             return []
 
-    def _is_folder(self, entry: os.DirEntry[str] | Path, path: str) -> bool:
-        """Whether an entry is a folder to go into; a file is taken in."""
+    def _take(self, entry: os.DirEntry[str] | Path, path: str) -> bool:
+        """Take in what is a file; whether an entry is a folder to go into."""
+        problem = excluded = None
         try:
             if entry.is_symlink():
-                self._symlink(entry, path)
+                self.symlinks.append(path)
+                target = Path(os.path.realpath(entry))
+                there = target.relative_to(self.root) if target.is_relative_to(self.root) else None
+                if there is None:
+                    problem = f"symbolic link that leaves the vault: {_shown(str(target))}"
+                elif target.is_dir():
+                    inside = _shown(there.as_posix())
+                    problem = f"symbolic link to the folder {inside} of this vault; not followed"
+                elif not target.exists():
+                    problem = "symbolic link that leads nowhere"
+                else:
+                    excluded = self.exclusion(there.as_posix())
             elif entry.is_dir():
                 return True
-            else:
-                self._file(path, entry.stat())
+            if problem is None:
+                status = entry.stat()
+                stamp = status.st_size, status.st_mtime_ns
+                problem = None if stat.S_ISREG(status.st_mode) else "not a regular file"
         except OSError as exc:
             self._unknown(path, exc)
+            return False
+        if problem is not None:
+            self.problems.append((path, problem))
+            return False
+        is_note = path.lower().endswith(self.suffixes)
+        kind: Literal["note", "attachment"] = "note" if is_note else "attachment"
+        self.files.append(FileEntry(path, *stamp, kind, self.exclusion(path) or excluded))
         return False
 
     def _unknown(self, path: str, exc: OSError) -> None:
-        # What is gone since it was listed is no problem.
-        if not isinstance(exc, FileNotFoundError | NotADirectoryError):
+        if not isinstance(exc, FileNotFoundError | NotADirectoryError):  # gone since it was listed
             self.problems.append((path, _reason(exc)))
             self.unlisted.append(path)
-
-    def _symlink(self, entry: os.DirEntry[str] | Path, path: str) -> None:
-        self.symlinks.append(path)
-        target = Path(os.path.realpath(entry))
-        if not target.is_relative_to(self.root):
-            reason = f"leaves the vault: {_shown(str(target))}"
-            self.problems.append((path, f"symbolic link that {reason}"))
-            return
-        inside = target.relative_to(self.root).as_posix()
-        if target.is_dir():
-            reason = f"to the folder {_shown(inside)} of this vault; not followed"
-            self.problems.append((path, f"symbolic link {reason}"))
-        elif not target.exists():
-            self.problems.append((path, "symbolic link that leads nowhere"))
-        else:
-            self._file(path, entry.stat(), self.exclusion(inside))
-
-    def _file(self, path: str, status: os.stat_result, excluded: str | None = None) -> None:
-        if not stat.S_ISREG(status.st_mode):
-            self.problems.append((path, "not a regular file"))
-            return
-        is_note = path.lower().endswith(self.suffixes)
-        reason = self.exclusion(path) or excluded
-        stamp = status.st_size, status.st_mtime_ns
-        self.files.append(FileEntry(path, *stamp, "note" if is_note else "attachment", reason))
 
 
 def _is_spelled_so(path: Path) -> bool:
@@ -245,32 +226,27 @@ def _is_spelled_so(path: Path) -> bool:
         if other == path or not os.path.samestat(path.lstat(), other.lstat()):
             return True
     except OSError:
-        # Where there is no other spelling to ask for, what follows says what is there.
-        return True
+        return True  # there is no other spelling to ask for
     return any(entry.name == path.name for entry in path.parent.iterdir())
 
 
 def is_text(name: str) -> bool:
     """Whether a name is UTF-8 on disk: one that is not is no part of a vault."""
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    return name.encode(errors="replace").decode() == name
 
 
 def _shown(path: str) -> str:
     return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
-def _reason(exc: OSError) -> str:
-    return f"{exc.strerror or exc}"
+def _reason(exc: Exception) -> str:
+    return getattr(exc, "strerror", None) or str(exc)
 
 
 def exclusion(
     globs: Sequence[str], ignore_filters: Sequence[str], *, filter_seconds: float = FILTER_SECONDS
 ) -> Exclusion:
-    """Build the test for our own ``exclude`` globs and the app's ignore filters.
+    """The test for our own ``exclude`` globs and the app's ignore filters.
 
     A glob without ``/`` names a file or folder at any depth (``Templates``, ``*.excalidraw.md``);
     with ``/`` it stands from the vault's root (``private/**``, ``work/*/drafts``). ``*`` and ``?``
@@ -279,28 +255,27 @@ def exclusion(
     as in the app. All compare without case: when in doubt, a file is kept out.
 
     :param filter_seconds: what a filter may take on top of a millisecond a path.
-    :raises VaultError: if a filter is no regular expression we can read, or there are too many;
-        later, by the test itself, if one takes too long: what it keeps out is then not known.
+    :raises VaultError: if a filter cannot be read, or there are too many; later, by the test itself,
+        if one takes too long: what it keeps out is then not known.
     """
     if len(ignore_filters) > MAX_FILTERS:
         raise VaultError(
             f".obsidian/app.json: {len(ignore_filters):,} excluded-files filters, at most "
             f"{MAX_FILTERS:,} are read; remove some in the app"
         )
-    ours, theirs = "excluded by the setting vault.exclude: ", "excluded in the app's settings: "
-    rules: list[tuple[Callable[[str], object], str]] = [
-        *((glob_pattern(glob).search, ours + glob) for glob in globs),
-        *((_filter(text, filter_seconds), theirs + text) for text in ignore_filters),
-    ]
-    return lambda path: next((why for matches, why in rules if matches(path)), None)
+    ours, theirs = "excluded by the setting vault.exclude", "excluded in the app's settings"
+    rules: dict[str, Callable[[str], object]] = {
+        f"{ours}: {glob}": glob_pattern(glob).search for glob in globs
+    }
+    rules |= {f"{theirs}: {text}": _filter(text, filter_seconds) for text in ignore_filters}
+    return lambda path: next((why for why, matches in rules.items() if matches(path)), None)
 
 
 def glob_pattern(glob: str) -> re.Pattern[str]:
     """The pattern that is found in the paths a glob takes; see :func:`exclusion` for its signs.
 
-    It never tries a sign twice: each ``*`` takes as little as it can and sticks to it. No other
-    choice could match more, as what follows may only begin later. So a glob of nothing but stars
-    takes no longer than any other.
+    It never tries a sign twice: each ``*`` takes as little as it can and sticks to it, since with more
+    what follows could only begin later. A glob of nothing but stars takes no longer than any other.
     """
     anchored = "/" in glob.strip("/") or glob.startswith("/")
     whole = ("" if anchored else "**/") + glob.strip("/")
@@ -336,17 +311,14 @@ def _filter(text: str, seconds: float) -> Callable[[str], object]:
     try:
         if len(text) > MAX_FILTER_CHARS:
             raise ValueError(f"more than {MAX_FILTER_CHARS:,} characters")
-        strange = [found for found in _NOT_OF_JAVASCRIPT.findall(text) if found.startswith("(")]
-        if strange:
-            raise ValueError(f"{strange[0]} is not of the app's dialect")
+        if strange := {*_NOT_OF_JAVASCRIPT.findall(text)} & {"(?"}:
+            raise ValueError(f"{strange.pop()} is not of the app's dialect")
         # The app writes a group's name that is said again in another way; the rest is alike.
         pattern = regex.compile(re.sub(r"\\k<(\w+)>", r"(?P=\1)", text[1:-1]), regex.IGNORECASE)
     except (ValueError, regex.error, RecursionError) as exc:
         reason = "nested too deeply" if isinstance(exc, RecursionError) else exc
-        raise VaultError(
-            f"{named} is no regular expression that can be read ({reason}); write it as a plain path "
-            "or correct it in the app"
-        ) from exc
+        says = f"({reason}); write it as a plain path or correct it in the app"
+        raise VaultError(f"{named} is no regular expression that can be read {says}") from exc
     left = seconds
 
     def matches(path: str) -> object:

@@ -12,18 +12,17 @@ LAST_WAIT = 600.0  # the longest wait for something that failed, in seconds
 class Timing:
     """When a follower does what, in seconds where nothing else is said."""
 
-    round: float = 1.0  # between two looks at whether the vault is there and the clock went on
+    round: float = 1.0  # between two looks at whether the vault and the lock are there
     locked_retry: float = 0.5  # until an index that another process writes is tried again
     vault_retry: float = 2.0  # until a vault that is not there is looked for: that costs nothing
     failed_retry: float = 15.0  # until a failed run is tried again first: a disk may have room
     mended_retry: float = 60.0  # the longest wait until what a person has to mend is tried again
-    slept: float = 20.0  # that a clock is ahead of another, or a round late, by which it slept
     quiet: float = 5.0  # without work, after which an index is tidied
-    share: float = 20.0  # times as long as a scan took until the next that nobody asked for
-    soon: float = 2.0  # between two such scans at least
+    lost: float = 10.0  # between two scans of the vault whose changes were not reported
     start: float = 10.0  # that a start waits for the system: a dead disk must not hold it up
-    report_retry: float = 600.0  # until a system that would not report changes is asked again
-    poll_ms: int = 2_000  # how often a disk that reports nothing is looked at
+    poll_ms: int = (
+        2_000  # between two looks at the files, where WATCHFILES_FORCE_POLLING asks for them
+    )
     many: int = 500  # paths above which a scan of the vault takes no longer than looking at each
 
 

@@ -1,6 +1,6 @@
 """What the system reports of changes in a vault, gathered until somebody takes it.
 
-On Linux, and where files are polled, each folder that can hold notes is watched by itself: what
+On Linux each folder that can hold notes is watched by itself: what
 `watchfiles` calls a recursive watch follows symbolic links out of the vault and goes into ``.git``,
 and some systems allow few thousand watches to all programs of a user together. When folders come,
 the watch begins anew with them; what may have changed between the two watches is reported as lost.
@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import sys
 import threading
-import time
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -25,29 +24,23 @@ OWN_SETTINGS = "notehop.toml"  # the vault's settings
 APP_FOLDER = ".obsidian"  # the folder of the app's settings: the one with a dot that matters
 APP_SETTINGS = f"{APP_FOLDER}/app.json"  # the file of the app that says which files are left out
 GROUP_MS = 1_000  # changes that do not end are handed over this often
+_EACH = (
+    sys.platform == "linux"
+)  # other systems watch a folder with all below it, and follow no links
 _UNDECODABLE = "Unable to decode path"  # what the library says when a name that is no UTF-8 changed
 
 
 class VaultEvents:
     """The changes of one folder, from :meth:`start` to :meth:`close`."""
 
-    def __init__(
-        self, vault: Path, *, settle_ms: int, polling: bool, timing: Timing = TIMING
-    ) -> None:
-        """
-        :param settle_ms: time without a further change after which changes are handed over.
-        :param polling: look at the files again and again instead of waiting for reports.
-        """
-        self._vault, self._timing = vault, timing
-        self._settle_ms, self._polling = settle_ms, polling
+    def __init__(self, vault: Path, *, settle_ms: int, timing: Timing = TIMING) -> None:
+        """:param settle_ms: time without a further change after which changes are handed over."""
+        self._vault, self._settle_ms, self._timing = vault, settle_ms, timing
         self._lock = threading.Condition()
         self._stop = threading.Event()
         self._paths: set[str] = set()
         self._lost = self._begun = self._started = False
         self._failure: str | None = None
-        self.unreported: str | None = None
-        """Why files are looked at though the system was to report changes; it is asked again."""
-        self._asked = 0.0
         self._thread = threading.Thread(target=self._run, name="notehop-events", daemon=True)
         self._root = _identity(vault)
 
@@ -90,34 +83,19 @@ class VaultEvents:
 
     def _run(self) -> None:
         watched: frozenset[str] | None = None
-        while not self._stop.is_set() and self._failure is None:
-            polling = self._polling or self._asked_lately()
-            try:
-                # Other systems watch a folder with all below it as one, and follow no links.
-                each = polling or sys.platform == "linux"
-                folders = folders_of(self._vault) if each else frozenset([""])
-                new = folders - (folders if watched is None else watched)
-                self._watch(folders, new, polling=polling, each=each)
+        try:
+            while not self._stop.is_set():
+                folders = folders_of(self._vault) if _EACH else frozenset([""])
+                self._watch(folders, folders - (folders if watched is None else watched))
                 watched = folders
-            except (OSError, RuntimeError, ValueError) as exc:
-                # OSError: too many folders for the system's limit, a folder that went; RuntimeError:
-                # the library's own; ValueError: a path of the vault that is no UTF-8.
-                reason = str(exc) or type(exc).__name__
-                with self._lock:
-                    if polling or _identity(self._vault) != self._root:
-                        self._failure = reason
-                    else:
-                        self.unreported, self._asked = reason, time.monotonic()
-                    self._lock.notify_all()
+        except (OSError, RuntimeError, ValueError) as exc:
+            # OSError: too many folders for the system's limit, a vault that went; RuntimeError: the
+            # library's own; ValueError: a path of the vault that is no UTF-8.
+            with self._lock:
+                self._failure = str(exc) or type(exc).__name__
+                self._lock.notify_all()
 
-    def _asked_lately(self) -> bool:
-        """Whether the system would not report changes, a while ago."""
-        waited = time.monotonic() - self._asked
-        return self.unreported is not None and waited < self._timing.report_retry
-
-    def _watch(
-        self, folders: frozenset[str], new: frozenset[str], *, polling: bool, each: bool
-    ) -> None:
+    def _watch(self, folders: frozenset[str], new: frozenset[str]) -> None:
         """Report changes until other folders are to be watched; ``new`` were not by the watch before."""
         began = False
         changes = watch(
@@ -128,36 +106,27 @@ class VaultEvents:
             # Nothing, now and then: the watch stands, and may have to end.
             rust_timeout=max(self._settle_ms, 50),
             yield_on_timeout=True,
-            force_polling=polling or None,
-            poll_delay_ms=self._timing.poll_ms * (5 if self.unreported else 1),
-            recursive=not each,
+            poll_delay_ms=self._timing.poll_ms,
+            recursive=not _EACH,
             ignore_permission_denied=True,
             raise_interrupt=False,
         )
         try:
             for found in changes:
-                if not began:
-                    began = True
-                    with self._lock:
-                        if not polling:
-                            self.unreported = None
+                relative = {(kind, self._relative(path)) for kind, path in found}
+                with self._lock:
+                    if not began:
                         # What changed since the watch before, or before a late one, is not known.
                         self._paths |= new
                         self._lost |= self._started
-                        self._begun = True
-                        self._lock.notify_all()
-                relative = {(kind, self._relative(path)) for kind, path in found}
-                self._report(relative)
-                ask_again = polling and not self._polling and not self._asked_lately()
-                if (
-                    self._stop.is_set()
-                    or ask_again
-                    or any(
-                        (kind == Change.added or path not in folders)
-                        and is_folder(self._vault, path)
-                        for kind, path in (relative if each else ())
-                    )
-                ):
+                        began = self._begun = True
+                    self._take_up(relative)
+                    self._lock.notify_all()
+                came = _EACH and any(
+                    (kind == Change.added or path not in folders) and is_folder(self._vault, path)
+                    for kind, path in relative
+                )
+                if came or self._stop.is_set():
                     break
         except FileNotFoundError:
             # A folder went between the listing and the watch.
@@ -174,18 +143,16 @@ class VaultEvents:
         relative = Path(path).relative_to(self._vault).as_posix()
         return "" if relative == "." else relative
 
-    def _report(self, changes: Iterable[tuple[Change, str]]) -> None:
-        with self._lock:
-            for kind, path in changes:
-                if path in (APP_SETTINGS, OWN_SETTINGS) or (
-                    path == APP_FOLDER and kind != Change.modified
-                ):
-                    self._paths.add(EVERYTHING)
-                if not is_hidden(path):
-                    self._paths.add(path)
-            if len(self._paths) > self._timing.many:
-                self._paths = {EVERYTHING, *self._paths & {OWN_SETTINGS}}
-            self._lock.notify_all()
+    def _take_up(self, changes: Iterable[tuple[Change, str]]) -> None:
+        for kind, path in changes:
+            if path in (APP_SETTINGS, OWN_SETTINGS) or (
+                path == APP_FOLDER and kind != Change.modified
+            ):
+                self._paths.add(EVERYTHING)
+            if not is_hidden(path):
+                self._paths.add(path)
+        if len(self._paths) > self._timing.many:
+            self._paths = {EVERYTHING, *self._paths & {OWN_SETTINGS}}
 
 
 def folders_of(vault: Path) -> frozenset[str]:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable
-from contextlib import suppress
-from pathlib import Path
+from collections.abc import Callable
 
 from notehop.config.errors import (
     IndexDamaged,
@@ -24,15 +22,12 @@ from notehop.indexing.watch.backoff import LAST_WAIT, TIMING, Backoff, Timing
 from notehop.indexing.watch.events import EVERYTHING, OWN_SETTINGS, VaultEvents
 from notehop.indexing.watch.state import Phase, WatcherLock
 
-HALF_WRITTEN = 1.0
-"""Seconds that an empty file is given to be filled: some programs empty a file, then write it."""
-
 
 class Follower:
     """Keeps one index up to its vault.
 
-    It takes in what is reported, and scans the whole vault at the start, after a sleep of the
-    machine, when the folder came back, when reports were lost, and now and then.
+    It takes in what is reported, and scans the whole vault at the start, when the folder came back,
+    when reports were lost, and now and then.
     """
 
     def __init__(
@@ -57,9 +52,9 @@ class Follower:
         # What is to be taken in, and when that is tried again.
         self._due = {EVERYTHING}
         self._backoff = Backoff()
-        # When the vault was scanned, how long at least until the next time, whether changes were lost.
-        self._scanned, self._pause, self._lost = time.monotonic(), timing.soon, False
-        self._clocks = time.monotonic(), time.time()
+        # When the vault was scanned last, whether changes were lost since, and why none is reported.
+        self._scanned, self._lost = time.monotonic(), False
+        self._unreported: str | None = None
         # Whether the index is to be tidied, and when that is tried again.
         self._untidy = False
         self._tidy_backoff = Backoff()
@@ -114,13 +109,10 @@ class Follower:
                 self._backoff.shorten()
             self._due |= paths
             self._lost |= lost
-        # While a machine sleeps its steady clock may stand still, and the day's clock goes on.
-        before, self._clocks = self._clocks, (time.monotonic(), time.time())
-        steady, day = (now - then for now, then in zip(self._clocks, before, strict=True))
-        slept = max(day - steady, steady) > self._timing.slept
-        rescan = self._indexer.settings.watch.rescan_s
-        wait = min(rescan, self._pause) if self._lost else rescan
-        if slept or time.monotonic() - self._scanned >= wait:
+        since = time.monotonic() - self._scanned
+        if since >= self._indexer.settings.watch.rescan_s or (
+            self._lost and since >= self._timing.lost
+        ):
             self._due.add(EVERYTHING)
 
     def _listen(self) -> None:
@@ -128,17 +120,19 @@ class Follower:
         vault, watch = self._indexer.vault, self._indexer.settings.watch
         # A disk that answers with an error is not there.
         if self._events is None and is_folder(str(vault)):
-            self._events = VaultEvents(
-                vault, settle_ms=watch.settle_ms, polling=watch.polling, timing=self._timing
-            )
+            self._events = VaultEvents(vault, settle_ms=watch.settle_ms, timing=self._timing)
             self._events.start()
+            self._unreported = None
             self._due.add(EVERYTHING)
         self._end_events_that_failed()
 
     def _end_events_that_failed(self) -> None:
-        if self._events is not None and self._events.failure is not None:
+        if self._events is not None and (why := self._events.failure) is not None:
             self._end_events()
-            self._lost = True
+            if self._unreported is None:
+                # Listen anew at once; where that fails too, now and then.
+                self._due.add(EVERYTHING)
+            self._lost, self._unreported = True, why
 
     def _end_events(self) -> None:
         if self._events is not None:
@@ -162,14 +156,8 @@ class Follower:
 
     def _take_in(self) -> None:
         """Bring the index up to what is due; what cannot be done stays due."""
-        half = half_written(self._indexer.vault, self._due)
-        paths, self._due = self._due - half, half
-        if half:
-            self._backoff.failed(HALF_WRITTEN / 2, HALF_WRITTEN / 2)
-            if not paths:
-                return
-        everything, wrote = EVERYTHING in paths, True
-        began = time.monotonic()
+        paths, self._due = self._due, set()
+        everything = EVERYTHING in paths
         try:
             self._lock.write_state("indexing")
             try:
@@ -179,8 +167,7 @@ class Follower:
                 self._untidy = True
                 self._notify("many changes were indexed by a process of their own")
             else:
-                wrote = update.wrote
-                if wrote:
+                if update.wrote:
                     self._untidy = True
                     self._tidy_backoff.failed(self._timing.quiet, self._timing.quiet)
                     self._notify(update)
@@ -188,18 +175,11 @@ class Follower:
             self._due |= paths
             self._failed(exc)
             return
-        # Work that took long is no sleep.
-        self._clocks = time.monotonic(), time.time()
         if everything:
             self._scanned, self._lost = time.monotonic(), self._events is None
-            if not wrote:
-                # So that scans cost a small share of the machine; embedding is no part of one.
-                took = self._scanned - began
-                self._pause = max(self._timing.soon, self._timing.share * took)
             # A Chroma server may have lost what it had: look now and then.
             self._untidy |= self._indexer.settings.vectors.engine == "chroma"
-        if not half:
-            self._backoff.reset()
+        self._backoff.reset()
         self._settings_may_help = False
         self._all_well(checked=everything)
 
@@ -243,10 +223,10 @@ class Follower:
     def _all_well(self, *, checked: bool = False) -> None:
         """Nothing is in the way, but perhaps that changes are not reported."""
         detail = None
-        if self._events is not None and (why := self._events.unreported) is not None:
+        if self._unreported is not None:
             detail = (
-                f"the system does not report changes of the vault ({why}), "
-                "so its files are looked at every few seconds"
+                f"the system does not report changes of the vault ({self._unreported}), "
+                f"so all of it is looked at every {self._timing.lost:.0f} seconds"
             )
         self._report_trouble("following", detail, checked=checked)
 
@@ -256,17 +236,6 @@ class Follower:
         if detail != self._trouble:
             self._trouble = detail
             self._notify(detail or "following the vault again")
-
-
-def half_written(vault: Path, paths: Iterable[str]) -> set[str]:
-    """The paths of files that were emptied just now."""
-    found = set()
-    for path in paths:
-        with suppress(OSError):
-            status = (vault / path).stat()
-            if path and status.st_size == 0 and 0 <= time.time() - status.st_mtime < HALF_WRITTEN:
-                found.add(path)
-    return found
 
 
 def _message(exc: NotehopError | OSError) -> str:

@@ -33,15 +33,18 @@ def run_program(
     stop: threading.Event,
     told: Callable[[str], None] = lambda _: None,
     patience: float = _PATIENCE,
+    *,
+    by_input: bool = False,
 ) -> None:
-    """Run an indexer until it ends or ``stop`` is set; what it has done by then stays.
+    """Run an indexer or a follower until it ends or ``stop`` is set; what it has done by then stays.
 
     :param told: hears each line that it says, in a thread.
     :param patience: seconds that it has to end once ``stop`` is set; then it is killed, which the
         next run makes good.
+    :param by_input: whether it ends in order when its input does; else it is told by a signal.
     :raises IndexFailure: if it fails, with its last line, or cannot be started.
     """
-    last = "it said nothing"
+    last = ""
 
     def hear() -> None:
         nonlocal last
@@ -53,26 +56,32 @@ def run_program(
     try:
         process = subprocess.Popen(
             program,
-            stdin=subprocess.DEVNULL,
+            # A follower ends with this pipe, so also when this process is killed.
+            stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             encoding="utf-8",
             errors="replace",
         )
     except OSError as exc:
+        # No memory or no processes left, or Python itself is being replaced.
         raise IndexFailure(f"no process could be started ({exc.strerror or exc})") from exc
     with process:
         # Read as it comes: a full pipe would hold the other process up.
         hearing = threading.Thread(target=hear, daemon=True)
         hearing.start()
-        while process.poll() is None and not stop.wait(0.1):
+        while process.poll() is None and not stop.wait(0.2):
             pass
         # If it has not ended by itself.
-        process.terminate()
+        if by_input and process.stdin is not None:
+            process.stdin.close()
+        else:
+            process.terminate()
         try:
             process.wait(patience)
         except subprocess.TimeoutExpired:
             process.kill()
         hearing.join()
     if process.returncode and not stop.is_set():
-        raise IndexFailure(last.removeprefix("error: "))
+        said = last if last.startswith("error: ") else f"exit code {process.returncode}: {last}"
+        raise IndexFailure(said.removeprefix("error: ").removesuffix(": "))

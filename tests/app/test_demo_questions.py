@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from tests.doors.conftest import vault as vault
 from tests.doors.conftest import where as where
 from tests.support.product import VaultHandle, demo_questions
+from tests.support.tables import read_yaml
 
-QUESTIONS: list[dict[str, Any]] = yaml.safe_load(demo_questions().read_text(encoding="utf-8"))
+QUESTIONS: list[dict[str, Any]] = read_yaml(demo_questions())
 ANSWERS = Path(__file__).parents[1] / "answers" / "demo.jsonl"
 FLOOR = (59, 32)
 """Of 70 questions: those with all notes among five, those with an answer that holds the fact."""

@@ -14,16 +14,14 @@ import yaml
 
 from notehop import open_vault
 from tests.support import product
-from tests.support.tables import rows
+from tests.support.tables import read_yaml, rows
 
 pytestmark = pytest.mark.model
 
 HOLLIN = "Projects/Hollin Reach/Hollin Reach.md"
 TIDE = "Projects/Hollin Reach/Backwards from the spring tide.md"
 QUESTION = "What is the timeline of Hollin Reach?"
-QUESTIONS = [
-    entry["question"] for entry in yaml.safe_load(product.demo_questions().read_text("utf-8"))
-]
+QUESTIONS = [entry["question"] for entry in read_yaml(product.demo_questions())]
 
 
 @pytest.fixture(scope="module")

@@ -45,7 +45,6 @@ class DrawnVectors:
         self.dimensions = model.dimensions
         self.max_tokens = model.max_tokens
         self.tokens = model.tokens
-        self.cut = 0
         self.identity = model.identity
 
     def embed(self, texts: Sequence[str], on_batch: OnBatch | None = None) -> Vectors:

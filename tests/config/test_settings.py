@@ -45,13 +45,17 @@ def test_each_layer_wins_over_the_one_before(
     home: Path, vault: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (home / "notehop.toml").write_text(
-        "[retrieval.weights]\nrecent = 1\ngraph = 1\nrecency = 1\nsubject = 1\n"
+        "[retrieval]\ntop_k = 11\n[retrieval.weights]\nrecent = 1\nrecency = 1\n[connected]\nmax = 1\n"
     )
-    (vault / "notehop.toml").write_text("[retrieval.weights]\nrecent = 2\ngraph = 2\nrecency = 2\n")
+    (vault / "notehop.toml").write_text(
+        "[retrieval.weights]\nrecent = 2\nrecency = 2\n[connected]\nmax = 2\n"
+    )
     monkeypatch.setenv("NOTEHOP_RETRIEVAL__WEIGHTS__RECENT", "4")
-    monkeypatch.setenv("NOTEHOP_RETRIEVAL__WEIGHTS__GRAPH", "4")
-    of = load_settings(vault=vault, overrides={"retrieval.weights.recent": 5}).retrieval.weights
-    assert (of.recent, of.graph, of.recency, of.subject) == (5, 4, 2, 1)
+    monkeypatch.setenv("NOTEHOP_CONNECTED__MAX", "4")
+    of = load_settings(vault=vault, overrides={"retrieval.weights.recent": 5})
+    weights = of.retrieval.weights
+    assert (weights.recent, of.connected.max, weights.recency) == (5, 4, 2)
+    assert of.retrieval.top_k == 11
 
 
 @pytest.mark.parametrize(
@@ -148,7 +152,7 @@ def test_a_service_has_its_own_variable(
     assert "sk-1" not in repr(key)
 
 
-@pytest.mark.parametrize("provider", ["ollama", "openai-compatible", "llama-cpp"])
+@pytest.mark.parametrize("provider", ["ollama", "openai-compatible"])
 def test_others_can_do_without(provider: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-1")
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-2")

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from tests.support.product import (
     Outline,
@@ -19,8 +18,9 @@ from tests.support.product import (
     parse_note,
     resolve_link,
 )
+from tests.support.tables import read_yaml
 
-TABLE = yaml.safe_load(Path(__file__).with_name("links.yaml").read_text(encoding="utf-8"))
+TABLE = read_yaml(Path(__file__).with_name("links.yaml"))
 CASES: list[dict[str, Any]] = TABLE["cases"]
 RULES = [*map(str, range(1, 11))]
 TOPICS = ["form", "place", "property", "fragment", "non-link", "excluded"]
@@ -75,13 +75,13 @@ def found(resolved: ResolvedLink, expected: Mapping[str, Any]) -> dict[str, Any]
     always = Expected(
         status=resolution.status.value,
         target=resolution.path,
-        via=None if resolution.via is None else resolution.via.value,
-        kind=link.kind.value,
+        via=resolution.via,
+        kind=link.kind,
         fragment=link.fragment,
         lines=lines,
         candidates=resolution.candidates,
     )
-    given = {"line": link.line, "display": link.display, "syntax": link.syntax.value}
+    given = {"line": link.line, "display": link.display, "syntax": link.syntax}
     return asdict(always) | {key: given[key] for key in WHERE_GIVEN & expected.keys()}
 
 

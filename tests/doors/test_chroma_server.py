@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from notehop import open_vault
 from tests.support.chroma_run import ChromaRun
@@ -23,8 +22,9 @@ from tests.support.product import (
     locate,
     update_index,
 )
+from tests.support.tables import read_yaml
 
-QUESTIONS = [entry["question"] for entry in yaml.safe_load(demo_questions().read_text("utf-8"))]
+QUESTIONS = [entry["question"] for entry in read_yaml(demo_questions())]
 FILTERED = ["folder:Projects tide", "tag:project gate", '"high water" shuts']
 
 

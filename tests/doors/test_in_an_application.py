@@ -170,6 +170,11 @@ def test_a_filter_that_cannot_be_kept_is_refused(
         vault.retriever(filters=filters)
 
 
+def test_what_is_of_one_query_is_no_option(vault: VaultHandle) -> None:
+    with pytest.raises(QueryError, match="of one query"):
+        vault.retriever(query="oyster beds")
+
+
 def test_a_copy_asks_the_same_vault(vault: VaultHandle) -> None:
     engine, question = vault.query_engine(), "Where are the oyster beds?"
     expected = engine.query(question)

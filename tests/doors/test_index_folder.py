@@ -82,22 +82,22 @@ def test_an_index_that_others_could_read_is_closed_to_them(root: Path, how: str)
     assert open_to_others(index) == []
 
 
-VECTORS = Path("index", "vectors", "chunks.vectors")
+WORDS = Path("index", "lexical", "postings.npz")
 
 
-def test_a_file_of_vectors_cut_short_under_a_search_does_not_end_it(root: Path) -> None:
+def test_a_file_of_words_cut_short_under_a_search_does_not_end_it(root: Path) -> None:
     with open_vault(root / "vault", index_dir=root / "index") as vault:
         before = vault.search(QUESTION).hits
-        os.truncate(root / VECTORS, 2000)
+        os.truncate(root / WORDS, 2000)
         assert vault.search(QUESTION).hits == before
 
 
-def test_a_byte_flipped_in_a_file_of_vectors_changes_no_answer(root: Path) -> None:
+def test_a_byte_flipped_in_a_file_of_words_changes_no_answer(root: Path) -> None:
     right = found(root)
-    file = root / VECTORS
+    file = root / WORDS
     times = file.stat()
     data = bytearray(file.read_bytes())
-    data[515] ^= 0x40  # of the first number, its exponent
+    data[515] ^= 0x40
     file.write_bytes(data)
     # As a disk that forgets a bit: the time is what it was.
     os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
@@ -105,6 +105,15 @@ def test_a_byte_flipped_in_a_file_of_vectors_changes_no_answer(root: Path) -> No
     command(root, "index")
     assert command(root, "doctor").count("damaged") == 0
     assert found(root) == right
+
+
+def test_what_earlier_versions_kept_of_the_notes_leaves_with_the_next_run(root: Path) -> None:
+    left = [Path("vectors", "chunks.vectors"), Path("lexical", "segments.npz"), Path("themes.json")]
+    for name in left:
+        (root / "index" / name).parent.mkdir(exist_ok=True)
+        (root / "index" / name).write_text("drawn by hand")
+    command(root, "index")
+    assert not any((root / "index" / name).exists() for name in left)
 
 
 @pytest.mark.parametrize("arguments", [("search", QUESTION), ("status",), ("doctor",), ("index",)])

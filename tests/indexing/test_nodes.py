@@ -54,10 +54,11 @@ def test_a_section_a_chunk() -> None:
     assert drafts[2].headings == ((1, "One"), (2, "Two"), (3, "Deep"))
 
 
-@pytest.mark.parametrize(("text", "expected"), rows(__file__, "small_sections_join"))
-def test_small_sections_join(text: str, expected: list[tuple[list[str], str]]) -> None:
-    found = shown(split(text, max_tokens=40, min_tokens=7))
-    assert found == [(tuple(path), body) for path, body in expected]
+@pytest.mark.parametrize(("text", "expected", "limits"), rows(__file__, "sections_become_chunks"))
+def test_sections_become_chunks(
+    text: str, expected: list[tuple[list[str], str]], limits: tuple[int, int]
+) -> None:
+    assert shown(split(text, *limits)) == [(tuple(path), body) for path, body in expected]
 
 
 @pytest.mark.parametrize("text", rows(__file__, "a_long_section_is_cut_where_it_hurts_least"))
@@ -66,25 +67,10 @@ def test_a_long_section_is_cut_where_it_hurts_least(text: str) -> None:
     assert [draft.body for draft in drafts] == [part.strip() for part in text.split("✂")]
 
 
-def test_deeper_headings_are_the_first_choice_and_join_the_path() -> None:
-    text = "# A\none two three\n### B\nfour five six seven\neight nine ten\n### C\neleven twelve\n"
-    drafts = split(text, max_tokens=14)
-    assert shown(drafts) == [
-        (("A",), "# A\none two three"),
-        (("A", "B"), "### B\nfour five six seven\neight nine ten"),
-        (("A", "C"), "### C\neleven twelve"),
-    ]
+def test_what_is_cut_in_a_section_says_where_it_stands() -> None:
     cut = split("# A\n### B\none two three. Four five six. Seven eight nine.\n", max_tokens=12)
     assert [draft.heading_path for draft in cut] == [("A", "B"), ("A", "B")]
     assert cut[1].embedded.startswith("Note - A > B\n")
-
-
-def test_no_chunk_ends_with_a_heading_if_it_can_be_helped() -> None:
-    text = "# A\none two three four five\n### B\n#### C\nsix seven eight nine ten eleven\n"
-    assert shown(split(text, max_tokens=18)) == [
-        (("A",), "# A\none two three four five"),
-        (("A", "B", "C"), "### B\n#### C\nsix seven eight nine ten eleven"),
-    ]
 
 
 def test_a_word_without_end_is_cut_anywhere() -> None:

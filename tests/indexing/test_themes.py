@@ -56,7 +56,7 @@ def themes(bench: Bench) -> Themes:
     with bench.catalog() as catalog, catalog.snapshot() as view:
         index = LexicalIndex.build(view.chunk_tokens())
         is_template = read_templates(bench.vault).holds
-        return make_themes(view, is_template, Tokenizer("en"), index, bench.settings.themes)
+        return make_themes(view, is_template, Tokenizer("en"), index)
 
 
 def by_name(bench: Bench) -> dict[str, Theme]:
@@ -99,10 +99,3 @@ def test_a_note_goes_over_to_where_its_links_lead_now(bench: Bench) -> None:
     assert {name: one.id for name, one in after.items()} == {
         name: one.id for name, one in before.items()
     }
-
-
-def test_what_an_earlier_version_wrote_of_them_is_removed(bench: Bench) -> None:
-    bench.index()
-    bench.layout.themes.write_text("Geese, Dinghy")
-    bench.index()
-    assert not bench.layout.themes.exists()

@@ -1,16 +1,14 @@
 """Tokens, phrases and compounds: queries and index agree; which language a text is in."""
 
-import unicodedata
 from pathlib import Path
 
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support import product
 from tests.support.product import COMPOUNDS_MOST as MOST
-from tests.support.tables import rows
+from tests.support.tables import read_yaml, rows
 
 ENGLISH = product.Tokenizer("en")
 
@@ -22,15 +20,7 @@ def test_a_text_becomes_these_tokens(text: str, expected: str) -> None:
     assert sorted(ENGLISH(text)) == sorted(expected.split())
 
 
-SAME = {
-    "case": ("Obsidian OBSIDIAN", "obsidian obsidian"),
-    "accents": ("résumé naïve Škoda", "resume naive Skoda"),
-    "decomposed file name": (unicodedata.normalize("NFD", "Übergröße"), "übergröße"),
-    "compound": ("front matter", "front-matter"),
-}
-
-
-@pytest.mark.parametrize(("one", "other"), SAME.values(), ids=SAME)
+@pytest.mark.parametrize(("one", "other"), rows(__file__, "spellings_of_a_word_meet"))
 def test_spellings_of_a_word_meet(one: str, other: str) -> None:
     assert set(ENGLISH(one)) <= set(ENGLISH(other))
 
@@ -51,27 +41,30 @@ def test_english_words_are_stemmed_where_latin_letters_are_foreign(language: str
 @pytest.mark.parametrize(("query", "expected"), rows(__file__, "a_query_asks_for_these_tokens"))
 def test_a_query_asks_for_these_tokens(query: str, expected: str) -> None:
     assert sorted(ENGLISH.query(query)) == sorted(expected.split())
-
-
-def test_single_characters_count_in_chinese_queries() -> None:
     assert sorted(product.Tokenizer("zh").query("黑猫")) == sorted(["黑猫", "黑", "猫"])
 
 
-@given(text=st.text(), language=st.sampled_from(product.LANGUAGES))
-def test_what_a_query_asks_for_the_index_of_the_same_text_holds(text: str, language: str) -> None:
+texts = st.text(
+    st.sampled_from("abcXYZ019 éßñİŁ'’-_.+#&東京が한국ไท👍🇩🇪½ﬁ\n\u0301\u200b/:()[]|*")
+    | st.characters(),
+    max_size=60,
+)
+
+
+@given(text=texts, language=st.sampled_from(product.LANGUAGES))
+def test_queries_and_phrases_ask_for_what_the_index_of_the_same_text_holds(
+    text: str, language: str
+) -> None:
     tokenizer = product.Tokenizer(language)
-    indexed = tokenizer(text)
-    asked = tokenizer.query(text)
+    indexed, asked = tokenizer(text), tokenizer.query(text)
     assert set(asked) <= set(indexed)
     assert bool(asked) == bool(indexed)
-
-
-@given(text=st.text())
-def test_tokens_are_short_solid_and_folded(text: str) -> None:
-    for token in ENGLISH(text):
-        assert token
-        assert not any(character.isspace() for character in token)
-        assert token == product.fold(token)
+    assert all(token and not any(map(str.isspace, token)) for token in indexed)
+    assert [product.fold(token) for token in indexed] == indexed
+    words = product.words_in_order(text)
+    assert {tokenizer.of_phrase_word(word) for word in words} <= set(indexed)
+    for start in range(len(words)):
+        assert f" {' '.join(words[start : start + 3])} " in product.joined_words(text)
 
 
 def test_a_blob_is_cut_and_not_taken_apart() -> None:
@@ -110,9 +103,7 @@ def test_fields_are_tokenized_apart_and_empty_ones_left_out() -> None:
     assert [field for field in product.FIELDS if field in fields] == list(fields)
 
 
-SENTENCES: dict[str, list[str]] = yaml.safe_load(
-    Path(__file__).with_name("sentences.yaml").read_text(encoding="utf-8")
-)
+SENTENCES: dict[str, list[str]] = read_yaml(Path(__file__).with_name("sentences.yaml"))
 
 
 def test_short_texts_are_identified() -> None:
@@ -127,57 +118,19 @@ def test_short_texts_are_identified() -> None:
     assert together == {code: code for code in together}
 
 
-UNCERTAIN = {
-    "no text": [],
-    "empty texts": ["", "  "],
-    "numbers": ["2024-05-01 42"],
-    "names": ["Kubernetes", "PostgreSQL"],
-}
-
-
-@pytest.mark.parametrize("texts", UNCERTAIN.values(), ids=UNCERTAIN)
+@pytest.mark.parametrize(("texts", "language"), rows(__file__, "what_a_language_is_told_by"))
 @pytest.mark.parametrize("default", ["en", "de"])
-def test_with_nothing_to_go_by_the_default_stands(texts: list[str], default: str) -> None:
-    assert product.detect_language(texts, default) == default
+def test_with_nothing_to_go_by_the_default_stands(
+    texts: list[str], language: str | None, default: str
+) -> None:
+    assert product.detect_language(texts, default) == (language or default)
 
 
-def test_english_terms_do_not_hide_chinese() -> None:
-    assert (
-        product.detect_language(["用 Python 写一个 REST API 的笔记，包括 Docker 部署和测试的方法"])
-        == "zh"
-    )
-
-
-@pytest.mark.parametrize(("phrase", "text"), rows(__file__, "it_stands_there"))
-def test_it_stands_there(phrase: str, text: str) -> None:
-    assert product.joined_words(phrase) in product.joined_words(text)
-
-
-@pytest.mark.parametrize(("phrase", "text"), rows(__file__, "it_does_not"))
-def test_it_does_not(phrase: str, text: str) -> None:
-    assert product.joined_words(phrase) not in product.joined_words(text)
-
-
-texts = st.text(
-    st.sampled_from("abcXYZ019 éßñİŁ'’-_.+#&東京が한국ไท👍🇩🇪½ﬁ\n\u0301\u200b/:()[]|*")
-    | st.characters(),
-    max_size=60,
-)
-
-
-@given(text=texts, language=st.sampled_from(sorted(product.LANGUAGES)))
-def test_every_word_said_is_found_by_its_token(text: str, language: str) -> None:
-    tokenizer = product.Tokenizer(language)
-    held = set(tokenizer(text))
-    assert {tokenizer.of_phrase_word(word) for word in product.words_in_order(text)} <= held
-
-
-@given(text=texts)
-def test_every_stretch_of_a_text_stands_in_it(text: str) -> None:
-    words = product.words_in_order(text)
-    for start in range(len(words)):
-        stretch = " ".join(words[start : start + 3])
-        assert f" {stretch} " in product.joined_words(text)
+@pytest.mark.parametrize("stands", [True, False])
+def test_a_phrase_stands_in_a_text(stands: bool) -> None:
+    for row in rows(__file__, "it_stands_there" if stands else "it_does_not"):
+        phrase, text = map(product.joined_words, row.values)
+        assert (phrase in text) is stands, row.values
 
 
 class Shelf:

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from tests.support.product import demo_questions
+from tests.support.tables import read_yaml
 
 ANSWERS = Path(__file__).parents[1] / "answers"
 
@@ -30,7 +29,7 @@ def queries(name: str, vault: Path) -> list[dict[str, Any]]:
 
 
 def _of_people() -> Iterator[str]:
-    for entry in yaml.safe_load(demo_questions().read_text(encoding="utf-8")):
+    for entry in read_yaml(demo_questions()):
         yield entry["question"]
     for line in (ANSWERS / "demo.jsonl").read_text(encoding="utf-8").splitlines():
         yield json.loads(line)["question"]

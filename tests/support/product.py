@@ -43,7 +43,7 @@ _HOMES: dict[str, str] = {
     "notehop.app.cli.program": "app run",
     "notehop.app.cli.show_status": "show_status",
     "notehop.app.services.ask": "PendingCount",
-    "notehop.app.services.capture": "capture Find",
+    "notehop.app.services.capture": "capture",
     "notehop.app.services.listing": "period_of",
     "notehop.app.services.doctor.vault": "examine DoctorReport",
     "notehop.app.services.doctor.index": "check_index IndexCheck",
@@ -59,12 +59,8 @@ _HOMES: dict[str, str] = {
         "ask_server Announcement identity read_running Running"
     ),
     "notehop.app.demo": "demo_questions demo_vault",
-    "notehop.app.evaluation.answer_sets": (
-        "AnswerQuestion conclusion measured read_answer_set rows"
-    ),
-    "notehop.app.evaluation.metrics": (
-        "answer_values Answered ANSWERS context_values holds RANKED ranking_values"
-    ),
+    "notehop.app.evaluation.answer_sets": ("AnswerQuestion Answered measured read_answer_set rows"),
+    "notehop.app.evaluation.metrics": "context_values RANKED ranking_values",
     "notehop.app.evaluation.questions": "golden_sets KnownQuestion=Question read_questions",
     "notehop.app.evaluation.suggestions": "evaluate_suggestions",
     "notehop.app.mcp": "http",
@@ -108,9 +104,9 @@ _HOMES: dict[str, str] = {
     "notehop.app.web.sanitise": "sanitise",
     "notehop.config": "SWITCHES errors",
     "notehop.config.errors": (
-        "CaptureFailed CaptureFolder IndexDamaged IndexFailure IndexLocked IndexMismatch IndexMissing "
-        "IndexUnwritable MassDeletion ModelError NotehopError NoteMissing ProviderError "
-        "QueryError SettingsError UsageError VaultError VectorServerError"
+        "BeingIndexed CaptureFailed CaptureFolder IndexDamaged IndexFailure IndexLocked "
+        "IndexMismatch IndexMissing IndexUnwritable MassDeletion ModelError NotehopError NoteMissing "
+        "ProviderError QueryError SettingsError UsageError VaultError VectorServerError"
     ),
     "notehop.config.layers": "load_settings vault_may_set warn_once",
     "notehop.config.secrets": "provider_key server_token",
@@ -165,8 +161,8 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.pipeline.models": "load_embedder SmallOrBulk TooMuchToEmbed",
     "notehop.indexing.pipeline.indexer": "Indexer",
     "notehop.indexing.pipeline.language": "advice",
-    "notehop.indexing.report": "EnrichReport Progress=Silent Report Update",
-    "notehop.indexing.stores.caches": "bring_up_to_date",
+    "notehop.indexing.report": "EnrichReport Progress=Silent Report TextProgress Update",
+    "notehop.indexing.stores.caches": "Layered bring_up_to_date",
     "notehop.indexing.stores.catalog_rows": "pack_tokens unpack_tokens",
     "notehop.indexing.stores.catalog": (
         "Catalog CatalogState read_catalog_state stamp_of write_catalog_state"
@@ -192,18 +188,17 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.run_record": "LATELY read_run_record RunRecord write_run_record",
     "notehop.indexing.stores.database": "among",
     "notehop.indexing.stores.schema": "METADATA",
-    "notehop.indexing.stores.vector_index": "VectorIndex write_vectors",
+    "notehop.indexing.stores.vector_index": "VectorIndex",
     "notehop.indexing.templates": "line_keys read_templates Templates",
     "notehop.indexing.themes": "make_themes Theme Themes",
-    "notehop.indexing.tokens": "FIELDS LANGUAGES",
     "notehop.indexing.tokens.vocabulary": "MOST=COMPOUNDS_MOST PART Vocabulary WITHIN",
     "notehop.indexing.tokens.words": "fold joined_words words_in_order MAX_LENGTH",
-    "notehop.indexing.tokens.languages": "detect_language",
-    "notehop.indexing.tokens.tokenizer": "field_tokens Tokenizer",
+    "notehop.indexing.tokens.languages": "detect_language LANGUAGES",
+    "notehop.indexing.tokens.tokenizer": "field_tokens FIELDS Tokenizer",
     "notehop.indexing.vault": "parse=note_parser",
     "notehop.indexing.vault.body": "MAX_CHARACTERS",
     "notehop.indexing.vault.dates": "day_in_name",
-    "notehop.indexing.vault.model": "CommentLinks LinkKind Note",
+    "notehop.indexing.vault.model": "CommentLinks Note",
     "notehop.indexing.vault.opening": "open_below",
     "notehop.indexing.vault.pdf": "read_pdf",
     "notehop.indexing.vault.parse": "parse_note extract_wiki_links",

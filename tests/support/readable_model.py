@@ -17,13 +17,15 @@ DIMENSIONS = 384
 class WordTokens:
     """Tokens are words; the window is the caller's."""
 
-    specials = 0
+    specials = overhead = 0
 
     def __call__(self, text: str) -> list[tuple[int, int]]:
         return [match.span() for match in re.finditer(r"\S+", text)]
 
     def size(self, text: str) -> int:
         return len(self(text))
+
+    count = size
 
     def room(self, window: int, limit: int = 0) -> int:
         return min(window, limit) if limit else window
@@ -38,14 +40,13 @@ class ReadableModel:
         self.tokens: Any = WordTokens()
         self.dimensions = DIMENSIONS
         self.max_tokens = 60
-        self.cut = 0
 
     def load(self, _: object = None, folder: Path | None = None) -> Embedder:
         """Leave a manifest, as the models of the product do for queries."""
         self.loaded += 1
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
-            told = ModelManifest({}, DIMENSIONS, None, 60, "", "", {}, reason="nobody asks it")
+            told = ModelManifest({}, 60, reason="nobody asks it")
             (folder / MANIFEST_FILE).write_text(told.text(), encoding="utf-8")
         return self
 

@@ -22,7 +22,7 @@ def rows(file: str, name: str) -> list[Any]:
 def table(file: str, name: str) -> Any:
     """What stands under a name in the file of data beside a test."""
     test = Path(file)
-    return _read(test.with_name(test.stem.removeprefix("test_") + ".yaml"))[name]
+    return read_yaml(test.with_name(test.stem.removeprefix("test_") + ".yaml"))[name]
 
 
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -30,6 +30,5 @@ LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 @cache
-def _read(path: Path) -> dict[str, Any]:
-    found: dict[str, Any] = yaml.load(path.read_text(encoding="utf-8"), LOADER)
-    return found
+def read_yaml(path: Path) -> Any:
+    return yaml.load(path.read_text(encoding="utf-8"), LOADER)

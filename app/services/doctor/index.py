@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
-from functools import partial
 
 from pydantic import Field
 
@@ -29,11 +27,9 @@ from notehop.indexing.stores.check import (
     Finding,
     PartState,
     check_catalog,
-    check_derived,
+    check_lexical,
     check_mirror,
-    check_sentences,
     said_of,
-    wanted_of,
 )
 from notehop.indexing.stores.lock import WriterLock
 
@@ -52,12 +48,7 @@ class IndexCheck(Strict):
     not_done: list[str] = Field(default_factory=list)
     parts: list[PartState] = Field(default_factory=list)
 
-    def add_checked(self, part: str, check: Callable[[], CheckResult]) -> None:
-        try:
-            found = check()
-        except (errors.IndexFailure, OSError) as exc:
-            self.add_failure(part, exc)
-            return
+    def add_checked(self, found: CheckResult) -> None:
         self.findings += found.findings
         self.parts += found.parts
 
@@ -92,7 +83,7 @@ def check_index(place: Place) -> IndexCheck:
                 if not alone and catalog.generation != found.generation:
                     # What was compared are two generations: that they differ means nothing.
                     found.findings = [one for one in found.findings if one.part == "catalog"]
-                    found.not_done.append("vectors, lexical: the index was written meanwhile")
+                    found.not_done.append("lexical: the index was written meanwhile")
         except errors.IndexFailure as exc:
             found.add_failure("catalog", exc)
     found.findings.sort(key=lambda one: not one.broken)
@@ -112,9 +103,7 @@ def _check(
     bare = layout.database is not None and not layout.marker.is_file()
     if bare:
         # A machine that has only asked so far.
-        found.not_done.append(
-            "vectors, lexical: this machine keeps none of them; notehop index makes them"
-        )
+        found.not_done.append("lexical: this machine keeps none; notehop index makes it")
     elif not layout.marker.is_file():
         found.add("marker", f"{layout.marker} is gone, so no run writes to this folder", ELSEWHERE)
     try:
@@ -131,10 +120,8 @@ def _check(
         lost = f"generations {view.generation + 1} to {state.generation} are lost"
         # A run takes a server's word for what there is.
         found.add("catalog", lost, REBUILD if layout.database is None else INDEX)
-    wants = wanted_of(view)
-    found.findings += check_sentences(view, wants["links"])
     if not bare:
-        _check_caches(found, place, view, wants["chunks"])
+        _check_derived(found, place, view)
     # What a run that was cut off left; while one is under way, it is its own business.
     if alone and view.meta().get("under_way"):
         found.add("catalog", "the last run was cut off: notes are missing", INDEX)
@@ -149,12 +136,9 @@ def _check(
         found.not_done.append(f"changes since the last run: {exc}")
 
 
-def _check_caches(
-    found: IndexCheck, place: Place, view: CatalogSnapshot, chunks: Mapping[str, str]
-) -> None:
+def _check_derived(found: IndexCheck, place: Place, view: CatalogSnapshot) -> None:
     layout = place.layout
-    found.add_checked("vectors", partial(check_derived, "vectors", layout, view, chunks))
-    found.add_checked("lexical", partial(check_derived, "lexical", layout, view, chunks))
+    found.add_checked(check_lexical(layout, view))
     manifest = read_manifest(layout.model)
     if manifest is None or not manifest.is_sound(layout.model):
         found.add("model", "the model for queries is not there or not whole", INDEX)
@@ -162,4 +146,4 @@ def _check_caches(
     if served is not None and served.problem is not None:
         found.add("chroma", served.problem, INDEX)
     elif served is None and place.settings.index.mirror:
-        found.add_checked("chroma", partial(check_mirror, layout, view))
+        found.add_checked(check_mirror(layout, view))

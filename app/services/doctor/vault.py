@@ -121,6 +121,7 @@ def _fragments(found: Survey) -> list[BrokenLinks]:
         fragment = (links[0].link.fragment or "").strip()
         last = fragment.rpartition("#")[2].strip()
         outline = found.outline(path)
+        assert outline is not None  # or nothing would be known of the fragment
         if last.startswith("^"):
             last, via, texts = last[1:], "block", [block for block, _, _ in outline.blocks]
         else:

@@ -24,7 +24,7 @@ from notehop.indexing.graph.resolve import Status
 from notehop.indexing.stores import labels
 from notehop.indexing.stores.model import LinkRow
 from notehop.indexing.stores.reader import Snapshot
-from notehop.indexing.tokens import Tokenizer
+from notehop.indexing.tokens.tokenizer import Tokenizer
 from notehop.indexing.vault.plain import words_of
 
 LINKS = 5  # links of a note that are named; the rest is counted

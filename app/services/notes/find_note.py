@@ -194,6 +194,8 @@ def find_note(files: VaultFiles, vault: Path, said: str) -> str:
             return path
     found = resolve_path(files, "", said)
     if found.path is None or not is_readable(found.path):
+        if os.path.isdir(said):  # noqa: PTH112 (a name too long for a path is none)
+            raise UsageError(f"{said} is a folder: a vault is named by --vault")
         raise UsageError(f"{said}: no note of {vault}; name it by its path in the vault")
     if found.status is Status.AMBIGUOUS:
         raise UsageError(

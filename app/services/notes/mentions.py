@@ -14,8 +14,8 @@ from notehop.app.services.open_vault import Place
 from notehop.indexing.graph.files import NOTE_SUFFIX, fold, is_pdf, link_name
 from notehop.indexing.stores.model import ChunkId, NoteRow
 from notehop.indexing.stores.reader import Snapshot
-from notehop.indexing.tokens import Tokenizer
 from notehop.indexing.tokens.languages import FUNCTION_WORDS
+from notehop.indexing.tokens.tokenizer import Tokenizer
 from notehop.indexing.tokens.words import words_in_order
 from notehop.indexing.vault.model import Lines, Note
 from notehop.indexing.vault.plain import plain_text

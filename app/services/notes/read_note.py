@@ -23,7 +23,7 @@ from notehop.indexing.enrich.store import read_summaries
 from notehop.indexing.graph.files import NOTE_SUFFIX, is_readable
 from notehop.indexing.graph.resolve import find_fragment, outline_of_note
 from notehop.indexing.stores.model import LinkRow
-from notehop.indexing.tokens import Tokenizer
+from notehop.indexing.tokens.tokenizer import Tokenizer
 from notehop.indexing.vault.model import Note
 from notehop.indexing.vault.parse import Read
 from notehop.indexing.vault.plain import words_of

@@ -32,12 +32,11 @@ from notehop.app.services.notes.mentions import (
 from notehop.app.services.notes.related import called_alike, link_to
 from notehop.indexing.graph.files import NOTE_SUFFIX, fold, is_note, link_name
 from notehop.indexing.graph.resolve import Status
-from notehop.indexing.report import Progress
 from notehop.indexing.stores.catalog_read import slices
 from notehop.indexing.stores.catalog_rows import unpack_tokens
 from notehop.indexing.stores.model import ChunkId, ChunkRow, LinkRow, Matrix
 from notehop.indexing.templates import read_templates
-from notehop.indexing.tokens import Tokenizer
+from notehop.indexing.tokens.tokenizer import Tokenizer
 from notehop.indexing.vault.plain import words_of
 from notehop.indexing.vault.sentences import sentence_spans, shortened
 
@@ -103,10 +102,9 @@ def suggest(
     tokenizer: Tokenizer,
     said: str | None,
     limit: int,
-    progress: Progress | None = None,
 ) -> Suggestions:
     """Suggest links, as :meth:`VaultHandle.suggest`."""
-    pairs = _UnlinkedPairs(now, tokenizer, progress or Progress())
+    pairs = _UnlinkedPairs(now, tokenizer)
     catalog = now.indexed.catalog
     path = None
     if said is None:
@@ -167,11 +165,10 @@ class _UnlinkedPairs:
     ``_linked`` are added to as they are needed: which notes are linked, either way.
     """
 
-    def __init__(self, now: CurrentNotes, tokenizer: Tokenizer, progress: Progress) -> None:
+    def __init__(self, now: CurrentNotes, tokenizer: Tokenizer) -> None:
         self._now = now
         self._view = now.indexed
         self._tokenizer = tokenizer
-        self._progress = progress
         self._templates = read_templates(now.place.vault)
         self._linked: dict[str, set[str]] = {}
 
@@ -269,9 +266,7 @@ class _UnlinkedPairs:
         shared = {path: self._words(path) for path in {pair.source for pair in best}}
         ranks = {frozenset((one.source, one.target)): one.rank for one in alike}
         found: list[_Pair] = []
-        self._progress.stage("Reading the likeliest", len(best), "pairs")
         for pair in best:
-            self._progress.advance(1)
             rank = ranks.get(frozenset((pair.source, pair.target)))
             words = shared[pair.source].get(pair.target, 0.0)
             for source, target in ((pair.source, pair.target), (pair.target, pair.source)):
@@ -287,7 +282,6 @@ class _UnlinkedPairs:
             else:
                 if rank is not None:
                     found.append(_Pair(pair.source, pair.target, rank, words))
-        self._progress.close()
         return found
 
     def _score(self, pair: _Pair) -> float:
@@ -324,7 +318,6 @@ class _UnlinkedPairs:
                 mean = rows.mean(axis=0)
                 means[at] = mean / max(float(np.linalg.norm(mean)), 1e-9)
         pairs: dict[frozenset[str], _Pair] = {}
-        self._progress.stage("Comparing notes", len(paths), "notes")
         count = min(NEIGHBOURS + 1, len(paths))
         for first in range(0, len(paths), BLOCK):
             for at, row in enumerate(means[first : first + BLOCK] @ means.T, first):
@@ -338,7 +331,6 @@ class _UnlinkedPairs:
                     key = frozenset((paths[at], target))
                     if key not in pairs or self._score(pair) > self._score(pairs[key]):
                         pairs[key] = pair
-            self._progress.advance(min(BLOCK, len(paths) - first))
         return [*pairs.values()]
 
     def _naming(self, paths: Sequence[str]) -> list[_Pair]:
@@ -346,9 +338,7 @@ class _UnlinkedPairs:
         view, tokenizer, notes = self._view, self._tokenizer, set(paths)
         named: dict[ChunkId, list[tuple[str, str, float]]] = {}
         names = sorted({*((link_name(path), path) for path in paths), *view.catalog.names()})
-        self._progress.stage("Looking for names", len(names), "names")
         for name, target in names:
-            self._progress.advance(1)
             if target in notes and not _is_day(target) and names_of([name], tokenizer.language):
                 ids = passages_with(view, tokenizer, name)
                 for id_ in ids if len(ids) <= COMMON else ():

@@ -50,6 +50,7 @@ def test_usage_errors(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.md").write_text("text\n")
+    (tmp_path / "folder").mkdir()
     assert says in told(call(*arguments), 2)
 
 

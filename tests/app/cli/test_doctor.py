@@ -60,14 +60,14 @@ def test_without_an_index(place: Place) -> None:
 
 def test_a_broken_index_is_a_failure_that_names_its_repair(tmp_path: Path) -> None:
     place = built(tmp_path, {"A.md": "[[B]]\n", "B.md": "text\n"})
-    shutil.rmtree(place.layout.vectors)
+    shutil.rmtree(place.layout.lexical)
     result = call(place, "index")
     assert result.exit_code == 1
-    file = place.layout.chunk_vectors
+    file = place.layout.postings
     assert result.stdout == (
         "My vault\n\n"
         "Index  1 part broken, generation 1\n"
-        f"  vectors: {file}: cannot be read: No such file or directory\n"
+        f"  lexical: {file}: cannot be read: No such file or directory\n"
         "\nTo repair the index, run: notehop index\n"
     )
     again = call(place, "index", "--json")

@@ -10,11 +10,12 @@ from tests.support.commands import call, options, printed
 
 
 def test_refusals(tmp_path: Path, vault: Path) -> None:
-    both = call("eval", "--ablate", "--compare", "stock", "current", "--vault", vault)
+    both = call("eval", tmp_path, "--ablate", "--compare", "stock", "current", "--vault", vault)
     assert "--ablate and --compare are two evaluations" in told(both, 2)
     assert "bring their own vaults" in told(call("eval", tmp_path, "--vault", vault), 2)
     assert "cannot be written" in told(call("eval", tmp_path, "--out", tmp_path), 2)
-    told(call("eval", "--each", "--out", tmp_path / "refused.json"), 2)
+    each = call("eval", tmp_path, "--each", "--out", tmp_path / "refused.json")
+    assert "--each is not for questions" in told(each, 2)
     assert not (tmp_path / "refused.json").exists()
     assert "holds no golden sets" in told(call("eval", tmp_path), 2)
     assert "name what to measure" in told(call("eval"), 2)
@@ -34,5 +35,5 @@ def test_a_vault_of_ones_own(indexed: tuple[Path, Path], tmp_path: Path) -> None
     assert document == json.loads(out.read_text())
     assert [row["setting"] for row in document["sets"][0]["rows"]] == [alone, "current"]
     shown = printed("eval", *how)
-    for said in ("4 notes, 1 question", "100.0 (100.0", "+100.0 (100.0", "0.00 -> 1.00  launch"):
+    for said in ("4 notes, 1 question", "100.0 (100.0", "+100.0 (100.0"):
         assert said in shown

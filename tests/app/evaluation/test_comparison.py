@@ -1,19 +1,10 @@
 """Measures of replies."""
 
-from math import isnan, log2
+from math import log2
 
 import pytest
 
-from tests.support.product import (
-    ANSWERS,
-    RANKED,
-    Answered,
-    Question,
-    answer_values,
-    context_values,
-    holds,
-    ranking_values,
-)
+from tests.support.product import RANKED, Question, context_values, ranking_values
 from tests.support.tables import rows
 
 
@@ -43,29 +34,3 @@ def test_a_ranking(ranking: str, gold: str, measure: str, expected: float) -> No
 def test_a_context(sources: list[str], linked: list[str], expected: list[float]) -> None:
     question = Question("q", "?", ("a.md", "b.md"))
     assert [*context_values(question, sources, linked)] == expected
-
-
-@pytest.mark.parametrize(("text", "answer", "held"), rows(__file__, "holds"))
-def test_holds(text: str, answer: str, held: bool) -> None:
-    assert holds(text, [answer]) is held
-
-
-def asked(text: str, *answers: str) -> Question:
-    return Question("q", text, ("a.md", "b.md"), answers=answers)
-
-
-def values(question: Question, answered: Answered) -> dict[str, float]:
-    found = zip(ANSWERS, answer_values(question, answered), strict=True)
-    return {name.removeprefix("answer."): value for name, value in found if not isnan(value)}
-
-
-def test_an_open_question() -> None:
-    long = Answered(f"{'word ' * 60}1974", "In 1974.")
-    assert values(asked("When?", "1974"), long) == {
-        "contains": 1,
-        "in50": 0,
-        "in100": 1,
-        "silent": 0,
-        "sources": 1,
-        "context": 1,
-    }

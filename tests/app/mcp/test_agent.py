@@ -41,18 +41,6 @@ def local(demo: tuple[Path, Path]) -> Iterator[Agent]:
         yield found
 
 
-def test_who_asks_for_progress_is_told_of_it(one: Agent) -> None:
-    told: list[tuple[float, str | None]] = []
-
-    async def hear(progress: float, total: float | None, message: str | None) -> None:  # noqa: ARG001
-        told.append((progress, message))
-
-    arguments = {"question": TIMELINE}
-    one.do(lambda: one.client.call_tool("ask", arguments, progress_callback=hear))
-    assert told[-1][1] == "searching"
-    assert [step for step, _ in told] == sorted({step for step, _ in told})
-
-
 def test_a_note_is_read_whole_or_in_parts(one: Agent, demo: tuple[Path, Path]) -> None:
     whole = (demo[0] / HOLLIN).read_text(encoding="utf-8").rstrip("\n")
     quoted = "\n".join(f"> {line}" for line in whole.split("\n"))

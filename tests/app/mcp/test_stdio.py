@@ -166,26 +166,16 @@ def test_it_ends_with_its_client_also_in_the_middle_of_a_call(demo: tuple[Path, 
 
 
 @pytest.mark.model
-def test_the_first_call_says_what_takes_long_and_a_call_can_be_cancelled(
-    demo: tuple[Path, Path],
-) -> None:
+def test_a_call_can_be_cancelled(demo: tuple[Path, Path]) -> None:
     with process(*demo) as one:
         one.begin()
         for number in (2, 3):
-            params = {
-                "name": "smart_search",
-                "arguments": {"query": "Hollin Reach"},
-                "_meta": {"progressToken": f"t{number}"},
-            }
+            params = {"name": "smart_search", "arguments": {"query": "Hollin Reach"}}
             one.ask(number, "tools/call", params)
         cancel = {"method": "notifications/cancelled", "params": {"requestId": 3}}
         one.send(json.dumps({"jsonrpc": "2.0", **cancel}).encode() + b"\n")
         reply, before = one.read_to(2)
         assert reply["result"]["content"][0]["text"].startswith("[1] ")
-        steps = [m["params"] for m in before if m["params"]["progressToken"] == "t2"]
-        told = ["opening the index", "loading the model", "searching"]
-        assert [step["message"] for step in steps] == told
-        assert [step["progress"] for step in steps] == [1, 2, 3]
         one.ask(4, "ping")
         _, after = one.read_to(4)
         assert all(message.get("id") != 3 for message in [*before, *after])

@@ -1,7 +1,6 @@
 """A text is kept whatever becomes of the look-up, and what it has to do with is named, with its link."""
 
 import logging
-import threading
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
@@ -24,7 +23,6 @@ def place(tmp_path: Path) -> product.Place:
     return product.locate(
         write_notes(tmp_path / "v", {"A.md": "x"}),
         index_dir=tmp_path / "ix",
-        overrides={"capture.timeout_s": 60},
     )
 
 
@@ -41,51 +39,36 @@ def connection(number: int) -> product.Connection:
     )
 
 
-def kept(place: product.Place, open_index: Any, text: str = "Tea", **fields: Any) -> Any:
-    return product.capture(place, product.CaptureQuery(text=text, **fields), open_index, now=NOW)
+def kept(place: product.Place, related: Any, text: str = "Tea", **fields: Any) -> Any:
+    return product.capture(place, product.CaptureQuery(text=text, **fields), related, now=NOW)
 
 
 def fails(_: Kept) -> list[product.Connection]:
     raise RuntimeError("no luck\nat all")
 
 
-def missing() -> product.Find:
+def missing(_: Kept) -> list[product.Connection]:
     raise product.IndexMissing("nothing is indexed yet; run: notehop index")
 
 
 @pytest.mark.parametrize(
-    ("open_index", "reason"),
+    ("related", "reason"),
     [
-        pytest.param(lambda: fails, "RuntimeError: no luck", id="fails"),
+        pytest.param(fails, "RuntimeError: no luck", id="fails"),
         pytest.param(missing, "nothing is indexed yet; run: notehop index", id="no-index"),
     ],
 )
 def test_a_look_up_that_fails_is_logged_and_no_error(
-    place: product.Place, caplog: pytest.LogCaptureFixture, open_index: Any, reason: str
+    place: product.Place, caplog: pytest.LogCaptureFixture, related: Any, reason: str
 ) -> None:
     with caplog.at_level(logging.WARNING):
-        found = kept(place, open_index)
+        found = kept(place, related)
     assert found.connections == []
     assert found.message.endswith(f"; related notes could not be looked up: {reason}")
     assert (place.vault / found.filename).exists()
     [record] = caplog.records
     assert record.levelno == logging.WARNING
     assert reason in record.getMessage()
-
-
-def test_look_ups_that_take_too_long_are_not_waited_for(place: product.Place) -> None:
-    let_go = threading.Event()
-    settings = place.settings.with_overrides({"capture.timeout_s": 0.05})
-    hasty = product.Place(place.vault, settings, place.layout)
-
-    def slow(_: object) -> list[product.Connection]:
-        let_go.wait(30)
-        return []
-
-    found = kept(hasty, lambda: slow)
-    assert "it took longer than 0.05 s" in found.message
-    assert (place.vault / found.filename).exists()
-    let_go.set()
 
 
 FILES = product.VaultFiles(
@@ -112,11 +95,7 @@ CLAY = "The clay of the counter-wall has to lie one winter before it holds water
 @pytest.fixture
 def vault(demo: tuple[Path, Path]) -> Iterator[product.VaultHandle]:
     before = set(demo[0].rglob("*"))
-    with open_vault(
-        demo[0],
-        index_dir=demo[1],
-        settings=product.load_settings().with_overrides({"capture.timeout_s": 60}),
-    ) as opened:
+    with open_vault(demo[0], index_dir=demo[1]) as opened:
         yield opened
     for path in set(demo[0].rglob("*")) - before:
         path.unlink()

@@ -176,7 +176,7 @@ def test_a_setting_that_can_change_a_reply_is_another_server(place: Place) -> No
         return identity(locate(place.vault, index_dir=place.layout.root, overrides=dotted))
 
     assert of() == identity(place)
-    assert of(server__port=1) == of(watch__polling=True) == of(vault__path="/x") == of()
+    assert of(server__port=1) == of(watch__rescan_s=5) == of(vault__path="/x") == of()
     others = [
         of(connected__max=1),
         of(retrieval__top_k=9),

@@ -5,10 +5,10 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-import yaml
 
 from tests.app.api.fake_vault import note_view
 from tests.support.product import NoteView, answer_html, note_html, snippets_html
+from tests.support.tables import read_yaml
 
 ALLOWED = {
     *("a", "p", "blockquote", "pre", "hr", "ul", "ol", "li", "section", "div", "table", "thead"),
@@ -21,9 +21,7 @@ ATTRIBUTES = {
 }
 SAFE = re.compile(r"#|https?://|mailto:|obsidian://open\?")
 
-HOSTILE: dict[str, str] = yaml.safe_load(
-    Path(__file__).with_name("hostile.yaml").read_text(encoding="utf-8")
-)
+HOSTILE: dict[str, str] = read_yaml(Path(__file__).with_name("hostile.yaml"))
 
 
 class _Seen(HTMLParser):

@@ -85,14 +85,13 @@ def check_mended(forks: Forks, whole: Whole, *, told: str = "") -> None:
     assert (again["warnings"], again["loaded"]) == ([], 0)
 
 
-VECTORS, LEXICAL = "the vectors were damaged", "the lexical index was damaged"
+LEXICAL = "the lexical index was damaged"
 DERIVED = {
-    "no file of vectors": ("vectors/chunks.vectors", harm.gone, ""),
-    "garbage for vectors": ("vectors/chunks.vectors", harm.garbage(), VECTORS),
-    "other numbers": ("vectors/chunks.vectors", harm.garbage(0.5, 0.8), VECTORS),
-    "half a lexical index": ("lexical/segments.npz", harm.cut, LEXICAL),
-    "garbage for a lexical index": ("lexical/segments.npz", harm.garbage(), LEXICAL),
-    "zeros in a lexical index": ("lexical/segments.npz", harm.zeros(0.4, 0.5), LEXICAL),
+    "no lexical index": ("lexical/postings.npz", harm.gone, ""),
+    "a file for a lexical index": ("lexical", harm.replaced_by_a_file, LEXICAL),
+    "half a lexical index": ("lexical/postings.npz", harm.cut, LEXICAL),
+    "garbage for a lexical index": ("lexical/postings.npz", harm.garbage(), LEXICAL),
+    "zeros in a lexical index": ("lexical/postings.npz", harm.zeros(0.4, 0.5), LEXICAL),
 }  # fmt: skip
 
 
@@ -100,7 +99,7 @@ DERIVED = {
 def test_what_is_derived_is_made_whole(
     forks: Forks, whole: Whole, where: str, how: Harm, told: str
 ) -> None:
-    how(min(whole.home.layout.root.glob(where)))
+    how(whole.home.layout.root / where)
     check_mended(forks, whole, told=told)
 
 

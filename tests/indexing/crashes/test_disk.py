@@ -121,7 +121,7 @@ def test_a_disk_that_goes_read_only_after_a_crash(forks: Forks, disk: Disk) -> N
     """What was committed still waits in the journal, which nobody can fold back."""
     home, before, after, content = edited(forks, disk.folder)
     home.keep()
-    for name in ("catalog-inside-commit", "catalog-committed", "chunks-replaced"):
+    for name in ("catalog-inside-commit", "catalog-committed", "postings-replaced"):
         disk.mount("rw")
         home.restore()
         assert forks.run("index", home=str(home.path), kill_at=name, batch=1_000).killed

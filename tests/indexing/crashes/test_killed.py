@@ -43,7 +43,7 @@ def _committed(seen: Told) -> int:
         pytest.param("catalog-before-commit", 2, signal.SIGKILL, id="before a commit"),
         pytest.param("catalog-inside-commit", 3, signal.SIGINT, id="interrupted inside a commit"),
         pytest.param("catalog-committed", 5, signal.SIGINT, id="interrupted after a commit"),
-        pytest.param("segments-drafted", 6, signal.SIGKILL, id="at the end"),
+        pytest.param("postings-drafted", 6, signal.SIGKILL, id="at the end"),
     ],
 )
 def test_what_was_committed_is_not_embedded_again(

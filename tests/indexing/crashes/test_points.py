@@ -114,8 +114,7 @@ def test_a_run_that_mends(forks: Forks, folder: Path) -> None:
     home = Home(folder)
     write(home.vault, FIRST)
     forks.index(home.path)
-    harm.cut(home.layout.chunk_vectors)
-    harm.garbage()(home.layout.lexical / "segments.npz")
+    harm.garbage()(home.layout.postings)
     kill_at_points(forks, home, some)
 
 

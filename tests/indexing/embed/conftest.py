@@ -23,15 +23,20 @@ MakeModel = Callable[..., Path]
 Tiny = Callable[..., EmbeddingSettings]
 
 
-def load_bulk(settings: EmbeddingSettings, **given: Any) -> Any:
+def load_bulk(settings: EmbeddingSettings, batch_size: int = 4, threads: int = 1) -> Any:
     """A model for passages. Its module loads torch: not while tests are collected."""
+    import torch
+
     from tests.support.product import load_bulk as load
 
-    return load(settings, **given)
+    torch.set_num_threads(threads)
+    loaded = load(settings)
+    loaded.embed_batch_size = batch_size
+    return loaded
 
 
 def embedding_settings(model: str | Path, **changes: Any) -> EmbeddingSettings:
-    """Settings as they are by default, but for one thread."""
+    """Settings as they are by default, but for the precision."""
     said: dict[str, Any] = {
         "model": str(model),
         "dimensions": None,
@@ -39,9 +44,6 @@ def embedding_settings(model: str | Path, **changes: Any) -> EmbeddingSettings:
         "passage_prompt": None,
         "device": "cpu",
         "precision": "float32",
-        "batch_size": 4,
-        "threads": 1,
-        "allow_download": False,
     }
     return EmbeddingSettings(**(said | changes))
 

@@ -58,6 +58,9 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         path = self.path.split("?")[0]
         hub = self.server
+        if path.startswith(f"/api/models/{NAME}/tree/{COMMIT}"):
+            self._send(json.dumps([_entry(*one) for one in hub.files.items()]).encode())
+            return
         if path.startswith(f"/api/models/{NAME}"):
             siblings = [_listed(name, data) for name, data in hub.files.items()]
             card = {"license": "mit", "language": ["en", "de"]}
@@ -94,6 +97,16 @@ def _listed(name: str, data: bytes) -> dict[str, object]:
         sha256 = hashlib.sha256(data).hexdigest()
         told["lfs"] = {"size": len(data), "sha256": sha256, "pointerSize": 1}
     return told
+
+
+def _entry(name: str, data: bytes) -> dict[str, object]:
+    """A file in the tree of a commit, whose names for its hashes are others."""
+    told = _listed(name, data)
+    entry = {"type": "file", "path": name, "size": len(data), "oid": told["blobId"]}
+    if "lfs" in told:
+        sha256 = hashlib.sha256(data).hexdigest()
+        entry["lfs"] = {"size": len(data), "oid": sha256, "pointerSize": 1}
+    return entry
 
 
 @contextmanager

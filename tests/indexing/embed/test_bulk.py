@@ -23,7 +23,7 @@ TEXTS = [
 
 
 def test_vectors_are_unit_rows_in_the_order_given(tiny: Tiny) -> None:
-    bulk = load_bulk(tiny(normalize=False, batch_size=2))
+    bulk = load_bulk(tiny(normalize=False), batch_size=2)
     rows = bulk.embed(TEXTS)
     assert rows.shape == (len(TEXTS), bulk.dimensions) == (7, 32)
     assert rows.dtype == np.float32
@@ -34,8 +34,8 @@ def test_vectors_are_unit_rows_in_the_order_given(tiny: Tiny) -> None:
 
 def test_passes_side_by_side_give_the_same_vectors(tiny: Tiny) -> None:
     texts = [f"{text} {number}" for number in range(20) for text in TEXTS]
-    one = load_bulk(tiny(batch_size=3, threads=1))
-    two = load_bulk(tiny(batch_size=3, threads=2))
+    one = load_bulk(tiny(), batch_size=3, threads=1)
+    two = load_bulk(tiny(), batch_size=3, threads=2)
     seen: list[int] = []
     assert np.allclose(two.embed(texts, seen.append), one.embed(texts), atol=1e-6)
     assert seen == sorted(seen)

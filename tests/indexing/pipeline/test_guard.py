@@ -75,22 +75,21 @@ def test_a_vault_that_is_not_there_is_an_error_and_nothing_changes(full: Bench) 
 
 
 def test_what_went_just_before_counts_with_what_goes_now(full: Bench) -> None:
-    for number in range(5):
-        (full.vault / f"{number}.md").unlink()
+    lose(full, 0, 5)
     indexer = full.indexer()
     record = read_run_record(full.layout)
     assert record is not None
 
-    def lost(count: int) -> None:
-        write_run_record(full.layout, replace(record, losses=((time.time(), count),)))
+    def had(count: int) -> None:
+        write_run_record(full.layout, replace(record, peak=(time.time(), count)))
 
-    lost(30)
+    had(NOTES + 30)
     with pytest.raises(MassDeletion, match="after the 30 of the last minutes no more"):
         indexer.update()
-    lost(3)
+    had(NOTES + 3)
     assert indexer.update().deleted == 5
     # What goes away there and comes here is a move, whatever went before.
-    lost(300)
+    had(300)
     (full.vault / "5.md").rename(full.vault / "moved.md")
     assert indexer.update().moved == 1
 
@@ -114,9 +113,9 @@ def test_after_some_minutes_it_is_forgotten(full: Bench) -> None:
     full.index()
     record = read_run_record(full.layout)
     assert record is not None
-    [(ended, count)] = [one for one in record.losses if one[1] > 0]
-    long_ago = replace(record, losses=((ended - LATELY, count),))
-    write_run_record(full.layout, long_ago)
+    ended, most = record.peak
+    assert most == NOTES
+    write_run_record(full.layout, replace(record, peak=(ended - LATELY, most)))
     lose(full, 8, 14)
     assert full.index().deleted == 6
 

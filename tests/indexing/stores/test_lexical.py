@@ -117,7 +117,7 @@ def test_a_token_counts_as_often_as_asked_or_by_its_weight() -> None:
 def test_no_word_of_what_was_removed_is_saved(tmp_path: Path) -> None:
     index = LexicalIndex.build(NOTES.items())
     index.update(["d"], [])
-    index.save(tmp_path, 1, "made")
+    index.save(tmp_path / "postings.npz", 1, "made")
     (file,) = tmp_path.iterdir()
     assert (b"moon" in file.read_bytes(), b"dinner" in file.read_bytes()) == (True, False)
 

@@ -106,7 +106,7 @@ def server_of(bench: Bench, seconds: float = 5.0) -> Iterator[ChromaServer]:
 @contextmanager
 def searching(bench: Bench, seconds: float = 5.0) -> Iterator[Reader]:
     """A reader that believes nothing for long."""
-    server = ChromaServer(bench.settings, bench.layout.root, seconds, fresh=0.0, rest=0.0)
+    server = ChromaServer(bench.settings, bench.layout.root, seconds, rest=0.0)
     with Reader(bench.layout, server=server) as reader:
         yield reader
 

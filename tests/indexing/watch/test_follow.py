@@ -36,6 +36,19 @@ def test_code_that_lies_in_the_current_folder_is_not_run(
     assert not (tmp_path / "ran").exists()
 
 
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        ("sys.exit('error: no space; make some')", "^no space; make some$"),
+        ("sys.stderr.write('MemoryError'); sys.exit(3)", "^exit code 3: MemoryError$"),
+        ("os.kill(os.getpid(), 9)", "^exit code -9$"),
+    ],
+)
+def test_the_end_of_a_process_is_told_with_its_reason(code: str, told: str) -> None:
+    with pytest.raises(IndexFailure, match=told):
+        run_program([sys.executable, "-c", f"import os, sys; {code}"], threading.Event())
+
+
 WAITS = """
 import sys, threading
 from tests.support.product import stopped_by_signals, when_input_ends

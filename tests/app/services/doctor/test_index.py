@@ -14,14 +14,13 @@ from tests.support.product import (
     REBUILD,
     IndexCheck,
     IndexFailure,
+    LexicalIndex,
     Place,
-    VectorIndex,
+    Reader,
     WriterLock,
     check_index,
     locate,
-    write_vectors,
 )
-from tests.support.readable_model import DIMENSIONS
 
 NOTES = {
     "Atlas.md": "The map project is planned in [[Plan]] and drawn in [[Tiles]].\n",
@@ -45,7 +44,6 @@ def test_a_sound_index(place: Place) -> None:
     assert (found.generation, found.pending) == (1, 0)
     assert [(part.part, part.items, part.generation) for part in found.parts] == [
         ("catalog", 3, 1),
-        ("vectors", 3, 1),
         ("lexical", 3, 1),
     ]
 
@@ -100,12 +98,7 @@ def touch(name: str) -> Callable[[Place], None]:
 
 
 def of_another_index(place: Place) -> None:
-    write_vectors(place.layout.chunk_vectors, "another", 1, DIMENSIONS, [])
-
-
-def drop_vectors(place: Place) -> None:
-    path = place.layout.chunk_vectors
-    write_vectors(path, VectorIndex.read(path).stamp, 1, DIMENSIONS, [])
+    LexicalIndex().save(place.layout.postings, 1, "another")
 
 
 def begin_rebuild(place: Place) -> None:
@@ -117,16 +110,19 @@ def keep_former(place: Place) -> None:
     home.mkdir()
     for path in filter(Path.exists, place.layout.contents):
         path.rename(home / path.name)
-    (place.layout.root / "vectors").mkdir()
+    (place.layout.root / "lexical").mkdir()
     place.layout.current.write_text(home.name)
 
 
 HARMS: dict[str, tuple[Callable[[Place], None], str, str, str, bool]] = {
-    "no vectors": (remove("vectors"), "vectors", "cannot be read", INDEX, True),
-    "vectors cut short": (cut("vectors/chunks.vectors"), "vectors", "cannot be read", INDEX, True),
-    "vectors rotten": (rot("vectors/chunks.vectors"), "vectors", "cannot be read", INDEX, True),
-    "stamp": (of_another_index, "vectors", "it is of another index", INDEX, True),
-    "vectors lack some": (drop_vectors, "vectors", "it lacks vectors", REBUILD, True),
+    "another's words": (of_another_index, "lexical", "it is of another index", INDEX, True),
+    "chunks without vectors": (
+        sql("DELETE FROM vectors WHERE collection='chunks'"),
+        "catalog",
+        "it lacks vectors of chunks",
+        REBUILD,
+        True,
+    ),
     "sentences without vectors": (
         sql("DELETE FROM vectors WHERE collection='links'"),
         "catalog",
@@ -135,7 +131,8 @@ HARMS: dict[str, tuple[Callable[[Place], None], str, str, str, bool]] = {
         True,
     ),
     "no lexical index": (remove("lexical"), "lexical", "cannot be read", INDEX, True),
-    "lexical rot": (rot("lexical/segments.npz"), "lexical", "cannot be read", INDEX, True),
+    "words cut short": (cut("lexical/postings.npz"), "lexical", "cannot be read", INDEX, True),
+    "lexical rot": (rot("lexical/postings.npz"), "lexical", "cannot be read", INDEX, True),
     "no query door": (remove("model"), "model", "the model for queries", INDEX, True),
     "door rotten": (rot("model/export.json"), "model", "the model for queries", INDEX, True),
     "mark of a run": (touch("purge"), "purge", "a run was cut off", INDEX, False),
@@ -189,15 +186,14 @@ def test_every_harm_is_found_and_repaired_by_the_command_that_is_named(
     index(place, rebuild=REBUILD in commands)
     mended = check_index(place)
     assert (told(mended), mended.not_done) == ([], [])
-    assert [part.items for part in mended.parts] == [3, 3, 3]
+    assert [part.items for part in mended.parts] == [3, 3]
 
 
-def test_a_table_is_not_made_of_a_catalog_that_lacks_a_vector(place: Place) -> None:
+def test_a_catalog_that_lacks_a_vector_is_not_searched(place: Place) -> None:
     sql("DELETE FROM vectors WHERE collection='chunks' AND id=(SELECT max(id) FROM vectors "
         "WHERE collection='chunks')")(place)  # fmt: skip
-    remove("vectors")(place)
-    with pytest.raises(IndexFailure, match=r"chunks have no vector.*run: notehop index --re"):
-        index(place)
+    with pytest.raises(IndexFailure, match=r"1 chunks have no vector.*run: notehop index --re"):
+        Reader(place.layout)
 
 
 def test_settings_that_do_not_fit(place: Place) -> None:
@@ -214,11 +210,11 @@ def test_what_differs_while_another_process_writes_means_nothing(
         sql("UPDATE meta SET value='2' WHERE key='generation'")(place)
 
     monkeypatch.setattr("notehop.app.services.doctor.index.read_manifest", commit_meanwhile)
-    remove("vectors")(place)
+    remove("lexical")(place)
     with WriterLock(place.layout, "notehop index"):
         found = check_index(place)
     assert found.findings == []
-    assert "vectors, lexical: the index was written meanwhile" in found.not_done
+    assert "lexical: the index was written meanwhile" in found.not_done
 
 
 def test_an_index_without_its_marker_is_made_elsewhere(place: Place, tmp_path: Path) -> None:
