@@ -111,6 +111,7 @@ class QueryChain:
             self.fresh,
             hidden=narrowed.notes.hidden,
             allowed=narrowed.allowed,
+            tokens=None if wanted.for_model else self.tokenizer.query,
         )
         if self.given:
             self.around.max_connected, self.around.order = 0, "rank"
@@ -164,7 +165,8 @@ class QueryChain:
         )
         scorer = self.scorer if wanted.rerank else None
         asked = wanted.asked.second_look
-        look = wanted.for_model if asked is None else asked
+        # An answer takes one, a search where it is asked to.
+        look = wanted.fill if asked is None else asked
         finder = self._finder(taken.intent, weights, subject)
         if look:
             # Nothing is asked with, or named, that does not stand in the files any more.
@@ -236,11 +238,12 @@ class QueryChain:
         """The ranking with what a second search finds, where the places of the context that no
         connected note takes begin; a search shows as many of it as it has places for."""
         again = WeightedFusionRetriever(self._signals(AGAIN), k=RRF_K, similarity_top_k=AGAIN)
-        top_k, words = self.around.top_k, self.tokenizer.query_words
-        most, keep = 2, max(1, top_k - 2)
+        around, words = self.around, self.tokenizer.query_words
+        keep, most = max(1, around.top_k - 2), 2
         if self.wanted.fill:
-            most, keep = min(4, max(1, self.around.context_chunks - top_k)), top_k
-
+            # Where connected notes may take all places, one may take that of the last.
+            free = around.places - around.top_k - around.max_connected
+            keep, most = around.top_k, min(4, max(1, free))
         return SecondLookRetriever(first, again, view=now, words=words, keep=keep, most=most)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -26,13 +27,17 @@ from notehop.app.retrieval.nodes import (
     noted,
     places_of,
 )
+from notehop.app.retrieval.relevance import idf
 from notehop.app.retrieval.retrievers import known_vector, query_vector
-from notehop.app.retrieval.trace import Nodes, Trace, TracedQuery, VaultPostprocessor
+from notehop.app.retrieval.second_look import STAGE
+from notehop.app.retrieval.trace import Nodes, TracedQuery, VaultPostprocessor
 from notehop.config.errors import UsageError
 from notehop.indexing.shown import on_one_line
-from notehop.indexing.stores.model import LinkRow
+from notehop.indexing.stores.model import ChunkId, LinkRow
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.vault.plain import words_of
+
+Placed = tuple[NodeWithScore, HitPlace | None]
 
 
 def by_context(candidates: Sequence[LinkedNote], k: int) -> list[LinkedNote]:
@@ -113,6 +118,11 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
     )
     rrf_k: int = Field(default=10, ge=1, description="Rank offset of order context.")
     fill: bool = Field(default=True, description="Places left over go to the next hits.")
+    tokens: Any = Field(
+        default=None,
+        exclude=True,
+        description="Text -> its tokens; with it a second look's hit has to hold what a source lacks.",
+    )
     fresh: FreshnessPostprocessor | None = Field(
         default=None, exclude=True, description="Holds connected notes against the files."
     )
@@ -143,9 +153,9 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
             trace.warn(NONE_KNOWN.format(count=len(placed)))
         vector = self._vector(query, view) if placed else None
         if self.fresh is None:
-            return self._context(view, placed, vector, trace)
+            return self._context(view, placed, vector, query)
         now = self.fresh.held(view, query)
-        found = self._context(now, placed, vector, trace)
+        found = self._context(now, placed, vector, query)
         now.tell(trace, self.fresh.remedy)
         return found
 
@@ -169,9 +179,9 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
     def _context(
         self,
         view: Snapshot,
-        hits: Sequence[tuple[NodeWithScore, HitPlace | None]],
+        hits: Sequence[Placed],
         vector: Vector | None,
-        trace: Trace,
+        query: TracedQuery,
     ) -> Nodes:
         compared = self.order == "context" and vector is not None
         near = [place for _, place in hits[: self.top_k]]
@@ -196,7 +206,19 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
                 bars[at] = self.gate * similarities[one] if one in similarities else None
         ranked = by_context(candidates, self.rrf_k) if compared else candidates
         taken, below_gate = self._chosen(view, ranked, bars)
-        trace.count(
+        sources = [*hits[: self.top_k]]
+        if self.fill:
+            paths = {one.path for one in taken}
+            rest = [hit for hit in hits[self.top_k :] if not hit[1] or hit[1].path not in paths]
+            if self.tokens and rest and STAGE in rest[0][0].node.metadata:
+                full = len(sources) + len(taken) == self.places
+                last = taken[-1] if taken and full else None
+                if not self._brings_more(view, query, sources[0], rest[0], last):
+                    rest.append(rest.pop(0))
+                elif last:
+                    taken.pop()
+            sources += rest[: max(0, self.places - len(sources) - len(taken))]
+        query.trace.count(
             self.stage,
             links=len(candidates) + sum(passed.values()),
             notes=len({candidate.path for candidate in candidates}),
@@ -204,11 +226,6 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
             taken=len(taken),
             **passed,
         )
-        paths = {one.path for one in taken}
-        sources = [*hits[: self.top_k]]
-        if self.fill:
-            rest = [hit for hit in hits[self.top_k :] if not hit[1] or hit[1].path not in paths]
-            sources += rest[: max(0, self.places - len(sources) - len(taken))]
         shown: Nodes = []
         for hit, place in sources:
             # A hit of another index gets the role of a source, and the path of its note.
@@ -234,6 +251,28 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
             score = below(lowest, number, len(taken))
             found.append(NodeWithScore(node=noted(node, **record), score=score))
         return found
+
+    def _brings_more(
+        self,
+        view: Snapshot,
+        query: TracedQuery,
+        best: Placed,
+        hit: Placed,
+        last: LinkedNote | None,
+    ) -> bool:
+        """Whether a hit of a second look holds some, and more than the last connected note, of the words
+        of the query that the best source lacks, weighed by their rarity."""
+        asked, index = self.tokens(query.query_str), view.lexical
+
+        def held(ids: Sequence[ChunkId]) -> set[str]:
+            return set().union(*index.held(asked, ids).values())
+
+        lacking = {*asked} - held([best[0].node.node_id])
+        new, old = (
+            math.fsum(idf(index.frequency(one), len(index)) for one in sorted(lacking & held(ids)))
+            for ids in ([hit[0].node.node_id], view.chunk_ids_of(last.path) if last else ())
+        )
+        return new > old
 
     def _chosen(
         self, view: Snapshot, ranked: Sequence[LinkedNote], bars: Sequence[float | None]
