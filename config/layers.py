@@ -56,6 +56,9 @@ FORMER = {
 }
 """Keys of releases before. Like those of constants they have no effect, and a warning says so."""
 
+_LEFT = ("chroma.tenant", "chroma.database")
+"""Former keys that name where a collection is left, which nothing else deletes."""
+
 FORMER_VALUES = {
     ("enrich.summaries", "extract"): "off",
     ("vault.comment_links", "true"): "all",
@@ -227,7 +230,8 @@ def merged_settings(base: Settings, layers: list[Layer]) -> Settings:
             if origin == ARGUMENT and _is_former(key):
                 raise SettingsError(f"{origin}: {key} is no setting any more; leave it out")
             if _is_former(key) or (origin != ARGUMENT and _is_declared(key, "constant")):
-                warn_once(f"{origin}: {key} has no effect any more; remove it")
+                first = "delete the old collection there first, then " if key in _LEFT else ""
+                warn_once(f"{origin}: {key} has no effect any more; {first}remove it")
             elif value is not None:
                 now = FORMER_VALUES.get((key, str(value).lower()))
                 if now is not None:
