@@ -174,7 +174,7 @@ class EnrichSettings(Section):
     embedded with it; for notes of several passages. `off`: passages are embedded with title and
     headings."""
 
-    max_calls: int = setting(1_000, ge=0)
+    max_calls: int = setting(250, ge=0)
     """Requests that one run may send, each of some 4,000 tokens at most; the rest is left to the
     next run. 0: none."""
 
