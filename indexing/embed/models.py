@@ -281,14 +281,15 @@ def fetch_model(model: RemoteModel) -> Path:
     :raises ModelError: if the hub cannot be reached, the disk refuses, or a file is not what the
         hub says it is; what came is kept for the next time, a wrong file is not.
     """
-    from huggingface_hub import HfApi, snapshot_download
+    from huggingface_hub import HfApi, hf_hub_download
 
     at: dict[str, Any] = {"revision": model.commit, "cache_dir": hub_cache()}
     with _translated_errors(model.name, model.hub):
-        folder = Path(
-            snapshot_download(model.name, **at, endpoint=model.hub, allow_patterns=[*model.files])
-        )
+        # In this thread: the pool of `snapshot_download` goes on for gigabytes after Ctrl-C.
+        for name in model.files:
+            hf_hub_download(model.name, name, **at, endpoint=model.hub)
         checked = HfApi(endpoint=model.hub).verify_repo_checksums(model.name, **at)
+    folder = checked.verified_path
     if wrong := [one["path"] for one in checked.mismatches]:
         for name in wrong:
             (folder / name).resolve().unlink(missing_ok=True)

@@ -47,6 +47,17 @@ def test_a_fetch_says_what_from_where_and_how_large(
     assert (code, json.loads(out)["fetched"]) == (0, False)
 
 
+@pytest.mark.usefixtures("hub")
+def test_a_copy_that_lacks_a_file_is_mended(capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = models(capsys, "--json", "pull", NAME)
+    lost = Path(json.loads(out)["folder"], "1_Pooling", "config.json")
+    lost.unlink()
+    code, out, err = models(capsys, "--json", "pull", NAME)
+    assert (code, json.loads(out)["fetched"]) == (0, True)
+    assert "it is here already" not in err
+    assert lost.is_file()
+
+
 @pytest.mark.parametrize(("arguments", "code", "said"), rows(__file__, "mistakes"))
 def test_mistakes(
     capsys: pytest.CaptureFixture[str],

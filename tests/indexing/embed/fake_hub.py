@@ -29,7 +29,8 @@ class Hub(ThreadingHTTPServer):
     """A hub of one model that speaks as much of the protocol as its client asks for.
 
     ``lies`` are contents that it sends in place of those that it lists; ``refuses`` are files that
-    it answers with 403; ``fetched`` are those that were asked for.
+    it answers with 403; ``fetched`` are those that were asked for; ``stumbles`` is how many of the next
+    listings of its files fail.
     """
 
     daemon_threads = True
@@ -39,6 +40,7 @@ class Hub(ThreadingHTTPServer):
         self.lies: dict[str, bytes] = {}
         self.refuses: set[str] = set()
         self.fetched: list[str] = []
+        self.stumbles = 0
         self.files = dict(FILES)
 
     @property
@@ -59,6 +61,10 @@ class Handler(BaseHTTPRequestHandler):
         path = self.path.split("?")[0]
         hub = self.server
         if path.startswith(f"/api/models/{NAME}/tree/{COMMIT}"):
+            if hub.stumbles:
+                hub.stumbles -= 1
+                self._send(b"", 501)  # 500 to 504 but this are asked again by the client
+                return
             self._send(json.dumps([_entry(*one) for one in hub.files.items()]).encode())
             return
         if path.startswith(f"/api/models/{NAME}"):

@@ -35,17 +35,30 @@ def test_fetched_and_found(hub: Hub, cache: Path) -> None:
 
 
 def test_a_fetch_that_was_cut_off_is_no_model_and_goes_on(hub: Hub) -> None:
-    hub.refuses = {"config.json"}
+    hub.refuses = {"1_Pooling/config.json"}
     model = ask(NAME, hub.url)
     with pytest.raises(ModelError, match="answered with status 403"):
         fetch(model)
-    assert "model.safetensors" in hub.fetched
+    assert hub.fetched == ["config.json", "modules.json", "model.safetensors"]
     assert cached_folder(NAME) is None
     hub.refuses = set()
     hub.fetched = []
     fetch(model)
     assert cached_folder(NAME) is not None
     assert "model.safetensors" not in hub.fetched
+
+
+def test_half_a_model_is_none_where_the_hub_cannot_list_its_files(hub: Hub, cache: Path) -> None:
+    half = cache / f"models--{NAME.replace('/', '--')}" / "snapshots" / COMMIT
+    half.mkdir(parents=True)
+    for name in ("config.json", "model.safetensors"):
+        (half / name).write_bytes(FILES[name])
+    hub.stumbles = 1
+    model = ask(NAME, hub.url)
+    with pytest.raises(ModelError, match="answered with status 501"):
+        fetch(model)
+    assert cached_folder(NAME) is None
+    assert all((fetch(model) / name).is_file() for name in NEEDED)
 
 
 @pytest.mark.parametrize("name", ["model.safetensors", "modules.json"], ids=["large", "small"])
