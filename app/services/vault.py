@@ -36,7 +36,7 @@ from notehop.app.services.ask import (
     explained,
     reply_fields,
 )
-from notehop.app.services.capture import capture
+from notehop.app.services.capture import LOOK_UP_S, capture
 from notehop.app.services.engine import Engine, VaultRetriever
 from notehop.app.services.index_process import remedy
 from notehop.app.services.notes.browse import browse, graph_view, overview
@@ -228,13 +228,15 @@ class VaultHandle:
     def capture(self, query: models.CaptureQuery) -> models.Captured:
         """Keep a text as a new note, and name the notes that it has to do with.
 
-        It fails only if the note cannot be written: a look-up that fails is logged, and said in the
-        message. The index is not brought up to date by it.
+        It fails only if the note cannot be written: a look-up that fails or takes too long is
+        logged, and said in the message. The index is not brought up to date by it.
 
         :raises CaptureFailed: if the note cannot be written.
         """
         self._engine.check_open()
-        return capture(self.place, as_query(models.CaptureQuery, query), self.related)
+        asked = as_query(models.CaptureQuery, query)
+        seconds = min(LOOK_UP_S, self.place.settings.server.timeout_s / 2)
+        return capture(self.place, asked, self.related, seconds=seconds)
 
     def related(self, kept: Kept) -> list[models.Connection]:
         """The notes that a captured one has to do with, best first; none that it links to."""

@@ -62,14 +62,18 @@ def _query_text(engine: Engine, kept: Kept) -> str:
 
 
 def _linked(catalog: CatalogReads, kept: Kept) -> set[str]:
-    """The notes that have a name which a new one links to."""
-    names = {link_name(link.target) for link in kept.note.links if link.target}
-    aliases = catalog.aliases() if names else {}
-    return {
-        path
-        for path in (catalog.indexed_paths() if names else ())
-        if not names.isdisjoint(map(link_name, (path, *aliases.get(path, ()))))
-    }
+    """The notes that a new one links to."""
+    targets = [link.target for link in kept.note.links if link.target]
+    if not targets:
+        return set()
+    files = called_alike(catalog, targets)
+    names = {link_name(target) for target in targets}
+    for path, aliases in catalog.aliases().items():
+        if not names.isdisjoint(map(link_name, aliases)):
+            known = files.get(path)
+            files.add(path, excluded=bool(known and known.excluded), aliases=aliases)
+    found = (resolve_path(files, kept.path, target).path for target in targets)
+    return {path for path in found if path is not None}
 
 
 def link_to(files: VaultFiles, source: str, target: str, shown: str = "") -> str:

@@ -1,6 +1,7 @@
 """A text is kept whatever becomes of the look-up, and what it has to do with is named, with its link."""
 
 import logging
+import threading
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
@@ -71,6 +72,19 @@ def test_a_look_up_that_fails_is_logged_and_no_error(
     assert reason in record.getMessage()
 
 
+def test_a_look_up_that_takes_too_long_does_not_keep_the_reply(tmp_path: Path) -> None:
+    folder = write_notes(tmp_path / "v", {"A.md": "x"})
+    real_index(folder, tmp_path / "ix")
+    late = threading.Event()
+    settings = product.load_settings(overrides={"server.timeout_s": 0.2})
+    with open_vault(folder, index_dir=tmp_path / "ix", settings=settings) as vault:
+        vault.related = lambda _: [] if late.wait(60) else []  # type: ignore[method-assign]
+        found = vault.capture(product.CaptureQuery(text="Tea"))
+        late.set()
+    assert found.message.endswith("could not be looked up: it took longer than 0.1 s")
+    assert (folder / found.filename).exists()
+
+
 FILES = product.VaultFiles(
     [
         *("Home.md", "sub/Home.md", "a/Plan.md", "b/Plan.md", "x/b/Plan.md", "b/Log.md"),
@@ -125,6 +139,21 @@ def test_notes_that_are_linked_already_are_left_out(vault: product.VaultHandle) 
     linked = vault.capture(product.CaptureQuery(text=f"{CLAY} See {best.link}."))
     assert best.path not in {one.path for one in linked.connections}
     assert len(linked.connections) == 5
+
+
+@pytest.mark.model
+def test_a_namesake_of_a_linked_note_is_related_still(tmp_path: Path) -> None:
+    clay = "The clay of the counter-wall has to lie one winter.\n"
+    names = {
+        "work/Plan.md": clay,
+        "home/Plan.md": clay,
+        "Tide.md": f"---\naliases: [Plan]\n---\n{clay}",
+    }
+    folder = write_notes(tmp_path / "v", names)
+    real_index(folder, tmp_path / "ix")
+    with open_vault(folder, index_dir=tmp_path / "ix") as vault:
+        found = vault.capture(product.CaptureQuery(text=f"{clay} See [[work/Plan]]."))
+    assert {one.path for one in found.connections} == {"home/Plan.md", "Tide.md"}
 
 
 @pytest.mark.model
