@@ -147,8 +147,7 @@ def compare(
         reason = file.excluded
         if reason is None and file.size > limit:
             sizes = f"{file.size / 1e6:.1f} MB, and {kind} above {limit / 1e6:.1f} MB"
-            setting = " (vault.max_note_bytes)" if kind == "notes" else ""
-            reason = f"{sizes} are skipped{setting}"
+            reason = f"{sizes} are skipped"
         if reason is not None:
             if row is None or row.reason != reason:
                 skip.append((file, reason))

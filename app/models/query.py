@@ -68,7 +68,7 @@ class Parameters(Strict):
     @model_validator(mode="before")
     @classmethod
     def _few(cls, value: Any) -> Any:
-        if not isinstance(value, dict):
+        if not isinstance(value, Mapping):
             return value
         if len(value) > MOST_FIELDS:
             raise PydanticCustomError(

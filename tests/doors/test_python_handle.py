@@ -5,7 +5,10 @@ import copy
 import gc
 import logging
 import weakref
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 import pytest
 from llama_index.core import VectorStoreIndex
@@ -42,6 +45,13 @@ def test_a_query_that_is_used_twice_keeps_its_filters(vault: product.VaultHandle
             assert paths(retriever.retrieve(query)) == {"Daily/2026-10-04.md"}
         assert query.query_str == ASKED
         assert query.embedding is None
+
+
+def test_filters_and_connected_are_any_mapping(vault: product.VaultHandle) -> None:
+    filters: Mapping[str, Any] = MappingProxyType({"path": ["Daily"]})
+    connected: Mapping[str, Any] = MappingProxyType({"max": 0})
+    found = vault.retriever(filters=filters, connected=connected).retrieve("oyster beds")
+    assert paths(found) == {"Daily/2026-10-04.md", "Daily/2026-10-05.md"}
 
 
 def test_two_retrievers_of_one_vault_keep_the_filters_of_their_query(
