@@ -76,9 +76,14 @@ def test_a_look_up_that_takes_too_long_does_not_keep_the_reply(tmp_path: Path) -
     folder = write_notes(tmp_path / "v", {"A.md": "x"})
     real_index(folder, tmp_path / "ix")
     late = threading.Event()
+
+    def slow(_: Kept) -> list[product.Connection]:
+        late.wait(60)
+        return []
+
     settings = product.load_settings(overrides={"server.timeout_s": 0.2})
     with open_vault(folder, index_dir=tmp_path / "ix", settings=settings) as vault:
-        vault.related = lambda _: [] if late.wait(60) else []  # type: ignore[method-assign]
+        vault.related = slow  # type: ignore[method-assign]
         found = vault.capture(product.CaptureQuery(text="Tea"))
         late.set()
     assert found.message.endswith("could not be looked up: it took longer than 0.1 s")
