@@ -40,19 +40,13 @@ SECRET = {
 FORMER = {
     *("llm.gpu_layers", "llm.threads", "llm.connect_timeout_s", "server.metrics"),
     *("vault.max_pdf_bytes", "vault.max_delete_share", "retrieval.max_query_chars"),
-    *(
-        "answer.max_sentences",
-        "answer.check_ms",
-        "capture.connections",
-        "capture.timeout_s",
-        "rerank.device",
-    ),
+    *("answer.max_sentences", "answer.check_ms", "rerank.device"),
+    *("capture.connections", "capture.timeout_s"),
     *("conversation.max", "conversation.turns", "conversation.max_tokens"),
     *("conversation.keep_minutes", "chroma.timeout_s", "chroma.write_timeout_s"),
     *("themes.min_notes", "themes.max", "themes.sources", "themes.summaries", "themes.max_calls"),
     *("enrich.watch_calls", "enrich.max_tokens", "connected.scope", "themes.resolution"),
-    *("chroma.tenant", "chroma.database", "watch.polling", "embedding.batch_size"),
-    *("embedding.threads", "embedding.allow_download"),
+    *("watch.polling", "embedding.batch_size", "embedding.threads", "embedding.allow_download"),
 }
 """Keys of releases before. Like those of constants they have no effect, and a warning says so."""
 

@@ -32,6 +32,8 @@ from notehop.config.ranking_settings import (
     RetrievalSettings,
 )
 
+_IN_ADDRESS = r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$"
+
 
 class VaultSettings(Section):
     """Which files are notes."""
@@ -90,6 +92,12 @@ class ChromaSettings(Section):
     )
     """Address of the server; one that is not this machine has to be named in
     `privacy.allow_hosts`."""
+
+    tenant: str = setting("default_tenant", pattern=_IN_ADDRESS)
+    """Tenant of the server, which has to be there."""
+
+    database: str = setting("default_database", pattern=_IN_ADDRESS)
+    """Database of the tenant, which has to be there."""
 
     token: Annotated[SecretStr | None, none_if("")] = setting("")
     """Sent as `Authorization: Bearer …` and as `X-Chroma-Token`; empty: neither. In no file: set
@@ -166,7 +174,7 @@ class EnrichSettings(Section):
     embedded with it; for notes of several passages. `off`: passages are embedded with title and
     headings."""
 
-    max_calls: int = setting(1_000, ge=0)
+    max_calls: int = setting(250, ge=0)
     """Requests that one run may send, each of some 4,000 tokens at most; the rest is left to the
     next run. 0: none."""
 

@@ -93,7 +93,7 @@ EXACT: Mapping[str, tuple[re.Pattern[str], re.Pattern[str]]] = {
          r"|amarill[oa]|negr[oa]|blanc[oa]|ross[oa]|giall[oa]|ner[oa]|bianc[oa]|rood|groen|blauw|geel|wit)\b"
          r"|#[0-9a-f]{3,6}\b"),
         ("version",
-         r"\b(?:which|what|welche|quelle|que|welke)(?: \w+)? version\b|\bversion number\b",
+         r"\b(?:which|what|welche|quelle|que|welke)(?: \w+)? (?:version|release)\b|\bversion number\b",
          r"\bv?\d+(?:\.[\dx]+)+\b|\b\w+ v?\d+\b"),
         ("secret",
          r"\b(?:password|passcode|api key|secret key|access token|passwort|kennwort|mot de passe|contrasena"
@@ -243,8 +243,9 @@ _PATTERNS: Mapping[Form, str] = {
     r"|^comment\b|^como\b|^come\b|^hoe (?!veel|lang|vaak|hoog|oud|groot|ver)\w+|^hur (?!manga|mycket)",
     "number": r"\bhow (?:much|many|old|long|high|heavy|far|deep|fast|often|big|large|wide|tall|hot|"
     r"cold|soon|late|expensive)\b"
-    r"|\b(?:price|cost|costs|number|amount|rate|figure|percentage|per cent|percent|version|count|"
-    r"size|length|weight|height|age|temperature|salary|reading|port|quantity|total|score|rating)\b"
+    r"|\b(?:price|cost|costs|number|amount|rate|figure|percentage|per cent|percent|version|release"
+    r"|count(?! as\b| towards?\b| for\b)|size|length|weight|height|width|depth|distance|age|temperature"
+    r"|salary|reading|port|quantity|total|score|rating|limit|maximum|minimum|rent|penalty|budget)\b"
     r"|\b(?:wie ?viele?|wie (?:lang|lange|oft|hoch|alt|gross|schwer|weit|teuer|tief|schnell))\b"
     r"|\b(?:preis|kosten|kostet|coute|cuesta|costa|anzahl|prozent|betrag)\b"
     r"|\b(?:combien|prix|cuant[oa]s?|precio|quant[oiae]s?|prezzo|preco|hoeveel|hoe (?:lang|vaak|hoog"
@@ -257,7 +258,7 @@ _PATTERNS: Mapping[Form, str] = {
     "place": r"\b(?:where|wo|woher|wohin|ou|donde|dove|onde|waar|var|which (?:city|country|town))\b",
     "reason": r"\b(?:why|reason|how come|what for|because of what|warum|weshalb|wieso|pourquoi"
     r"|por que|perche|waarom|varfor)\b",
-    "list": r"^(?:list|name|(?:which|what) (?:(?!does|is|was|has|did)\w+ )?"
+    "list": r"^(?:list|name|all|(?:which|what) (?:(?!does|is|was|has|did)\w+ )?"
     r"(?!does|is|was|has|this|us|its|as)\w*[^s\W]s\b|what (?:are|were)\b"
     r"|the (?:two|three|four|five|six|seven|\d+)\b)"
     r"|\ball (?:the|my|our)\b|\b(?:what|which) (?:all|exactly|things|kinds?|types?|sorts?)\b"
@@ -310,6 +311,8 @@ _ROLES = re.compile(
 _ASIDE = re.compile(r" (?:in|for|at|on|within|im|bei|dans|chez|en|in|voor|inom)(?: |$)")
 """What stands behind says where the term is used: "a seed in the seed bank"."""
 
+_WHICH = re.compile(r"^what (?:are|were) (?:the|our|my|all)\b")
+
 LONGEST_TERM = 6  # words of what can be defined; more of them ask for a fact
 BEGINS = 6  # words of a question by which it has said whether it asks for a number
 
@@ -342,7 +345,8 @@ def read(text: str) -> Question:
     forms: list[Form] = ["definition"] if about else []
     forms += [form for form, pattern in _PARSED.items() if pattern.search(plain)]
     if about and "list" in forms:
-        forms.remove("list")
+        # "What are the stages" asks which there are, "what are oysters" what they are.
+        forms.remove("definition" if _WHICH.match(plain) else "list")
     if {"howto", "number"} <= {*forms} and re.match(r"how (?:much|many|old|long|high)", plain):
         forms.remove("howto")
     if plain.startswith("was ") and language == "de" and "yesno" in forms:

@@ -410,6 +410,8 @@ def _defines(
     end = next((at for at in ends if asked.about <= {*asked.reading.words(begin[:at])}), 0)
     copula = _COPULA.match(begin[end:].lstrip(")")) if end else None
     alone = end > 0 and ends.index(end) < len(asked.question.about.split())
+    if copula is not None and not alone and copula[0].strip('"*_`” ') in (":", "="):
+        copula = None  # "Clay settles more than the limit: …" says nothing of the limit.
     says = copula is not None and len(_WORD.findall(begin, end + copula.end())) > SHORT
     return {
         "of_its_note": float(by_name and named.opens and order == 0),

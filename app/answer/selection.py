@@ -53,7 +53,7 @@ STEPS = 1.5
 """How much less likely than the best sentence of their note steps may be where it is asked how, in a
 note that the question does not name."""
 
-_OPEN = ("open", "comparison", "list")
+_OPEN = ("open", "comparison")
 """Forms of questions that may ask for a property by another word than its key: "in what state is it?"."""
 
 _NAMING = re.compile(r"(?:alias|aliases|tag|tags|title|cssclass|cssclasses)\b", re.IGNORECASE)
@@ -119,11 +119,7 @@ class _Selection:
         led = self._led_to(top)
         settled = self.form == "definition" and _defines(top)
         near = NEAR
-        if (
-            settled
-            or self._is_named_property(top)
-            or (top.passage.kind == "property" and _is_typed(top))
-        ):
+        if settled or self._is_named_property(top) or self._is_typed_property(top):
             near = DEFINED
         elif self.asked.question.exact:
             near = EXACT
@@ -155,6 +151,8 @@ class _Selection:
         """Whether a passage says anything that the question does not."""
         if self.form == "definition" and _is_view(one.passage):
             return False
+        if one.passage.text.endswith(":") and one.order + 1 == len(self._passages(one.source)):
+            return False  # What it introduces is cut off.
         if one.passage.kind not in ("prose", "item") or self.form == "list":
             return True
         return one.fresh > 0 and not one.features["bare"]
@@ -324,7 +322,8 @@ class _Selection:
         keys = " ".join(_key(one) for one in shown)
         known = frozenset(self.words(" ".join((named.source.title, *named.names, keys))))
         if not shown or len(self.asked.words - known) > BESIDE_A_KEY:
-            shown += [one for one in listed if one not in shown and not _NAMING.match(one.text)]
+            rest = [one for one in listed if one not in shown and not _NAMING.match(one.text)]
+            shown += sorted(rest, key=lambda one: -self.asked.share(self.words(one.text)))
         shown = shown or list(listed)
         text = f"{BETWEEN} ".join(one.text for one in shown)
         return Quote(named.source, text, tuple(place for one in shown for place in one.ranges))
@@ -342,11 +341,20 @@ class _Selection:
     def _is_named_property(self, one: Candidate) -> bool:
         """Whether a question asks for a property of a note, by its key and the note's name."""
         named = self.sources[one.source]
-        return (
-            one.passage.kind == "property"
-            and self._names(named)
-            and any(self._is_asked(each) for each in properties(named.source.text))
-        )
+        return one.passage.kind == "property" and self._names(named) and self._has_asked(one)
+
+    def _has_asked(self, one: Candidate) -> bool:
+        """Whether a question has the key of one of the properties of a note."""
+        text = self.sources[one.source].source.text
+        return any(self._is_asked(each) for each in properties(text))
+
+    def _is_typed_property(self, one: Candidate) -> bool:
+        """Whether properties have what is asked for: a value of its kind under a key that the question
+        has, or a name in the note that it names."""
+        if one.passage.kind != "property" or not _is_typed(one):
+            return False
+        named = self.form in ("person", "place") and self._names(self.sources[one.source])
+        return named or self._has_asked(one)
 
     def _without_bystanders(self, found: list[Candidate]) -> list[Candidate]:
         """The candidates without properties and outlines of bases that are near by a note's name alone.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.llms import MockLLM
@@ -201,11 +201,23 @@ class ThemeSynthesizer(VaultSynthesizer):
         groups = groups_of(material)
         if not groups:
             return self._otherwise
-        told = [
-            f"- {_title(group)}: {''.join(one.marker for one in group.sources)}" for group in groups
-        ]
-        themes = without_control("\n".join(told))
-        return self._writer(self._prompt.partial_format(themes_str=themes))
+
+        def themes(context_str: str = "", **_: Any) -> str:
+            # Each with the markers that fitted the window; what room is taken, is asked with no context.
+            told = [
+                f"- {_title(group)}: "
+                + "".join(
+                    one.marker
+                    for one in group.sources
+                    if not context_str or f"\n{one.marker} " in f"\n{context_str}"
+                )
+                for group in groups
+            ]
+            return without_control("\n".join(told))
+
+        prompt = self._prompt.partial_format()
+        prompt.function_mappings = {**(prompt.function_mappings or {}), "themes_str": themes}
+        return self._writer(prompt)
 
     def _get_prompts(self) -> PromptDictType:
         return {**self._otherwise.get_prompts(), PROMPT: self._prompt}

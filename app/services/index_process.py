@@ -93,13 +93,14 @@ class FollowerProcess:
 
 
 def has_index(place: Place) -> bool:
-    """Whether the vault was ever indexed; an index that cannot be read counts."""
+    """Whether a run over the index ever came to its end; an index that cannot be read counts."""
     # Here and not above: every search imports this module, and few need the database.
     from notehop.indexing.stores.catalog import Catalog
 
     try:
         with Catalog.of(place.layout) as catalog:
-            return "fingerprint" in catalog.meta()
+            meta = catalog.meta()
+            return "fingerprint" in meta and not meta.get("under_way")
     except IndexMissing:
         return False
     except NotehopError:

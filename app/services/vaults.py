@@ -66,12 +66,9 @@ class LazyVault:
 
     @property
     def is_new(self) -> bool:
-        """Whether no run over its index has ended yet; what another machine made is not new."""
-        layout = self.place.layout
-        run = read_run_record(layout)
-        if run is not None and run.generation > 0:
-            return False
-        return layout.database is None or not has_index(self.place)
+        """Whether no run over its index has ended yet, here or on another machine."""
+        run = read_run_record(self.place.layout)
+        return (run is None or run.generation == 0) and not has_index(self.place)
 
     def first_index(self) -> tuple[str | None, str | None]:
         """How far the first index is that is being made, and what is in the way of it."""

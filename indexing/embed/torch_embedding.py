@@ -9,6 +9,7 @@ import copy
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -46,6 +47,9 @@ ENDLESS_WINDOW = 512
 """Window for models without one (static word vectors): a longer passage is hard to cite from."""
 
 
+_LOADING = Lock()
+
+
 class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
     """LlamaIndex's embedding, whose :meth:`embed` sorts passages by length and uses all cores.
 
@@ -67,6 +71,7 @@ class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
     _tokens: TokenOffsets = PrivateAttr()
     _window: int = PrivateAttr(default=sys.maxsize)
     _pool: ThreadPoolExecutor | None = PrivateAttr(default=None)
+    _exact: TorchEmbedding | None = PrivateAttr(default=None)
 
     def __init__(self, description: ModelDescription, device: str) -> None:
         """Load a model in float32, for one pass at a time. Raises ModelError if it does not load."""
@@ -213,10 +218,22 @@ class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
                 "try embedding.device = cpu"
             ) from exc
         rows = np.asarray(found, dtype=np.float32)
-        if not np.isfinite(rows).all():
-            raise ModelError(f"{self.description.name} gave vectors that are no numbers")
+        if (lost := np.flatnonzero(~np.isfinite(rows).all(axis=1))).size:
+            if self.precision == "float32":
+                raise ModelError(
+                    f"{self.description.name} gave vectors that are no numbers; its files may be "
+                    "damaged: fetch them again, or name another embedding.model"
+                )
+            rows[lost] = self._in_float32()._encoded([texts[i] for i in lost], kind, batch)
         norms = np.linalg.norm(rows, axis=1, keepdims=True)
         return np.asarray(rows / np.maximum(norms, 1e-12), dtype=np.float32)
+
+    def _in_float32(self) -> TorchEmbedding:
+        """The same model in float32, loaded once it is needed: few models ever need it."""
+        with _LOADING:  # passes run side by side
+            if self._exact is None:
+                self._exact = TorchEmbedding(self.description, self.device)
+            return self._exact
 
     def _pad_evenly(self, _module: Any, inputs: tuple[dict[str, Any], ...]) -> None:
         """Pad what goes into the model to one of few widths."""
@@ -297,7 +314,10 @@ def use_bfloat16(loaded: TorchEmbedding) -> None:
 
     half.register_forward_hook(widen)
     model[0] = half
-    cosine = float((reference * loaded.vectors(PROBES, "passage")).sum(axis=1).min())
+    try:
+        cosine = float((reference * loaded.vectors(PROBES, "passage")).sum(axis=1).min())
+    except ModelError:  # no numbers
+        cosine = 0.0
     if cosine >= MIN_COSINE:
         loaded.precision = "bfloat16"
     else:

@@ -211,7 +211,8 @@ class _Enricher:
     agree: Agree
     load: Callable[[Settings, Path], ProviderLLM]
     failed: dict[str, str] = field(default_factory=dict)
-    """Key -> why it was not written."""
+    """Key -> why it was not written when last asked for, in this run or one before; the last one
+    last."""
 
     def run(self) -> None:
         """Do it; what goes wrong with the model is in the report. Raises NotehopError if the index or
@@ -224,6 +225,8 @@ class _Enricher:
             with catalog.snapshot() as view:
                 items = plan(self.store, settings.enrich, model_identity(settings), view)
                 planned = view.generation
+            lacks = {item.key for item in items}
+            self.failed.update({k: v for k, v in self.store.failures().items() if k in lacks})
             if items:
                 try:
                     self._write(catalog, items)
@@ -286,12 +289,14 @@ class _Enricher:
                 except ProviderError as exc:
                     if exc.kind in _HOPELESS:
                         raise
+                    self.failed.pop(item.key, None)
                     self.failed[item.key] = str(exc)
                     in_a_row += 1
                     if in_a_row >= _IN_A_ROW.get(exc.kind, _WORDLESS):
                         raise NotehopError(f"{in_a_row} requests in a row failed: {exc}") from exc
                     continue
                 in_a_row = 0
+                self.failed.pop(item.key, None)
                 tokens = size + count_tokens(reply)
                 done.tokens += tokens
                 if self.store.put(item.key, kind, text, model, tokens):
@@ -343,7 +348,8 @@ def plan(
     model: Mapping[str, Any],
     catalog: CatalogSnapshot,
 ) -> list[Item]:
-    """Find what is missing: notes changed last first.
+    """Find what is missing: notes changed last first, then what failed when last asked for, so that
+    what always fails and ends a run keeps nothing else.
 
     The store is told what every note needs; notes that are known to have all are passed over.
 
@@ -381,9 +387,15 @@ def plan(
             items.setdefault(item.key, item)
         done = rows.keys() - {item.path for item in lacking}
         store.mark_checked({path: shapes[path] for path in done})
+    failed = {key: at for at, key in enumerate(store.failures())}
     return sorted(
         items.values(),
-        key=lambda item: (-changed[item.path], item.path, item.request.kind != "summary"),
+        key=lambda item: (
+            failed.get(item.key, -1),
+            -changed[item.path],
+            item.path,
+            item.request.kind != "summary",
+        ),
     )
 
 

@@ -122,6 +122,11 @@ class EnrichmentStore:
         failed = [{"path": path, "kind": kind, "reason": reasons[key]} for path, kind, key in rows]
         return {"at": last.get("at"), "stopped": last.get("stopped"), "failed": failed}
 
+    def failures(self) -> dict[str, str]:
+        """Key -> reason, of the texts that were not written when last asked for; the last one last."""
+        failed: dict[str, str] = (self._about("last") or {}).get("failed", {})
+        return failed
+
     def set_last_run(self, stopped: str | None, failed: Mapping[str, str]) -> None:
         """:param failed: key of a text -> why it was not written; no word of the note."""
         last = {"at": time.time(), "stopped": stopped, "failed": failed}

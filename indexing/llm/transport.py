@@ -200,8 +200,11 @@ class ProviderTransport(httpx.BaseTransport):
         else:
             error = of_status(response.status, body, self.config, url.path)
         if isinstance(error, RetryableError):
-            with suppress(ValueError):
-                error.after = max(0.0, float(headers.get("retry-after", "")))
+            # Azure, and OpenAI in part, send the first alone.
+            for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
+                with suppress(ValueError):
+                    error.after = max(0.0, float(headers.get(name, "")) / unit)
+                    break
         attempt.end(status=response.status, bytes_in=len(body), error=error.kind)
         raise error
 

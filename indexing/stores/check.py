@@ -17,7 +17,7 @@ from notehop.indexing.stores.chroma import read_mirror
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.stores.lexical_segments import read_segments
 from notehop.indexing.stores.model import NoteStatus
-from notehop.indexing.stores.schema import CHUNKS, LINKS, NAMES, NOTES, VECTORS
+from notehop.indexing.stores.schema import ATTACHMENTS, CHUNKS, LINKS, NAMES, NOTES, VECTORS
 
 INDEX = "notehop index"
 REBUILD = "notehop index --rebuild"
@@ -78,6 +78,14 @@ def check_catalog(view: CatalogSnapshot) -> list[Finding]:
         "indexed notes without a chunk": indexed.where(NOTES.c.path.not_in(select(CHUNKS.c.path))),
         "indexed notes that no name finds": indexed.where(
             NOTES.c.path.not_in(select(NAMES.c.path))
+        ),
+        "links in notes that are not indexed": select(LINKS.c.path).where(
+            LINKS.c.path.not_in(indexed)
+        ),
+        "links to files that the catalog does not know": select(LINKS.c.path).where(
+            LINKS.c.target_path.is_not(None),
+            LINKS.c.target_path.not_in(select(NOTES.c.path)),
+            LINKS.c.target_path.not_in(select(ATTACHMENTS.c.path)),
         ),
         "it lacks vectors of chunks": select(CHUNKS.c.path)
         .outerjoin(VECTORS, and_(vectors.collection == "chunks", vectors.id == CHUNKS.c.id))

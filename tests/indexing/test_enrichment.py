@@ -20,6 +20,7 @@ from tests.support.product import (
     Settings,
     Summary,
     agreement,
+    count_tokens,
     enrich,
     faults,
     read_summaries,
@@ -237,6 +238,36 @@ def test_one_note_that_fails_does_not_keep_the_others(bench: EnrichBench) -> Non
     assert len(bench.llm.asked) == asked + 1
     with bench.store() as store:
         assert store.last_run()["failed"] == []
+
+
+def test_notes_that_always_fail_keep_no_others(bench: EnrichBench) -> None:
+    def tell(prompt: str) -> str:
+        if "Slow" in prompt:
+            raise ProviderError("nothing came in time", "timeout")
+        return "Well said."
+
+    bench.ask(headers="off")
+    bench.llm.tell = tell
+    for name in ("Slow 1", "Slow 2", "Slow 3", "Slow 4"):  # changed last: asked for first
+        bench.write(f"{name}.md", f"{name} is {LONG}. {LONG}.\n")
+    done = bench.both()
+    assert (done.calls, done.failed, done.waiting) == (3, 3, 3)
+    done = bench.both()
+    assert set(bench.summaries()) == {"Atlas.md", "Boat.md"}
+    assert (done.failed, done.waiting) == (4, 0)
+    # One that failed in a bad hour gets its turn, too.
+    bench.llm.tell = lambda prompt: tell(prompt.replace("Slow 4", "Sloe 4"))
+    bench.both()
+    bench.both()
+    assert "Slow 4.md" in bench.summaries()
+
+
+def test_no_request_is_long_in_any_script(bench: EnrichBench) -> None:
+    bench.write("Long.md", "".join(f"# {'标题' * 40}{n}\n{'字' * 900}。\n\n" for n in range(30)))
+    bench.both()
+    long = [prompt for prompt in bench.llm.asked if "标题" in prompt]
+    assert len(long) > 30
+    assert 3_000 < max(map(count_tokens, long)) < 4_000
 
 
 @pytest.mark.parametrize("kind", ["consent", "key", "refused", "rate"])

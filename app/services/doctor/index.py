@@ -128,6 +128,8 @@ def _check(
     if alone and layout.purge_mark.exists():
         cut_off = "a run was cut off: words of withdrawn notes may stand in files"
         found.add("purge", cut_off, INDEX, broken=False)
+    if alone and any(path.exists() for path in layout.former):
+        found.add("former", "files of an earlier version take room", INDEX, broken=False)
     if alone and layout.left_over():
         found.add("rebuild", "a rebuild was cut off and takes room", INDEX, broken=False)
     try:

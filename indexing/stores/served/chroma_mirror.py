@@ -24,7 +24,6 @@ from notehop.indexing.stores.catalog_read import slices
 from notehop.indexing.stores.chroma import read_rows
 from notehop.indexing.stores.layout import IndexLayout, read_json, replace_file, unwritable
 from notehop.indexing.stores.served.chroma_server import (
-    PLACE,
     ChromaServer,
     ServerCollection,
     ServerFailed,
@@ -50,8 +49,10 @@ GRAPH: dict[str, str | int | float | bool] = {
 WRITE_S = 120.0  # that a batch may take to be written; the server may build its graph meanwhile
 NEAREST = 100  # the hits that recall is measured of: as many as the semantic ranking gives a fusion
 _AT_ONCE = 300  # rows of a request: some 2 MB, and what hosted servers take
-_MANY_NOTES = 200  # changed notes above which all ids are listed and not theirs alone
-_PROBES = 8  # searches that show whether the server finds as many passages as it is asked for
+_NOTES_AT_ONCE = 200  # notes that are looked up on the server together
+_MANY_NOTES = 2_000  # changed notes above which all ids are listed: filters look at every row
+_PROBES = 32  # passages that are searched for by their own vectors, to see that they can be found
+_ITSELF = 0.999  # cosine of a passage to what a search by its own vector finds first
 _QUESTIONS = 64  # vectors whose nearest passages recall is measured of
 _REMEASURED = 256  # one of so many passages written anew, and recall is measured again
 
@@ -143,10 +144,12 @@ class _ServedMirror:
         # A first fill that was cut off holds rows of the generation that it began with, or later ones.
         changed = self.view.changed_paths(state.generation or state.toward)
         new = {key.id for key in self.view.chunk_keys(changed)}
-        every = lost or len(changed) > _MANY_NOTES
-        there = set(server.ids(found, None if every else changed)) if every or changed else set()
-        if every:
+        if lost or len(changed) > _MANY_NOTES:
+            there = set(server.ids(found))
             new |= wanted - there
+        else:
+            batches = slices(changed, _NOTES_AT_ONCE)
+            there = {one for some in batches for one in server.ids(found, some)}
         # First what is to be seen by nobody any more.
         for some in slices(sorted(there - wanted), _AT_ONCE):
             server.delete(found, some)
@@ -173,17 +176,24 @@ class _ServedMirror:
         return True
 
     def _probe(self, collection: ServerCollection, state: ServedState, ids: set[str]) -> None:
-        """ServerFailed if a graph that was good finds too few passages, so that searches do not ask it."""
-        if (state.recall or 0.0) < LEAST_RECALL:
-            return
+        """ServerFailed if too few passages are found by their own vectors."""
         drawn = sorted(ids)[:: max(1, -(-len(ids) // _PROBES))]
-        _, matrix = self.view.vectors("chunks", drawn)
-        wanted = min(NEAREST, len(ids))
-        named = self.server.nearest(collection, matrix, wanted) if drawn else []
-        if any(len(some) < ENOUGH * wanted for some in named):
+        probes, matrix = self.view.vectors("chunks", drawn)
+        if not probes:
+            return
+        named = self.server.nearest(collection, matrix, 1)
+        first = dict(zip(*self.view.vectors("chunks", chain(*named)), strict=True))
+        # By likeness: of equal passages any may come first; and one without direction is like none.
+        found = sum(
+            not probe.any() or any(first[one] @ probe > _ITSELF for one in some if one in first)
+            for probe, some in zip(matrix, named, strict=True)
+        )
+        # Passages that are much alike hide each other from a graph.
+        least = ENOUGH if (state.recall or 0.0) >= LEAST_RECALL else 0.5
+        if found < least * len(probes):
             raise ServerFailed(
-                f"{self.server.origin}: a search on the Chroma server finds too few passages; see "
-                "what it logs"
+                f"{self.server.origin}: a search on the Chroma server finds {found} of {len(probes)} "
+                "passages; see what it logs"
             )
 
     def _recall(self, collection: ServerCollection) -> float | None:
@@ -223,7 +233,7 @@ def _remember(
     """Delete the collection that was filled last, if it is another one, as after a rebuild, and write
     down which one holds texts of this index, before it does; what to tell people."""
     about, path = settings.chroma, layout.chroma_collection
-    where = {"url": about.url, **PLACE}
+    where = {"url": about.url, "tenant": about.tenant, "database": about.database}
     former = read_json(dict[str, str], path) or {}
     collection = former.pop("collection", None)
     if collection is not None and (collection, former) == (name, where):

@@ -34,8 +34,6 @@ from notehop.indexing.stores.model import Matrix
 
 TOKEN_VARIABLE = "NOTEHOP_CHROMA__TOKEN"
 
-PLACE = {"tenant": "default_tenant", "database": "default_database"}  # every server has them
-
 TRIES = 5  # times that a write is sent: a server that is started again takes some seconds
 
 SEARCH_S = 5.0  # that a search waits for candidates; then every vector is compared
@@ -82,10 +80,12 @@ class ChromaServer:
         log_dir: Path,
         seconds: float,
         *,
+        fresh: float = 1.0,
         rest: float = 5.0,
     ) -> None:
         """:param log_dir: folder of the index, where it is written down what goes to it.
         :param seconds: that an answer may take.
+        :param fresh: seconds that searches believe what the server said of a collection.
         :param rest: seconds that searches leave it alone when it could not be asked.
         :raises SettingsError: if the token cannot be sent.
         """
@@ -95,7 +95,7 @@ class ChromaServer:
         self.origin = parts.netloc
         self._host = (parts.hostname or "").rstrip(".")
         self._port = parts.port or (443 if secure else 80)
-        self._seconds, self._rest = seconds, rest
+        self._seconds, self._fresh, self._rest = seconds, fresh, rest
         self._hosts = Hosts(settings.privacy.allow_hosts, address="chroma.url")
         self._log = EgressLog(log_dir)
         token = self._token = about.token.get_secret_value() if about.token is not None else ""
@@ -105,6 +105,7 @@ class ChromaServer:
                 "again"
             )
         self._pool = connection_pool(self._hosts, secure=secure, reply_s=seconds)
+        self._known: tuple[float, ServerCollection] | None = None
         self._down: tuple[float, VectorServerError] | None = None
 
     def close(self) -> None:
@@ -178,14 +179,19 @@ class ChromaServer:
         return found
 
     def known_collection(self, name: str) -> ServerCollection:
-        """The collection of a name, for searches; CollectionMissing if there is none."""
-        with self._searching():
-            if (found := self.collection(name)) is None:
-                raise CollectionMissing(
-                    f"{self.origin}: the Chroma server holds nothing of this index yet; "
-                    "run: notehop index"
-                )
-        return found
+        """The collection of a name as it was a moment ago or later, for searches; CollectionMissing
+        if there is none."""
+        known = self._known
+        if known is None or known[1].name != name or time.monotonic() - known[0] >= self._fresh:
+            with self._searching():
+                found = self.collection(name)
+                if found is None:
+                    raise CollectionMissing(
+                        f"{self.origin}: the Chroma server holds nothing of this index yet; "
+                        "run: notehop index"
+                    )
+            known = self._known = time.monotonic(), found
+        return known[1]
 
     def candidates(self, collection: ServerCollection, query: Matrix, count: int) -> list[str]:
         """The ids of about the ``count`` nearest rows to a query, nearest first, for searches."""
@@ -195,16 +201,18 @@ class ChromaServer:
     @contextmanager
     def _searching(self) -> Iterator[None]:
         """Ask nothing of a server that was down a moment ago."""
-        if self._down is not None and time.monotonic() < self._down[0]:
-            raise VectorServerError(str(self._down[1]))
-        self._down = None
+        down = self._down
+        if down is not None and time.monotonic() < down[0]:
+            raise VectorServerError(str(down[1]))
         try:
             yield
         except VectorServerError as exc:
+            self._known = None
             # One that is not there was asked in no time, and may be there in a moment.
-            if not isinstance(exc, CollectionMissing):
-                self._down = time.monotonic() + self._rest, exc
+            gone = isinstance(exc, CollectionMissing)
+            self._down = None if gone else (time.monotonic() + self._rest, exc)
             raise
+        self._down = None
 
     def announcement(self) -> str | None:
         """What to tell who has texts sent there for the first time; None for this machine."""
@@ -292,8 +300,7 @@ class ChromaServer:
     def _sent(self, method: str, path: str, content: bytes) -> tuple[int, bytes]:
         """Status and body of the reply."""
         about, seconds = self.settings, self._seconds
-        place = "/".join(f"{kind}s/{name}" for kind, name in PLACE.items())
-        url = f"{about.url}/api/v2/{place}{path}"
+        url = f"{about.url}/api/v2/tenants/{about.tenant}/databases/{about.database}{path}"
         headers: dict[bytes | str, bytes | str] = {
             "content-type": "application/json",
             "accept-encoding": "identity",
@@ -322,19 +329,31 @@ class ChromaServer:
 
     def _refusal(self, status: int, reply: bytes, path: str) -> VectorServerError:
         text = reply[: 64 * _QUOTED].decode("utf-8", "replace")
-        with suppress(ValueError, AttributeError):
+        try:
             text = str(json.loads(text).get("message", ""))
+        except (ValueError, AttributeError):
+            text = "" if text.lstrip().startswith("<") else text
         if self._token:
             text = text.replace(self._token, "(not shown)")
         line = " ".join(text.split())[:_QUOTED]
         where = f"{self.origin}: the Chroma server"
         quoted = f" (status {status})" + (f": {line}" if line else "")
+        if status < 400:
+            return VectorServerError(
+                f"{where} wants the text sent elsewhere (status {status}), which is not done; set "
+                "chroma.url to the address that answers itself"
+            )
         if status >= 500 or status in (408, 409, 425, 429):
             # Of these, 500 alone is what a graph that does not load any more is told by.
             failed = ServerFailed if status == 500 else _Retryable
             return failed(f"{where} could not do it{quoted}; see what it logs")
         if status == 404 and path.startswith("/collections/"):
             return CollectionMissing(f"{where} has no such collection{quoted}")
+        if status == 404:
+            return VectorServerError(
+                f"{where} does not know this{quoted}; check chroma.url, chroma.tenant and "
+                "chroma.database"
+            )
         if status in (401, 403):
             do = f"check {TOKEN_VARIABLE}" if self._token else f"set {TOKEN_VARIABLE}"
             return VectorServerError(f"{where} does not let notehop in{quoted}; {do}")

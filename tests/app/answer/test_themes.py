@@ -68,6 +68,18 @@ def test_a_model_is_shown_which_theme_each_source_is_of() -> None:
     assert "- Mud (7 notes: worms, grey): [1][2]\n- Boats (3 notes: planks): [3]" in asked
 
 
+def test_no_marker_of_a_source_that_did_not_fit_is_named() -> None:
+    llm = ScriptedLLM(says="Mud is full of worms [1].", window=1000)
+    longer = [source_node(n, "Worms and mud. " * 90, theme=MUD) for n in (1, 2, 3, 4)]
+    answer = told(themed(llm), longer)
+    left = [one["marker"] for one in answer["left_out"] if one["part"] == "whole"]
+    (asked,) = llm.asked
+    assert left
+    themes = asked.partition("Themes:")[2]
+    assert "[1]" in themes
+    assert not any(marker in themes for marker in left)
+
+
 def test_where_the_model_fails_the_themes_are_quoted() -> None:
     def says(_: str) -> str:
         raise product.ProviderError("set OPENAI_API_KEY", kind="key")

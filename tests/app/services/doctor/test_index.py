@@ -137,6 +137,7 @@ HARMS: dict[str, tuple[Callable[[Place], None], str, str, str, bool]] = {
     "door rotten": (rot("model/export.json"), "model", "the model for queries", INDEX, True),
     "mark of a run": (touch("purge"), "purge", "a run was cut off", INDEX, False),
     "half a rebuild": (begin_rebuild, "rebuild", "a rebuild was cut off", INDEX, False),
+    "earlier version": (touch("themes.json"), "former", "files of an earlier", INDEX, False),
     "half a removal": (keep_former, "rebuild", "a rebuild was cut off", INDEX, False),
     "half a run": (
         sql("UPDATE meta SET value='true' WHERE key='under_way'"),
