@@ -153,7 +153,7 @@ class QueryOptions:
     second_look: bool | None = query_option(
         None,
         "--second-look/--no-second-look",
-        "Ask again with what was found; by itself where a language model answers.",
+        "Ask again with what was found; an answer does so by itself.",
     )
     explain: bool = query_option(
         False, "--explain", "Show how each signal ranked each source, and why."

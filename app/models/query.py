@@ -220,7 +220,7 @@ class BaseQuery(Parameters):
     ``query`` may hold filters itself (``tag:fish after:2026-10 "tide gate"``), unless ``literal``. A
     query without words lists the newest notes that its filters leave. ``intent`` sets the weights of
     the signals; None means the setting in force. ``second_look`` has what was found asked with again,
-    for notes that no link leads to; None does so where a language model answers.
+    for notes that no link leads to; None does so for an answer.
     """
 
     guessed: ClassVar = {"question": "query", "q": "query", "limit": "top_k"}

@@ -42,7 +42,7 @@ from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.tokens.tokenizer import Tokenizer
 
 SPARE = 4  # hits for each place: what changed since, or is connected already, is passed over
-AGAIN = 20  # hits of the second search for each seed
+AGAIN = 10  # hits of the second search for each seed; 20 gain less (docs/evaluation.md)
 
 PLACES = 8  # places in the context of an answer that is quoted: it quotes three of them at most
 PLACES_FOR_MODEL = 12  # where a language model reads: more bring hardly any (docs/evaluation.md)
@@ -60,7 +60,7 @@ class Wanted:
     the fused scores are what is wanted. ``by_relevance`` orders the first hits by it, as searches do
     (docs/evaluation.md). ``listing``: a question for a list of notes ("which projects are active?")
     wants them all. ``passages`` are shown in place of what a search would find. ``for_model``: a
-    language model reads what is found, which takes more of it, and a second look.
+    language model reads what is found, which takes more of it.
     """
 
     asked: BaseQuery
@@ -111,7 +111,7 @@ class QueryChain:
             self.fresh,
             hidden=narrowed.notes.hidden,
             allowed=narrowed.allowed,
-            tokens=None if wanted.for_model else self.tokenizer.query,
+            tokens=self.tokenizer.query if wanted.fill and not wanted.for_model else None,
         )
         if self.given:
             self.around.max_connected, self.around.order = 0, "rank"
@@ -240,11 +240,14 @@ class QueryChain:
         again = WeightedFusionRetriever(self._signals(AGAIN), k=RRF_K, similarity_top_k=AGAIN)
         around, words = self.around, self.tokenizer.query_words
         keep, most = max(1, around.top_k - 2), 2
+        # A quoted answer has one at most, if it brings something.
+        tentative = around.tokens is not None
         if self.wanted.fill:
-            # Where connected notes may take all places, one may take that of the last.
-            free = around.places - around.top_k - around.max_connected
+            free = 1 if tentative else around.places - around.top_k - around.max_connected
             keep, most = around.top_k, min(4, max(1, free))
-        return SecondLookRetriever(first, again, view=now, words=words, keep=keep, most=most)
+        return SecondLookRetriever(
+            first, again, view=now, words=words, keep=keep, most=most, tentative=tentative
+        )
 
 
 def connected(

@@ -186,8 +186,8 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
         compared = self.order == "context" and vector is not None
         near = [place for _, place in hits[: self.top_k]]
         # Only the places that a connected note may take are compared with the query.
-        next_ids = [place and place.chunk_id for _, place in hits[self.top_k : self.places]]
-        besides = [one for one in next_ids if one]
+        behind = [place for _, place in hits[self.top_k : self.places]]
+        besides = [place.chunk_id for place in behind if place]
         gated = compared and len(besides) == self.places - self.top_k
         linked, passed, similarities = linked_candidates(
             view,
@@ -202,22 +202,28 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
             passed = {**passed, "filtered_out": len(linked) - len(candidates)}
         bars: list[float | None] = [None] * (self.places - self.top_k)
         if compared and self.gate > 0:
-            for at, one in enumerate(next_ids):
-                bars[at] = self.gate * similarities[one] if one in similarities else None
+            for at, place in enumerate(behind):
+                if place and place.chunk_id in similarities:
+                    bars[at] = self.gate * similarities[place.chunk_id]
         ranked = by_context(candidates, self.rrf_k) if compared else candidates
         taken, below_gate = self._chosen(view, ranked, bars)
         sources = [*hits[: self.top_k]]
         if self.fill:
             paths = {one.path for one in taken}
             rest = [hit for hit in hits[self.top_k :] if not hit[1] or hit[1].path not in paths]
+            room = max(0, self.places - len(sources) - len(taken))
             if self.tokens and rest and STAGE in rest[0][0].node.metadata:
-                full = len(sources) + len(taken) == self.places
-                last = taken[-1] if taken and full else None
-                if not self._brings_more(view, query, sources[0], rest[0], last):
-                    rest.append(rest.pop(0))
-                elif last:
-                    taken.pop()
-            sources += rest[: max(0, self.places - len(sources) - len(taken))]
+                look, *others = rest
+                last = [] if room or not taken else view.chunk_ids_of(taken[-1].path)
+                if not self._brings_more(view, query, hits[0], look, last):
+                    rest = others
+                else:
+                    id_ = look[0].node.node_id
+                    rest = [look, *(hit for hit in others if hit[0].node.node_id != id_)]
+                    if not room and taken:
+                        taken.pop()
+                        room = 1
+            sources += rest[:room]
         query.trace.count(
             self.stage,
             links=len(candidates) + sum(passed.values()),
@@ -253,15 +259,10 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
         return found
 
     def _brings_more(
-        self,
-        view: Snapshot,
-        query: TracedQuery,
-        best: Placed,
-        hit: Placed,
-        last: LinkedNote | None,
+        self, view: Snapshot, query: TracedQuery, best: Placed, hit: Placed, last: Sequence[ChunkId]
     ) -> bool:
-        """Whether a hit of a second look holds some, and more than the last connected note, of the words
-        of the query that the best source lacks, weighed by their rarity."""
+        """Whether a hit of a second look holds some, and more than the last connected note's chunks, of
+        the words of the query that the best source lacks, weighed by their rarity."""
         asked, index = self.tokens(query.query_str), view.lexical
 
         def held(ids: Sequence[ChunkId]) -> set[str]:
@@ -269,8 +270,8 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
 
         lacking = {*asked} - held([best[0].node.node_id])
         new, old = (
-            math.fsum(idf(index.frequency(one), len(index)) for one in sorted(lacking & held(ids)))
-            for ids in ([hit[0].node.node_id], view.chunk_ids_of(last.path) if last else ())
+            math.fsum(idf(index.frequency(one), len(index)) for one in lacking & held(ids))
+            for ids in ([hit[0].node.node_id], last)
         )
         return new > old
 

@@ -58,6 +58,7 @@ class SecondLookRetriever(TracedRetriever):
         keep: int = 5,
         most: int = 4,
         seeds: int = SEEDS,
+        tentative: bool = False,
         callback_manager: CallbackManager | None = None,
     ) -> None:
         """:param view: the index, for retrievers whose hits come without text; None where all have it.
@@ -65,6 +66,8 @@ class SecondLookRetriever(TracedRetriever):
         :param keep: hits of the first search that nothing is put before.
         :param most: hits of the second search at most.
         :param seeds: hits of the first search that are asked with.
+        :param tentative: whether what both searches find stays where the first has it, too, for a later
+            stage to choose (:class:`ConnectedNotesPostprocessor` with ``tokens``).
         :raises ValueError: if a number is below 1.
         """
         for name, number in (("keep", keep), ("most", most), ("seeds", seeds)):
@@ -76,6 +79,7 @@ class SecondLookRetriever(TracedRetriever):
         self._view = view
         self._words = words
         self._keep, self._most, self._seeds = keep, most, seeds
+        self._tentative = tentative
 
     def find(self, query: TracedQuery) -> Nodes:
         """Return the hits of the first search with those of the second among them."""
@@ -92,7 +96,7 @@ class SecondLookRetriever(TracedRetriever):
                 trace.warn(f"the second look failed ({type(exc).__name__}: {exc})")
                 return found
         trace.count(STAGE, hits=len(new))
-        there = {hit.node.node_id for hit in new}
+        there = set() if self._tentative else {hit.node.node_id for hit in new}
         rest = [hit for hit in found[self._keep :] if hit.node.node_id not in there]
         return [*found[: self._keep], *new, *rest]
 
@@ -113,6 +117,8 @@ class SecondLookRetriever(TracedRetriever):
             text, names[id_] = self._second_query(query, seed)
             text.vector = _sum(query.vector, vectors.get(id_))
             ranked = self._again.retrieve(text)
+            for warning in text.trace.warnings:
+                query.trace.warn(warning)
             rankings[id_] = [hit.node.node_id for hit in ranked]
             for hit in ranked:
                 hits.setdefault(hit.node.node_id, hit)
@@ -159,12 +165,9 @@ class SecondLookRetriever(TracedRetriever):
         names = [word for word in new if word != word.lower() or word.isdigit()] or new
         words = dict.fromkeys([*lacking, *names])
         # What embeds them takes the mean of both.
-        second = TracedQuery(
-            " ".join(words),
-            custom_embedding_strs=[query.query_str, beginning],
-            trace=query.trace,
-            view=query.view,
-        )
+        texts = [query.query_str, beginning]
+        # What is counted and timed of it is not what the first search was.
+        second = TracedQuery(" ".join(words), custom_embedding_strs=texts, view=query.view)
         return second, list(dict.fromkeys(word.casefold() for word in names))
 
 

@@ -4,7 +4,7 @@ import pytest
 from llama_index.core.schema import NodeWithScore, TextNode
 
 from tests.support.fake_index import BrokenEmbedding, FakeIndex, cosine, direction, ids, light
-from tests.support.product import ConnectedNotesPostprocessor, TracedQuery
+from tests.support.product import ConnectedNotesPostprocessor, TracedQuery, light_node
 from tests.support.tables import rows
 
 
@@ -116,6 +116,34 @@ def test_the_gate_and_the_next_sources():
     assert sources(run(index, hits, fill=False)) == ["Aurora.md:0", "Budget.md:0"]
     full = run(index, hits, top_k=3, context_chunks=3, max_connected=1)
     assert shown(full) == ["Plan.md:0"], "there is room for it beside all sources"
+
+
+@pytest.mark.parametrize(
+    ("words", "last"),
+    [
+        pytest.param({"Other.md:0": "tide gate"}, "Other.md:0", id="what the best source lacks"),
+        pytest.param({"Other.md:0": "gate"}, "Weather.md:0", id="nothing that is asked for"),
+        pytest.param(
+            {"Other.md:0": "tide", "Weather.md:0": "tide"},
+            "Weather.md:0",
+            id="no more than the note",
+        ),
+        pytest.param(
+            {"Other.md:0": "tide", "Aurora.md:0": "tide"}, "Weather.md:0", id="the source has it"
+        ),
+    ],
+)
+def test_a_hit_of_a_second_look_takes_the_last_place_by_the_words_it_brings(words, last):
+    index = vault().link("Aurora.md", "Sam.md", 3).link("Aurora.md", "Weather.md", 4)
+    for chunk_id, text in words.items():
+        index.words(chunk_id, text)
+    looked = light_node("Other.md:0", second_look={"path": "Aurora.md"})
+    hits = [*light("Aurora.md:0", "Budget.md:0"), NodeWithScore(node=looked, score=0.1)]
+    stage = ConnectedNotesPostprocessor(
+        view=index, top_k=2, context_chunks=4, max_connected=2, tokens=str.split
+    )
+    found = stage.postprocess_nodes(hits, TracedQuery("when is the tide", embedding=direction(0)))
+    assert set(ids(found)) == {"Aurora.md:0", "Budget.md:0", "Sam.md:0", last}
 
 
 def test_nodes_of_another_index_stay_and_are_not_followed():

@@ -94,14 +94,14 @@ def test_a_note_of_the_first_hits_is_not_brought_again_by_another_passage():
     ]
 
 
-HUSBANDS = ("Abel", "Bruno", "Carl", "Dirk", "Egon", "Falk", "Gero", "Hans", "Ivo", "Jens", "Karl")
+HUSBANDS = ("Abel", "Bruno", "Carl", "Dirk", "Egon", "Falk", "Gero", "Hans", "Ivo", "Jens")
 
 NOTES = {
     "Anna.md": "Anna Velden is a potter. She is married to Kris Odum.\n",
     "Kris.md": "Kris Odum pitched eleven seasons for the Ravens of Pell.\n",
     **{
         f"League/{name}.md": f"{name} was a good husband and played for a team in the south.\n"
-        for name in (*HUSBANDS, "Lutz", "Max", "Nils")
+        for name in HUSBANDS
     },
 }
 
