@@ -245,7 +245,7 @@ _PATTERNS: Mapping[Form, str] = {
     r"cold|soon|late|expensive)\b"
     r"|\b(?:price|cost|costs|number|amount|rate|figure|percentage|per cent|percent|version|release"
     r"|count(?! as\b| towards?\b| for\b)|size|length|weight|height|width|depth|distance|age|temperature"
-    r"|salary|reading|port|quantity|total|score|rating|limit|maximum|minimum|rent|penalty|budget)\b"
+    r"|salary|reading|port|quantity|total|score|rating|limit|maximum|minimum)\b"
     r"|\b(?:wie ?viele?|wie (?:lang|lange|oft|hoch|alt|gross|schwer|weit|teuer|tief|schnell))\b"
     r"|\b(?:preis|kosten|kostet|coute|cuesta|costa|anzahl|prozent|betrag)\b"
     r"|\b(?:combien|prix|cuant[oa]s?|precio|quant[oiae]s?|prezzo|preco|hoeveel|hoe (?:lang|vaak|hoog"
