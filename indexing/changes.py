@@ -193,15 +193,14 @@ def check_deletions(
     """Refuse a run that would forget too many notes; those that may have moved do not count.
 
     :param known: path -> stamp of every note of the index, of which ``indexed`` are indexed.
-    :param lately: how many it had at the most in the last minutes: what was forgotten just before
-        counts together with this.
+    :param lately: notes that the runs just before forgot, which count together with these.
     :raises MassDeletion: saying how many, and what to do.
     """
     gone = sum(known[path].status is NoteStatus.INDEXED for path in changes.gone)
     if gone:
         gone -= sum(file.path not in known for file in changes.read)
     if gone > 0:
-        refuse_deletions(vault, indexed, gone, max(0, lately - indexed))
+        refuse_deletions(vault, indexed, gone, lately)
 
 
 def refuse_deletions(vault: Path, indexed: int, gone: int, before: int = 0) -> None:

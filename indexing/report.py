@@ -109,10 +109,6 @@ class Update:
         """Notes that are in the index as they were before."""
         return self.notes - self.added - self.changed - self.moved
 
-    @property
-    def notes_before(self) -> int:
-        return self.notes - self.added + self.deleted
-
 
 _NOUNS = {
     "summary": ("summary by the model", "summaries by the model"),
