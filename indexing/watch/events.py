@@ -41,6 +41,8 @@ class VaultEvents:
         self._paths: set[str] = set()
         self._lost = self._begun = self._started = False
         self._failure: str | None = None
+        self.refused = False
+        """Whether it failed though the folder is there: the system reports none of its changes."""
         self._thread = threading.Thread(target=self._run, name="notehop-events", daemon=True)
         self._root = _identity(vault)
 
@@ -91,8 +93,10 @@ class VaultEvents:
         except (OSError, RuntimeError, ValueError) as exc:
             # OSError: too many folders for the system's limit, a vault that went; RuntimeError: the
             # library's own; ValueError: a path of the vault that is no UTF-8.
+            self.refused = _identity(self._vault) == self._root
             with self._lock:
-                self._failure = str(exc) or type(exc).__name__
+                # The library names the folder that came when nothing was left: another each time.
+                self._failure = str(exc).partition(" about [")[0] or type(exc).__name__
                 self._lock.notify_all()
 
     def _watch(self, folders: frozenset[str], new: frozenset[str]) -> None:
