@@ -241,19 +241,23 @@ def _evaluated(
     check_gold(questions, paths, name)
     measure = metrics.measure_for(questions)
     # Settings that come to the same are run once.
-    outcomes: dict[Settings, _Outcome] = {}
+    outcomes: dict[str, _Outcome] = {}
     warnings: Counter[str] = Counter()
-    several = len({one.settings for one in variants})
+    several = len({_said(one.settings) for one in variants})
     for variant in variants:
-        if variant.settings not in outcomes:
+        if _said(variant.settings) not in outcomes:
             stage = f"{name}, setting {len(outcomes) + 1} of {several}: {variant.name}"
             with _opened(place_for(variant.settings), stage, len(questions), progress) as vault:
-                outcomes[variant.settings] = _outcome(vault, questions, progress, warnings)
-    by_name = {one.name: outcomes[one.settings] for one in variants}
+                outcomes[_said(variant.settings)] = _outcome(vault, questions, progress, warnings)
+    by_name = {one.name: outcomes[_said(one.settings)] for one in variants}
     rows = tuple(
         _row(measure, one, by_name[one.name], by_name.get(one.against or "")) for one in variants
     )
     return Evaluated(name, len(paths), measure, questions, rows, dict(warnings))
+
+
+def _said(settings: Settings) -> str:
+    return settings.model_dump_json()
 
 
 def evaluate_answers(
