@@ -62,6 +62,15 @@ def scan(vault: Path, settings: VaultSettings, within: Iterable[str] | None = No
     )
 
 
+def too_large(file: FileEntry, max_note_bytes: int) -> str | None:
+    """Why a file is not read, if it is too large to be."""
+    pdf = is_pdf(file.path)
+    limit, kind = (MAX_PDF_BYTES, "PDFs") if pdf else (max_note_bytes, "notes")
+    if file.size <= limit:
+        return None
+    return f"{file.size / 1e6:.1f} MB, and {kind} above {limit / 1e6:.1f} MB are skipped"
+
+
 def is_unchanged(
     vault: Path, settings: VaultSettings, catalog: CatalogReads, path: str, content_hash: str
 ) -> bool:
@@ -80,7 +89,7 @@ def is_unchanged(
     except NotehopError:
         return False
     file = next((one for one in found if one.path == path), None)
-    if file is None or file.excluded is not None:
+    if file is None or file.excluded is not None or too_large(file, settings.max_note_bytes):
         return False
     read = read_note(vault, file, content_hash, comment_links=settings.comment_links)
     return read.problem is None and read.note is None
@@ -141,13 +150,7 @@ def compare(
                 attach[file.path] = bool(file.excluded)
             continue
         row = known.get(file.path)
-        limit, kind = max_note_bytes, "notes"
-        if is_pdf(file.path):
-            limit, kind = MAX_PDF_BYTES, "PDFs"
-        reason = file.excluded
-        if reason is None and file.size > limit:
-            sizes = f"{file.size / 1e6:.1f} MB, and {kind} above {limit / 1e6:.1f} MB"
-            reason = f"{sizes} are skipped"
+        reason = file.excluded or too_large(file, max_note_bytes)
         if reason is not None:
             if row is None or row.reason != reason:
                 skip.append((file, reason))
@@ -193,15 +196,14 @@ def check_deletions(
     """Refuse a run that would forget too many notes; those that may have moved do not count.
 
     :param known: path -> stamp of every note of the index, of which ``indexed`` are indexed.
-    :param lately: how many it had at the most in the last minutes: what was forgotten just before
-        counts together with this.
+    :param lately: notes that the runs just before forgot, which count together with these.
     :raises MassDeletion: saying how many, and what to do.
     """
     gone = sum(known[path].status is NoteStatus.INDEXED for path in changes.gone)
     if gone:
         gone -= sum(file.path not in known for file in changes.read)
     if gone > 0:
-        refuse_deletions(vault, indexed, gone, max(0, lately - indexed))
+        refuse_deletions(vault, indexed, gone, lately)
 
 
 def refuse_deletions(vault: Path, indexed: int, gone: int, before: int = 0) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
-from shutil import get_terminal_size
 from typing import Any, TextIO
 
 from notehop.indexing.shown import counted, on_one_line, printable
@@ -84,8 +85,11 @@ class TextProgress(Progress):
         if not self._terminal:
             self.message(line)
             return
-        width = get_terminal_size().columns - 1
-        self._stream.write(f"\r{line[:width]:<{width}}\r")
+        width = 80
+        with suppress(OSError, ValueError):
+            width = os.get_terminal_size(self._stream.fileno()).columns or width
+        # And nothing beyond it, which another writer or a wider window left.
+        self._stream.write(f"\r{line[: width - 1]}\x1b[K\r")
         self._stream.flush()
 
 
@@ -108,10 +112,6 @@ class Update:
     def unchanged(self) -> int:
         """Notes that are in the index as they were before."""
         return self.notes - self.added - self.changed - self.moved
-
-    @property
-    def notes_before(self) -> int:
-        return self.notes - self.added + self.deleted
 
 
 _NOUNS = {

@@ -25,15 +25,15 @@ class RunRecord(Update):
 
     ``command`` is as a person types it (``notehop index``). ``error`` is the message that the run
     failed with: the counts are then those of what it got done, and ``generation`` is 0 where it had
-    not read that. ``peak`` is when the index last had the most notes of the last minutes, and how many
-    those were. Warnings are left out: they name notes.
+    not read that. ``losses`` are those of the last minutes, this run's among them: when it ended, and
+    notes deleted less those added. Warnings are left out: they name notes.
     """
 
     started: float
     ended: float
     command: str
     error: str | None = None
-    peak: Annotated[tuple[float, int], Field(exclude=True)] = (0.0, 0)
+    losses: Annotated[tuple[tuple[float, int], ...], Field(exclude=True)] = ()
 
 
 def write_run_record(layout: IndexLayout, record: RunRecord) -> None:
@@ -56,9 +56,21 @@ def failed_before(layout: IndexLayout) -> bool:
     return record is not None and record.error is not None
 
 
-def notes_lately(record: RunRecord | None, now: float) -> int:
-    """How many notes the index had at the most in the last minutes; 0 for not known."""
-    return record.peak[1] if record is not None and now - record.peak[0] < LATELY else 0
+def lost_lately(record: RunRecord | None, now: float) -> int:
+    """Notes that the runs of the last minutes forgot, less those that came since.
+
+    What went here and came there is so no loss. Notes added before make no room for deletions, and
+    what was made private or excluded is still there.
+    """
+    lost = 0
+    for _, more in losses_at(record, now):
+        lost = max(0, lost + more)
+    return lost
+
+
+def losses_at(record: RunRecord | None, now: float) -> tuple[tuple[float, int], ...]:
+    """The losses of a record that count still."""
+    return () if record is None else tuple(one for one in record.losses if now - one[0] < LATELY)
 
 
 def record_run(
@@ -78,11 +90,12 @@ def record_run(
     """
     ended = time.time()
     before = None if allow_mass_delete else read_run_record(layout)
-    most = done.notes if allow_mass_delete else max(done.notes, done.notes_before)
-    peak = ended, most
-    if before is not None and (known := notes_lately(before, ended)) > most:
+    losses = losses_at(before, ended)
+    if isinstance(error, MassDeletion):
         # Where more is refused, to wait and try again makes it no less.
-        peak = ended if isinstance(error, MassDeletion) else before.peak[0], known
+        losses = ((ended, lost_lately(before, ended)),)
+    elif done.deleted != done.added and not allow_mass_delete:
+        losses = (*losses, (ended, done.deleted - done.added))
     about = {**asdict(done), "warnings": (), "started": started, "ended": ended}
     said = None if error is None else str(error)
-    write_run_record(layout, RunRecord(**about, command=command, error=said, peak=peak))
+    write_run_record(layout, RunRecord(**about, command=command, error=said, losses=losses))

@@ -105,13 +105,17 @@ def _now(path: str) -> _File | None:
 
 
 def _named(vault: str, places: Mapping[str, str]) -> frozenset[str]:
-    """What files of settings name under their keys; those that are none name nothing."""
-    found: set[str] = set()
-    for file, key in places.items():
-        with suppress(OSError, ValueError):
-            settings = read_json_file(f"{vault}/.obsidian/{file}")
-            path = settings.get(key) if isinstance(settings, dict) else None
-            if isinstance(path, str) and "\0" not in path and ".." not in path.split("/"):
-                path.encode()  # half a surrogate pair is no name
-                found.add(path.strip().strip("/"))
-    return frozenset(found) - {""}
+    files = [(_now(f"{vault}/.obsidian/{file}"), key) for file, key in places.items()]
+    return frozenset(_setting(file, key) for file, key in files if file is not None) - {""}
+
+
+@lru_cache(maxsize=32)
+def _setting(file: _File, key: str) -> str:
+    """What a file of settings names under a key; nothing if it is none."""
+    with suppress(OSError, ValueError):
+        settings = read_json_file(file[0])
+        found = settings.get(key) if isinstance(settings, dict) else None
+        if isinstance(found, str) and "\0" not in found and ".." not in found.split("/"):
+            found.encode()  # half a surrogate pair is no name
+            return found.strip().strip("/")
+    return ""

@@ -104,4 +104,4 @@ def templates_of(vault: Path, query: str) -> Callable[[str], bool]:
     """What tells of a path whether it is a template; of none for a query about templates."""
     if asks_for_templates(query):
         return lambda _: False
-    return lambda path: read_templates(vault).holds(path)
+    return read_templates(vault).holds

@@ -18,7 +18,7 @@ from notehop.indexing.graph.files import VaultFiles, affected_names
 from notehop.indexing.pipeline.language import judge
 from notehop.indexing.pipeline.upkeep import derive, lacks_query_model, remove_damaged, withdraw
 from notehop.indexing.report import Update
-from notehop.indexing.run_record import notes_lately, read_run_record
+from notehop.indexing.run_record import lost_lately, read_run_record
 from notehop.indexing.shown import counted
 from notehop.indexing.stores.catalog import Catalog, check_fingerprint, stamp_of
 from notehop.indexing.stores.catalog_read import FileStamp
@@ -240,7 +240,7 @@ class IndexRun:
         )
         if not request.allow_mass_delete:
             record = None if request.again else read_run_record(self.indexer.layout)
-            lately = notes_lately(record, time.time())
+            lately = lost_lately(record, time.time())
             check_deletions(self.vault, changes, state.stamps, state.indexed, lately)
         # What is as it was is not written again: a run without changes writes nothing.
         news = [file for file in changes.retry if self._is_news(file)]

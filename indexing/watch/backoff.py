@@ -18,7 +18,9 @@ class Timing:
     failed_retry: float = 15.0  # until a failed run is tried again first: a disk may have room
     mended_retry: float = 60.0  # the longest wait until what a person has to mend is tried again
     quiet: float = 5.0  # without work, after which an index is tidied
-    lost: float = 10.0  # between two scans of the vault whose changes were not reported
+    lost: float = 10.0  # between two scans of a vault whose changes were not reported, at least
+    share: float = 20.0  # times as long as a scan took until the next of these
+    report_retry: float = 600.0  # until a system that would not report changes is asked again
     start: float = 10.0  # that a start waits for the system: a dead disk must not hold it up
     poll_ms: int = (
         2_000  # between two looks at the files, where WATCHFILES_FORCE_POLLING asks for them

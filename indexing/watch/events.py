@@ -1,6 +1,6 @@
 """What the system reports of changes in a vault, gathered until somebody takes it.
 
-On Linux each folder that can hold notes is watched by itself: what
+On Linux, and where files are polled, each folder that can hold notes is watched by itself: what
 `watchfiles` calls a recursive watch follows symbolic links out of the vault and goes into ``.git``,
 and some systems allow few thousand watches to all programs of a user together. When folders come,
 the watch begins anew with them; what may have changed between the two watches is reported as lost.
@@ -24,9 +24,6 @@ OWN_SETTINGS = "notehop.toml"  # the vault's settings
 APP_FOLDER = ".obsidian"  # the folder of the app's settings: the one with a dot that matters
 APP_SETTINGS = f"{APP_FOLDER}/app.json"  # the file of the app that says which files are left out
 GROUP_MS = 1_000  # changes that do not end are handed over this often
-_EACH = (
-    sys.platform == "linux"
-)  # other systems watch a folder with all below it, and follow no links
 _UNDECODABLE = "Unable to decode path"  # what the library says when a name that is no UTF-8 changed
 
 
@@ -41,8 +38,11 @@ class VaultEvents:
         self._paths: set[str] = set()
         self._lost = self._begun = self._started = False
         self._failure: str | None = None
+        self.refused = False
+        """Whether it failed though the folder is there: the system reports none of its changes."""
         self._thread = threading.Thread(target=self._run, name="notehop-events", daemon=True)
         self._root = _identity(vault)
+        self._each = sys.platform == "linux" or is_polled()
 
     def start(self) -> None:
         """Begin; when this returns, whatever changes from now on will be reported.
@@ -85,14 +85,16 @@ class VaultEvents:
         watched: frozenset[str] | None = None
         try:
             while not self._stop.is_set():
-                folders = folders_of(self._vault) if _EACH else frozenset([""])
+                folders = folders_of(self._vault) if self._each else frozenset([""])
                 self._watch(folders, folders - (folders if watched is None else watched))
                 watched = folders
         except (OSError, RuntimeError, ValueError) as exc:
             # OSError: too many folders for the system's limit, a vault that went; RuntimeError: the
             # library's own; ValueError: a path of the vault that is no UTF-8.
+            self.refused = _identity(self._vault) == self._root
             with self._lock:
-                self._failure = str(exc) or type(exc).__name__
+                # The library names the folder that came when nothing was left: another each time.
+                self._failure = str(exc).partition(" about [")[0] or type(exc).__name__
                 self._lock.notify_all()
 
     def _watch(self, folders: frozenset[str], new: frozenset[str]) -> None:
@@ -107,7 +109,7 @@ class VaultEvents:
             rust_timeout=max(self._settle_ms, 50),
             yield_on_timeout=True,
             poll_delay_ms=self._timing.poll_ms,
-            recursive=not _EACH,
+            recursive=not self._each,
             ignore_permission_denied=True,
             raise_interrupt=False,
         )
@@ -122,7 +124,7 @@ class VaultEvents:
                         began = self._begun = True
                     self._take_up(relative)
                     self._lock.notify_all()
-                came = _EACH and any(
+                came = self._each and any(
                     (kind == Change.added or path not in folders) and is_folder(self._vault, path)
                     for kind, path in relative
                 )
@@ -153,6 +155,12 @@ class VaultEvents:
                 self._paths.add(path)
         if len(self._paths) > self._timing.many:
             self._paths = {EVERYTHING, *self._paths & {OWN_SETTINGS}}
+
+
+def is_polled() -> bool:
+    """Whether the environment asks the library to look at the files instead of waiting for reports."""
+    said = os.environ.get("WATCHFILES_FORCE_POLLING", "")
+    return said.lower() not in ("", "false", "disable", "disabled")
 
 
 def folders_of(vault: Path) -> frozenset[str]:

@@ -52,9 +52,11 @@ class Follower:
         # What is to be taken in, and when that is tried again.
         self._due = {EVERYTHING}
         self._backoff = Backoff()
-        # When the vault was scanned last, whether changes were lost since, and why none is reported.
-        self._scanned, self._lost = time.monotonic(), False
+        # When the vault was scanned, how long at least until the next time, whether changes were lost.
+        self._scanned, self._pause, self._lost = time.monotonic(), timing.lost, False
+        # Why changes are not reported, and when the system is asked again.
         self._unreported: str | None = None
+        self._ask_at = 0.0
         # Whether the index is to be tidied, and when that is tried again.
         self._untidy = False
         self._tidy_backoff = Backoff()
@@ -110,27 +112,29 @@ class Follower:
             self._due |= paths
             self._lost |= lost
         since = time.monotonic() - self._scanned
-        if since >= self._indexer.settings.watch.rescan_s or (
-            self._lost and since >= self._timing.lost
-        ):
+        rescan = self._indexer.settings.watch.rescan_s
+        if since >= (min(rescan, self._pause) if self._lost else rescan):
             self._due.add(EVERYTHING)
 
     def _listen(self) -> None:
         """See that changes are reported; what happened while they were not is due."""
         vault, watch = self._indexer.vault, self._indexer.settings.watch
         # A disk that answers with an error is not there.
-        if self._events is None and is_folder(str(vault)):
+        if self._events is None and time.monotonic() >= self._ask_at and is_folder(str(vault)):
             self._events = VaultEvents(vault, settle_ms=watch.settle_ms, timing=self._timing)
             self._events.start()
-            self._unreported = None
+            if self._events.failure is None:
+                self._unreported = None
             self._due.add(EVERYTHING)
         self._end_events_that_failed()
 
     def _end_events_that_failed(self) -> None:
         if self._events is not None and (why := self._events.failure) is not None:
+            if self._events.refused:
+                # To ask takes, for a moment, all the watches that other programs could have.
+                self._ask_at = time.monotonic() + self._timing.report_retry
             self._end_events()
             if self._unreported is None:
-                # Listen anew at once; where that fails too, now and then.
                 self._due.add(EVERYTHING)
             self._lost, self._unreported = True, why
 
@@ -157,7 +161,8 @@ class Follower:
     def _take_in(self) -> None:
         """Bring the index up to what is due; what cannot be done stays due."""
         paths, self._due = self._due, set()
-        everything = EVERYTHING in paths
+        everything, wrote = EVERYTHING in paths, True
+        began = time.monotonic()
         try:
             self._lock.write_state("indexing")
             try:
@@ -167,7 +172,8 @@ class Follower:
                 self._untidy = True
                 self._notify("many changes were indexed by a process of their own")
             else:
-                if update.wrote:
+                wrote = update.wrote
+                if wrote:
                     self._untidy = True
                     self._tidy_backoff.failed(self._timing.quiet, self._timing.quiet)
                     self._notify(update)
@@ -177,6 +183,10 @@ class Follower:
             return
         if everything:
             self._scanned, self._lost = time.monotonic(), self._events is None
+            if not wrote:
+                # So that scans cost a small share of the machine; embedding is no part of one.
+                took = self._scanned - began
+                self._pause = max(self._timing.lost, self._timing.share * took)
             # A Chroma server may have lost what it had: look now and then.
             self._untidy |= self._indexer.settings.vectors.engine == "chroma"
         self._backoff.reset()
@@ -226,7 +236,8 @@ class Follower:
         if self._unreported is not None:
             detail = (
                 f"the system does not report changes of the vault ({self._unreported}), "
-                f"so all of it is looked at every {self._timing.lost:.0f} seconds"
+                f"so all of it is looked at every {self._timing.lost:.0f} seconds, "
+                "less often where that takes long"
             )
         self._report_trouble("following", detail, checked=checked)
 

@@ -49,8 +49,8 @@ def run_program(
     def hear() -> None:
         nonlocal last
         assert process.stderr is not None
-        for line in filter(None, map(str.strip, process.stderr)):
-            last = line
+        for line in filter(None, map(str.rstrip, process.stderr)):
+            last = line.strip()
             told(line)
 
     try:

@@ -23,6 +23,7 @@ from tests.support.commands import call, options
 from tests.support.notes import write_notes
 from tests.support.processes import until
 from tests.support.product import (
+    NoteMissing,
     Place,
     VaultHandle,
     changes,
@@ -154,6 +155,17 @@ def test_a_changed_pdf_shows_nothing_until_it_is_indexed(tmp_path: Path) -> None
         assert "Loveday" in vault.search("harbour master").hits[0].text
         file.unlink()
         assert all(hit.path != "Tides.pdf" for hit in vault.search("harbour master").hits)
+
+
+def test_one_that_became_too_large_is_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = indexed(tmp_path, {"Tides.pdf": TIDES})
+    with opened(place) as vault:
+        assert "dredger" in vault.note("Tides.pdf").text
+        monkeypatch.setattr(changes, "MAX_PDF_BYTES", len(TIDES) - 1)
+        with pytest.raises(NoteMissing):
+            vault.note("Tides.pdf")
 
 
 def test_what_cannot_be_read_is_named_and_the_rest_goes_on(tmp_path: Path) -> None:

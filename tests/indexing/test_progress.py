@@ -1,6 +1,9 @@
 """How far a run is, as a terminal and a log show it."""
 
 import io
+import os
+
+import pytest
 
 from tests.support.product import TextProgress
 
@@ -30,5 +33,15 @@ def test_a_log_has_a_line_for_each_stage_and_message() -> None:
 def test_a_terminal_keeps_messages_and_no_stage() -> None:
     *kept, last = shown(Stream(terminal=True)).split("\n")
     assert [line.split("\r")[-1] for line in kept] == ["a.md: it cannot be read"]
-    assert kept[0].startswith("\rIndexing 3 notes: 1,200 tokens ")
-    assert last.split("\r")[-2].strip() == ""
+    assert kept[0].startswith("\rIndexing 3 notes: 1,200 tokens\x1b[K\r")
+    assert last.endswith("\r\x1b[K\r")
+
+
+def test_a_line_is_as_wide_as_the_terminal_that_it_is_on() -> None:
+    termios = pytest.importorskip("termios")
+    outer, inner = os.openpty()
+    termios.tcsetwinsize(inner, (24, 20))
+    with os.fdopen(inner, "w") as stream:
+        TextProgress(stream).stage("Indexing 3 notes", 1_200, "tokens")
+        assert os.read(outer, 1_000) == b"\rIndexing 3 notes: 1\x1b[K\r"
+    os.close(outer)

@@ -13,7 +13,7 @@ from notehop.app.answer.material import open_uri
 from notehop.app.retrieval.freshness import CurrentView
 from notehop.app.services.index_process import remedy
 from notehop.app.services.open_vault import Place
-from notehop.indexing.changes import scan
+from notehop.indexing.changes import scan, too_large
 from notehop.indexing.enrich.prompts import own_summary
 from notehop.indexing.enrich.store import Summary, read_summaries
 from notehop.indexing.graph.files import is_pdf
@@ -136,7 +136,8 @@ def as_now(place: Place, paths: Sequence[str], *, pdfs: bool = False) -> Iterato
     files = {one.path: one for one in found if one.kind == "note" and one.excluded is None}
     for path in paths:
         file = files.get(path)
-        if file is None or (not pdfs if is_pdf(path) else file.size > settings.max_note_bytes):
+        unwanted = is_pdf(path) and not pdfs
+        if file is None or unwanted or too_large(file, settings.max_note_bytes):
             yield None
             continue
         read = read_note(place.vault, file, "", comment_links=settings.comment_links)

@@ -80,16 +80,16 @@ def test_what_went_just_before_counts_with_what_goes_now(full: Bench) -> None:
     record = read_run_record(full.layout)
     assert record is not None
 
-    def had(count: int) -> None:
-        write_run_record(full.layout, replace(record, peak=(time.time(), count)))
+    def lost(count: int) -> None:
+        write_run_record(full.layout, replace(record, losses=((time.time(), count),)))
 
-    had(NOTES + 30)
+    lost(30)
     with pytest.raises(MassDeletion, match="after the 30 of the last minutes no more"):
         indexer.update()
-    had(NOTES + 3)
+    lost(3)
     assert indexer.update().deleted == 5
     # What goes away there and comes here is a move, whatever went before.
-    had(300)
+    lost(300)
     (full.vault / "5.md").rename(full.vault / "moved.md")
     assert indexer.update().moved == 1
 
@@ -113,11 +113,29 @@ def test_after_some_minutes_it_is_forgotten(full: Bench) -> None:
     full.index()
     record = read_run_record(full.layout)
     assert record is not None
-    ended, most = record.peak
-    assert most == NOTES
-    write_run_record(full.layout, replace(record, peak=(ended - LATELY, most)))
+    [(ended, count)] = [one for one in record.losses if one[1] > 0]
+    write_run_record(full.layout, replace(record, losses=((ended - LATELY, count),)))
     lose(full, 8, 14)
     assert full.index().deleted == 6
+
+
+def test_what_was_excluded_just_before_is_not_lost(full: Bench) -> None:
+    full.settings = full.settings.with_overrides({"vault.exclude": ["1*", "2*"]})
+    assert full.index().notes == NOTES - 16
+    lose(full, 0, 1)
+    assert full.index().deleted == 1
+
+
+def test_losses_at_a_steady_pace_count_for_as_long_each(full: Bench) -> None:
+    """The first of them is forgotten after some minutes, and not all with it."""
+    record = read_run_record(full.layout)
+    assert record is not None
+    now = time.time()
+    losses = ((now - LATELY, 30), (now - LATELY / 2, 20))
+    write_run_record(full.layout, replace(record, losses=losses))
+    lose(full, 0, 4)
+    with pytest.raises(MassDeletion, match="after the 20 of the last minutes no more"):
+        full.index()
 
 
 OLD = (1.6e9, 1.6e9)

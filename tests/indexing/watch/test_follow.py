@@ -49,6 +49,14 @@ def test_the_end_of_a_process_is_told_with_its_reason(code: str, told: str) -> N
         run_program([sys.executable, "-c", f"import os, sys; {code}"], threading.Event())
 
 
+def test_what_a_process_says_is_told_as_it_stands() -> None:
+    told: list[str] = []
+    with pytest.raises(IndexFailure, match=r"^exit code 1: ZeroDivisionError: division by zero$"):
+        run_program([sys.executable, "-c", "1 / 0"], threading.Event(), told.append)
+    assert told[0] == "Traceback (most recent call last):"
+    assert told[1].startswith("  File ")
+
+
 WAITS = """
 import sys, threading
 from tests.support.product import stopped_by_signals, when_input_ends

@@ -7,6 +7,8 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +21,8 @@ LONG = 60.0
 
 
 class Followed:
-    def __init__(self, bench: Bench) -> None:
-        self.bench = bench
+    def __init__(self, bench: Bench, **timing: float) -> None:
+        self.bench, self.timing = bench, replace(TIMING, **timing)
         self.told: list[product.Update | str] = []
         self.bulk_runs = 0
         self.bulky = False
@@ -61,7 +63,7 @@ class Followed:
 
     def _run(self) -> None:
         self.follower = product.Follower(
-            self._indexer(), self.watching, self._bulk, self.told.append, self._indexer, TIMING
+            self._indexer(), self.watching, self._bulk, self.told.append, self._indexer, self.timing
         )
         try:
             self.follower.run(self._stop)
@@ -93,6 +95,7 @@ TIMING = product.Timing(
     failed_retry=0.1,
     quiet=0.1,
     lost=0.1,
+    report_retry=0.1,
     poll_ms=50,
 )
 """A follower in a hurry."""
@@ -270,8 +273,11 @@ def test_where_the_system_reports_nothing_the_vault_is_looked_at(
 ) -> None:
     bench = followed.bench
 
+    asked = []
+
     def refuse(*_: Any, **__: Any) -> Any:
-        raise OSError("no more watches")
+        asked.append(1)
+        raise OSError(f'no more watches about ["folder {len(asked)}"]')
 
     with monkeypatch.context() as full:
         full.setattr("notehop.indexing.watch.events.watch", refuse)
@@ -279,7 +285,37 @@ def test_where_the_system_reports_nothing_the_vault_is_looked_at(
         bench.write("New/1.md", "First.")
         followed.until(lambda: any("(no more watches)" in said for said in followed.messages()))
         bench.write("New/2.md", "Second.")
-        followed.until(lambda: "New/2.md" in followed.paths())
+        followed.until(lambda: "New/2.md" in followed.paths() and len(asked) > 2)
     followed.until(lambda: "following the vault again" in followed.messages())
     bench.write("New/3.md", "Third.")
     followed.until(lambda: "New/3.md" in followed.paths())
+    assert sum("does not report" in said for said in followed.messages()) == 1
+
+
+def test_looks_at_a_vault_that_reports_nothing_cost_little(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, looks = [], []
+    real = product.Indexer.update
+
+    def refuse(*_: Any, **__: Any) -> Any:
+        asked.append(1)
+        raise OSError("no more watches")
+
+    def slow(indexer: product.Indexer, paths: Any = None) -> product.Update:
+        began = time.monotonic()
+        time.sleep(0.1)
+        done = real(indexer, paths)
+        looks.append((began, time.monotonic()))
+        return done
+
+    bench.write("tides.md", "Divers wait for neap tides.")
+    bench.index()
+    monkeypatch.setattr("notehop.indexing.watch.events.watch", refuse)
+    monkeypatch.setattr(product.Indexer, "update", slow)
+    found = Followed(bench, share=5.0, report_retry=60.0)
+    found.start()
+    found.until(lambda: len(looks) > 3)
+    found.stop()
+    assert all(then - end >= 0.5 for (_, end), (then, _) in pairwise(looks))
+    assert len(asked) == 1
