@@ -71,7 +71,7 @@ def test_second_look(large: Large) -> None:
             name = asked.__name__
             samples = in_turns(
                 {
-                    "once": lambda query, asked=asked: asked(query),
+                    "once": lambda query, asked=asked: asked(query, second_look=False),
                     "twice": lambda query, asked=asked: asked(query, second_look=True),
                 },
                 large.queries,
