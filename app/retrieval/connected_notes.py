@@ -214,13 +214,10 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
             room = max(0, self.places - len(sources) - len(taken))
             if self.tokens and rest and STAGE in rest[0][0].node.metadata:
                 look, *others = rest
-                # What stands where it would stand: a further hit, or the last connected note.
-                further = others[room - 1 : room] if room else []
-                last: Sequence[ChunkId] = [hit.node.node_id for hit, _ in further]
-                if not room and taken:
-                    last = view.chunk_ids_of(taken[-1].path)
-                # More of the best source's note says more of the same.
+                last = [] if room or not taken else view.chunk_ids_of(taken[-1].path)
+                # A passage of the best source's note keeps its place: it says more of the same.
                 first = hits[0][1] and hits[0][1].path
+                further = others[room - 1 : room] if room else []
                 more = any(place and place.path == first for _, place in further)
                 if more or not self._brings_more(view, query, hits[0], look, last):
                     rest = others
