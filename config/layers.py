@@ -30,12 +30,8 @@ ENV_PREFIX = "notehop_"
 MODELS = ("embedding.model", "rerank.model")
 """Keys that may name a folder, whose files are then loaded; a vault may name a model of the hub."""
 
-SECRET = {
-    "server.token": ", or name a file that only you can read with server.token_file",
-    "llm.api_key": "",
-    "chroma.token": "",
-}
-"""Keys that no settings file may hold, and what else can be done than to set their variable."""
+SECRET = ("server.token", "llm.api_key", "chroma.token")
+"""Keys that no settings file may hold."""
 
 FORMER = {
     *("llm.gpu_layers", "llm.threads", "llm.connect_timeout_s", "server.metrics"),
@@ -118,8 +114,7 @@ def read_overrides(file: Path) -> dict[str, Any]:
     for key, value in values.items():
         if (secret := _secret(key)) is not None and value != "":
             raise SettingsError(
-                f"{file}: {secret} may stand in no settings file; set "
-                f"{_variable_of(secret)}{SECRET[secret]}"
+                f"{file}: {secret} may stand in no settings file; set {_variable_of(secret)}"
             )
     return values
 

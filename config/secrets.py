@@ -1,11 +1,10 @@
-"""Secrets: the server's token, and the keys of language model providers (from the environment alone)."""
+"""Secrets: the tokens of servers and vaults, and the keys of language model providers."""
 
 from __future__ import annotations
 
 import os
 import re
 from collections.abc import Iterable
-from pathlib import Path
 
 from pydantic import SecretStr
 
@@ -20,15 +19,13 @@ VAULT_TOKEN = "NOTEHOP_TOKEN_"  # how the variables begin that hold the tokens o
 
 
 def server_token(settings: ServerSettings) -> str | None:
-    """The token of the server: the setting, else what its file holds; None if neither is set.
+    """The token of the server; None if it has none.
 
-    :raises SettingsError: if the file is not there, can be read by others, or holds no token.
+    :raises SettingsError: if it is no token.
     """
-    if settings.token is not None:
-        return _checked(settings.token.get_secret_value(), "server.token")
-    if settings.token_file is None:
+    if settings.token is None:
         return None
-    return _checked(_private(settings.token_file.expanduser()), str(settings.token_file))
+    return _checked(settings.token.get_secret_value(), "server.token")
 
 
 def token_variable(name: str) -> str:
@@ -52,24 +49,6 @@ def vault_tokens(names: Iterable[str]) -> dict[str, tuple[str]]:
         if os.environ.get(variable):
             of[variable] = name
     return {name: (_checked(os.environ[one], one),) for one, name in of.items()}
-
-
-def _private(path: Path) -> str:
-    try:
-        with path.open("rb") as stream:
-            found = os.fstat(stream.fileno())
-            if os.name == "posix" and found.st_mode & 0o077:
-                raise SettingsError(
-                    f"{path}: others can read this token file; run: chmod 600 {path}"
-                )
-            return stream.read(_LONGEST + 1).decode("utf-8").strip()
-    except OSError as exc:
-        raise SettingsError(
-            f"{path}: the token file cannot be read: {exc.strerror}; "
-            "correct server.token_file or make the file"
-        ) from exc
-    except UnicodeDecodeError as exc:
-        raise SettingsError(f"{path}: the token file holds no text") from exc
 
 
 def _checked(token: str, origin: str) -> str:

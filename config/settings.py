@@ -269,9 +269,6 @@ class ServerSettings(Section):
     asked for, which only a server for this machine may do. In no file: set
     NOTEHOP_SERVER__TOKEN."""
 
-    token_file: Annotated[Path | None, none_if("")] = setting("")
-    """File that holds the token, which only you can read (mode 600); used where no token is set."""
-
     allow_origins: tuple[Origin, ...] = setting(())
     """Origins of other pages that may ask, for example `app://obsidian.md`; all others are
     refused."""

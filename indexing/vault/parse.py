@@ -24,7 +24,7 @@ from notehop.indexing.vault.opening import open_below
 from notehop.indexing.vault.parts import Unreadable, assemble, read_base, read_canvas
 from notehop.indexing.vault.pdf import read_pdf
 from notehop.indexing.vault.plain import OffsetMap
-from notehop.indexing.vault.properties import read_properties
+from notehop.indexing.vault.properties import LONGEST_KEY, read_properties
 from notehop.indexing.vault.walk import FileEntry
 
 SPLITTING_RANKS = 2  # H1 and H2; deeper headings stay in the text of their section
@@ -84,7 +84,7 @@ def _property_links(front_matter: FrontMatter) -> Iterator[Link]:
         text.add(0, raw)
         inline.scan(text)
         if [link.raw for link, _ in inline.links] == [raw]:
-            (found, _), key = inline.links[0], ".".join(path)
+            (found, _), key = inline.links[0], ".".join(path)[:LONGEST_KEY]
             yield replace(found, kind="property", line=line, start=0, end=0, property=key)
 
 
