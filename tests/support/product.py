@@ -108,7 +108,7 @@ _HOMES: dict[str, str] = {
         "IndexMismatch IndexMissing IndexUnwritable MassDeletion ModelError NotehopError NoteMissing "
         "ProviderError QueryError SettingsError UsageError VaultError VectorServerError"
     ),
-    "notehop.config.layers": "load_settings vault_may_set warn_once",
+    "notehop.config.layers": "is_declared load_settings warn_once",
     "notehop.config.secrets": "provider_key server_token",
     "notehop.config.settings": (
         "ChromaSettings ChunkingSettings EmbeddingSettings LlmSettings PrivacySettings "
