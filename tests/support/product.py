@@ -116,8 +116,7 @@ _HOMES: dict[str, str] = {
     ),
     "notehop.indexing": "changes faults",
     "notehop.indexing.capture": (
-        "keep Kept=CaptureKept cut_bytes file_name MAX_BYTES safe title_of note_text tag_names "
-        "write_new"
+        "keep cut_bytes file_name MAX_BYTES safe title_of note_text tag_names write_new"
     ),
     "notehop.indexing.changes": "changes_since scan",
     "notehop.indexing.embed": "onnx_model",
