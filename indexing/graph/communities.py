@@ -45,12 +45,10 @@ def edge_weights(notes: Iterable[str], counts: Mapping[tuple[str, str], int]) ->
 SEED = 0  # of the order in which Louvain looks at notes: any, but always the same
 
 
-def louvain(weights: EdgeWeights, resolution: float = 1.0) -> list[frozenset[str]]:
+def louvain(weights: EdgeWeights) -> list[frozenset[str]]:
     """The communities of a graph (Louvain: Blondel et al. 2008), the largest first, then by first path.
 
     Each is connected. Notes without links are in none.
-
-    :param resolution: above 1 for smaller communities, below for larger.
     """
     import networkx as nx  # slow to import
 
@@ -62,9 +60,7 @@ def louvain(weights: EdgeWeights, resolution: float = 1.0) -> list[frozenset[str
     pairs = [(path, other) for path in paths for other in weights[path] if path < other]
     graph = nx.empty_graph(len(paths))
     graph.add_weighted_edges_from((number[a], number[b], weights[a][b]) for a, b in pairs)
-    found = nx.community.louvain_communities(
-        graph, weight="weight", resolution=resolution, seed=SEED
-    )
+    found = nx.community.louvain_communities(graph, weight="weight", seed=SEED)
     # One may be in pieces that only a note held together which has left since (Traag et al. 2019).
     parts = (part for one in found for part in nx.connected_components(graph.subgraph(one)))
     groups = (frozenset(paths[at] for at in part) for part in parts)
