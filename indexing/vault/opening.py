@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import errno
 import os
-import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
+
+from notehop.config.small_files import check_regular
 
 # Whether a file can be opened by a folder that is held open; Windows cannot.
 _CAN_HOLD_FOLDERS = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
@@ -42,13 +43,12 @@ def open_below(root: Path, path: str) -> BinaryIO:
         handle = os.open(name, flags, dir_fd=folder)
     finally:
         os.close(folder)
-    mode = os.fstat(handle).st_mode
-    if stat.S_ISREG(mode):
-        return os.fdopen(handle, "rb")
-    os.close(handle)
-    if stat.S_ISDIR(mode):
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), name)
-    raise OSError(errno.EPERM, "not a regular file", name)
+    try:
+        check_regular(os.fstat(handle).st_mode, name)
+    except OSError:
+        os.close(handle)
+        raise
+    return os.fdopen(handle, "rb")
 
 
 def _open_folder(root: Path, parts: Sequence[str], *, make: bool = False) -> int:

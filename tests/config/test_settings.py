@@ -92,12 +92,6 @@ def test_a_vault_may_name_a_model_but_not_bring_one(vault: Path) -> None:
         load_settings(vault=vault)
 
 
-def test_one_signal_must_vote() -> None:
-    weights = {"retrieval.weights.semantic": 0, "retrieval.weights.lexical": 0}
-    with pytest.raises(SettingsError, match=r"retrieval\.weights.*may not both be 0"):
-        load_settings(overrides=weights)
-
-
 @pytest.mark.parametrize("name", ["apikey", "openai_api_key", "token"])
 def test_a_secret_under_a_wrong_name_is_not_shown(tmp_path: Path, name: str) -> None:
     file = tmp_path / "own.toml"
