@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from notehop.indexing.graph.communities import EdgeWeights, count_links, edge_weights, louvain
+from notehop.indexing.graph.communities import EdgeWeights, edge_weights, louvain
 from notehop.indexing.graph.pagerank import pagerank
 from notehop.indexing.stores.catalog import CatalogSnapshot
 from notehop.indexing.vault.dates import day_in_name
@@ -57,12 +57,12 @@ def make_themes(view: CatalogSnapshot, is_template: Callable[[str], bool]) -> Th
         will have in common, and is about none of it.
     """
     notes = [path for path in view.indexed_paths() if not is_template(path)]
-    links = count_links(notes, view.leading_links())
+    links = list(view.leading_links())
     weights = edge_weights(notes, links)
     groups = louvain(weights)
     leaving: dict[str, list[tuple[str, str]]] = {}
-    for pair, number in links.items():
-        leaving.setdefault(pair[0], []).extend([pair] * number)
+    for pair in links:
+        leaving.setdefault(pair[0], []).append(pair)
     found: dict[str, tuple[str, ...]] = {}
     for group in groups:
         if len(group) >= MIN_NOTES:

@@ -16,25 +16,20 @@ EdgeWeights = Mapping[str, Mapping[str, float]]
 sides. Notes and their neighbours in order of path. A note without links has no neighbours."""
 
 
-def count_links(notes: Iterable[str], links: Iterable[tuple[str, str]]) -> Counter[tuple[str, str]]:
-    """How many links, (source, target), lead from one of the notes to another one."""
-    among = frozenset(notes)
-    return Counter((a, b) for a, b in links if a != b and a in among and b in among)
-
-
-def edge_weights(notes: Iterable[str], counts: Mapping[tuple[str, str], int]) -> EdgeWeights:
+def edge_weights(notes: Iterable[str], links: Iterable[tuple[str, str]]) -> EdgeWeights:
     """How strongly links bind notes: of each pair, the share of either's vote for the other.
 
     Of a note's vote, ``log(1 + n)`` parts go to a note that it links to ``n`` times, as in
     :func:`notehop.indexing.graph.pagerank.pagerank`. A weight is above 0 and at most 2.
 
-    :param counts: (source, target) -> links, of :func:`count_links`.
+    :param links: (source, target), twice if there are two; those of other files do not count.
     """
-    votes: defaultdict[str, float] = defaultdict(float)
+    weights: dict[str, dict[str, float]] = {path: {} for path in sorted(notes)}
+    counts = Counter((a, b) for a, b in links if a != b and a in weights and b in weights)
     ordered = sorted(counts.items())
+    votes: defaultdict[str, float] = defaultdict(float)
     for (source, _), count in ordered:
         votes[source] += log1p(count)
-    weights: dict[str, dict[str, float]] = {path: {} for path in sorted(notes)}
     for (source, target), count in ordered:
         share = log1p(count) / votes[source]
         weights[source][target] = weights[source].get(target, 0.0) + share

@@ -152,10 +152,7 @@ def read_note(root: Path, file: FileEntry, known_hash: str, *, comment_links: Co
             data = stream.read()
     except OSError as exc:
         reason = exc.strerror or exc
-        if isinstance(exc, FileNotFoundError | NotADirectoryError):
-            # The next walk does not list it, and counts it among the deletions.
-            return Read(file, problem="is gone since the vault was listed", away=True)
-        if exc.errno not in _OF_THE_FILE:
+        if exc.errno not in _OF_THE_FILE:  # one that is gone the next walk counts as deleted
             return Read(file, problem=f"cannot be read now: {reason}; check the disk", away=True)
         return Read(file, problem=f"cannot be read: {reason}; check its permissions")
     file = replace(file, size=stat.st_size, mtime_ns=stat.st_mtime_ns)

@@ -198,7 +198,9 @@ def test_pages_and_time_have_limits() -> None:
     parts, warnings = read_pdf(TIDES, pages=1)
     assert [one.headings for one in parts] == [((1, "Page 1"),)]
     assert "1 of 3 pages were read" in warnings[0]
-    with pytest.raises(ValueError, match=r"0 of 1 pages were read: reading it took longer than 0\.5 s"):
+    with pytest.raises(
+        ValueError, match=r"0 of 1 pages were read: reading it took longer than 0\.5 s"
+    ):
         read_pdf(pdf(["x"], {0: ENDLESS}), seconds=0.5)
 
 
