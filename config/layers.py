@@ -35,10 +35,9 @@ SECRET = ("server.token", "llm.api_key", "chroma.token")
 FORMER = {
     *("answer", "conversation", "capture.connections", "capture.timeout_s", "server.metrics"),
     *("llm.gpu_layers", "llm.threads", "llm.connect_timeout_s", "rerank.device"),
-    *("vault.max_pdf_bytes", "vault.max_delete_share", "retrieval.max_query_chars"),
-    *("chroma.timeout_s", "chroma.write_timeout_s", "connected.scope", "watch.polling"),
-    *("themes.min_notes", "themes.max", "themes.sources", "themes.summaries", "themes.max_calls"),
-    *("themes.resolution", "enrich.watch_calls", "enrich.max_tokens"),
+    *("vault.max_delete_share", "retrieval.max_query_chars"),
+    *("themes.min_notes", "themes.max", "themes.sources", "themes.resolution"),
+    *("enrich.watch_calls", "enrich.max_tokens", "connected.scope", "watch.polling"),
     *("embedding.batch_size", "embedding.threads", "embedding.allow_download"),
 }
 """Keys and sections of releases before. Like constants they have no effect, and a warning says so."""
@@ -115,10 +114,7 @@ def _secret(key: str) -> str | None:
 
 
 def _environment() -> list[Layer]:
-    """The settings among the variables; what names none is said once, not shown, and passed over.
-
-    Others put variables of our prefix there: Kubernetes and Docker those of a service of our name.
-    """
+    """The settings among the variables; what names none, as of Kubernetes, is said once and not shown."""
     layers: list[Layer] = []
     unknown: list[str] = []
     for name, value in sorted(os.environ.items()):

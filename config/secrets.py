@@ -52,10 +52,7 @@ def vault_tokens(names: Iterable[str]) -> dict[str, tuple[str]]:
 
 
 def _checked(token: str, origin: str) -> str:
-    """A token that a header can carry.
-
-    :raises SettingsError: without showing it.
-    """
+    """A token that a header can carry; or SettingsError, which does not show it."""
     if not (SHORTEST <= len(token) <= _LONGEST and _can_be_sent(token)):
         raise SettingsError(
             f"{origin}: a token has {SHORTEST} to {_LONGEST:,} visible ASCII characters and no "

@@ -38,8 +38,6 @@ class Themes:
     link connects with another one.
     """
 
-    generation: int
-    stamp: str
     themes: tuple[Theme, ...]
     small: int
     unlinked: int
@@ -79,8 +77,6 @@ def make_themes(view: CatalogSnapshot, is_template: Callable[[str], bool]) -> Th
         id_ = hashlib.sha256(after.encode("utf-8", "surrogateescape")).hexdigest()[:16]
         themes.append(Theme(id_, name, after, central))
     return Themes(
-        generation=view.generation,
-        stamp=view.stamp,
         themes=tuple(sorted(themes, key=lambda one: (-len(one.notes), one.id))),
         small=sum(len(group) for group in groups if len(group) < MIN_NOTES),
         unlinked=sum(not near for near in weights.values()),

@@ -63,7 +63,7 @@ class VaultThemes:
         self._engine = engine
         self._settings = engine.place.settings
         self._turn = threading.Lock()
-        self._made: Themes | None = None
+        self._made: tuple[tuple[str, int], Themes] | None = None
 
     def listed(self, now: CurrentNotes, query: models.ThemesQuery) -> models.ThemesResult:
         """List the themes, the largest first."""
@@ -137,12 +137,11 @@ class VaultThemes:
         """The themes of a generation."""
         if not self._settings.themes.enabled:
             raise SwitchedOff(OFF)
+        of, vault = (now.catalog.stamp, now.catalog.generation), self._engine.place.vault
         with self._turn:
-            view, made = now.catalog, self._made
-            if made is None or (made.stamp, made.generation) != (view.stamp, view.generation):
-                made = make_themes(view, read_templates(self._engine.place.vault).holds)
-            self._made = made
-            return made
+            if self._made is None or self._made[0] != of:
+                self._made = of, make_themes(now.catalog, read_templates(vault).holds)
+            return self._made[1]
 
     def _chosen(
         self,

@@ -53,9 +53,8 @@ class FrontMatter:
         end: int = 0,
         warnings: tuple[str, ...] = (),
     ) -> None:
-        """Read one YAML mapping; an empty text is an empty mapping.
+        """Read one YAML mapping, whose first line counts as ``first``; an empty text is an empty one.
 
-        :param first: what its first line counts as.
         :raises YamlProblem: for anything that is no mapping, no YAML, or too much of it.
         """
         self.end, self.broken, self.warnings = end, broken, warnings
@@ -181,10 +180,9 @@ def read_front_matter(path: str, text: str) -> FrontMatter:
     if not closing:
         # A line of --- alone may be a rule; followed by a property it was meant otherwise.
         if unclosed := _UNCLOSED.match(text):
-            says = (
-                "the front matter does not end; close it with a line of ---, until then it is text"
-            )
-            return FrontMatter(broken=unclosed[0], warnings=(f"{path}:1: {says}",))
+            says = "does not end; close it with a line of ---, until then it is text"
+            warning = f"{path}:1: the front matter {says}"
+            return FrontMatter(broken=unclosed[0], warnings=(warning,))
         return FrontMatter()
     end = min(closing.end() + 1, len(text))
     source = text[opening.end() : closing.start()]

@@ -153,9 +153,7 @@ def _listed(entry: Any) -> list[Any]:
 
 
 def _excluded(front_matter: FrontMatter) -> str | None:
-    """Why the owner keeps the note out: ``private`` with any value but a plain false, ``notehop`` with
-    any but a plain true; without one they say nothing. What cannot be read, or is said twice, protects.
-    """
+    """Why the owner keeps the note out: what is not plainly harmless, not read, or said twice, protects."""
     written = [
         (_name(key), "" if value is None else str(value))
         for key, value in front_matter.values.items()
