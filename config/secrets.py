@@ -19,13 +19,9 @@ VAULT_TOKEN = "NOTEHOP_TOKEN_"  # how the variables begin that hold the tokens o
 
 
 def server_token(settings: ServerSettings) -> str | None:
-    """The token of the server; None if it has none.
-
-    :raises SettingsError: if it is no token.
-    """
-    if settings.token is None:
-        return None
-    return _checked(settings.token.get_secret_value(), "server.token")
+    """The token of the server, None if it has none; or SettingsError, if it could not be sent."""
+    token = settings.token
+    return None if token is None else _checked(token.get_secret_value(), "server.token")
 
 
 def token_variable(name: str) -> str:
