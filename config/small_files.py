@@ -27,8 +27,8 @@ def open_plain_file(path: str | Path) -> BinaryIO:
     """
     check_regular(os.stat(path).st_mode, path)  # noqa: PTH116 - opening some devices does something
     # What was looked at may be replaced by a pipe, which would wait for somebody to write.
-    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
-    stream = os.fdopen(os.open(path, flags | getattr(os, "O_BINARY", 0)), "rb")
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    stream = os.fdopen(os.open(path, flags), "rb")
     try:
         check_regular(os.fstat(stream.fileno()).st_mode, path)
     except OSError:

@@ -16,9 +16,6 @@ from notehop.config.small_files import check_regular
 # Whether a file can be opened by a folder that is held open; Windows cannot.
 _CAN_HOLD_FOLDERS = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
 
-_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
-_CLOSED = getattr(os, "O_CLOEXEC", 0)
-
 
 def open_below(root: Path, path: str) -> BinaryIO:
     """Open a regular file of a vault, by its path with ``/``, to be read; or OSError.
@@ -38,8 +35,7 @@ def open_below(root: Path, path: str) -> BinaryIO:
     folder = _open_folder(Path(top), folders)
     try:
         # A pipe would keep who opens it waiting for somebody to write.
-        flags = os.O_RDONLY | os.O_NONBLOCK | _NO_LINK | _CLOSED
-        handle = os.open(name, flags, dir_fd=folder)
+        handle = os.open(name, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW, dir_fd=folder)
     finally:
         os.close(folder)
     try:
@@ -53,15 +49,14 @@ def open_below(root: Path, path: str) -> BinaryIO:
 def _open_folder(root: Path, parts: Sequence[str], *, make: bool = False) -> int:
     """The descriptor of a folder below another one, through no link; ``make``: made where it is not there,
     and open to be listed and synced, for which its path alone is not enough."""
-    flags = os.O_RDONLY if make else getattr(os, "O_PATH", os.O_RDONLY)
-    flags |= os.O_DIRECTORY | _CLOSED
+    flags = os.O_DIRECTORY | (os.O_RDONLY if make else getattr(os, "O_PATH", os.O_RDONLY))
     folder_fd = os.open(root, flags)
     for part in parts:
         try:
             if make:
                 with suppress(FileExistsError):
                     os.mkdir(part, dir_fd=folder_fd)
-            below = os.open(part, flags | _NO_LINK, dir_fd=folder_fd)
+            below = os.open(part, flags | os.O_NOFOLLOW, dir_fd=folder_fd)
         finally:
             os.close(folder_fd)
         folder_fd = below
