@@ -45,8 +45,9 @@ FORMER = {
     *("conversation.max", "conversation.turns", "conversation.max_tokens"),
     *("conversation.keep_minutes", "chroma.timeout_s", "chroma.write_timeout_s"),
     *("themes.min_notes", "themes.max", "themes.sources", "themes.summaries", "themes.max_calls"),
-    *("enrich.watch_calls", "enrich.max_tokens", "connected.scope", "themes.resolution"),
-    *("watch.polling", "embedding.batch_size", "embedding.threads", "embedding.allow_download"),
+    *("enrich.watch_calls", "enrich.max_tokens", "enrich.keep_days", "connected.scope"),
+    *("themes.resolution", "watch.polling", "embedding.batch_size", "embedding.threads"),
+    "embedding.allow_download",
 }
 """Keys of releases before. Like those of constants they have no effect, and a warning says so."""
 
