@@ -68,8 +68,6 @@ _HOPELESS = ("cancelled", "consent", "key", "model", "refused", "rate")
 
 SPENT = "the budget of a run (enrich.max_calls) is used up; the next run goes on: notehop index"
 
-_FRAME_TOKENS = 12  # tokens that a chat takes around two messages
-
 
 Agree = Callable[[Sequence[str], bool], str | None]
 """Gets, before anything is sent, what it costs, in lines, and whether the budget of a run covers all of
@@ -103,8 +101,8 @@ def within_budget(_costs: Sequence[str], covered: bool) -> str | None:
     if covered:
         return None
     return (
-        "that is more than the budget of a run (enrich.max_calls), and nobody is here to agree; run: "
-        "notehop index --yes, which goes as far as the budget"
+        "what is to be written is more than the budget of a run (enrich.max_calls) covers, and nobody "
+        "is here to agree; run: notehop index --yes, which goes as far as the budget"
     )
 
 
@@ -149,7 +147,6 @@ def enrich(
                 done.warn("enrich asks for a language model and llm.provider names none")
             else:
                 _Enricher(indexer, store, done, agree, load).run()
-            store.delete_unused()
             store.checkpoint()
     except Timeout:
         done.stopped = "another process has texts written now"
@@ -196,6 +193,9 @@ class _Enricher:
                 # A run that took notes out meanwhile did not see what was planned for them.
                 done.warnings += delete_orphans(layout.enrichment, catalog, catalog.stamps())
         self._reindex()
+        if done.stopped is None:
+            # Not before: who tries another model and does not agree to its cost keeps what is there.
+            self.store.delete_unused()
         lacking = sum(lack for _, lack in self.store.tally().values())
         self.store.set_last_run(done.stopped, self.failed)
         done.failed = len(self.store.last_run()["failed"])
@@ -207,7 +207,7 @@ class _Enricher:
         host, model = host_of(address(settings.llm)), Path(settings.llm.model).name
         if not host or names_this_machine(host):
             host = "this machine"
-        sizes = [_size(item.request) for item in items]
+        sizes = [count_tokens(item.request.system + item.request.prompt) for item in items]
         within = min(settings.enrich.max_calls, len(items))
         kinds = Counter(item.request.kind for item in items)
         what = [numbered(kinds[kind], kind) for kind in ("summary", "header") if kinds[kind]]
@@ -278,11 +278,6 @@ class _Enricher:
                 return
             faults.point("enrich-redone")
             self.store.mark_reindexed(part)
-
-
-def _size(request: Request) -> int:
-    """The tokens that a request sends."""
-    return count_tokens(request.system) + count_tokens(request.prompt) + _FRAME_TOKENS
 
 
 def _messages(request: Request) -> list[ChatMessage]:

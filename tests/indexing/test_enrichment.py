@@ -302,6 +302,18 @@ def test_what_no_note_needs_any_more_is_deleted(bench: EnrichBench) -> None:
     assert not bench.bytes_hold("zanzibar")
 
 
+def test_a_model_that_is_not_agreed_to_costs_nothing_that_is_there(bench: EnrichBench) -> None:
+    bench.both()
+    written, asked = bench.summaries(), len(bench.llm.asked)
+    before = bench.settings
+    bench.settings = before.with_overrides({"llm.model": "dear"})
+    bench.index()
+    assert bench.enrich(lambda *_: "no").stopped == "no"
+    bench.settings = before
+    assert bench.both().waiting == 0
+    assert (bench.summaries(), len(bench.llm.asked)) == (written, asked)
+
+
 def test_without_a_provider_what_was_written_stays(bench: EnrichBench) -> None:
     bench.both()
     written = bench.summaries()
