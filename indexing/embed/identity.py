@@ -167,14 +167,24 @@ def describe_model(settings: EmbeddingSettings) -> ModelDescription:
         own = native_dimensions(folder)
         if isinstance(cut := config.get("truncate_dim"), int):
             own = min(own or cut, cut)
+    dimensions = settings.dimensions or own
+    if dimensions is None:
+        raise SettingsError(
+            f"embedding.dimensions: the files of {name} do not say how long its vectors are; "
+            "set embedding.dimensions to that number"
+        )
+    if own is not None and dimensions > own:
+        raise SettingsError(
+            f"embedding.dimensions is {dimensions}, and vectors of {name} have {own}; set {own} or less"
+        )
     # A folder may have the name of a model that a package brings.
     published = name == MULTILINGUAL_NAME or settings.model in BUNDLED_NAMES
     return ModelDescription(
         name=name,
         folder=folder,
         prompts=prompts,
-        dimensions=check_dimensions(name, settings.dimensions, own),
-        truncate=None if settings.dimensions in (None, own) else settings.dimensions,
+        dimensions=dimensions,
+        truncate=None if dimensions == own else dimensions,
         weights=INSTALLED[name].sha256[:32] if published else _sampled_hash(folder),
         dtype="4 bits" if name == MULTILINGUAL_NAME else "float32",
     )
@@ -183,26 +193,6 @@ def describe_model(settings: EmbeddingSettings) -> ModelDescription:
 def model_identity(settings: EmbeddingSettings) -> dict[str, Any]:
     """Return :meth:`ModelDescription.identity` of the model in force, without loading it."""
     return describe_model(settings).identity()
-
-
-def check_dimensions(name: str, wanted: int | None, native: int | None) -> int:
-    """Return the length that vectors will have.
-
-    :param native: the model's own; None where its files do not say.
-    :raises SettingsError: if it cannot be had.
-    """
-    found = native if wanted is None else wanted
-    if found is None:
-        raise SettingsError(
-            f"embedding.dimensions: the files of {name} do not say how long its vectors are; "
-            "set embedding.dimensions to that number"
-        )
-    if native is not None and found > native:
-        raise SettingsError(
-            f"embedding.dimensions is {found}, and vectors of {name} have {native}; "
-            f"set {native} or less"
-        )
-    return found
 
 
 _SIZES = (

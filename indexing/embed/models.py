@@ -7,7 +7,6 @@ name under which they are found (``refs/main``) is written last.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 from collections.abc import Collection, Iterator
@@ -70,24 +69,6 @@ def installed_file(name: str) -> Path:
         if (file := Path(place, model.file)).is_file():
             return file
     raise ModelError(f"the embedding model {name} is not installed; {model.install}")
-
-
-def verify_weights(name: str) -> None:
-    """Check the SHA-256 of the weights that are installed with notehop; others are the user's own.
-    Raises ModelError if the file cannot be read or is another."""
-    if name not in INSTALLED:
-        return
-    file, model = installed_file(name), INSTALLED[name]
-    try:
-        with file.open("rb") as stream:
-            found = hashlib.file_digest(stream, "sha256").hexdigest()
-    except OSError as exc:
-        raise ModelError(f"{file}: cannot be read ({exc.strerror}); {model.install}") from exc
-    if found != model.sha256:
-        raise ModelError(
-            f"{file}: SHA-256 is {found[:12]}…, and {name} has {model.sha256[:12]}…: "
-            f"the file was changed or damaged; {model.install} --force-reinstall"
-        )
 
 
 def canonical_name(name: str) -> str:

@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import torch
 from llama_index.core.bridge.pydantic import PrivateAttr
+from llama_index.core.utils import infer_torch_device
 from llama_index.embeddings.huggingface import HuggingFaceEmbedding
 
-from notehop.config.errors import ModelError, SettingsError
+from notehop.config.errors import ModelError
 from notehop.indexing.embed.embedder import Kind, OnBatch, TokenOffsets, Vectors, read_tokenizer
 from notehop.indexing.embed.identity import (
     MIN_COSINE,
     PROBES,
     ModelDescription,
-    check_dimensions,
     describe_model,
 )
-from notehop.indexing.embed.models import quiet_loading, verify_weights
+from notehop.indexing.embed.models import quiet_loading
 
 if TYPE_CHECKING:
     from notehop.config.settings import EmbeddingSettings
@@ -99,7 +99,8 @@ class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
                 )
         except Exception as exc:  # files of all kinds fail in all kinds of ways
             raise ModelError(
-                f"embedding.model: {description.name} ({description.folder}) does not load: {exc}"
+                f"embedding.model: {description.name} ({description.folder}) does not load on "
+                f"{device} (embedding.device): {exc}"
             ) from exc
         # An empty prompt handed to the constructor would be replaced by what LlamaIndex knows.
         self.model.prompts = description.prompts._asdict()
@@ -111,10 +112,6 @@ class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
         packed = description.is_packed
         own = self.model.tokenizer if packed else own_tokenizer(description.name, self.model)
         self._tokens = TokenOffsets(own, description.prompts.passage)
-
-    @classmethod
-    def class_name(cls) -> str:
-        return "TorchEmbedding"
 
     @property
     def description(self) -> ModelDescription:
@@ -236,26 +233,17 @@ def load_bulk(settings: EmbeddingSettings) -> TorchEmbedding:
     Importing torch and the rest takes 5 to 8 s, the bundled model itself under one.
 
     :raises ModelError: if the model is missing, is not what it should be, or does not load.
-    :raises SettingsError: if ``embedding.dimensions`` or ``embedding.device`` cannot be had.
+    :raises SettingsError: if ``embedding.dimensions`` cannot be had.
     """
     description = describe_model(settings)
-    verify_weights(description.name)
-    available = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
-    there = [*(name for name, found in available.items() if found), "cpu"]
-    device = there[0] if settings.device == "auto" else settings.device
-    if device not in there:
-        raise SettingsError(
-            f"embedding.device is {device}, which torch does not find here; set auto or "
-            f"{', '.join(there)}"
-        )
+    device = infer_torch_device() if settings.device == "auto" else settings.device
     loaded = TorchEmbedding(description, device)
     # The files may not have told how long a vector is, or may have been wrong.
     found = loaded.vectors(["length"], "passage").shape[1]
     if found != description.dimensions:
-        check_dimensions(description.name, settings.dimensions, found)
         raise ModelError(
-            f"embedding.model: vectors of {description.name} have {found} dimensions, and its files "
-            f"say {description.dimensions}: the files do not belong together"
+            f"embedding.model: vectors of {description.name} have {found} dimensions, and not "
+            f"{description.dimensions}; set embedding.dimensions to {found} or less"
         )
     if settings.precision == "auto":
         use_bfloat16(loaded)

@@ -131,10 +131,7 @@ class EgressLog:
     """The log of one index. Threads and processes may share its folder."""
 
     def __init__(self, folder: Path, largest: int = LARGEST) -> None:
-        """Touch nothing yet.
-
-        :param largest: bytes after which a new file is begun.
-        """
+        """Touch nothing yet."""
         self.folder = folder
         self.file = folder / NAME
         self._largest = largest

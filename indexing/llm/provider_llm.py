@@ -75,10 +75,6 @@ class ProviderLLM(CustomLLM):
         self._settings = settings
         self._log_dir = log_dir
 
-    @classmethod
-    def class_name(cls) -> str:
-        return "notehop_provider_llm"
-
     def connect(self) -> _Connected:
         """The model; nothing is sent. Raises ProviderError if it cannot be had, with what to do."""
         with self._connecting:
@@ -91,18 +87,12 @@ class ProviderLLM(CustomLLM):
                 try:
                     hosts = Hosts(settings.privacy.allow_hosts)
                     transport = ProviderTransport(config, hosts, log)
-                except OSError as exc:  # of the certificates that it trusts
-                    raise ProviderError(
-                        f"SSL_CERT_FILE names no file of certificates that can be read ({exc}); name one "
-                        "in PEM, or unset it",
-                        "model",
-                    ) from exc
-                try:
                     self._connected = _Connected(*_client_of(config, transport), transport)
                 except (ImportError, OSError, RuntimeError) as exc:
                     raise ProviderError(
-                        f"the library of llm.provider = {provider!r} is installed and cannot be "
-                        f"loaded ({exc}); run: pip install --force-reinstall 'notehop[{provider}]'",
+                        f"llm.provider = {provider!r} cannot be set up ({exc}); if SSL_CERT_FILE is "
+                        "set, it has to name certificates in PEM; else run: "
+                        f"pip install --force-reinstall 'notehop[{provider}]'",
                         "model",
                     ) from exc
             return self._connected
