@@ -137,9 +137,8 @@ def describe_model(settings: EmbeddingSettings) -> ModelDescription:
     """Describe the model that the settings name, without loading it.
 
     ``embedding.dimensions`` keeps the first numbers of each vector and makes it a unit vector
-    again. That is meant for models trained for it (Matryoshka): EmbeddingGemma (768, 512, 256,
-    128), nomic-embed-text v1.5, mxbai-embed-large v1, snowflake-arctic-embed v2, jina-embeddings
-    v3, Qwen3-Embedding. Others, all-MiniLM-L6-v2 and e5 among them, lose much more by it.
+    again. That is meant for models trained for it (Matryoshka), as EmbeddingGemma, Qwen3-Embedding or
+    nomic-embed-text v1.5 are; others, all-MiniLM-L6-v2 and e5 among them, lose much more by it.
 
     :raises ModelError: if the model is missing or its files cannot be understood.
     :raises SettingsError: if more dimensions are asked for than the model has, or prompts of a model
@@ -207,7 +206,7 @@ def native_dimensions(folder: Path) -> int | None:
     does. Raises ModelError if a file is damaged."""
     modules = _json(folder / "modules.json")
     # Without that file it is a bare transformer.
-    paths = [str(one.get("path", "")) for one in modules] if modules is not None else [""]
+    paths = [str(one.get("path", "")) for one in modules] if isinstance(modules, list) else [""]
     for path in reversed(paths):
         config = _json(folder / path / "config.json") or {}
         for part in (config, config.get("text_config") or {}):

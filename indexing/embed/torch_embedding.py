@@ -149,7 +149,8 @@ class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
         if self.device != "cpu":
             return
         if hasattr(self.model[0], "processing_kwargs") and self._window % EVEN == 0:
-            self.model[0].processing_kwargs["text"] = {"pad_to_multiple_of": EVEN}
+            text = self.model[0].processing_kwargs.setdefault("text", {})
+            text["pad_to_multiple_of"] = EVEN
         if threads > 1:
             count = min(threads, MOST_PASSES)
             shares = [threads // count + (at < threads % count) for at in range(count)]

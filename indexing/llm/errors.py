@@ -32,7 +32,7 @@ _NO_MODEL = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _NO_CREDIT = re.compile(
-    r"insufficient|credit balance|exceeded your current quota|billing|payment", re.IGNORECASE
+    r"insufficient_quota|credit balance|exceeded your current quota|billing|payment", re.IGNORECASE
 )
 
 CONNECTION_ERRORS = (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError)
@@ -55,6 +55,7 @@ class _Rule(NamedTuple):
     retry: bool = False
 
 
+_NO_CREDIT_LEFT = "has no credit left for this key{quoted}; see to it there"
 _RULES = (
     _Rule(
         range(300, 400),
@@ -62,13 +63,10 @@ _RULES = (
         "sends on to another address (status {status}), which gets nothing; check llm.base_url",
     ),
     # What the provider says of a key may repeat it, in part.
-    _Rule([401, 403], "key", "does not take the key in {variable} (status {status}); check it"),
-    _Rule(
-        [400, 402, 429],
-        "rate",
-        "has no credit left for this key{quoted}; see to it there",
-        _NO_CREDIT,
-    ),
+    _Rule([401], "key", "does not take the key in {variable} (status 401); check it"),
+    _Rule([403], "key", "refuses this (status 403){quoted}"),
+    _Rule([402], "rate", _NO_CREDIT_LEFT),
+    _Rule([400, 429], "rate", _NO_CREDIT_LEFT, _NO_CREDIT),
     _Rule([429], "rate", "takes no more requests for now{quoted}; ask again later", retry=True),
     _Rule(
         [400, 413, 422, 500],
