@@ -136,7 +136,7 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.embed.ray_embedding": ("Address=RayAddress EmbeddingWorker RayCluster"),
     "notehop.indexing.embed.torch_embedding": "load_bulk TorchEmbedding",
     "notehop.indexing.enrich.prompts": "cleaned",
-    "notehop.indexing.enrich.enricher": "agreement Cost enrich",
+    "notehop.indexing.enrich.enricher": "agreement enrich",
     "notehop.indexing.enrich.store": "EnrichmentStore read_summaries Summary",
     "notehop.indexing.graph": "pagerank",
     "notehop.indexing.graph.communities": "louvain EdgeWeights edge_weights",
