@@ -173,13 +173,11 @@ class GraphEdge(Strict):
 
 
 class GraphView(Strict):
-    """Notes and the links between them; ``total`` counts the notes that are near, shown or not,
-    ``themes`` tells whether the vault has themes to be listed."""
+    """Notes and the links between them; ``total`` counts the notes that are near, shown or not."""
 
     nodes: list[GraphNode]
     edges: list[GraphEdge]
     total: int
-    themes: bool = False
     warnings: list[str] = Field(default_factory=list)
     generation: int
 

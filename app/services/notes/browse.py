@@ -214,7 +214,6 @@ def graph_view(
             for (source, target), count in sorted(edges.items())
         ],
         total=total,
-        themes=now.place.settings.themes.enabled,
         warnings=[*warnings, *now.reply_warnings()],
         generation=view.generation,
     )

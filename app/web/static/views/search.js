@@ -1,4 +1,4 @@
-// The view that searches: passages or notes as one types, filters as fields, and why each is there.
+// The view that searches: passages or notes as one types, filters as fields.
 
 import { post, render } from "../api.js";
 import { connectedCard, connectedNotes, dress, sourceCard } from "../cards.js";
@@ -26,7 +26,6 @@ export function show(root, params, { keep }) {
   });
   field.value = params.get("q") || "";
   const inputs = Object.fromEntries(FIELDS.map(([name, , example]) => [name, h("input", { id: `filter-${name}`, placeholder: example, autocomplete: "off", spellcheck: "false", oninput: later, value: params.get(name) || null })]));
-  const explain = h("input", { type: "checkbox", id: "explain", onchange: now, checked: params.has("explain") });
   const kinds = ["chunks", "notes"].map((kind) => h("input", { type: "radio", name: "results", value: kind, id: `kind-${kind}`, onchange: now, checked: (params.get("results") || "chunks") === kind }));
   const set = FIELDS.filter(([name]) => params.get(name)).length;
   const count = h("span", { class: "count", hidden: !set }, String(set));
@@ -35,7 +34,6 @@ export function show(root, params, { keep }) {
     h("div", { class: "row options" },
       h("fieldset", { class: "segments" }, h("legend", { class: "unseen" }, "Show"),
         kinds.map((input, at) => h("label", { for: input.id }, input, h("span", {}, ["Passages", "Notes"][at])))),
-      h("label", { class: "check", for: "explain" }, explain, "Say why"),
       h("details", { class: "filters", open: set > 0 },
         h("summary", {}, "Filters ", count),
         h("div", { class: "filter-grid" }, FIELDS.map(([name, label]) => h("div", {}, h("label", { for: `filter-${name}` }, label), inputs[name]))))));
@@ -70,11 +68,11 @@ export function show(root, params, { keep }) {
     const many = Object.values(asked).filter(Boolean).length;
     count.textContent = String(many);
     count.hidden = !many;
-    keep("search", { q: query, results: results === "chunks" ? "" : results, explain: explain.checked ? "1" : "", ...asked });
+    keep("search", { q: query, results: results === "chunks" ? "" : results, ...asked });
     if (!query && !many) return blank();
     if (!result.querySelector(".card")) put(result, waiting("Searching…"));
     const reply = await post("/search", {
-      query, results, explain: explain.checked, top_k: 12, filters: filters(asked), connected: { max: 3 },
+      query, results, top_k: 12, filters: filters(asked), connected: { max: 3 },
     }, signal);
     const found = [...reply.hits, ...reply.connected_notes];
     const { snippets } = await render(found.map((one) => one.text), `${query} ${asked.phrase}`, { signal });
