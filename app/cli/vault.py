@@ -202,7 +202,7 @@ def doctor(
     """Say which links, names and notes need mending, and whether the index is sound."""
     from notehop.app.services.doctor.vault import examine
 
-    report = examine(options.place(), tuple(Kind) if kind is None else (kind,))
+    report = examine(options.place(), kind)
     from notehop.app.cli.show_doctor import show_doctor
     from notehop.app.problems import FAILED
 

@@ -51,7 +51,6 @@ _HOMES: dict[str, str] = {
     "notehop.app.evaluation.run": "evaluate_sets evaluate_vault",
     "notehop.app.evaluation.variants": "EvaluationPlan=Plan",
     "notehop.app.services.vault": "VaultHandle",
-    "notehop.app.services.doctor": "Kind",
     "notehop.app.services.open_vault": "open_place locate Place",
     "notehop.app.services.vaults": "locate_all Vaults",
     "notehop.app.services.notes.related": "link_to",
