@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from notehop.app.cli.options import Common, argument, given_path, option
 from notehop.config.errors import UsageError
@@ -67,14 +66,14 @@ def evaluate(
     ):
         if given and not fits:
             raise UsageError(f"{name} is not for {named[0]} (docs/evaluation.md)")
+    stream: IO[str] | None = None
     if out is not None:
         # Before the minutes that it takes to have something to write.
-        with _writing(out):
+        try:
             out.parent.mkdir(parents=True, exist_ok=True)
-            new = not out.exists()
-            out.open("a").close()
-            if new:
-                out.unlink()
+            stream = out.open("w", encoding="utf-8")
+        except OSError as exc:
+            raise UsageError(f"{out}: cannot be written: {exc.strerror}") from exc
     from notehop.app.cli import show_evaluation as shown
     from notehop.app.cli.output import print_json
     from notehop.app.evaluation import run
@@ -111,14 +110,6 @@ def evaluate(
     document = {"version": version("notehop"), "sets": [asdict(one) for one in found]}
     if options.json:
         print_json(document)
-    if out is not None:
-        with _writing(out):
-            out.write_text(json.dumps(document, indent=2) + "\n")
-
-
-@contextmanager
-def _writing(file: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as exc:
-        raise UsageError(f"{file}: cannot be written: {exc.strerror}") from exc
+    if stream is not None:
+        with stream:
+            stream.write(json.dumps(document, indent=2) + "\n")

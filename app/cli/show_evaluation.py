@@ -25,11 +25,10 @@ def show_evaluation(found: Evaluated) -> None:
     lines: list[list[str]] = []
     for row in found.rows:
         gain = row.gains.get(found.measure)
-        changed = [str(row.helped), str(row.hurt)] if gain else ["", ""]
-        gained = [row.against or "" if gain else "", _bounded(gain, "+"), *changed]
+        gained = [row.against or "" if gain else "", _bounded(gain, "+")]
         beside = [f"{row.passages:.1f}", f"{row.milliseconds:.1f}"]
         lines.append([row.setting, _bounded(row.measures[found.measure]), *gained, *beside])
-    head = ["setting", f"{found.measure}, %", "over", "gain", "+", "-", "passages", "ms"]
+    head = ["setting", f"{found.measure}, %", "over", "gain", "passages", "ms"]
     _show_table(head, lines, read=(0, 2))
     short = (_SHORT.get(name, name.partition(".")[2]) for name in MEASURES)
     cells = [
@@ -66,12 +65,8 @@ def show_suggestions_evaluated(found: SuggestionsEvaluated) -> None:
     """Print how many of the links that were taken out are suggested again, in percent."""
     taken = counted(found.pairs, "linked pair")
     headline(found.name, f"{counted(found.notes, 'note')}, {taken} taken out")
-    said = {"unnamed": "words of the link gone, too", "named": "words of the link left"}
-    lines = [
-        [told, _narrow(found.recall[kind]), _narrow(found.precision[kind])]
-        for kind, told in said.items()
-    ]
-    _show_table(("%", "among the first 10", "of all suggested"), lines)
+    line = ["links", _narrow(found.recall), _narrow(found.precision)]
+    _show_table(("%", "among the first 10", "of all suggested"), [line])
 
 
 def _headline(name: str, notes: int, questions: int) -> None:

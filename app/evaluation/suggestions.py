@@ -35,23 +35,25 @@ class SuggestionsEvaluated:
     """How many of the links that were taken out are suggested again, of both their notes.
 
     ``recall`` is the share of them among the first ten, ``precision`` their share of what is
-    suggested for these notes; each where their words are left in the text (``named``) or not.
+    suggested for these notes.
     """
 
     name: str
     notes: int
     pairs: int
-    recall: dict[str, MeanEstimate]
-    precision: dict[str, MeanEstimate]
+    recall: MeanEstimate
+    precision: MeanEstimate
 
 
 def evaluate_suggestions(
     place: Place, work: Path, progress: Progress, seed: int = 0, *, share: float = SHARE
 ) -> SuggestionsEvaluated:
-    """Take a share of the linked pairs out of copies of a vault, and ask for suggestions.
+    """Take a share of the linked pairs out of a copy of a vault, and ask for suggestions.
 
-    :param work: folder for the copies, which are removed again.
-    :raises UsageError: if the vault has too few links, or the copies cannot be written.
+    The words of a link stay, as somebody writes who forgets the brackets.
+
+    :param work: folder for the copy, which is removed again.
+    :raises UsageError: if the vault has too few links, or the copy cannot be written.
     :raises IndexFailure: if there is no index.
     """
     with Reader(place.layout) as reader, reader.snapshot() as view:
@@ -70,23 +72,21 @@ def evaluate_suggestions(
     if not drawn:
         raise UsageError("the vault has too few links between notes to take some out")
     pairs = frozenset(map(frozenset, drawn))
-    recall: dict[str, MeanEstimate] = {}
-    precision: dict[str, MeanEstimate] = {}
-    for kind in ("unnamed", "named"):
-        try:
-            work.mkdir(parents=True, exist_ok=True)
-            with TemporaryDirectory(dir=work) as folder:
-                there = _copy_without(place, Path(folder), links, pairs, named=kind == "named")
-                where = (there.vault, there.settings, there.layout)
-                Indexer(*where, progress, command="notehop eval").run()
-                recall[kind], precision[kind] = _measured(there, pairs, progress)
-        except OSError as exc:
-            raise UsageError(f"{work}: cannot be written: {exc.strerror}") from exc
-    return SuggestionsEvaluated(place.name, len(paths), len(pairs), recall, precision)
+    try:
+        work.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=work) as folder:
+            there = _copy_without(place, Path(folder), links, pairs)
+            where = (there.vault, there.settings, there.layout)
+            Indexer(*where, progress, command="notehop eval").run()
+            return SuggestionsEvaluated(
+                place.name, len(paths), len(pairs), *_measured(there, pairs, progress)
+            )
+    except OSError as exc:
+        raise UsageError(f"{work}: cannot be written: {exc.strerror}") from exc
 
 
 def _copy_without(
-    place: Place, folder: Path, links: list[LinkRow], pairs: frozenset[Pair], *, named: bool
+    place: Place, folder: Path, links: list[LinkRow], pairs: frozenset[Pair]
 ) -> Place:
     """A copy of a vault without the links of these pairs."""
     ordinals: dict[str, set[int]] = {}
@@ -108,7 +108,7 @@ def _copy_without(
                 if written.property is not None:  # of these only the line is known
                     start = text.find(written.raw, lines[written.line - 1])
                     end = start + len(written.raw)
-                words = (written.display or written.target.rpartition("/")[2]) if named else ""
+                words = written.display or written.target.rpartition("/")[2]
                 text = text[:start] + words + text[end:]
         (vault / file.path).write_text(text, encoding="utf-8")
     return replace(place, vault=vault, layout=IndexLayout(folder / "index"))

@@ -74,7 +74,7 @@ def test_links_that_are_properties_are_taken_out_of_them(tmp_path: Path) -> None
     found = product.evaluate_suggestions(place, tmp_path / "work", product.Silent(), share=1)
     assert (found.notes, found.pairs) == (5, 2)
     assert (state(place.vault), [*(tmp_path / "work").iterdir()]) == (before, [])
-    assert found.recall["named"].value == found.precision["named"].value == 1
+    assert found.recall.value == found.precision.value == 1
     with pytest.raises(product.UsageError, match="too few links"):
         product.evaluate_suggestions(place, tmp_path, product.Silent(), share=0.1)
 
