@@ -11,7 +11,6 @@ import signal
 import socket
 import sys
 from collections.abc import Mapping
-from urllib.parse import urlsplit
 
 import uvicorn
 from fastapi import FastAPI
@@ -21,7 +20,7 @@ from notehop.app.api.guard import is_loopback
 from notehop.app.api.workers import Workers
 from notehop.app.mcp.http import HttpTransport
 from notehop.app.services.open_vault import Place
-from notehop.app.services.running_server import Announcement, is_serving, read_running
+from notehop.app.services.running_server import Announcement
 from notehop.app.services.vaults import Vaults, below
 from notehop.app.web.routes import routes
 from notehop.config.errors import NotehopError, UsageError
@@ -40,15 +39,6 @@ class PortTaken(NotehopError):
     """Another program listens there."""
 
 
-class AlreadyServed(Exception):
-    """A server answers for this place already, at ``url``."""
-
-    def __init__(self, url: str, pid: int) -> None:
-        super().__init__(url)
-        self.url = url
-        self.pid = pid
-
-
 class VaultServer:
     """The port and the tokens of a server, taken before anything slow is loaded.
 
@@ -57,7 +47,6 @@ class VaultServer:
     :ivar asks_for_token: whether clients need one.
     :raises UsageError: if others could reach it without a token, a vault has one and the server has
         none, or the address is none of ours.
-    :raises AlreadyServed: if what has the port is a server of these places, with these settings.
     :raises NotehopError: if the port is taken or not allowed.
     """
 
@@ -81,14 +70,7 @@ class VaultServer:
                 "and only you can read with server.token_file; or leave --host out, to serve this "
                 "machine only"
             )
-        try:
-            self._listening = listen(host, port)
-        except PortTaken:
-            running = [read_running(place.layout) for place in places.values()]
-            ours = [one for one in running if one is not None and urlsplit(one.url).port == port]
-            if len(ours) == len(places) and all(map(is_serving, places.values())):
-                raise AlreadyServed(ours[0].url, ours[0].pid) from None
-            raise
+        self._listening = listen(host, port)
         name = f"[{host}]" if ":" in host else host
         self.url = f"http://{name}:{self._listening.getsockname()[1]}"
 
@@ -161,8 +143,8 @@ def listen(host: str, port: int) -> socket.socket:
             other = "name another address with --host, or a port above 1023 with --port"
             raise UsageError(f"{host}:{port}: cannot be listened on ({why}); {other}") from exc
         raise PortTaken(
-            f"port {port} of {host} is taken by another program; name another with --port, or "
-            "--port 0, which takes any free one"
+            f"port {port} of {host} is taken by another program, or notehop serves there already "
+            "(notehop status says where); name another with --port, or --port 0, which takes any free one"
         ) from exc
 
 

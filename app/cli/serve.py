@@ -64,7 +64,7 @@ def serve(
     _without_scipy()
     from notehop.app.api.logs import configure
     from notehop.app.cli.output import print_json
-    from notehop.app.server import AlreadyServed, VaultServer
+    from notehop.app.server import VaultServer
     from notehop.app.services.running_server import Announcement
     from notehop.app.services.vaults import LazyVault, Vaults
     from notehop.indexing.shown import on_one_line, printable
@@ -77,13 +77,7 @@ def serve(
 
     say = partial(typer.echo, err=True)
     with ExitStack() as held:
-        try:
-            server = held.enter_context(VaultServer(places))
-        except AlreadyServed as other:
-            if options.json:
-                print_json({"url": other.url, "vault": str(first_place.vault)})
-            say(f"notehop answers for {names} at {other.url} already (process {other.pid})")
-            return
+        server = held.enter_context(VaultServer(places))
         # What is said lies beside the index.
         announced = {} if read_only else {name: Announcement(one) for name, one in places.items()}
 

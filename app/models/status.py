@@ -88,19 +88,6 @@ class EgressReport(Strict):
     calls: list[EgressCall]
 
 
-class PulledModel(Strict):
-    """A model of a hub that is in its cache now: ``fetched`` is False where all of it was here already."""
-
-    name: str
-    hub: str
-    commit: str
-    bytes: int
-    files: list[str]
-    licence: str | None = None
-    folder: str
-    fetched: bool
-
-
 class Health(Strict):
     """Whether a server is up: ``live`` answers at all, ``ready`` without loading anything first.
 

@@ -219,15 +219,6 @@ def _events(
             _log.debug("the answer broke off: %s", _reason(exc))
 
 
-def is_serving(place: Place) -> bool:
-    """Whether a server runs that answers for this place, with its settings."""
-    try:
-        _Connection(place, PATIENCE).close()
-    except _Unusable:
-        return False
-    return True
-
-
 def _reason(exc: Exception) -> str:
     return (str(exc) or type(exc).__name__).splitlines()[0]
 

@@ -66,7 +66,7 @@ _HOMES: dict[str, str] = {
     "notehop.app.mcp.tools": "TOOLS",
     "notehop.app.mcp.http": "HttpTransport",
     "notehop.app.mcp.server": "make_server",
-    "notehop.app.mcp.text": "answer_text search_text",
+    "notehop.app.models.text": "answer_text search_text",
     "notehop.app.models": "StreamEvent",
     "notehop.app.models.notes": (
         "BrowseQuery BrowseResult Captured CaptureQuery Connection GraphView NoteLink NoteView "
@@ -97,7 +97,7 @@ _HOMES: dict[str, str] = {
     "notehop.app.retrieval.candidate_signals": "DAY",
     "notehop.app.retrieval.retrievers": "LexicalRetriever SemanticRetriever with_aliases",
     "notehop.app.retrieval.trace": "TracedQuery",
-    "notehop.app.server": "AlreadyServed listen PortTaken server_of VaultServer",
+    "notehop.app.server": "listen PortTaken server_of VaultServer",
     "notehop.app.web.render": "answer_html MOST note_html snippets_html",
     "notehop.app.web.routes": "routes STATIC",
     "notehop.app.web.sanitise": "sanitise",
@@ -198,7 +198,7 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.vault.body": "MAX_CHARACTERS",
     "notehop.indexing.vault.dates": "day_in_name",
     "notehop.indexing.vault.model": "CommentLinks Note",
-    "notehop.indexing.vault.opening": "open_below",
+    "notehop.indexing.vault.opening": "HeldFolder open_below",
     "notehop.indexing.vault.pdf": "read_pdf",
     "notehop.indexing.vault.parse": "parse_note extract_wiki_links",
     "notehop.indexing.vault.plain": "plain_map plain_text without_emphasis words_of",
