@@ -26,26 +26,16 @@ def _examples(**values: Any) -> dict[str, Any]:
     }
 
 
-_FILTERED: dict[str, dict[str, Any]] = {
-    "filters_in_the_text": {"query": 'path:Daily after:2026-10-01 "second casting"'},
-    "filters_as_fields": {
-        "query": "atlas timeline",
-        "filters": {
-            "tag": "project",
-            "after": "2w",
-            "properties": {"status": "open"},
-            "not": {"path": ["Archive", "Templates"]},
-        },
-    },
-}
-
 QUERIES = _examples(
     question={"query": "When does the Atlas project launch?"},
-    more_sources={"query": "What did we decide?", "top_k": 8, "connected": {"max": 0}},
-    **_FILTERED,
+    filters_in_the_text={"query": 'path:Daily after:2026-10-01 "second casting"'},
 )
 SEARCHES = _examples(
-    one_hit_a_note={"query": "atlas timeline", "results": "notes", "explain": True}, **_FILTERED
+    filters_as_fields={
+        "query": "atlas timeline",
+        "results": "notes",
+        "filters": {"tag": "project", "after": "2w", "not": {"path": ["Archive", "Templates"]}},
+    },
 )
 THEMES = _examples(within_a_folder={"filters": {"path": "Projects"}, "max": 3})
 BROWSES = _examples(

@@ -21,7 +21,7 @@ from notehop.app.api.openapi import BODY_REFUSED, EVENTS, LOCATION, problems
 from notehop.app.api.workers import Workers, stream
 from notehop.app.problems import failure_of
 from notehop.app.services.vault import VaultHandle
-from notehop.app.services.vaults import ASKED, NAMED, LazyVault, Vaults
+from notehop.app.services.vaults import ASKED, NAMED, LazyVault, Vaults, below
 
 JSON = "application/json"
 
@@ -254,17 +254,20 @@ def routes(
         response_model=models.VaultList,
         responses=unavailable,
     )
-    async def list_vaults(request: Request) -> Response:
+    async def list_vaults(request: Request) -> models.VaultList:
         here, opens = from_here(request.scope), request.scope.get(OPENS)
-
-        def work() -> str:
-            names = [name for name in vaults if opens is None or name in opens]
-            found = [vaults.summary(name) for name in names]
-            if not here:
-                found = [one.model_copy(update={"folder": ""}) for one in found]
-            return models.VaultList(vaults=found).model_dump_json()
-
-        return Response(await workers.run(work), media_type=JSON)
+        found = [
+            models.VaultNow(
+                name=name,
+                vault=vault.place.name,
+                folder=str(vault.place.vault) if here else "",
+                url=below(name),
+                default=name == vaults.default,
+            )
+            for name, vault in vaults.items()
+            if opens is None or name in opens
+        ]
+        return models.VaultList(vaults=found)
 
     every = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
 

@@ -31,7 +31,7 @@ def evaluate(
     suggestions: bool = option(
         False,
         "--suggestions",
-        "Take a fifth of the links out of a copy of the vault: are they suggested again?",
+        "Hide a fifth of the links of the vault: are they suggested again?",
     ),
     ablate: bool = option(False, "--ablate", "Turn each part of retrieval off, one by one."),
     compare: tuple[str, str] | None = option(
@@ -89,7 +89,7 @@ def evaluate(
         results = [run.evaluate_answers(options.place(), answers, plan, progress, each=each)]
         show = shown.show_answers
     elif data is None:
-        results = [evaluate_suggestions(options.place(), work, progress)]
+        results = [evaluate_suggestions(options.place(), progress)]
         show = shown.show_suggestions_evaluated
     elif not data.is_dir():
         results = [run.evaluate_vault(options.place(), data, plan, progress)]

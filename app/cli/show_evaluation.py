@@ -62,9 +62,9 @@ def show_answers(found: AnswersEvaluated) -> None:
 
 
 def show_suggestions_evaluated(found: SuggestionsEvaluated) -> None:
-    """Print how many of the links that were taken out are suggested again, in percent."""
+    """Print how many of the links that were hidden are suggested again, in percent."""
     taken = counted(found.pairs, "linked pair")
-    headline(found.name, f"{counted(found.notes, 'note')}, {taken} taken out")
+    headline(found.name, f"{counted(found.notes, 'note')}, {taken} hidden")
     line = ["links", _narrow(found.recall), _narrow(found.precision)]
     _show_table(("%", "among the first 10", "of all suggested"), [line])
 

@@ -167,14 +167,10 @@ def capture(
         if not said.strip():
             raise UsageError("there is nothing to keep: standard input is empty")
     from notehop.app.models import CaptureQuery, as_query
-    from notehop.app.services.running_server import ask_server
+    from notehop.app.services.capture import capture_cold
 
     query = as_query(CaptureQuery, {"text": said, "title": title, "tags": tag or []})
-    found = ask_server(place, query)
-    if found is None:
-        from notehop.app.services.capture import capture_cold
-
-        found = capture_cold(place, query)
+    found = capture_cold(place, query)
     from notehop.app.cli.show_lists import show_captured
 
     options.print(found, show_captured)

@@ -53,7 +53,8 @@ class NoteView(NotePlace):
 
     ``text`` is the whole file or, where ``section`` names a heading, that section; ``lines`` are its
     own. ``changed``: the file is newer than the index, whose links these are. ``mention_count`` counts
-    all mentions. ``summary_by`` is the language model that wrote the summary, None for the note's words.
+    those of the notes that were read for them. ``summary_by`` is the language model that wrote the
+    summary, None for the note's words.
     """
 
     aliases: list[str]

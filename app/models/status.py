@@ -211,8 +211,7 @@ class VaultNow(Strict):
     """A vault of a server.
 
     ``name`` is what it goes by there, ``vault`` the name of its folder, as the app has it, ``folder``
-    where that is, which this machine only is told. Below ``url`` are all routes for it. ``open``: the
-    next question loads the models. ``detail`` says why it cannot be asked.
+    where that is, which this machine only is told. Below ``url`` are all routes for it.
     """
 
     name: str
@@ -220,10 +219,6 @@ class VaultNow(Strict):
     folder: str
     url: str
     default: bool
-    state: Literal["ready", "open", "indexing", "failed"]
-    notes: int | None = None
-    generation: int | None = None
-    detail: str | None = None
 
 
 class VaultList(Strict):

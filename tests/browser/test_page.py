@@ -163,9 +163,9 @@ def test_search(visit: Visit, look: Look) -> None:
     paths = results.locator(".card").evaluate_all("all => all.map(one => one.dataset.path)")
     assert len(paths) == len(set(paths)) > 3
 
-    page.locator(".filters summary").click()
-    page.get_by_label("Folder or note").fill("Projects")
-    page.get_by_label("Leave out (folder)").fill("Projects/Shell Line")
+    page.get_by_label("Search", exact=True).fill(
+        'tide gates path:Projects -path:"Projects/Shell Line"'
+    )
     expect(page.locator(".chip", has_text="-path:")).to_be_visible()
     places = results.locator(".card").evaluate_all("all => all.map(one => one.dataset.path)")
     assert places
@@ -173,7 +173,7 @@ def test_search(visit: Visit, look: Look) -> None:
     checked(page)
 
     page.reload()  # all of it stands in the address
-    expect(page.get_by_label("Folder or note")).to_have_value("Projects")
+    expect(page.get_by_label("Search", exact=True)).to_have_value(re.compile("path:Projects"))
     expect(results.locator(".card")).to_have_count(len(places))
 
 

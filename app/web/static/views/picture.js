@@ -3,7 +3,7 @@
 import { h, noteHref, plural, s } from "../dom.js";
 
 const MARGIN = { x: 70, y: 34 };
-const FONT = 12.5; // pixels, as in the stylesheet
+const NAMED = 14; // nodes whose name is shown, the weightiest; of the others while one points at them
 
 /** A figure of a GraphView; nodes are links to their notes. */
 export function picture(view) {
@@ -17,9 +17,9 @@ export function picture(view) {
   const nodes = new Map(view.nodes.map((node) => [node.path, { ...node, radius: 4.5 + 9 * Math.sqrt(node.pagerank / top) }]));
   const order = [...nodes.values()].sort((one, other) => other.seed - one.seed || other.pagerank - one.pagerank || (one.path < other.path ? -1 : 1));
   for (const node of order) {
-    node.text = s("text", { "text-anchor": "middle" }, clip(node.title));
+    node.text = s("text", { "text-anchor": "middle", y: (node.radius + 14).toFixed(1) }, clip(node.title));
     node.circle = s("circle", { r: node.radius.toFixed(1) });
-    node.element = s("a", { href: noteHref(node.path), class: node.seed ? "node seed" : "node", "aria-label": `${node.title}, ${plural(node.degree, "link")}`, "data-path": node.path, tabindex: node === order[0] ? "0" : "-1" },
+    node.element = s("a", { href: noteHref(node.path), class: `node${node.seed ? " seed" : order.indexOf(node) < NAMED ? "" : " unnamed"}`, "aria-label": `${node.title}, ${plural(node.degree, "link")}`, "data-path": node.path, tabindex: node === order[0] ? "0" : "-1" },
       s("title", {}, node.title), s("circle", { r: Math.max(node.radius + 6, 13).toFixed(1), class: "grip" }), node.circle, node.text);
     node.element.addEventListener("pointerenter", () => light(node));
     node.element.addEventListener("focus", () => {
@@ -62,31 +62,6 @@ export function picture(view) {
       const [mx, my] = [(one.px + other.px) / 2 + (other.py - one.py) * 0.09, (one.py + other.py) / 2 - (other.px - one.px) * 0.09];
       path.setAttribute("d", `M${one.px.toFixed(1)} ${one.py.toFixed(1)}Q${mx.toFixed(1)} ${my.toFixed(1)} ${other.px.toFixed(1)} ${other.py.toFixed(1)}`);
     }
-    label();
-  }
-
-  /** Name what can be named without lying on something, the weightiest first; seeds may lie on dots. */
-  function label() {
-    const dotBoxes = order.map((node) => [node.px - node.radius, node.py - node.radius, node.px + node.radius, node.py + node.radius, node]);
-    const names = [];
-    for (const node of order) {
-      const half = node.text.textContent.length * FONT * (node.seed ? 0.29 : 0.27) + 3;
-      const aside = node.radius + half + 2;
-      const spots = [[0, node.radius + FONT + 1], [0, -node.radius - 5], [aside, FONT * 0.35], [-aside, FONT * 0.35]];
-      let best = null;
-      for (const [x, y] of spots) {
-        const box = [node.px + x - half, node.py + y - FONT, node.px + x + half, node.py + y + 3];
-        if (names.some((other) => meet(box, other)) || box[0] < 0 || box[2] > size.width) continue;
-        const cost = dotBoxes.filter((other) => other[4] !== node && meet(box, other)).length;
-        if (!best || cost < best.cost) best = { x, y, box, cost };
-      }
-      const free = best && (best.cost === 0 || node.seed);
-      node.element.classList.toggle("unnamed", !free);
-      const [x, y] = free ? [best.x, best.y] : spots[0];
-      node.text.setAttribute("x", x.toFixed(1));
-      node.text.setAttribute("y", y.toFixed(1));
-      if (free) names.push(best.box);
-    }
   }
 
   svg.addEventListener("keydown", (event) => {
@@ -118,10 +93,6 @@ export function picture(view) {
     place();
   }).observe(svg);
   return figure;
-}
-
-function meet(one, other) {
-  return one[0] < other[2] && one[2] > other[0] && one[1] < other[3] && one[3] > other[1];
 }
 
 function clip(title) {
