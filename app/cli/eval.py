@@ -27,7 +27,6 @@ def evaluate(
         "(docs/evaluation.md).",
         "FILE",
     ),
-    each: bool = option(False, "--each", "With --answers: list the answer to each question, too."),
     suggestions: bool = option(
         False,
         "--suggestions",
@@ -62,7 +61,6 @@ def evaluate(
     for name, given, fits in (
         ("--ablate", ablate, data),
         ("--compare", compare, data or answers),
-        ("--each", each, answers),
     ):
         if given and not fits:
             raise UsageError(f"{name} is not for {named[0]} (docs/evaluation.md)")
@@ -86,7 +84,7 @@ def evaluate(
     show: Callable[[Any], None] = shown.show_evaluation
     results: Iterable[Any]
     if answers is not None:
-        results = [run.evaluate_answers(options.place(), answers, plan, progress, each=each)]
+        results = [run.evaluate_answers(options.place(), answers, plan, progress)]
         show = shown.show_answers
     elif data is None:
         results = [evaluate_suggestions(options.place(), progress)]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from notehop.app.cli.output import headline, out, show_line, show_table, warn
+from notehop.app.cli.output import headline, out, show_table
 from notehop.app.evaluation import answer_sets
-from notehop.app.evaluation.answer_sets import HELD, REFUSED, AnswersEvaluated
+from notehop.app.evaluation.answer_sets import AnswersEvaluated
 from notehop.app.evaluation.metrics import CONTEXT, LINKED, MEASURES, MeanEstimate, percent
 from notehop.app.evaluation.run import Evaluated
 from notehop.app.evaluation.suggestions import SuggestionsEvaluated
@@ -35,7 +35,6 @@ def show_evaluation(found: Evaluated) -> None:
         [row.setting, *(percent(one.value) for one in row.measures.values())] for row in found.rows
     ]
     _show_table(["notes, %", *short], cells)
-    warn([f"{message} ({counted(count, 'search')})" for message, count in found.warnings.items()])
 
 
 def show_answers(found: AnswersEvaluated) -> None:
@@ -54,11 +53,6 @@ def show_answers(found: AnswersEvaluated) -> None:
             if not sign or any(row.gains for row in rows):
                 head = [f"{title}, %", "", *(name.replace(" of ", "/") for name in names)]
                 _show_table(head, lines)
-    for asked in found.each:
-        held = " ".join(name for name in (*HELD[:4], REFUSED) if asked.get(name))
-        title = f"{asked['kind']} {asked['why'] or ''} {asked['id']}: {asked['question']}"
-        show_line(title, (f"  {held}", "dim"))
-        show_line(str(asked["answer"]), indent=2)
 
 
 def show_suggestions_evaluated(found: SuggestionsEvaluated) -> None:

@@ -5,18 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
-from math import isnan
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from notehop.app.answer.draft import without_opening
 from notehop.app.answer.material import CONNECTED
 from notehop.app.evaluation import answer_sets, metrics
 from notehop.app.evaluation.answer_sets import Answered
@@ -28,7 +25,6 @@ from notehop.app.evaluation.questions import (
     read_questions,
 )
 from notehop.app.evaluation.variants import CURRENT, EvaluationPlan, Variant
-from notehop.app.models import Answer
 from notehop.app.retrieval.graph_retriever import EXPANDED
 from notehop.app.retrieval.trace import TracedQuery
 from notehop.app.services.open_vault import Place, open_place
@@ -72,14 +68,13 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Evaluated:
-    """A set of questions under every setting; warnings of searches, with how many had them."""
+    """A set of questions under every setting."""
 
     name: str
     notes: int
     measure: str
     questions: tuple[KnownQuestion, ...]
     rows: tuple[Row, ...]
-    warnings: Mapping[str, int]
 
 
 def evaluate_sets(
@@ -157,7 +152,6 @@ def _evaluated(
     check_gold(questions, paths, name)
     measure = metrics.measure_for(questions)
     at = MEASURES.index(measure)
-    warnings: Counter[str] = Counter()
 
     def ask(vault: VaultHandle) -> tuple[NDArray[np.float64], list[int], list[float]]:
         """Ask every question for its context and for notes. Questions are text: they may quote what
@@ -185,7 +179,6 @@ def _evaluated(
             }
             found = vault.search(question.question, literal=True, **how)
             rankings.append([hit.path for hit in found.hits])
-            warnings.update([*query.trace.warnings, *found.warnings])
             progress.advance(1)
         ranked = metrics.ranking_values(rankings, [one.gold for one in questions])
         return np.hstack([np.asarray(contexts), ranked]), passages, milliseconds
@@ -206,16 +199,14 @@ def _evaluated(
             milliseconds=float(np.median(milliseconds)),
         )
         rows.append(row)
-    return Evaluated(name, len(paths), measure, questions, tuple(rows), dict(warnings))
+    return Evaluated(name, len(paths), measure, questions, tuple(rows))
 
 
 def evaluate_answers(
-    place: Place, file: Path, plan: EvaluationPlan, progress: Progress, *, each: bool = False
+    place: Place, file: Path, plan: EvaluationPlan, progress: Progress
 ) -> answer_sets.AnswersEvaluated:
     """Ask the questions of an answer set, under the settings in force or those compared.
 
-    :param each: whether to keep what was answered to each question. Who looks at that of a set that
-        judges has nothing left to judge by.
     :raises UsageError: if the file cannot be read, or is about another vault.
     :raises IndexFailure: if there is no index, or it was made with other settings.
     """
@@ -232,41 +223,23 @@ def evaluate_answers(
                     "name the vault that the set is about, or index it anew"
                 )
 
-    def ask(vault: VaultHandle) -> list[Answer]:
-        answers: list[Answer] = []
+    def ask(vault: VaultHandle) -> NDArray[np.float64]:
+        found: list[list[float]] = []
         for question in questions:
-            answers.append(vault.ask(question.text))
+            answered = Answered.of(vault.ask(question.text))
+            found.append(answer_sets.measured(question, answered))
             progress.advance(1)
-        return answers
+        return np.asarray(found)
 
     def place_for(settings: Settings) -> Place:
         return replace(place, settings=settings)
 
-    asked = _under_each(variants, place_for, file.stem, len(questions), progress, ask)
-    values = {
-        name: np.asarray([*map(answer_sets.measured, questions, map(Answered.of, answers))])
-        for name, answers in asked.items()
-    }
+    values = _under_each(variants, place_for, file.stem, len(questions), progress, ask)
     rows = {
         one.name: answer_sets.rows(questions, values[one.name], values.get(one.against or ""))
         for one in variants
     }
-    told: list[dict[str, Any]] = []
-    for name, answers in (asked if each else {}).items():
-        for question, answer, row in zip(questions, answers, values[name], strict=True):
-            of_each = zip(answer_sets.MEASURES, row, strict=True)
-            told.append(
-                {
-                    "id": question.id,
-                    "kind": question.kind,
-                    "why": question.why,
-                    "question": question.text,
-                    "setting": name,
-                    **{key: bool(value) for key, value in of_each if not isnan(value)},
-                    "answer": without_opening(answer.answer),
-                }
-            )
-    return answer_sets.AnswersEvaluated(file.stem, len(paths), len(questions), rows, tuple(told))
+    return answer_sets.AnswersEvaluated(file.stem, len(paths), len(questions), rows)
 
 
 def _under_each(

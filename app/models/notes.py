@@ -282,7 +282,7 @@ class PropertyUse(Strict):
 class VaultOverview(Strict):
     """What the notes of a vault can be filtered by, with the number of notes of each, most first.
 
-    Tags and keys stand without case, types and values as most notes write them. A tag and a folder
+    All but folders stand without case. A tag and a folder
     count what is nested in them too. ``first`` and ``last`` are days (2026-10-07); None without notes.
     """
 

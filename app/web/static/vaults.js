@@ -2,7 +2,7 @@
 // all. Each vault has a page of its own, below its address.
 
 import { get, isProblem, vaultUrl } from "./api.js";
-import { h, plural } from "./dom.js";
+import { h } from "./dom.js";
 
 const button = document.getElementById("vault-button");
 const menu = document.getElementById("vault-menu");
@@ -37,11 +37,9 @@ function isHere({ url }) {
 
 /** A link that keeps the view, and what was asked or looked for. */
 function link(vault, here) {
-  const notes = vault.notes === null ? "" : plural(vault.notes, "note");
-  const state = { indexing: "being indexed", failed: "cannot be asked" }[vault.state] || notes;
   const [, view, query = ""] = /^#\/(ask|search|capture|graph|status)(\?.*)?$/.exec(location.hash) || [null, "ask"];
   const hash = `#/${view}${view === "ask" || view === "search" ? query : ""}`;
   return h("li", {}, h("a", {
-    href: `${vault.default ? "" : vault.url}/${hash}`, "aria-current": here && "page", autofocus: here, title: vault.detail,
-  }, h("span", {}, vault.name), h("span", { class: "small dim" }, state)));
+    href: `${vault.default ? "" : vault.url}/${hash}`, "aria-current": here && "page", autofocus: here,
+  }, vault.name));
 }

@@ -116,7 +116,7 @@ export function show(root, params, { vault, go, here, isOwn }) {
         else if (name === "token" || name === "reset") {
           text = name === "token" ? text + data.text : data.text;
           write(page, text);
-        } else if (name === "error") throw new Problem(data.problem);
+        } else if (name === "error") throw new Problem({ ...data.problem, title: "That did not work" });
         else if (name === "done") {
           answers.set(key, data.answer);
           if (answers.size > KEPT) answers.delete(answers.keys().next().value);

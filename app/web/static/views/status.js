@@ -33,7 +33,7 @@ const WATCHER = { indexing: "taking in changes now", following: "taking in chang
 
 function draw(status) {
   const [kind, short, long] = freshness(status);
-  const notes = status.notes;
+  const { notes, links } = status;
   return [
     h("section", { class: `verdict ${kind}`, "aria-label": "Freshness" },
       h("h2", {}, short[0].toUpperCase() + short.slice(1)), h("p", {}, long),
@@ -42,12 +42,9 @@ function draw(status) {
       h("h2", { class: "label", id: "coverage" }, "Coverage"),
       counts("Notes", [["indexed", notes.indexed], ["skipped", notes.skipped], ["failed", notes.failed]]),
       counts("Passages", [["", status.chunks]]),
-      counts("Links", Object.entries(status.links).sort(([, one], [, other]) => other - one)),
+      counts("Links", Object.entries(links).sort(([, one], [, other]) => other - one)),
       kept("Failed", status.failed, true), kept("Left out", status.skipped), kept("No notes", status.passed_over),
       untold(status) && h("p", { class: "small dim" }, "notehop status, in a terminal, says which notes are left out and why: their names are not told here.")),
-    h("section", { "aria-labelledby": "details" },
-      h("h2", { class: "label", id: "details" }, "Details"),
-      h("dl", { class: "facts" }, facts(status).map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))))),
   ];
 }
 
@@ -66,20 +63,4 @@ function kept(name, list, open = false) {
   return h("details", { class: "kept-out", open },
     h("summary", {}, `${name} (${list.length})`),
     h("ul", {}, list.map((one) => h("li", {}, h("span", {}, one.path), h("span", { class: "dim" }, one.reason)))));
-}
-
-function facts(status) {
-  const run = status.last_run;
-  return [
-    ["Vault", status.vault],
-    ["Index", `${status.index_dir} · ${bytes(status.bytes)}`],
-    ["Generation", String(status.generation)],
-    ["Last run", run ? `${run.command}, ${ago(run.ended)}: ${run.error || `${run.added} added, ${run.changed} changed, ${run.deleted} deleted`}` : "none on record"],
-    ["Model", `${status.made_with.model || "?"}, ${status.made_with.dimensions || "?"} dimensions`],
-    ["Settings", status.settings_file],
-  ];
-}
-
-function bytes(count) {
-  return count < 1e6 ? `${Math.round(count / 1e3)} kB` : `${(count / 1e6).toFixed(1)} MB`;
 }
