@@ -35,10 +35,6 @@ SWITCH = 0.0001
 times a request: with Python's 0.005, /health waited for a second behind 150 questions."""
 
 
-class PortTaken(NotehopError):
-    """Another program listens there."""
-
-
 class VaultServer:
     """The port and the tokens of a server, taken before anything slow is loaded.
 
@@ -133,27 +129,23 @@ def listen(host: str, port: int) -> socket.socket:
 
     :param port: 0 takes any free one.
     :raises UsageError: if the address is none of this machine, or the port is not allowed.
-    :raises PortTaken: if another program has it.
+    :raises NotehopError: if another program has it.
     """
     try:
-        return _bound(host, port)
+        family, _, _, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        both = family == socket.AF_INET6 and socket.has_dualstack_ipv6()
+        return socket.create_server(address, family=family, backlog=128, dualstack_ipv6=both)
     except (OSError, UnicodeError) as exc:
         if getattr(exc, "errno", None) != errno.EADDRINUSE:
             why = getattr(exc, "strerror", None) or "it is no name"
             other = "name another address with --host, or a port above 1023 with --port"
             raise UsageError(f"{host}:{port}: cannot be listened on ({why}); {other}") from exc
-        raise PortTaken(
+        raise NotehopError(
             f"port {port} of {host} is taken by another program, or notehop serves there already "
             "(notehop status says where); name another with --port, or --port 0, which takes any free one"
         ) from exc
-
-
-def _bound(host: str, port: int) -> socket.socket:
-    family, _, _, _, address = socket.getaddrinfo(
-        host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-    )[0]
-    both = family == socket.AF_INET6 and socket.has_dualstack_ipv6()
-    return socket.create_server(address, family=family, backlog=128, dualstack_ipv6=both)
 
 
 def server_of(app: FastAPI) -> uvicorn.Server:

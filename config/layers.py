@@ -39,6 +39,7 @@ SECRET = {
 
 FORMER = {
     *("llm.gpu_layers", "llm.threads", "llm.connect_timeout_s", "server.metrics"),
+    "server.rate_per_minute",
     *("vault.max_pdf_bytes", "vault.max_delete_share", "retrieval.max_query_chars"),
     *("answer.max_sentences", "answer.check_ms", "rerank.device"),
     *("capture.connections", "capture.timeout_s"),

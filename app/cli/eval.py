@@ -27,11 +27,6 @@ def evaluate(
         "(docs/evaluation.md).",
         "FILE",
     ),
-    suggestions: bool = option(
-        False,
-        "--suggestions",
-        "Hide a fifth of the links of the vault: are they suggested again?",
-    ),
     ablate: bool = option(False, "--ablate", "Turn each part of retrieval off, one by one."),
     compare: tuple[str, str] | None = option(
         None,
@@ -49,21 +44,15 @@ def evaluate(
     out: Path | None = option(None, "--out", "Write the results there, as JSON.", "FILE"),
 ) -> None:
     """Measure how well notes are found, and questions answered: on your vault, or golden sets."""
-    asked = {"questions": data, "--answers": answers, "--suggestions": suggestions}
-    named = [name for name, given in asked.items() if given]
-    if len(named) != 1:
+    if (data is None) is (answers is None):
         raise UsageError(
-            "name what to measure: a file of questions about --vault, a folder of golden sets, "
-            "--answers FILE or --suggestions, one at a time (docs/evaluation.md)"
+            "name what to measure: a file of questions about --vault, a folder of golden sets, or "
+            "--answers FILE (docs/evaluation.md)"
         )
     if ablate and compare is not None:
         raise UsageError("--ablate and --compare are two evaluations; run one after the other")
-    for name, given, fits in (
-        ("--ablate", ablate, data),
-        ("--compare", compare, data or answers),
-    ):
-        if given and not fits:
-            raise UsageError(f"{name} is not for {named[0]} (docs/evaluation.md)")
+    if ablate and answers is not None:
+        raise UsageError("--ablate is not for --answers (docs/evaluation.md)")
     stream: IO[str] | None = None
     if out is not None:
         # Before the minutes that it takes to have something to write.
@@ -75,7 +64,6 @@ def evaluate(
     from notehop.app.cli import show_evaluation as shown
     from notehop.app.cli.output import print_json
     from notehop.app.evaluation import run
-    from notehop.app.evaluation.suggestions import evaluate_suggestions
     from notehop.app.evaluation.variants import EvaluationPlan
     from notehop.indexing.report import terminal_progress
 
@@ -83,12 +71,10 @@ def evaluate(
     progress = terminal_progress()
     show: Callable[[Any], None] = shown.show_evaluation
     results: Iterable[Any]
-    if answers is not None:
+    if data is None:
+        assert answers is not None  # one of the two is named
         results = [run.evaluate_answers(options.place(), answers, plan, progress)]
         show = shown.show_answers
-    elif data is None:
-        results = [evaluate_suggestions(options.place(), progress)]
-        show = shown.show_suggestions_evaluated
     elif not data.is_dir():
         results = [run.evaluate_vault(options.place(), data, plan, progress)]
     elif options.vault or options.index_dir:

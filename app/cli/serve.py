@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import sys
 from contextlib import ExitStack, suppress
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 import typer
 
-from notehop.app.cli.options import VAULT, Common, common_option, given_path, option
+from notehop.app.cli.options import VAULT, Common, common_option, option
 from notehop.config.errors import UsageError
 
 LogLevel = Literal["debug", "info", "warning", "error"]
@@ -119,11 +118,8 @@ def mcp(
     watch: bool = option(True, "--watch/--no-watch", "Keep the index up to the vault."),
 ) -> None:
     """Be the MCP server of a vault for an agent, which starts this command itself."""
-    if folder is not None and len(vault or ()) > 1:
-        raise UsageError(f"{folder} and several --vault are named; name each with --vault")
     if folder is not None and vault:
-        options = replace(options, vault=given_path(vault[0])).with_vault(folder)
-        vault = None
+        raise UsageError(f"{folder} and --vault are named; name each vault with --vault")
     options = options.with_vault(folder)
     if options.json:
         raise UsageError("mcp speaks JSON in any case; leave --json out")

@@ -9,7 +9,6 @@ from notehop.app.evaluation import answer_sets
 from notehop.app.evaluation.answer_sets import AnswersEvaluated
 from notehop.app.evaluation.metrics import CONTEXT, LINKED, MEASURES, MeanEstimate, percent
 from notehop.app.evaluation.run import Evaluated
-from notehop.app.evaluation.suggestions import SuggestionsEvaluated
 from notehop.indexing.shown import counted
 
 # On a narrow terminal lines break, and no number is lost.
@@ -53,14 +52,6 @@ def show_answers(found: AnswersEvaluated) -> None:
             if not sign or any(row.gains for row in rows):
                 head = [f"{title}, %", "", *(name.replace(" of ", "/") for name in names)]
                 _show_table(head, lines)
-
-
-def show_suggestions_evaluated(found: SuggestionsEvaluated) -> None:
-    """Print how many of the links that were hidden are suggested again, in percent."""
-    taken = counted(found.pairs, "linked pair")
-    headline(found.name, f"{counted(found.notes, 'note')}, {taken} hidden")
-    line = ["links", _narrow(found.recall), _narrow(found.precision)]
-    _show_table(("%", "among the first 10", "of all suggested"), [line])
 
 
 def _headline(name: str, notes: int, questions: int) -> None:

@@ -19,7 +19,6 @@ from tests.support.product import (
     IndexLayout,
     NotehopError,
     Place,
-    PortTaken,
     UsageError,
     VaultServer,
     listen,
@@ -67,7 +66,9 @@ def test_a_port_that_something_else_has_is_no_server_of_ours(
 def test_a_taken_port_says_what_else_can_be_done() -> None:
     with (
         socket.create_server(("127.0.0.1", 0)) as other,
-        pytest.raises(PortTaken, match=r"another program.*name another with --port, or --port 0"),
+        pytest.raises(
+            NotehopError, match=r"another program.*name another with --port, or --port 0"
+        ),
     ):
         listen("127.0.0.1", other.getsockname()[1])
 

@@ -158,8 +158,9 @@ def test_a_token_of_one_vault_is_told_of_that_alone(url: str) -> None:
     assert ask(url, "/vaults/work/mcp", begin, token=OWN).status_code == 400, "let in: no session"
 
 
+@pytest.mark.usefixtures("url")
 def test_commands_find_the_server_of_their_vault(
-    url: str, three: Three, monkeypatch: pytest.MonkeyPatch
+    three: Three, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in three.variables.items():
         monkeypatch.setenv(name, value)
@@ -169,10 +170,6 @@ def test_commands_find_the_server_of_their_vault(
         told = call(*given)
         assert told.exit_code == 0, told.output
         assert json.loads(told.stdout)["hits"][0]["path"] == note
-    port = url.rpartition(":")[2]
-    again = call("serve", "--port", port, *three.given[:2])
-    assert again.exit_code == 0, again.output
-    assert f"for Home, work at {url} already" in again.stderr
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from posixpath import basename
@@ -102,13 +102,9 @@ def suggest(
     tokenizer: Tokenizer,
     said: str | None,
     limit: int,
-    hidden: Collection[frozenset[str]] = (),
 ) -> Suggestions:
-    """Suggest links, as :meth:`VaultHandle.suggest`.
-
-    :param hidden: pairs of notes that are taken for not linked, to see whether their link is suggested.
-    """
-    pairs = _UnlinkedPairs(now, tokenizer, hidden)
+    """Suggest links, as :meth:`VaultHandle.suggest`."""
+    pairs = _UnlinkedPairs(now, tokenizer)
     catalog = now.indexed.catalog
     path = None
     if said is None:
@@ -169,10 +165,8 @@ class _UnlinkedPairs:
     ``_linked`` are added to as they are needed: which notes are linked, either way.
     """
 
-    def __init__(
-        self, now: CurrentNotes, tokenizer: Tokenizer, hidden: Collection[frozenset[str]]
-    ) -> None:
-        self._now, self._hidden = now, hidden
+    def __init__(self, now: CurrentNotes, tokenizer: Tokenizer) -> None:
+        self._now = now
         self._view = now.indexed
         self._tokenizer = tokenizer
         self._templates = read_templates(now.place.vault)
@@ -310,7 +304,7 @@ class _UnlinkedPairs:
 
     def _add(self, links: Iterable[tuple[str, str]]) -> None:
         for source, target in links:
-            if source != target and frozenset((source, target)) not in self._hidden:
+            if source != target:
                 self._linked.setdefault(source, set()).add(target)
                 self._linked.setdefault(target, set()).add(source)
 

@@ -1,12 +1,12 @@
 // What stands where there is nothing (yet): waiting, failed, empty, warned.
 
 import { isProblem } from "./api.js";
-import { h, hops, put, say } from "./dom.js";
+import { h, put, say } from "./dom.js";
 
 const AGAIN = 5000; // ms after which what needs a first index is asked for again
 
 export function waiting(text) {
-  return h("p", { class: "row dim waiting" }, hops(), h("span", {}, text));
+  return h("p", { class: "dim waiting" }, text);
 }
 
 export function failure(problem, retry) {
