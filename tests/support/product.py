@@ -106,7 +106,7 @@ _HOMES: dict[str, str] = {
         "IndexMismatch IndexMissing IndexUnwritable MassDeletion ModelError NotehopError NoteMissing "
         "ProviderError QueryError SettingsError UsageError VaultError VectorServerError"
     ),
-    "notehop.config.layers": "load_settings vault_may_set warn_once",
+    "notehop.config.layers": "is_declared load_settings warn_once",
     "notehop.config.secrets": "provider_key server_token",
     "notehop.config.settings": (
         "ChromaSettings ChunkingSettings EmbeddingSettings LlmSettings PrivacySettings "
@@ -114,8 +114,7 @@ _HOMES: dict[str, str] = {
     ),
     "notehop.indexing": "changes faults",
     "notehop.indexing.capture": (
-        "keep Kept=CaptureKept cut_bytes file_name MAX_BYTES safe title_of note_text tag_names "
-        "write_new"
+        "keep cut_bytes file_name MAX_BYTES safe title_of note_text tag_names write_new"
     ),
     "notehop.indexing.changes": "changes_since scan",
     "notehop.indexing.embed": "onnx_model",
