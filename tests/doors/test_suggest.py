@@ -1,12 +1,15 @@
 """Links that a vault lacks: which are suggested, with what evidence, at each door; nothing is written."""
 
 import json
+import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
 
+from notehop import open_vault
 from tests.support.commands import options, printed
 from tests.support.notes import built
 from tests.support.product import (
@@ -17,6 +20,7 @@ from tests.support.product import (
     create_app,
     open_place,
 )
+from tests.support.real_index import real_index
 
 NOTES = {
     "Hollin Reach.md": "---\naliases: [the reach]\n---\nHollin reach gives fields back to the sea.\n",
@@ -217,3 +221,32 @@ def test_where_nothing_is_missing(tmp_path: Path) -> None:
     place = built(tmp_path, {"A.md": "Bells.\n"})
     where = options(place.vault, place.layout.root)
     assert "No link is missing" in printed("suggest", *where)
+
+
+@pytest.mark.model
+def test_links_that_were_taken_out_are_suggested_again(
+    demo: tuple[Path, Path], tmp_path: Path
+) -> None:
+    """A fifth of the linked pairs of the demo vault, whose words are left, as by who forgets the brackets."""
+    with open_vault(demo[0], index_dir=demo[1]) as opened:
+        links = [(*pair, data["line"]) for *pair, data in opened.graph().edges(data=True)]
+    able = sorted({tuple(sorted((source, target))) for source, target, _ in links})
+    pairs = [{*pair} for pair in able[::5] if len({*pair}) == 2]
+    vault = shutil.copytree(demo[0], tmp_path / "Demo")
+    link = re.compile(r"\[\[([^\]|#]+)(?:#[^\]|]*)?(?:\|([^\]]*))?\]\]")
+    for source, target, line in links:
+        if {source, target} in pairs:
+            lines = (vault / source).read_text(encoding="utf-8").split("\n")
+            words = link.sub(lambda found: found[2] or found[1].split("/")[-1], lines[line - 1])
+            (vault / source).write_text(
+                "\n".join([*lines[: line - 1], words, *lines[line:]]), "utf-8"
+            )
+    real_index(vault, tmp_path / "index")
+    with open_vault(vault, index_dir=tmp_path / "index") as opened:
+        found = [
+            any({one.source, one.target} == pair for one in told(opened, name, 10))
+            for pair in pairs
+            for name in sorted(pair)
+        ]
+    assert len(pairs) > 20
+    assert sum(found) / len(found) > 0.8
