@@ -6,6 +6,7 @@ import ctypes
 import gc
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -17,7 +18,9 @@ from hypothesis import HealthCheck, Phase, settings
 if TYPE_CHECKING:
     from tests.support.postgres import PostgresServer
 
-# Of what is imported nothing is ever garbage; a test's own is collected between tests (below).
+# What the tests and their processes compile, they compile once.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 gc.set_threshold(10_000, 10, 1_000)
 # To copy an index to Chroma takes a process and seconds: the tests of that ask for it.
 os.environ.setdefault("NOTEHOP_INDEX__MIRROR", "false")
@@ -64,13 +67,22 @@ _held: list[object] = []
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Export the query model before the first test that needs it has its time measured."""
+    """Export the query model before the first test that needs it has its time measured.
+
+    Of what is loaded by now nothing is ever garbage, and to look through it takes half a second: it is
+    frozen for good. Servers and vaults of the tests freeze and thaw nothing.
+    """
     chosen = session.items if not session.config.option.collectonly else []
     if any(item.get_closest_marker("model") for item in chosen):
         from tests.support.product import load_query, load_settings
         from tests.support.real_index import query_model
 
         _held.append(load_query(query_model(), load_settings().embedding, shared=True))
+    gc.collect()
+    gc.freeze()
+    patched = pytest.MonkeyPatch()
+    for name in ("freeze", "unfreeze"):
+        patched.setattr(gc, name, lambda: None)
 
 
 MORE = 200 << 20

@@ -41,10 +41,12 @@ def state(folder: Path) -> dict[str, tuple[int, int]]:
     return found
 
 
-def test_a_golden_set_brings_its_vault(
-    indexed: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture(autouse=True)
+def _model(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(CACHE))  # where the query model is
+
+
+def test_a_golden_set_brings_its_vault(indexed: tuple[Path, Path], tmp_path: Path) -> None:
     data = tmp_path / "data" / "one"
     data.mkdir(parents=True)
     questions(data, LAUNCH).rename(data / "queries.jsonl")
