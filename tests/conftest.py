@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from filelock import FileLock
 from hypothesis import HealthCheck, Phase, settings
 
 if TYPE_CHECKING:
@@ -129,13 +130,34 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line(f"{len(absent)} tests of services were left out: {reason}")
 
 
+WRITTEN = 1_795_000_000
+"""When all files of the demo vault were written, after all days that they name: rankings go by that."""
+
+
 @pytest.fixture(scope="session")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """A copy of the demo vault and the folder of its index; who changes it puts it back."""
+def made_demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The demo vault and its index, which is made once for all processes of a run."""
     from tests.support.product import demo_vault
     from tests.support.real_index import real_index
 
-    root = tmp_path_factory.mktemp("demo")
-    folder = shutil.copytree(demo_vault(), root / "Demo")
-    real_index(folder, root / "index")
-    return folder, root / "index"
+    root = tmp_path_factory.getbasetemp()
+    made = (root.parent if "PYTEST_XDIST_WORKER" in os.environ else root) / "made"
+    with FileLock(f"{made}.lock"):
+        if not made.is_dir():
+            draft = root / "draft"
+            vault = shutil.copytree(demo_vault(), draft / "Demo", copy_function=shutil.copyfile)
+            for file in vault.rglob("*"):
+                os.utime(file, (WRITTEN, WRITTEN))
+            real_index(vault, draft / "index")
+            # Away from where the index knows it: a copy is then the vault, moved.
+            vault.rename(draft / "vault")
+            draft.rename(made)
+    return made
+
+
+@pytest.fixture(scope="session")
+def demo(made_demo: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A copy of the demo vault and the folder of its index; who changes it puts it back."""
+    from tests.support.real_index import copied
+
+    return copied(made_demo, tmp_path_factory.mktemp("demo"))

@@ -78,3 +78,11 @@ def real_index(vault: Path, index: Path, **overrides: object) -> Place:
         patched.setattr("notehop.indexing.embed.onnx_embedding.load_query", holding)
         update_index(place)
     return place
+
+
+def copied(made: Path, to: Path) -> tuple[Path, Path]:
+    """Copies of the demo vault and of the folder of its index, made as the fixture ``made_demo``."""
+    vault = shutil.copytree(made / "vault", to / "Demo")
+    index = shutil.copytree(made / "index", to / "index", ignore=shutil.ignore_patterns("model"))
+    lend_query_model(vault, index)
+    return vault, index
