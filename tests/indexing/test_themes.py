@@ -4,16 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support import product
 from tests.support.notes import Bench
-from tests.support.product import (
-    LexicalIndex,
-    Settings,
-    Theme,
-    Themes,
-    Tokenizer,
-    make_themes,
-    read_templates,
-)
 
 BIRDS = {
     "birds/Geese.md": "Geese eat grass on the marsh in winter. See [[Redshank]] and [[Mud]].",
@@ -46,20 +38,20 @@ def bench(tmp_path: Path) -> Bench:
     return bench
 
 
-def with_themes(settings: Settings, **more: object) -> Settings:
+def with_themes(settings: product.Settings, **more: object) -> product.Settings:
     return settings.with_overrides(
         {"themes.enabled": True, **{f"themes.{key}": value for key, value in more.items()}}
     )
 
 
-def themes(bench: Bench) -> Themes:
+def themes(bench: Bench) -> product.Themes:
     with bench.catalog() as catalog, catalog.snapshot() as view:
-        index = LexicalIndex.build(view.chunk_tokens())
-        is_template = read_templates(bench.vault).holds
-        return make_themes(view, is_template, Tokenizer("en"), index)
+        index = product.LexicalIndex.build(view.chunk_tokens())
+        is_template = product.read_templates(bench.vault).holds
+        return product.make_themes(view, is_template, product.Tokenizer("en"), index)
 
 
-def by_name(bench: Bench) -> dict[str, Theme]:
+def by_name(bench: Bench) -> dict[str, product.Theme]:
     return {one.name: one for one in themes(bench).themes}
 
 
