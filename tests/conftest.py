@@ -50,8 +50,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 STATM = Path("/proc/self/statm")
 LINUX = STATM.exists()  # asked once: a test may stand in for what a file system answers
 
-LONGEST = ("test_points.py", "test_damage.py", "test_state_machine.py", "test_disk.py")
-"""Files that begin first, so that no process waits for another one at the end."""
+LONGEST = (
+    *("test_points.py", "test_damage.py", "test_state_machine.py", "test_disk.py"),
+    *("test_ranking.py", "test_several_vaults.py", "test_pdfs.py", "test_page.py", "test_pane.py"),
+)
+"""Files that begin first, and of those of the page, so that no process waits for another at the end."""
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -121,13 +124,10 @@ def postgres() -> Iterator[PostgresServer]:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say in a line each what was left out for want of a browser or a server."""
     skipped = terminalreporter.stats.get("skipped", [])
-    page = [one for one in skipped if one.nodeid.startswith("tests/browser/")]
-    if page:
-        reason = page[0].longrepr[2].removeprefix("Skipped: ")
-        terminalreporter.write_line(f"{len(page)} tests of the page were left out: {reason}")
-    if absent := [one for one in skipped if "PostgreSQL is not installed" in str(one.longrepr)]:
-        reason = absent[0].longrepr[2].removeprefix("Skipped: ")
-        terminalreporter.write_line(f"{len(absent)} tests of services were left out: {reason}")
+    for what, of in (("the page", "tests/browser/"), ("services", "PostgreSQL is not installed")):
+        if found := [one for one in skipped if of in f"{one.nodeid} {one.longrepr}"]:
+            reason = found[0].longrepr[2].removeprefix("Skipped: ")
+            terminalreporter.write_line(f"{len(found)} tests of {what} were left out: {reason}")
 
 
 WRITTEN = 1_795_000_000

@@ -129,34 +129,6 @@ def test_it_indexes_answers_and_serves_the_page(project: Path, installed: Path) 
             server.kill()
 
 
-def installed_python(version: str) -> str | None:
-    """A Python of this version that runs: on the path, or one of pyenv's."""
-    root = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
-    found = [
-        shutil.which(f"python{version}"),
-        *sorted(root.glob(f"versions/{version}.*/bin/python")),
-    ]
-    for one in filter(None, found):
-        if subprocess.run([one, "--version"], capture_output=True, check=False).returncode == 0:
-            return str(one)
-    return None
-
-
-@pytest.mark.parametrize("version", ["3.12", "3.13"])
-def test_other_versions_read_the_sources(version: str) -> None:
-    """Compiling warns of what a version no longer takes; running takes its libraries too."""
-    python = installed_python(version)
-    if python is None:
-        pytest.skip(f"Python {version} is not installed")
-    files = [str(file) for name in ("notehop", *FOLDERS) for file in (ROOT / name).rglob("*.py")]
-    program = (
-        "import sys\nfor f in sys.argv[1:]: compile(open(f, encoding='utf-8').read(), f, 'exec')"
-    )
-    command = [python, "-W", "error", "-c", program, *files]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-
-
 def test_the_old_name_of_a_checkout_says_the_new_one() -> None:
     program = "from app import open_vault; import notehop; print(open_vault.__name__)"
     done = subprocess.run(

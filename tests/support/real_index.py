@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
-from notehop import open_vault
 from tests.support import product
 from tests.support.notes import write_notes
 
@@ -91,7 +90,7 @@ def opened_with(
 ) -> Iterator[product.VaultHandle]:
     """A vault of these notes in a folder, indexed with these settings and opened."""
     place = real_index(write_notes(folder / "Vault", notes), folder / "index", **overrides)
-    with open_vault(place.vault, index_dir=place.layout.root, llm=llm) as opened:
+    with product.open_place(place, llm) as opened:
         yield opened
 
 

@@ -86,7 +86,11 @@ def test_a_vault_that_cannot_be_warmed_up_is_served_and_not_ready(
     vault = Cold()
     with client_of(vault) as client:
         vault.warmed.wait(10)
-        assert client.get("/health").json()["ready"] is False
+        told = client.get("/health/ready")
+        assert (told.status_code, told.json()["ready"]) == (503, False)
+        assert client.get("/health/live").status_code == 200
+        vault.ready = True
+        assert client.get("/health/ready").status_code == 200
     assert "the model is gone" in caplog.text
 
 

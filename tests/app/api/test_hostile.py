@@ -65,26 +65,15 @@ def ports(opened: product.VaultHandle) -> Iterator[dict[str, int]]:
     page = product.routes(product.Workers(settings()).run)
     with ExitStack() as held:
         apps = {
-            "plain": product.create_app(_Kept(opened), settings(), routers=(page,)),  # type: ignore[arg-type]
+            "plain": product.create_app(
+                product.open_place(opened.place), settings(), routers=(page,)
+            ),
             "token": product.create_app(FakeVault(), settings(), tokens=(TOKEN,)),
             "allowing": product.create_app(
                 FakeVault(), settings(allow_origins=["app://obsidian.md"])
             ),
         }
         yield {name: held.enter_context(serving(app)) for name, app in apps.items()}
-
-
-class _Kept:
-    """The vault of a fixture, which its server must not close."""
-
-    def __init__(self, vault: product.VaultHandle) -> None:
-        self._vault = vault
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._vault, name)
-
-    def close(self) -> None:
-        """Stay open."""
 
 
 @pytest.fixture(scope="module")

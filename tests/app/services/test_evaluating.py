@@ -20,11 +20,6 @@ WEEKS = {
 }
 
 
-@pytest.fixture(scope="module")
-def place(indexed: tuple[Path, Path]) -> product.Place:
-    return product.locate(indexed[0], index_dir=indexed[1])
-
-
 def questions(folder: Path, *rows: object) -> Path:
     file = folder / "mine.jsonl"
     file.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")

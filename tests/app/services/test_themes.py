@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support import product
-from tests.support.notes import built, index
+from tests.support.notes import built
 
 NOTES = {
     "Geese.md": "Geese eat grass of the marsh. See [[Redshank]], [[Mud]].",
@@ -77,20 +77,6 @@ def test_a_note_that_is_private_since_takes_its_words_along(small: product.Vault
     for path in ("Mud.md", "Redshank.md"):
         (small.place.vault / path).unlink()
     assert [one.name for one in small.themes().themes] == ["Dinghy"]
-
-
-def test_a_change_is_in_them_at_once(tmp_path: Path) -> None:
-    place = built(tmp_path, NOTES, themes__enabled=True)
-    with product.open_place(place) as vault:
-        before = vault.themes()
-        (place.vault / "Oars.md").write_text("Oars of the [[Dinghy]] and the [[Mast]].")
-        index(place)
-        after = vault.themes()
-        boats = next(one for one in after.themes if one.name == "Dinghy")
-        assert boats.count == 4
-        assert boats.id in {one.id for one in before.themes}
-    with product.open_place(place) as vault:
-        assert vault.themes() == after
 
 
 @pytest.mark.model

@@ -7,18 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.indexing.pipeline.machine.contents import (
-    catalog_rows,
-    differences,
-    graph_of,
-    lexical_hits,
-    mirrored,
-    places,
-    ranks_of,
-    table_vectors,
-    to_be_mirrored,
-    tokens_of,
-)
+from tests.indexing.pipeline.machine import contents
 from tests.support import product
 from tests.support.notes import mirror_here
 from tests.support.readable_model import ReadableModel
@@ -127,15 +116,19 @@ def content(home: str, at: str = "index") -> Told:
     layout = layout_of(home, at)
 
     def told(snapshot: product.Snapshot) -> Told:
-        found: Told = dict(catalog_rows(layout.catalog))
-        found |= graph_of(snapshot) | ranks_of(snapshot)
-        found |= lexical_hits(snapshot, tokens_of(snapshot))
-        found |= places(snapshot)
-        tables = table_vectors(snapshot)
+        found: Told = dict(contents.catalog_rows(layout.catalog))
+        found |= contents.graph_of(snapshot) | contents.ranks_of(snapshot)
+        found |= contents.lexical_hits(snapshot, contents.tokens_of(snapshot))
+        found |= contents.places(snapshot)
+        tables = contents.table_vectors(snapshot)
         found |= {name: "vector" if hasattr(row, "shape") else row for name, row in tables.items()}
         if not product.mirror_due(layout):
             with product.Catalog.open(layout.catalog, read_only=True) as catalog:
-                assert not [*differences(mirrored(layout), to_be_mirrored(catalog))]
+                assert not [
+                    *contents.differences(
+                        contents.mirrored(layout), contents.to_be_mirrored(catalog)
+                    )
+                ]
         return {name: repr(value) for name, value in found.items()}
 
     return _reading(layout, told)

@@ -159,7 +159,7 @@ def stopped(tmp_path: Path, seconds: float, patience: float) -> tuple[int, float
 
 
 def test_it_waits_for_the_process_without_work_and_tells_it_once(tmp_path: Path) -> None:
-    told, busy, _ = stopped(tmp_path, 2.0, 30.0)
+    told, busy, _ = stopped(tmp_path, 0.6, 30.0)
     assert told == 1
     assert busy < 0.3
 

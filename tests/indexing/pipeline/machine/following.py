@@ -10,19 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.indexing.pipeline.machine.contents import (
-    Told,
-    catalog_rows,
-    differences,
-    graph_of,
-    lexical_hits,
-    mirrored,
-    places,
-    ranks_of,
-    table_vectors,
-    to_be_mirrored,
-    tokens_of,
-)
+from tests.indexing.pipeline.machine import contents
 from tests.support import product
 from tests.support.notes import mirror_here
 from tests.support.readable_model import ReadableModel
@@ -144,8 +132,8 @@ class Anew:
     """What an index built from nothing says: of its run, in its rows, to readers."""
 
     report: product.Report | None = None
-    rows: Told = field(default_factory=dict)
-    told: Told = field(default_factory=dict)
+    rows: contents.Told = field(default_factory=dict)
+    told: contents.Told = field(default_factory=dict)
 
 
 class Following:
@@ -181,7 +169,7 @@ class Following:
             {**SETTINGS, "index.mirror": chroma}
         )
         self._model = ReadableModel()
-        self._held: list[tuple[product.Snapshot, Told]] = []
+        self._held: list[tuple[product.Snapshot, contents.Told]] = []
         self._readers: dict[str, product.Reader] = {}
         self._anew = Anew()
         self._indexer = self._made()
@@ -234,7 +222,7 @@ class Following:
                 product.Reader(self.layout, limits=self._limits) as reader,
                 reader.snapshot() as snapshot,
             ):
-                told = places(snapshot) | graph_of(snapshot)
+                told = contents.places(snapshot) | contents.graph_of(snapshot)
             self._held.append((self._reader("often").snapshot(), told))
 
     def _follow(
@@ -269,7 +257,7 @@ class Following:
     def _check(self) -> None:
         """Compare all that the index says with one built from nothing."""
         anew = self._anew
-        _same("the catalog", catalog_rows(self.layout.catalog), anew.rows)
+        _same("the catalog", contents.catalog_rows(self.layout.catalog), anew.rows)
         with self._snapshot("often") as snapshot:
             _same("the reader that followed", self._told(snapshot), anew.told)
         with (
@@ -281,9 +269,15 @@ class Following:
             # After a change of some notes it is behind, and a tidy moment brings it up.
             if product.mirror_due(self.layout):
                 self._indexer.tidy()
-            _same("the mirror", mirrored(self.layout), to_be_mirrored(self._catalog()))
+            _same(
+                "the mirror",
+                contents.mirrored(self.layout),
+                contents.to_be_mirrored(self._catalog()),
+            )
         for snapshot, before in self._held:
-            _same("a snapshot held", places(snapshot) | graph_of(snapshot), before)
+            _same(
+                "a snapshot held", contents.places(snapshot) | contents.graph_of(snapshot), before
+            )
             snapshot.close()
         self._held.clear()
 
@@ -304,7 +298,7 @@ class Following:
             assert (update.wrote, update.generation) == (False, told.generation)
             assert (update.notes, update.embedded) == (told.notes, 0)
         assert self._model.loaded == loaded, "a run over an unchanged vault loaded the model"
-        wrong = list(differences(self._index_files(), files))
+        wrong = list(contents.differences(self._index_files(), files))
         assert not wrong, "a run over an unchanged vault wrote:\n" + "\n".join(wrong)
 
     def _built_from_nothing(self) -> Anew:
@@ -317,19 +311,19 @@ class Following:
                 load=ReadableModel().load,
             ).run()
             with product.Reader(layout) as reader, reader.snapshot() as snapshot:
-                self._tokens = tokens_of(snapshot) | {"nowhere"}
+                self._tokens = contents.tokens_of(snapshot) | {"nowhere"}
                 told = self._told(snapshot)
-            return Anew(report, catalog_rows(layout.catalog), told)
+            return Anew(report, contents.catalog_rows(layout.catalog), told)
         finally:
             shutil.rmtree(layout.root)
 
-    def _told(self, snapshot: product.Snapshot) -> Told:
+    def _told(self, snapshot: product.Snapshot) -> contents.Told:
         return {
-            **graph_of(snapshot),
-            **ranks_of(snapshot),
-            **lexical_hits(snapshot, self._tokens),
-            **table_vectors(snapshot),
-            **places(snapshot),
+            **contents.graph_of(snapshot),
+            **contents.ranks_of(snapshot),
+            **contents.lexical_hits(snapshot, self._tokens),
+            **contents.table_vectors(snapshot),
+            **contents.places(snapshot),
         }
 
     def _embedded(self) -> tuple[set[str], set[str]]:
@@ -391,6 +385,6 @@ def play(following: Following, script: Sequence[Step]) -> None:
         following.do("run")
 
 
-def _same(what: str, found: Told, expected: Told) -> None:
-    wrong = list(differences(found, expected))
+def _same(what: str, found: contents.Told, expected: contents.Told) -> None:
+    wrong = list(contents.differences(found, expected))
     assert not wrong, f"{what} is not what an index from nothing is:\n" + "\n".join(wrong[:8])
