@@ -94,7 +94,7 @@ def endless_json(send: Send) -> None:
     ("say", "stream"),
     [
         pytest.param(over_and_over(b"a" * 65_536), True, id="one line"),
-        pytest.param(over_and_over(event("word ")), True, id="tokens"),
+        pytest.param(over_and_over(event("word " * 100)), True, id="tokens"),
         pytest.param(over_and_over(event("") * 100), True, id="empty events"),
         pytest.param(over_and_over(b": busy\n\n" * 1_000), True, id="comments"),
         pytest.param(endless_json, False, id="JSON"),
@@ -140,7 +140,7 @@ def test_a_reply_that_drips_is_given_up(
 @pytest.mark.parametrize(
     ("say", "reason"),
     [
-        pytest.param(over_and_over(event("word ")), "1,200,000 bytes", id="flood"),
+        pytest.param(over_and_over(event("word " * 100)), "1,200,000 bytes", id="flood"),
         pytest.param(dripping(b"HTTP/1.1 200 OK\r\nX: ", b"a"), "after 2 s", id="head"),
     ],
 )
