@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -25,22 +24,11 @@ _MONTHS = (
 MONTH_NUMBERS = {name: number for number, names in enumerate(_MONTHS, start=1) for name in names}
 
 _YEAR = r"((?:19|20|21)\d{2})"
-_TAIL = r"(?:st|nd|rd|th)?"
-# Days in the plain name of a note, surest first, and which groups are year, month and day.
-_IN_NAMES = tuple(
-    (re.compile(pattern), parts)
-    for pattern, parts in (
-        (r"(?<!\d)(\d{4})([-_.])(\d{2})\2(\d{2})(?!\d)", (1, 3, 4)),
-        (rf"\A{_YEAR}(\d{{2}})(\d{{2}})(?:\d{{4}}(?:\d{{2}})?)?(?!\d)", (1, 2, 3)),
-        (rf"(?<![\d.])(\d{{1,2}})\.\s?(\d{{1,2}})\.\s?{_YEAR}(?!\d)", (3, 2, 1)),
-        (
-            r"(?<!\d)(\d{1,2})(?:\.|st|nd|rd|th|er|º)?[ _-]+(?:de[ _])?([a-z]{3,10})\.?,?[ _-]+"
-            rf"(?:de[ _])?{_YEAR}(?!\d)",
-            (3, 2, 1),
-        ),
-        (rf"(?<![a-z])([a-z]{{3,10}})\.?[ _-]+(\d{{1,2}}){_TAIL},?[ _-]+{_YEAR}(?!\d)", (3, 1, 2)),
-        (rf"(?<!\d){_YEAR}[ _-]+([a-z]{{3,10}})\.?[ _-]+(\d{{1,2}}){_TAIL}(?!\d)", (1, 2, 3)),
-    )
+# Days in the name of a note, surest first, and which groups are year, month and day.
+_IN_NAMES = (
+    (re.compile(r"(?<!\d)(\d{4})([-_.])(\d{2})\2(\d{2})(?!\d)"), (1, 3, 4)),
+    (re.compile(rf"\A{_YEAR}(\d{{2}})(\d{{2}})(?:\d{{4}}(?:\d{{2}})?)?(?!\d)"), (1, 2, 3)),
+    (re.compile(rf"(?<![\d.])(\d{{1,2}})\.\s?(\d{{1,2}})\.\s?{_YEAR}(?!\d)"), (3, 2, 1)),
 )
 _IN_FOLDERS = re.compile(
     rf"(?:^|/){_YEAR}/(?:(?:19|20|21)\d{{2}}-)?(\d{{2}})(?:[-_ ][^/\d]+)?/"
@@ -51,16 +39,13 @@ _IN_FOLDERS = re.compile(
 
 def _day(year: str, month: str, day: str) -> date | None:
     try:
-        return date(int(year), int(MONTH_NUMBERS.get(month, month)), int(day))
+        return date(int(year), int(month), int(day))
     except ValueError:
         return None
 
 
-_DATE = re.compile(
-    r"\s*(?P<year>\d{4})[-/.](?P<month>\d{1,2})[-/.](?P<day>\d{1,2})"
-    r"(?:(?:T|\s+)(?P<time>\d{1,2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)\s*(?P<zone>Z|[-+]\d{2}:?\d{2})?)?"
-    r"\s*"
-)
+# The numbers that ISO 8601 has with two digits each, and people with one.
+_DATE = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?:(?:T|\s+)(\d{1,2}):)?")
 
 
 def seconds_of(value: Any) -> float | None:
@@ -78,15 +63,14 @@ def seconds_of(value: Any) -> float | None:
         text = text[2:-2].partition("|")[0].rpartition("/")[2]
     if text.isascii() and text.isdigit() and len(text) <= 14:
         return _number(float(text))
-    found = _DATE.fullmatch(text)
-    if not found:
+    found = _DATE.match(text)
+    rest = text[found.end() :].replace(" ", "") if found else ""
+    if not found or (rest and not found[4]):
         return None
-    hour, _, rest = (found["time"] or "0:00").partition(":")
-    zone = (found["zone"] or "Z").replace("Z", "+00:00")
-    year, month, day = int(found["year"]), int(found["month"]), int(found["day"])
-    written = f"{year:04}-{month:02}-{day:02}T{int(hour):02}:{rest[:15]}{zone}"
+    year, month, day, hour = (int(number or 0) for number in found.groups())
     try:
-        return datetime.fromisoformat(written).astimezone(UTC).timestamp()
+        moment = datetime.fromisoformat(f"{year:04}-{month:02}-{day:02}T{hour:02}:{rest or '00'}")
+        return moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(UTC).timestamp()
     except (ValueError, OverflowError):
         return None
 
@@ -94,16 +78,11 @@ def seconds_of(value: Any) -> float | None:
 def day_in_name(path: str) -> date | None:
     """The day that the path of a note holds, as those of daily notes do.
 
-    The first ``2026-10-07`` (also with ``_`` or ``.``) anywhere in its name, or ``20261007`` at its
-    start, where a time may follow; ``7.10.2026``, ``7 October 2026``, ``7. Oktober 2026``, ``7 de
-    octubre de 2026``, ``October 7th, 2026``, ``2026 October 7`` (months in English, German, French,
-    Spanish, Italian, Portuguese and Dutch, also cut short); ``2026/10/07.md`` over folders.
-    ``07-10-2026`` and ``10/07`` mean one day here and another there, and are not read.
+    The first ``2026-10-07`` (also with ``_`` or ``.``) anywhere in its name, ``20261007`` at its start,
+    where a time may follow, or ``7.10.2026``; ``2026/10/07.md`` over folders. ``07-10-2026`` and
+    ``10/07`` mean one day here and another there, and are not read, nor are months by their names.
     """
-    name = path.rpartition("/")[2].lower()
-    if not name.isascii():
-        letters = unicodedata.normalize("NFD", name.casefold())
-        name = "".join(letter for letter in letters if not unicodedata.combining(letter))
+    name = path.rpartition("/")[2]
     for pattern, parts in _IN_NAMES:
         for found in pattern.finditer(name):
             if day := _day(*found.group(*parts)):
