@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -24,11 +25,22 @@ _MONTHS = (
 MONTH_NUMBERS = {name: number for number, names in enumerate(_MONTHS, start=1) for name in names}
 
 _YEAR = r"((?:19|20|21)\d{2})"
-# Days in the name of a note, surest first, and which groups are year, month and day.
-_IN_NAMES = (
-    (re.compile(r"(?<!\d)(\d{4})([-_.])(\d{2})\2(\d{2})(?!\d)"), (1, 3, 4)),
-    (re.compile(rf"\A{_YEAR}(\d{{2}})(\d{{2}})(?:\d{{4}}(?:\d{{2}})?)?(?!\d)"), (1, 2, 3)),
-    (re.compile(rf"(?<![\d.])(\d{{1,2}})\.\s?(\d{{1,2}})\.\s?{_YEAR}(?!\d)"), (3, 2, 1)),
+_TAIL = r"(?:st|nd|rd|th)?"
+# Days in the plain name of a note, surest first, and which groups are year, month and day.
+_IN_NAMES = tuple(
+    (re.compile(pattern), parts)
+    for pattern, parts in (
+        (r"(?<!\d)(\d{4})([-_.])(\d{2})\2(\d{2})(?!\d)", (1, 3, 4)),
+        (rf"\A{_YEAR}(\d{{2}})(\d{{2}})(?:\d{{4}}(?:\d{{2}})?)?(?!\d)", (1, 2, 3)),
+        (rf"(?<![\d.])(\d{{1,2}})\.\s?(\d{{1,2}})\.\s?{_YEAR}(?!\d)", (3, 2, 1)),
+        (
+            r"(?<!\d)(\d{1,2})(?:\.|st|nd|rd|th|er|º)?[ _-]+(?:de[ _])?([a-z]{3,10})\.?,?[ _-]+"
+            rf"(?:de[ _])?{_YEAR}(?!\d)",
+            (3, 2, 1),
+        ),
+        (rf"(?<![a-z])([a-z]{{3,10}})\.?[ _-]+(\d{{1,2}}){_TAIL},?[ _-]+{_YEAR}(?!\d)", (3, 1, 2)),
+        (rf"(?<!\d){_YEAR}[ _-]+([a-z]{{3,10}})\.?[ _-]+(\d{{1,2}}){_TAIL}(?!\d)", (1, 2, 3)),
+    )
 )
 _IN_FOLDERS = re.compile(
     rf"(?:^|/){_YEAR}/(?:(?:19|20|21)\d{{2}}-)?(\d{{2}})(?:[-_ ][^/\d]+)?/"
@@ -39,7 +51,7 @@ _IN_FOLDERS = re.compile(
 
 def _day(year: str, month: str, day: str) -> date | None:
     try:
-        return date(int(year), int(month), int(day))
+        return date(int(year), int(MONTH_NUMBERS.get(month, month)), int(day))
     except ValueError:
         return None
 
@@ -78,11 +90,16 @@ def seconds_of(value: Any) -> float | None:
 def day_in_name(path: str) -> date | None:
     """The day that the path of a note holds, as those of daily notes do.
 
-    The first ``2026-10-07`` (also with ``_`` or ``.``) anywhere in its name, ``20261007`` at its start,
-    where a time may follow, or ``7.10.2026``; ``2026/10/07.md`` over folders. ``07-10-2026`` and
-    ``10/07`` mean one day here and another there, and are not read, nor are months by their names.
+    The first ``2026-10-07`` (also with ``_`` or ``.``) anywhere in its name, or ``20261007`` at its
+    start, where a time may follow; ``7.10.2026``, ``7 October 2026``, ``7. Oktober 2026``, ``7 de
+    octubre de 2026``, ``October 7th, 2026``, ``2026 October 7`` (months in English, German, French,
+    Spanish, Italian, Portuguese and Dutch, also cut short); ``2026/10/07.md`` over folders.
+    ``07-10-2026`` and ``10/07`` mean one day here and another there, and are not read.
     """
-    name = path.rpartition("/")[2]
+    name = path.rpartition("/")[2].lower()
+    if not name.isascii():
+        letters = unicodedata.normalize("NFD", name.casefold())
+        name = "".join(letter for letter in letters if not unicodedata.combining(letter))
     for pattern, parts in _IN_NAMES:
         for found in pattern.finditer(name):
             if day := _day(*found.group(*parts)):
