@@ -21,7 +21,7 @@ _HOMES: dict[str, str] = {
     "notehop.app.answer.extractive": "features=decision_features",
     "notehop.app.answer.passages": "Passage",
     "notehop.app.answer.question": "read=read_question",
-    "notehop.app.answer.relevance": "Asked=AskedQuestion Reading score=score_passages Vectors",
+    "notehop.app.answer.relevance": "Asked=AskedQuestion Named Reading score=score_passages Vectors",
     "notehop.app.answer.themes": "THEMES",
     "notehop.app.api.guard": "is_loopback",
     "notehop.app.evaluation.questions": "KnownQuestion=Question",
