@@ -37,8 +37,8 @@ FORMER = {
     *("llm.gpu_layers", "llm.threads", "llm.connect_timeout_s", "rerank.device"),
     *("vault.max_delete_share", "retrieval.max_query_chars"),
     *("themes.min_notes", "themes.max", "themes.sources", "themes.resolution"),
-    *("enrich.watch_calls", "enrich.max_tokens", "connected.scope", "watch.polling"),
-    *("embedding.batch_size", "embedding.threads", "embedding.allow_download"),
+    *("enrich.watch_calls", "enrich.max_tokens", "enrich.keep_days", "connected.scope"),
+    *("embedding.batch_size", "embedding.threads", "embedding.allow_download", "watch.polling"),
 }
 """Keys and sections of releases before. Like constants they have no effect, and a warning says so."""
 

@@ -177,10 +177,6 @@ class EnrichSettings(Section):
     """Requests that one run may send, each of some 4,000 tokens at most; the rest is left to the
     next run. 0: none."""
 
-    keep_days: float = constant(30, ge=0, le=36_500)
-    """Days that a text is kept which no note needs any more: an edit that is undone costs nothing
-    then. What was written about a note that is deleted or made private goes at once."""
-
 
 class LlmSettings(Section):
     """The language model that writes answers, and how it is asked."""
