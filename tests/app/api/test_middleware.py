@@ -70,20 +70,6 @@ def test_health_tells_those_without_a_token_nothing_of_the_vault(locked: TestCli
     assert told["vault"] == "My vault"
 
 
-def test_ready_is_503_until_the_vault_is_warm() -> None:
-    class Cold(FakeVault):
-        def warm(self) -> None:
-            """Never."""
-
-    vault = Cold()
-    with client_at("127.0.0.1", create_app(vault)) as client:
-        told = client.get("/health/ready")
-        assert (told.status_code, told.json()["ready"]) == (503, False)
-        assert client.get("/health/live").status_code == 200
-        vault.ready = True
-        assert client.get("/health/ready").status_code == 200
-
-
 def test_an_allowed_page_may_ask(allowing: TestClient) -> None:
     headers = {"Origin": OBSIDIAN, "Sec-Fetch-Site": "cross-site"}
     told = allowing.post("/search", json={"query": "q"}, headers=headers)

@@ -19,11 +19,6 @@ WEEKS = {
 }
 
 
-@pytest.fixture(scope="module")
-def place(indexed: tuple[Path, Path]) -> product.Place:
-    return product.locate(indexed[0], index_dir=indexed[1])
-
-
 def questions(folder: Path, *rows: object) -> Path:
     file = folder / "mine.jsonl"
     file.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
@@ -40,10 +35,12 @@ def state(folder: Path) -> dict[str, tuple[int, int]]:
     return found
 
 
-def test_a_golden_set_brings_its_vault(
-    indexed: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture(autouse=True)
+def _model(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(CACHE))  # where the query model is
+
+
+def test_a_golden_set_brings_its_vault(indexed: tuple[Path, Path], tmp_path: Path) -> None:
     data = tmp_path / "data" / "one"
     data.mkdir(parents=True)
     questions(data, LAUNCH).rename(data / "queries.jsonl")

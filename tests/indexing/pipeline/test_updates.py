@@ -6,15 +6,8 @@ from dataclasses import dataclass
 
 import pytest
 
+from tests.support import product
 from tests.support.notes import Bench
-from tests.support.product import (
-    Limits,
-    NoteStatus,
-    Report,
-    advice,
-    load_settings,
-    read_run_record,
-)
 from tests.support.tables import rows
 from tests.vaults.hostile import Case, build_hostile, make_readable
 
@@ -53,7 +46,7 @@ def test_the_first_update_of_all_looks_at_all(bench: Bench) -> None:
 def test_an_update_after_a_run_that_was_cut_off_looks_at_all(
     indexed: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    indexed.limits = Limits(batch_notes=1)
+    indexed.limits = product.Limits(batch_notes=1)
     for number in range(3):
         indexed.write(f"more{number}.md", f"More {number}.")
     found = indexed.indexer()
@@ -89,11 +82,11 @@ def test_what_was_passed_over_elsewhere_stays_known(indexed: Bench) -> None:
 
 
 def test_a_run_leaves_a_record_and_an_idle_update_keeps_it(indexed: Bench) -> None:
-    record = read_run_record(indexed.layout)
+    record = product.read_run_record(indexed.layout)
     assert record is not None
     assert (record.added, record.error) == (3, None)
     indexed.indexer().update(["a.md"])
-    assert read_run_record(indexed.layout) == record
+    assert product.read_run_record(indexed.layout) == record
 
 
 def test_two_edits_within_one_tick_of_the_clock_are_two(indexed: Bench) -> None:
@@ -113,7 +106,7 @@ def test_two_edits_within_one_tick_of_the_clock_are_two(indexed: Bench) -> None:
     ("languages", "told"), rows(__file__, "a_tenth_of_the_notes_is_worth_a_word")
 )
 def test_a_tenth_of_the_notes_is_worth_a_word(languages: dict[str, int], told: str | None) -> None:
-    said = advice(languages, load_settings().embedding)
+    said = product.advice(languages, product.load_settings().embedding)
     assert (said is None) is (told is None)
     if said is not None and told is not None:
         assert said.startswith(f"{told}, which all-MiniLM-L6-v2 does not read")
@@ -131,8 +124,8 @@ SECRETS = (
 class Run:
     bench: Bench
     cases: tuple[Case, ...]
-    first: Report
-    second: Report
+    first: product.Report
+    second: product.Report
 
 
 @pytest.fixture(scope="module")
@@ -145,7 +138,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
         make_readable(bench.vault)
 
 
-def told(report: Report) -> dict[str, str]:
+def told(report: product.Report) -> dict[str, str]:
     """Path -> reason of all that the report says is not in the index."""
     return dict((*report.skipped, *report.failed))
 
@@ -164,7 +157,7 @@ def test_every_case_meets_its_fate(run: Run) -> None:
     for case in run.cases:
         path = shown(case.path)
         note = found.get(path)
-        is_in = note is not None and note.status is NoteStatus.INDEXED
+        is_in = note is not None and note.status is product.NoteStatus.INDEXED
         assert is_in == (path in cut_up), path
         # A dot-folder is no part of a vault: it is passed over without a word.
         is_out = not is_in and (bool(reasons.get(path)) or path.startswith("."))
@@ -192,7 +185,7 @@ def test_what_is_kept_out_leaves_no_word(run: Run) -> None:
     for secret in SECRETS:
         assert not [text for text in texts if secret in text], secret
         assert secret.rstrip(":") not in tokens
-    assert all(row.status is NoteStatus.SKIPPED and row.front_matter == {} for row in rows)
+    assert all(row.status is product.NoteStatus.SKIPPED and row.front_matter == {} for row in rows)
     asked = " ".join(run.bench.model.asked).casefold()
     assert not [secret for secret in SECRETS if secret in asked]
 
