@@ -82,6 +82,7 @@ _HOMES: dict[str, str] = {
     "notehop.app.problems": "error_of exit_code problem",
     "notehop.app.retrieval.relevance": "question_words",
     "notehop.app.retrieval.templates": "asks_for_templates held_back is_skeleton SKELETON",
+    "notehop.app.retrieval.compound": "CompoundRetriever questions_in",
     "notehop.app.retrieval.connected_notes": "ConnectedNotesPostprocessor",
     "notehop.app.retrieval.second_look": "SecondLookRetriever",
     "notehop.app.retrieval.filter_syntax": "Condition Kind=ConditionKind plan read ParsedQuery=Written",
