@@ -17,7 +17,7 @@ from notehop.indexing.graph.resolve import Status
 from notehop.indexing.pipeline.language import advice, languages_of
 from notehop.indexing.pipeline.models import LoadEmbedder, embedding_by, load_embedder
 from notehop.indexing.pipeline.run import IndexRun, IndexState, Request
-from notehop.indexing.pipeline.upkeep import check_catalog, derive
+from notehop.indexing.pipeline.upkeep import check_catalog
 from notehop.indexing.report import Progress, Report, Update
 from notehop.indexing.run_record import failed_before, record_run
 from notehop.indexing.stores.catalog import (
@@ -37,7 +37,6 @@ from notehop.indexing.stores.chroma import (
 from notehop.indexing.stores.layout import IndexLayout, unwritable
 from notehop.indexing.stores.lock import WriterLock
 from notehop.indexing.stores.model import LIMITS, Limits, NoteStatus
-from notehop.indexing.tokens.languages import NAMES
 
 if TYPE_CHECKING:
     from llama_index.core.schema import TransformComponent
@@ -93,9 +92,12 @@ class Indexer:
         :raises IndexUnwritable: if the disk is full or read-only; what was committed stays.
         :raises ModelError: if the embedding model is missing or fails.
         """
-        bring_up = self._rebuild if rebuild else self._bring_up
+        request = Request(allow_mass_delete=allow_mass_delete)
         with self._writing() as fingerprint:
-            update = bring_up(fingerprint, Request(allow_mass_delete=allow_mass_delete))
+            if rebuild:
+                update = self._rebuild(fingerprint, request)
+            else:
+                update = self._run(self.layout, fingerprint, request)
             report = self._report(update)
             try:
                 _, warnings = self._mirror()
@@ -123,25 +125,18 @@ class Indexer:
         """
         where = None if paths is None else tuple(paths)
         with self._writing() as fingerprint:
-            return self._bring_up(fingerprint, Request(where, again, allow_mass_delete, True))
+            request = Request(where, again, allow_mass_delete, follows=True)
+            return self._run(self.layout, fingerprint, request)
 
     def tidy(self, interrupted: Callable[[], bool] = lambda: False) -> bool:
-        """Do what keeps the index small and quick to open, and the copy of it in Chroma current.
+        """Bring the copy of the index in Chroma up to it.
 
-        :param interrupted: asked now and then: whether to leave that copy to a later call.
+        :param interrupted: asked now and then: whether to leave that to a later call.
         :returns: whether nothing was left to one.
         :raises NotehopError: as :meth:`run`; VectorServerError if a Chroma server is not brought up.
         """
         with self._writing():
-            state = read_catalog_state(self.layout)
-            if state is None or not state.fits(self.layout):
-                # Something was harmed or cut off: the next run looks at all of it.
-                return True
-            with Catalog.open(self.layout.catalog) as catalog:
-                derive(self.layout, catalog, everything=True, limits=self.limits)
-            write_catalog_state(self.layout, state.generation, state.stamp)
-            done, _ = self._mirror(interrupted)
-            return done
+            return self._mirror(interrupted)[0]
 
     @contextmanager
     def _writing(self) -> Iterator[dict[str, Any]]:
@@ -158,8 +153,6 @@ class Indexer:
                 except BaseException:
                     self._state = None
                     raise
-                finally:
-                    self.layout.close_to_others(thorough=True)
         finally:
             self.progress.close()
 
@@ -187,23 +180,10 @@ class Indexer:
         warning = update_mirror(self.layout, interrupted, self._write_mirror)
         return True, warnings if warning is None else (*warnings, warning)
 
-    def _bring_up(self, fingerprint: dict[str, Any], request: Request) -> Update:
-        """Run, and once more from nothing where the notes are mostly in another language by now."""
-        done, language = self._run(self.layout, fingerprint, request)
-        if language is None:
-            return done
-        anew = self._rebuild(fingerprint, Request(allow_mass_delete=True))
-        warning = (
-            f"most notes are in {NAMES.get(language, 'another language')} by now, which the "
-            "index was not made for; so it was made anew"
-        )
-        embedded, warnings = done.embedded + anew.embedded, (*done.warnings, warning)
-        return replace(done, generation=anew.generation, embedded=embedded, warnings=warnings)
-
     def _rebuild(self, fingerprint: dict[str, Any], request: Request) -> Update:
         """Build a new index beside the old one, which answers until the new one is whole."""
         if not Catalog.exists(self.layout.catalog):
-            return self._run(self.layout, fingerprint, request)[0]
+            return self._run(self.layout, fingerprint, request)
         if not request.allow_mass_delete:
             # It must not replace another vault's index, nor that of a vault not there now; one that
             # is damaged may be anybody's.
@@ -226,21 +206,18 @@ class Indexer:
         except OSError as exc:
             raise unwritable(self.layout.root, exc) from exc
         request = replace(request, allow_mass_delete=True)
-        update, _ = self._run(made, fingerprint, request)
+        update = self._run(made, fingerprint, request)
         # Its words too are those of the former index.
         remove_mirror(self.layout)
         self.layout.put_in_force(made)
         self._state = None
         return update
 
-    def _run(
-        self, layout: IndexLayout, fingerprint: dict[str, Any], request: Request
-    ) -> tuple[Update, str | None]:
-        """Run once; also the language of most notes, where the index was made for another."""
+    def _run(self, layout: IndexLayout, fingerprint: dict[str, Any], request: Request) -> Update:
         state = read_catalog_state(layout)
         harmed = state is None or not state.fits(layout)
         run: IndexRun | None = None
-        recorded = self.layout, self._command, time.time(), request.allow_mass_delete
+        recorded = self.layout, self._command, time.time()
         meta = {"vault": str(self.vault.resolve())}
         try:
             with Catalog.open(layout.catalog, create=True, meta=meta) as catalog:
@@ -261,7 +238,7 @@ class Indexer:
         ):
             record_run(*recorded, update)
         write_catalog_state(layout, self._state.generation, stamp_of(self._state.meta))
-        return update, run.outgrown
+        return update
 
     def _report(self, update: Update) -> Report:
         languages: dict[str, int] = {}
@@ -278,7 +255,8 @@ class Indexer:
             reasons[NoteStatus.SKIPPED] += [(path, reason) for path, reason in problems]
             if update.wrote:
                 languages = languages_of(view, view.indexed_paths())
-        advised = advice(languages, self.settings.embedding)
+            made_for = (view.fingerprint or {}).get("language")
+        chosen = self.settings.lexical.language != "auto"
         return Report(
             **asdict(update),
             vault=str(self.vault.resolve()),
@@ -288,7 +266,7 @@ class Indexer:
             failed=tuple(sorted(reasons[NoteStatus.FAILED])),
             links={status.value: counts.links.get(status, 0) for status in Status},
             languages=languages,
-            advice=() if advised is None else (advised,),
+            advice=advice(languages, self.settings.embedding, None if chosen else made_for),
         )
 
 

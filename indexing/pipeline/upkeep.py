@@ -11,8 +11,8 @@ from pathlib import Path
 from notehop.config.errors import IndexDamaged
 from notehop.indexing import faults
 from notehop.indexing.embed.onnx_model import MANIFEST_FILE, read_manifest
-from notehop.indexing.stores.caches import bring_up_to_date
-from notehop.indexing.stores.catalog import Catalog, CatalogState, forget_withdrawn
+from notehop.indexing.stores.caches import bring_up_to_date, forget_withdrawn
+from notehop.indexing.stores.catalog import Catalog, CatalogState
 from notehop.indexing.stores.chroma import remove_mirror
 from notehop.indexing.stores.database import REBUILD
 from notehop.indexing.stores.layout import IndexLayout, unwritable
@@ -21,15 +21,12 @@ from notehop.indexing.stores.model import Limits
 
 
 def check_catalog(catalog: Catalog, state: CatalogState | None) -> None:
-    """Look at a catalog whose files are other than a run left them.
-
-    Where a run of ours was cut off, its pages are looked at; where none was, every row too.
-
-    :raises IndexDamaged: if it is not sound, or does not know what it knew.
+    """Look at every row of a catalog whose files are other than a run left them; IndexDamaged if it is
+    not sound, or does not know what it knew.
     """
     with catalog.snapshot() as view:
         generation, stamp = view.generation, view.stamp
-    catalog.verify(rows=state is None or generation <= state.generation)
+    catalog.verify()
     if state is not None and stamp == state.stamp and generation < state.generation:
         raise IndexDamaged(
             f"{catalog.label}: the index has lost what was written after generation "
@@ -67,24 +64,15 @@ def withdraw(layout: IndexLayout) -> None:
     faults.point("purge-mark-set")
 
 
-def derive(layout: IndexLayout, catalog: Catalog, *, everything: bool, limits: Limits) -> None:
-    """At the end of a run: bring what is derived up to the notes.
-
-    :param everything: do all that is due; else, after a change of some notes, what can wait does:
-        readers catch up by themselves.
-    :raises IndexDamaged: if the catalog cannot be read.
-    """
+def derive(layout: IndexLayout, catalog: Catalog, limits: Limits) -> None:
+    """At the end of a run: bring what is derived up to the notes; IndexDamaged if the catalog cannot be
+    read."""
     withdrawn = layout.purge_mark.exists()
     if withdrawn:
         remove_mirror(layout)
-    bring_up_to_date(
-        layout, catalog, thorough=withdrawn, only_pressing=not everything, limits=limits
-    )
+    bring_up_to_date(layout, catalog, thorough=withdrawn, limits=limits)
     try:
-        if withdrawn:
-            layout.journal_mark.touch()
-        forget_withdrawn(catalog, layout.journal_mark)
-        layout.purge_mark.unlink(missing_ok=True)
+        forget_withdrawn(layout, catalog)
     except OSError as exc:
         raise unwritable(layout.root, exc) from exc
     if withdrawn:

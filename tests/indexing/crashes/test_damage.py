@@ -173,32 +173,16 @@ def test_a_journal_that_is_garbage(forks: Forks, whole: Whole) -> None:
 
 
 @pytest.mark.parametrize("text", [None, "", "index-\0\n"])
-def test_without_the_line_that_names_it_the_index_of_a_rebuild_is_found(
+def test_without_the_line_that_names_it_the_index_is_made_anew(
     forks: Forks, whole: Whole, text: str | None
 ) -> None:
     layout = whole.home.layout
     forks.index(whole.home.path, rebuild=True)
-    home, line = layout.home, layout.current.read_text()
     harm.gone(layout.current) if text is None else layout.current.write_text(text)
-    assert forks.read(whole.home.path)["chunks"] == whole.seen["chunks"]
-    done = forks.index(whole.home.path).told
-    assert (done["error"], done["asked"], layout.home) == (None, [], home)
-    assert layout.current.read_text() == line
-
-
-def test_of_two_that_may_be_in_force_none_is_removed(forks: Forks, whole: Whole) -> None:
-    layout = whole.home.layout
-    forks.index(whole.home.path, rebuild=True)
-    other = layout.root / "index-00000000"
-    shutil.copytree(layout.home, other)
-    layout.current.unlink()
-    for told in (forks.read(whole.home.path), forks.index(whole.home.path).told):
-        assert "does not say which index is in force" in told["error"]
-        assert told["error"].endswith("run: notehop index")
-    layout.current.write_text(other.name)
-    check_queries(forks, whole)
+    assert forks.read(whole.home.path)["error"].endswith("run: notehop index")
     assert forks.index(whole.home.path).told["error"] is None
-    assert (layout.home, layout.left_over()) == (other, [])
+    assert (layout.home, layout.left_over()) == (layout.root, [])
+    assert forks.read(whole.home.path)["chunks"] == whole.seen["chunks"]
 
 
 @pytest.mark.parametrize("rebuild", [False, True])

@@ -295,10 +295,10 @@ class Following:
 
     def _check_rest(self, told: Report | Update) -> None:
         """Over an unchanged vault nothing is written, and nothing asked of the model."""
-        if self.layout.journal_mark.exists():
+        if self.layout.purge_mark.exists():
             # A reader that is gone by now kept the words of a withdrawn note.
             self._indexer.update(())
-        assert not self.layout.journal_mark.exists()
+        assert not self.layout.purge_mark.exists()
         files, loaded = self._index_files(), self._model.loaded
         found = scan(self.vault.root, self._settings.vault)
         assert not changes_since(self._catalog(), found, MAX_NOTE_BYTES)
