@@ -12,9 +12,8 @@ from pathlib import Path
 from notehop.app.services.open_vault import Place
 from notehop.config.errors import IndexFailure, IndexMissing, NotehopError
 from notehop.indexing.stores.layout import IndexLayout
-from notehop.indexing.watch.backoff import Backoff
 from notehop.indexing.watch.process import index_program, run_program
-from notehop.indexing.watch.state import read_watch_state
+from notehop.indexing.watch.state import Backoff, read_watch_state
 
 
 def remedy(layout: IndexLayout) -> str:

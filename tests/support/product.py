@@ -210,8 +210,7 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.watch.service": "follow=follow_follow Following "
     "stopped_by_signals when_input_ends",
     "notehop.indexing.watch.follower": "Follower",
-    "notehop.indexing.watch.backoff": "Timing",
-    "notehop.indexing.watch.state": "Phase read_watch_state WatcherLock",
+    "notehop.indexing.watch.state": "Phase read_watch_state Timing WatcherLock",
 }
 
 _PLACES = {
