@@ -50,7 +50,7 @@ def seen(status: models.IndexStatus, *, from_here: bool) -> models.IndexStatus:
     def without(one: Any, **blank: Any) -> Any:
         return one and one.model_copy(update=blank)
 
-    run, enriched, failed = status.last_run, status.enrichment, "it failed"
+    enriched, failed = status.enrichment, "it failed"
     if enriched is not None:
         # The reasons name hosts and files.
         unwritten = [without(one, reason=failed) for one in enriched.failed]
@@ -65,7 +65,6 @@ def seen(status: models.IndexStatus, *, from_here: bool) -> models.IndexStatus:
         "failed": [without(one, path="", reason=failed) for one in status.failed],
         "watcher": status.watcher
         and replace(status.watcher, pid=0, host="", command="", detail=None),
-        "last_run": replace(run, error=failed) if run and run.error else run,
         "enrichment": enriched,
     }
     return status.model_copy(update=told)

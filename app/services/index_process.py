@@ -99,7 +99,8 @@ def has_index(place: Place) -> bool:
     try:
         with Catalog.of(place.layout) as catalog:
             meta = catalog.meta()
-            return "fingerprint" in meta and not meta.get("under_way")
+            ended = not meta.get("under_way") or place.layout.catalog_state.is_file()
+            return "fingerprint" in meta and ended
     except IndexMissing:
         return False
     except NotehopError:

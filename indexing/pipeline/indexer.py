@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from notehop.config import Settings
-from notehop.config.errors import IndexFailure, NotehopError, VectorServerError
+from notehop.config.errors import IndexFailure, VectorServerError
 from notehop.indexing.changes import refuse_deletions, scan
 from notehop.indexing.fingerprint import expected_fingerprint
 from notehop.indexing.graph.resolve import Status
@@ -19,7 +18,6 @@ from notehop.indexing.pipeline.models import LoadEmbedder, embedding_by, load_em
 from notehop.indexing.pipeline.run import IndexRun, IndexState, Request
 from notehop.indexing.pipeline.upkeep import check_catalog
 from notehop.indexing.report import Progress, Report, Update
-from notehop.indexing.run_record import failed_before, record_run
 from notehop.indexing.stores.catalog import (
     Catalog,
     check_vault,
@@ -125,8 +123,7 @@ class Indexer:
         """
         where = None if paths is None else tuple(paths)
         with self._writing() as fingerprint:
-            request = Request(where, again, allow_mass_delete, follows=True)
-            return self._run(self.layout, fingerprint, request)
+            return self._run(self.layout, fingerprint, Request(where, again, allow_mass_delete))
 
     def tidy(self, interrupted: Callable[[], bool] = lambda: False) -> bool:
         """Bring the copy of the index in Chroma up to it.
@@ -216,27 +213,17 @@ class Indexer:
     def _run(self, layout: IndexLayout, fingerprint: dict[str, Any], request: Request) -> Update:
         state = read_catalog_state(layout)
         harmed = state is None or not state.fits(layout)
-        run: IndexRun | None = None
-        recorded = self.layout, self._command, time.time()
         meta = {"vault": str(self.vault.resolve())}
-        try:
-            with Catalog.open(layout.catalog, create=True, meta=meta) as catalog:
-                if harmed and catalog.generation:
-                    self.progress.stage("Checking the index", 0, "")
-                    check_catalog(catalog, state)
-                catalog.renew_if_older(state)
-                if self._state is None or not self._state.fits(catalog):
-                    self._state = IndexState(catalog)
-                check_vault(self._state.meta, self.vault, layout.root)
-                run = IndexRun(self, layout, catalog, self._state, request, fingerprint, harmed)
-                update = run.execute()
-        except NotehopError as exc:
-            record_run(*recorded, Update(0, False, 0) if run is None else run.so_far(), exc)
-            raise
-        if not request.again and (
-            update.wrote or not request.follows or failed_before(self.layout)
-        ):
-            record_run(*recorded, update)
+        with Catalog.open(layout.catalog, create=True, meta=meta) as catalog:
+            if harmed and catalog.generation:
+                self.progress.stage("Checking the index", 0, "")
+                check_catalog(catalog, state)
+            catalog.renew_if_older(state)
+            if self._state is None or not self._state.fits(catalog):
+                self._state = IndexState(catalog)
+            check_vault(self._state.meta, self.vault, layout.root)
+            run = IndexRun(self, layout, catalog, self._state, request, fingerprint, harmed)
+            update = run.execute()
         write_catalog_state(layout, self._state.generation, stamp_of(self._state.meta))
         return update
 

@@ -16,7 +16,7 @@ from notehop.indexing.enrich.prompts import header_identity
 from notehop.indexing.enrich.store import delete_orphans
 from notehop.indexing.graph.files import VaultFiles, affected_names
 from notehop.indexing.pipeline.language import language_for
-from notehop.indexing.pipeline.upkeep import derive, lacks_query_model, remove_damaged, withdraw
+from notehop.indexing.pipeline.upkeep import derive, lacks_query_model, withdraw
 from notehop.indexing.report import Update
 from notehop.indexing.shown import counted
 from notehop.indexing.stores.catalog import Catalog, check_fingerprint, stamp_of
@@ -47,13 +47,11 @@ class Request:
 
     ``paths`` are looked at, with what is below them; None is all of the vault, and so is any where a
     run before was cut off. ``again``: the notes at them are made anew even if they are as they were.
-    ``follows``: a follower asks, of whose runs one that found nothing leaves no record.
     """
 
     paths: tuple[str, ...] | None = None
     again: bool = False
     allow_mass_delete: bool = False
-    follows: bool = False
 
 
 class IndexState:
@@ -185,8 +183,6 @@ class IndexRun:
         everything = self._paths is None
         if (stored := self.state.meta.get("fingerprint")) is not None:
             check_fingerprint(stored, self.fingerprint)
-        if everything:
-            self._warnings += remove_damaged(self.layout)
         self._write(self._changes())
         if everything and (unread := unread_pdfs(self.state.attachments, self.settings.vault)):
             self._warnings.append(unread)
@@ -194,11 +190,7 @@ class IndexRun:
         if everything and self.catalog.has_chunks and lacks_query_model(self.layout):
             self.progress.stage("Loading the model", 0, "")
             self._embedder  # noqa: B018 (loading the model makes the one for queries)
-        derive(self.layout, self.catalog, self.indexer.limits)
-        return self.so_far()
-
-    def so_far(self) -> Update:
-        """What was done until now; a run that fails has kept that."""
+        derive(self.layout, self.catalog, everything=everything, limits=self.indexer.limits)
         kinds = ("added", "changed", "moved", "deleted")
         return Update(
             generation=self.state.generation,

@@ -1,12 +1,9 @@
-"""What is made from the catalog: brought up to it at the end of a run, removed where it was harmed.
+"""What is made from the catalog: brought up to it at the end of a run, made anew where it was harmed.
 
 All raise IndexUnwritable if the disk refuses.
 """
 
 from __future__ import annotations
-
-from collections.abc import Iterator
-from pathlib import Path
 
 from notehop.config.errors import IndexDamaged
 from notehop.indexing import faults
@@ -16,7 +13,6 @@ from notehop.indexing.stores.catalog import Catalog, CatalogState
 from notehop.indexing.stores.chroma import remove_mirror
 from notehop.indexing.stores.database import REBUILD
 from notehop.indexing.stores.layout import IndexLayout, unwritable
-from notehop.indexing.stores.lexical_segments import read_segments
 from notehop.indexing.stores.model import Limits
 
 
@@ -34,24 +30,15 @@ def check_catalog(catalog: Catalog, state: CatalogState | None) -> None:
         )
 
 
-def remove_damaged(layout: IndexLayout) -> Iterator[str]:
-    """Remove what is made from the catalog and is not as it was written; what, for people."""
-    if layout.postings.exists() or layout.lexical.is_file():
-        try:
-            read_segments(layout.postings)
-        except IndexDamaged:
-            _remove(layout, layout.lexical)
-            yield f"{layout.lexical}: the lexical index was damaged and is made anew"
-
-
 def lacks_query_model(layout: IndexLayout) -> bool:
     """Whether the model that was exported for queries is not as it was written; it is forgotten then."""
     if layout.model.is_file():
-        _remove(layout, layout.model)
+        layout.remove(layout.model)
     manifest = read_manifest(layout.model)
     if manifest is not None and manifest.is_sound(layout.model):
         return False
-    _remove(layout, layout.model / MANIFEST_FILE)
+    layout.remove(layout.model / MANIFEST_FILE)
+    faults.point("export.json-removed")
     return True
 
 
@@ -64,21 +51,19 @@ def withdraw(layout: IndexLayout) -> None:
     faults.point("purge-mark-set")
 
 
-def derive(layout: IndexLayout, catalog: Catalog, limits: Limits) -> None:
+def derive(layout: IndexLayout, catalog: Catalog, *, everything: bool, limits: Limits) -> None:
     """At the end of a run: bring what is derived up to the notes; IndexDamaged if the catalog cannot be
-    read."""
+    read.
+
+    :param everything: look at all of the words, and write them anew where they are damaged.
+    """
     withdrawn = layout.purge_mark.exists()
     if withdrawn:
         remove_mirror(layout)
-    bring_up_to_date(layout, catalog, thorough=withdrawn, limits=limits)
+    bring_up_to_date(layout, catalog, thorough=withdrawn, verify=everything, limits=limits)
     try:
         forget_withdrawn(layout, catalog)
     except OSError as exc:
         raise unwritable(layout.root, exc) from exc
     if withdrawn:
         faults.point("purge-mark-cleared")
-
-
-def _remove(layout: IndexLayout, path: Path) -> None:
-    layout.remove(path)
-    faults.point(f"{path.name}-removed")

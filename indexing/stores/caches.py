@@ -83,7 +83,12 @@ def read_lexical(
 
 
 def bring_up_to_date(
-    layout: IndexLayout, catalog: Catalog, *, thorough: bool = False, limits: Limits = LIMITS
+    layout: IndexLayout,
+    catalog: Catalog,
+    *,
+    thorough: bool = False,
+    verify: bool = False,
+    limits: Limits = LIMITS,
 ) -> None:
     """Write the words of the newest generation, where that is due.
 
@@ -92,24 +97,30 @@ def bring_up_to_date(
     than that, readers take in from the catalog.
 
     :param thorough: write whatever changed, so that nothing of a chunk that left stays in the file.
+    :param verify: read the file, and write it where it is damaged.
     :raises IndexUnwritable: if the disk is full or read-only; what was there stays.
     """
     with catalog.snapshot() as view:
-        if view.fingerprint is None or not _is_due(layout, view, limits, thorough=thorough):
+        most = 0 if thorough else None
+        if view.fingerprint is None or not _is_due(layout, view, limits, most, verify=verify):
             return
         wanted = {one for ids in view.chunk_ids().values() for one in ids}
         index = read_lexical(layout, view, wanted, limits=limits)
         index.save(layout.postings, view.generation, view.stamp)
 
 
-def _is_due(layout: IndexLayout, view: CatalogSnapshot, limits: Limits, *, thorough: bool) -> bool:
-    """Whether the file is missing or another index's, or too much has changed since it was written."""
+def _is_due(
+    layout: IndexLayout, view: CatalogSnapshot, limits: Limits, most: int | None, *, verify: bool
+) -> bool:
+    """Whether the file is damaged or another index's, or more notes than ``most`` changed since."""
     try:
-        with open_segments(layout.postings) as (about, _):
-            pass
+        with open_segments(layout.postings) as (about, arrays):
+            for name in arrays if verify else ():
+                arrays[name]  # checked as it is read
     except IndexDamaged:
         return True
-    most = 0 if thorough else max(limits.changed_notes, about["chunks"] // limits.chunks_each)
+    if most is None:
+        most = max(limits.changed_notes, about["chunks"] // limits.chunks_each)
     return about["stamp"] != view.stamp or len(view.changed_paths(about["generation"])) > most
 
 
@@ -122,7 +133,7 @@ def forget_withdrawn(layout: IndexLayout, catalog: Catalog) -> None:
     """
     if layout.purge_mark.exists() and catalog.database.forget_deleted():
         with catalog.snapshot() as view:
-            if view.fingerprint is None or not _is_due(layout, view, LIMITS, thorough=True):
+            if view.fingerprint is None or not _is_due(layout, view, LIMITS, 0, verify=False):
                 layout.purge_mark.unlink(missing_ok=True)
 
 

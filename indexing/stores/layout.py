@@ -111,7 +111,6 @@ class IndexLayout:
     watch_lock = _Place("watcher.lock")
     watch_state = _Place("watcher.json")
     server = _Place("server.json")
-    run_record = _Place("last-run.json")
 
     @property
     def home(self) -> Path:

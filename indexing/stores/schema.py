@@ -45,10 +45,9 @@ def _columns(row: type, *key: str) -> list[Column[Any]]:
     found = []
     for one in fields(row):
         kind, _, optional = str(one.type).partition(" | ")
-        how = {"primary_key": True, "autoincrement": False} if one.name in key else {}
-        column: Column[Any] = Column(
-            one.name, _KINDS.get(kind, _TEXT), nullable=bool(optional), **how
-        )
+        is_key, form = one.name in key, _KINDS.get(kind, _TEXT)
+        column: Column[Any] = Column(one.name, form, primary_key=is_key, nullable=bool(optional))
+        column.autoincrement = False
         found.append(column)
     return found
 

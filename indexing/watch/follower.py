@@ -109,10 +109,8 @@ class Follower:
                 self._backoff.shorten()
             self._due |= paths
             self._lost |= lost
-        rescan = self._indexer.settings.watch.rescan_s
-        if self._lost:
-            rescan = min(rescan, self._timing.lost)
-        if time.monotonic() - self._scanned >= rescan:
+        rescan, lost_too = self._indexer.settings.watch.rescan_s, self._timing.lost
+        if time.monotonic() - self._scanned >= (min(rescan, lost_too) if self._lost else rescan):
             self._due.add(EVERYTHING)
 
     def _listen(self) -> None:

@@ -185,7 +185,6 @@ _HOMES: dict[str, str] = {
         "Batch ChunkRow FieldTokens LIMITS Limits LinkRow NoteRecord NoteRow NoteStatus"
     ),
     "notehop.indexing.stores.reader": "Reader Snapshot",
-    "notehop.indexing.run_record": "read_run_record RunRecord write_run_record",
     "notehop.indexing.stores.database": "among",
     "notehop.indexing.stores.schema": "METADATA",
     "notehop.indexing.stores.vector_index": "VectorIndex",

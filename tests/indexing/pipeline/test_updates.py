@@ -13,7 +13,6 @@ from tests.support.product import (
     Report,
     advice,
     load_settings,
-    read_run_record,
 )
 from tests.support.tables import rows
 from tests.vaults.hostile import Case, build_hostile, make_readable
@@ -86,14 +85,6 @@ def test_what_was_passed_over_elsewhere_stays_known(indexed: Bench) -> None:
     found.update(["lost.md"])
     with indexed.catalog() as catalog:
         assert [path for path, _ in catalog.meta()["problems"]] == ["deep/pipe.md"]
-
-
-def test_a_run_leaves_a_record_and_an_idle_update_keeps_it(indexed: Bench) -> None:
-    record = read_run_record(indexed.layout)
-    assert record is not None
-    assert (record.added, record.error) == (3, None)
-    indexed.indexer().update(["a.md"])
-    assert read_run_record(indexed.layout) == record
 
 
 def test_two_edits_within_one_tick_of_the_clock_are_two(indexed: Bench) -> None:

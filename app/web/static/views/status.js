@@ -87,12 +87,10 @@ function kept(name, list, open = false) {
 }
 
 function facts(status) {
-  const run = status.last_run;
   return [
     ["Vault", status.vault],
     ["Index", `${status.index_dir} · ${bytes(status.bytes)}`],
     ["Generation", String(status.generation)],
-    ["Last run", run ? `${run.command}, ${ago(run.ended)}: ${run.error || `${run.added} added, ${run.changed} changed, ${run.deleted} deleted`}` : "none on record"],
     ["Model", `${status.made_with.model || "?"}, ${status.made_with.dimensions || "?"} dimensions`],
     ["Settings", status.settings_file],
   ];

@@ -359,7 +359,7 @@ class Following:
     def _index_files(self) -> Mapping[str, tuple[int, int]]:
         told = {}
         for file in self.layout.root.rglob("*"):
-            if file.is_file() and file.name not in ("last-run.json", "writer.lock"):
+            if file.is_file() and file.name != "writer.lock":
                 stat = file.stat()
                 told[file.relative_to(self.layout.root).as_posix()] = stat.st_size, stat.st_mtime_ns
         return {name: said for name, said in told.items() if not name.endswith(("-wal", "-shm"))}
