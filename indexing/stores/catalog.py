@@ -51,11 +51,6 @@ def _head_of(label: str, rows: Iterable[Sequence[Any]]) -> dict[str, Any]:
         schema, _ = head.get("schema"), int(head["generation"])
     except (ValueError, TypeError, KeyError) as exc:
         raise damaged(label, f"a row cannot be read: {exc}") from exc
-    if isinstance(schema, int) and schema > SCHEMA_VERSION:
-        raise IndexMismatch(
-            f"{label}: a newer notehop wrote this index (format {schema}, this one reads "
-            f"format {SCHEMA_VERSION}); update notehop, or {REBUILD}"
-        )
     if schema != SCHEMA_VERSION:
         raise IndexMismatch(
             f"{label}: index written in format {schema}, this notehop reads format "

@@ -47,7 +47,6 @@ def _columns(row: type, *key: str) -> list[Column[Any]]:
         kind, _, optional = str(one.type).partition(" | ")
         is_key, form = one.name in key, _KINDS.get(kind, _TEXT)
         column: Column[Any] = Column(one.name, form, primary_key=is_key, nullable=bool(optional))
-        column.autoincrement = False
         found.append(column)
     return found
 
