@@ -92,10 +92,8 @@ class Indexer:
         """
         request = Request(allow_mass_delete=allow_mass_delete)
         with self._writing() as fingerprint:
-            if rebuild:
-                update = self._rebuild(fingerprint, request)
-            else:
-                update = self._run(self.layout, fingerprint, request)
+            run = self._rebuild if rebuild else self._run
+            update = run(self.layout, fingerprint, request)
             report = self._report(update)
             try:
                 _, warnings = self._mirror()
@@ -177,10 +175,12 @@ class Indexer:
         warning = update_mirror(self.layout, interrupted, self._write_mirror)
         return True, warnings if warning is None else (*warnings, warning)
 
-    def _rebuild(self, fingerprint: dict[str, Any], request: Request) -> Update:
+    def _rebuild(
+        self, layout: IndexLayout, fingerprint: dict[str, Any], request: Request
+    ) -> Update:
         """Build a new index beside the old one, which answers until the new one is whole."""
-        if not Catalog.exists(self.layout.catalog):
-            return self._run(self.layout, fingerprint, request)
+        if not Catalog.exists(layout.catalog):
+            return self._run(layout, fingerprint, request)
         if not request.allow_mass_delete:
             # It must not replace another vault's index, nor that of a vault not there now; one that
             # is damaged may be anybody's.
@@ -272,8 +272,8 @@ def index(
 ) -> Report:
     """Run an indexer, then have written about the notes what the settings ask for (``[enrich]``).
 
-    :param agree: told what a language model is to write and what that costs; says why not to go on,
-        or None to go on. Without it, it goes on if the budget of a run covers all of it.
+    :param agree: told what a language model is to write and what that costs; says why not to go on.
+        Without it, it goes on if the budget of a run covers all of it.
     :param ray: address of a Ray cluster whose workers embed; None for this machine.
     :raises NotehopError: as :meth:`Indexer.run`.
     """
@@ -281,15 +281,8 @@ def index(
 
     progress = progress or Progress()
     with embedding_by(ray, settings, layout.root, progress.message) as load:
-        indexer = Indexer(
-            vault,
-            settings,
-            layout,
-            progress,
-            load,
-            command=command,
-            transformations=transformations,
-        )
+        where = vault, settings, layout, progress, load
+        indexer = Indexer(*where, command=command, transformations=transformations)
         report = indexer.run(rebuild=rebuild, allow_mass_delete=allow_mass_delete)
         done = enrich(indexer, agree or within_budget)
     if done is None:

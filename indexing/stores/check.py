@@ -5,7 +5,6 @@ A derived part that cannot be read, or is of another index, the next run makes a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from notehop.config.errors import IndexDamaged
@@ -41,12 +40,8 @@ class PartState:
     generation: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class CheckResult:
-    """What a check found, and what there is."""
-
-    findings: Sequence[Finding] = ()
-    parts: Sequence[PartState] = ()
+Checked = tuple[list[Finding], list[PartState]]
+"""What a check found, and what there is."""
 
 
 def said_of(error: Exception) -> str:
@@ -54,26 +49,19 @@ def said_of(error: Exception) -> str:
     return " ".join(str(error).partition("; run:")[0].split())
 
 
-def check_lexical(layout: IndexLayout, view: CatalogSnapshot) -> CheckResult:
+def check_lexical(layout: IndexLayout, view: CatalogSnapshot) -> Checked:
     """Whether the words are there as they were written; they may be some generations behind."""
     try:
         segments, generation, stamp = read_segments(layout.postings)
     except IndexDamaged as exc:
-        return CheckResult([Finding("lexical", said_of(exc), INDEX)] if view.has_chunks else ())
-    problem = ""
-    if stamp != view.stamp:
-        problem = "it is of another index"
-    elif generation > view.generation:
-        problem = (
-            f"it is of generation {generation}, and the catalog of {view.generation}: an older "
-            "copy of it?"
-        )
+        return [Finding("lexical", said_of(exc), INDEX)] if view.has_chunks else [], []
+    fits = stamp == view.stamp and generation <= view.generation
+    findings = [] if fits else [Finding("lexical", "it is of another index", INDEX)]
     count = sum(segment.living for segment in segments)
-    findings = [Finding("lexical", problem, INDEX)] if problem else []
-    return CheckResult(findings, [PartState("lexical", count, generation)])
+    return findings, [PartState("lexical", count, generation)]
 
 
-def check_mirror(layout: IndexLayout, view: CatalogSnapshot) -> CheckResult:
+def check_mirror(layout: IndexLayout, view: CatalogSnapshot) -> Checked:
     """Whether the mirror in Chroma is there as it was written; one that is behind is no finding."""
     state = read_mirror(layout)
     if state is None:
@@ -86,4 +74,4 @@ def check_mirror(layout: IndexLayout, view: CatalogSnapshot) -> CheckResult:
         problem = ""
     findings = [Finding("chroma", problem, INDEX, broken=False)] if problem else []
     parts = [] if state is None else [PartState("chroma", state.chunks, state.generation)]
-    return CheckResult(findings, parts)
+    return findings, parts

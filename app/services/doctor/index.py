@@ -23,7 +23,7 @@ from notehop.indexing.stores.check import (
     ELSEWHERE,
     INDEX,
     REBUILD,
-    CheckResult,
+    Checked,
     Finding,
     PartState,
     check_lexical,
@@ -47,9 +47,9 @@ class IndexCheck(Strict):
     not_done: list[str] = Field(default_factory=list)
     parts: list[PartState] = Field(default_factory=list)
 
-    def add_checked(self, found: CheckResult) -> None:
-        self.findings += found.findings
-        self.parts += found.parts
+    def add_checked(self, found: Checked) -> None:
+        self.findings += found[0]
+        self.parts += found[1]
 
     def add_failure(self, part: str, exc: Exception) -> None:
         anew = isinstance(exc, errors.IndexDamaged | errors.IndexMismatch | errors.ModelError)
