@@ -77,8 +77,7 @@ class VaultServer:
         if self._token is None and not is_loopback(host):
             raise UsageError(
                 f"{host} can be reached from other machines, so clients must show a token: set "
-                'NOTEHOP_SERVER__TOKEN="$(openssl rand -hex 32)", or name a file that holds one '
-                "and only you can read with server.token_file; or leave --host out, to serve this "
+                'NOTEHOP_SERVER__TOKEN="$(openssl rand -hex 32)"; or leave --host out, to serve this '
                 "machine only"
             )
         try:

@@ -152,9 +152,6 @@ class ProviderError(ModelError):
         super().__init__(message)
         self.kind = kind
 
-    def __reduce__(self) -> tuple[type[ProviderError], tuple[str, str]]:
-        return type(self), (str(self), self.kind)
-
 
 # Most requests take a tenth of the two seconds.
 class ServerBusy(NotehopError, status=503, problem_type="busy", public=None, retry_after=2):

@@ -111,13 +111,6 @@ def database_address(url: str) -> str:
 _DATABASE = "must be an address like postgresql+psycopg://user@host:5432/database"
 
 
-def database_schema(name: str) -> str:
-    """The name of a schema, which needs no quotes and leaves room for what is put behind it."""
-    if not re.fullmatch(r"([a-z_][a-z0-9_]{0,49})?", name) or name.startswith("pg_"):
-        raise ValueError("must be a name of lower-case letters, digits and _, at most 50, not pg_…")
-    return name
-
-
 Origin = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9+.-]*://[^/\s?#@*]+$")]
 """A scheme and a host, perhaps with a port, as browsers write them."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import logging
 import os
@@ -30,32 +29,18 @@ ENV_PREFIX = "notehop_"
 MODELS = ("embedding.model", "rerank.model")
 """Keys that may name a folder, whose files are then loaded; a vault may name a model of the hub."""
 
-SECRET = {
-    "server.token": ", or name a file that only you can read with server.token_file",
-    "llm.api_key": "",
-    "chroma.token": "",
-}
-"""Keys that no settings file may hold, and what else can be done than to set their variable."""
+SECRET = ("server.token", "llm.api_key", "chroma.token")
+"""Keys that no settings file may hold."""
 
 FORMER = {
-    *("llm.gpu_layers", "llm.threads", "llm.connect_timeout_s", "server.metrics"),
-    *("vault.max_pdf_bytes", "vault.max_delete_share", "retrieval.max_query_chars"),
-    *("answer.max_sentences", "answer.check_ms", "rerank.device"),
-    *("capture.connections", "capture.timeout_s"),
-    *("conversation.max", "conversation.turns", "conversation.max_tokens"),
-    *("conversation.keep_minutes", "chroma.timeout_s", "chroma.write_timeout_s"),
-    *("themes.min_notes", "themes.max", "themes.sources", "themes.summaries", "themes.max_calls"),
-    *("enrich.watch_calls", "enrich.max_tokens", "connected.scope", "themes.resolution"),
-    *("watch.polling", "embedding.batch_size", "embedding.threads", "embedding.allow_download"),
+    *("answer", "conversation", "capture.connections", "capture.timeout_s", "server.metrics"),
+    *("llm.gpu_layers", "llm.threads", "llm.connect_timeout_s", "rerank.device"),
+    *("vault.max_delete_share", "retrieval.max_query_chars"),
+    *("themes.min_notes", "themes.max", "themes.sources", "themes.resolution"),
+    *("enrich.watch_calls", "enrich.max_tokens", "enrich.keep_days", "connected.scope"),
+    *("embedding.batch_size", "embedding.threads", "embedding.allow_download", "watch.polling"),
 }
-"""Keys of releases before. Like those of constants they have no effect, and a warning says so."""
-
-FORMER_VALUES = {
-    ("enrich.summaries", "extract"): "off",
-    ("vault.comment_links", "true"): "all",
-    ("vault.comment_links", "false"): "none",
-}
-"""Values of releases before, of a key that there still is, and what is read in their place."""
+"""Keys and sections of releases before. Like constants they have no effect, and a warning says so."""
 
 ARGUMENT = "argument"
 
@@ -89,10 +74,10 @@ def load_settings(
     if vault is not None and (shared := vault / FILE_NAME).exists():
         values = read_overrides(shared)
         for key, value in values.items():
-            # One that there is not is told of later, with the nearest that there is.
+            # What there is not, and what has no effect, is told of later.
             brought = key in MODELS and is_folder(str(value))
-            ignored = _is_former(key) or _is_declared(key, "constant")  # a warning follows
-            if key in _fields() and not ignored and (brought or not vault_may_set(key)):
+            ignored = _is_former(key) or is_declared(key, "constant")
+            if key in _fields() and not ignored and (brought or not is_declared(key, "vault")):
                 raise SettingsError(
                     f"{shared}: {key} = {_shown(key, value)} cannot be set by a vault; "
                     f"set it in {user_config_file()} or by an environment variable"
@@ -118,15 +103,9 @@ def read_overrides(file: Path) -> dict[str, Any]:
     for key, value in values.items():
         if (secret := _secret(key)) is not None and value != "":
             raise SettingsError(
-                f"{file}: {secret} may stand in no settings file; set "
-                f"{_variable_of(secret)}{SECRET[secret]}"
+                f"{file}: {secret} may stand in no settings file; set {_variable_of(secret)}"
             )
     return values
-
-
-def vault_may_set(key: str) -> bool:
-    """Whether a vault's own file may set a key."""
-    return _is_declared(key, "vault")
 
 
 def _secret(key: str) -> str | None:
@@ -135,10 +114,7 @@ def _secret(key: str) -> str | None:
 
 
 def _environment() -> list[Layer]:
-    """The settings among the variables; what names none is said once, not shown, and passed over.
-
-    Others put variables of our prefix there: Kubernetes and Docker those of a service of our name.
-    """
+    """The settings among the variables; what names none, as of Kubernetes, is said once and not shown."""
     layers: list[Layer] = []
     unknown: list[str] = []
     for name, value in sorted(os.environ.items()):
@@ -159,8 +135,7 @@ def _environment() -> list[Layer]:
                     ) from exc
             layers.append((origin, {key: given}))
         else:
-            close = _nearest(key) if "." in key else ""
-            unknown.append(name + (f" (did you mean {_variable_of(close)}?)" if close else ""))
+            unknown.append(name)
     if unknown:
         warn_once(
             f"environment variables that name no setting are passed over: {', '.join(unknown)}; "
@@ -171,10 +146,7 @@ def _environment() -> list[Layer]:
 
 
 def _is_former(key: str) -> bool:
-    """Whether a key is of a release before, or its whole section is."""
-    section = key.partition(".")[0]
-    gone = section not in Settings.model_fields
-    return key in FORMER or (gone and any(one.startswith(f"{section}.") for one in FORMER))
+    return key in FORMER or key.partition(".")[0] in FORMER
 
 
 def _variable_of(key: str) -> str:
@@ -220,13 +192,10 @@ def merged_settings(base: Settings, layers: list[Layer]) -> Settings:
         for key, value in _flat(layer):
             if origin == ARGUMENT and _is_former(key):
                 raise SettingsError(f"{origin}: {key} is no setting any more; leave it out")
-            if _is_former(key) or (origin != ARGUMENT and _is_declared(key, "constant")):
+            if _is_former(key) or (origin != ARGUMENT and is_declared(key, "constant")):
                 warn_once(f"{origin}: {key} has no effect any more; remove it")
             elif value is not None:
-                now = FORMER_VALUES.get((key, str(value).lower()))
-                if now is not None:
-                    warn_once(f"{origin}: {key} = {value!r} is not known any more; write {now!r}")
-                merged[key], origins[key] = (value if now is None else now), origin
+                merged[key], origins[key] = value, origin
     try:
         return Settings(**_nested(merged))
     except ValidationError as exc:
@@ -243,15 +212,10 @@ def _explain(error: Mapping[str, Any], origins: Mapping[str, str]) -> str:
     origin = origins[below[0]] if below else "settings"
     if error["type"] == "extra_forbidden":
         parent = ".".join(location[:-1])
-        close = _nearest(".".join(location)).rpartition(".")[2]
-        hint = f"did you mean {close}? " if close else ""
-        place = f"[{parent}]" if parent else "the top level"
-        # A secret under a name that is not quite right must not be shown either.
-        secret = any(word in key.lower() for word in ("token", "key", "secret", "password"))
-        bare = secret or isinstance(error["input"], Mapping | list)
-        value = "" if bare else f" = {error['input']!r}"
         known = ", ".join(sorted(_names_below(parent)))
-        return f"{origin}: unknown setting {key}{value}; {hint}keys of {place}: {known}"
+        # Without its value: a secret may stand under a name that is not quite right.
+        place = f"[{parent}]" if parent else "the top level"
+        return f"{origin}: unknown setting {'.'.join(location)}; keys of {place}: {known}"
     rule = error["msg"].replace("Input should be", "must be")
     if error["type"].startswith("model_"):
         rule = f"must be a table with keys of: {', '.join(_names_below('.'.join(location)))}"
@@ -281,14 +245,7 @@ def _names_below(table: str) -> list[str]:
     return [name for parent, _, name in keys if parent == table]
 
 
-def _nearest(key: str) -> str:
-    """The key of the same table that a wrong one is most like, or nothing."""
-    table, dot, name = key.rpartition(".")
-    close = difflib.get_close_matches(name, sorted(_names_below(table)), n=1)
-    return f"{table}{dot}{close[0]}" if close else ""
-
-
-def _is_declared(key: str, what: str) -> bool:
+def is_declared(key: str, what: str) -> bool:
     """Whether a key, or a table that it is in, is declared as ``vault`` or ``constant``."""
     extras = [
         field.json_schema_extra for at, field in _fields().items() if f"{key}.".startswith(f"{at}.")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from notehop.config.fields import Section, constant, none_if, setting
 
@@ -66,12 +66,6 @@ class SignalWeights(Section):
     recency: float = setting(0.0, vault=True, ge=0)
     """Weight of when what was found was worked on: half every 30 days, nothing after 120. No
     question set asks for it."""
-
-    @model_validator(mode="after")
-    def _one_votes(self) -> Self:
-        if not (self.semantic or self.lexical):
-            raise ValueError("semantic and lexical may not both be 0: nothing would be ranked")
-        return self
 
 
 Signal = Literal["semantic", "lexical", "subject", "recent", "graph", "recency"]

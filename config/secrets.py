@@ -1,11 +1,10 @@
-"""Secrets: the server's token, and the keys of language model providers (from the environment alone)."""
+"""Secrets: the tokens of servers and vaults, and the keys of language model providers."""
 
 from __future__ import annotations
 
 import os
 import re
 from collections.abc import Iterable
-from pathlib import Path
 
 from pydantic import SecretStr
 
@@ -20,15 +19,9 @@ VAULT_TOKEN = "NOTEHOP_TOKEN_"  # how the variables begin that hold the tokens o
 
 
 def server_token(settings: ServerSettings) -> str | None:
-    """The token of the server: the setting, else what its file holds; None if neither is set.
-
-    :raises SettingsError: if the file is not there, can be read by others, or holds no token.
-    """
-    if settings.token is not None:
-        return _checked(settings.token.get_secret_value(), "server.token")
-    if settings.token_file is None:
-        return None
-    return _checked(_private(settings.token_file.expanduser()), str(settings.token_file))
+    """The token of the server, None if it has none; or SettingsError, if it could not be sent."""
+    token = settings.token
+    return None if token is None else _checked(token.get_secret_value(), "server.token")
 
 
 def token_variable(name: str) -> str:
@@ -54,29 +47,8 @@ def vault_tokens(names: Iterable[str]) -> dict[str, tuple[str]]:
     return {name: (_checked(os.environ[one], one),) for one, name in of.items()}
 
 
-def _private(path: Path) -> str:
-    try:
-        with path.open("rb") as stream:
-            found = os.fstat(stream.fileno())
-            if os.name == "posix" and found.st_mode & 0o077:
-                raise SettingsError(
-                    f"{path}: others can read this token file; run: chmod 600 {path}"
-                )
-            return stream.read(_LONGEST + 1).decode("utf-8").strip()
-    except OSError as exc:
-        raise SettingsError(
-            f"{path}: the token file cannot be read: {exc.strerror}; "
-            "correct server.token_file or make the file"
-        ) from exc
-    except UnicodeDecodeError as exc:
-        raise SettingsError(f"{path}: the token file holds no text") from exc
-
-
 def _checked(token: str, origin: str) -> str:
-    """A token that a header can carry.
-
-    :raises SettingsError: without showing it.
-    """
+    """A token that a header can carry; or SettingsError, which does not show it."""
     if not (SHORTEST <= len(token) <= _LONGEST and _can_be_sent(token)):
         raise SettingsError(
             f"{origin}: a token has {SHORTEST} to {_LONGEST:,} visible ASCII characters and no "

@@ -17,7 +17,6 @@ from notehop.config.fields import (
     Section,
     constant,
     database_address,
-    database_schema,
     folder_inside,
     host_name,
     none_if,
@@ -116,7 +115,7 @@ class CatalogSettings(Section):
     `pip install 'notehop[postgres]'`. A host that is not this machine has to be named in
     `privacy.allow_hosts`. The password is in no setting: PGPASSWORD or a passfile holds it."""
 
-    schema_name: Annotated[str, AfterValidator(database_schema)] = setting("")
+    schema_name: str = setting("", pattern=r"^([a-z_][a-z0-9_]{0,49})?$")
     """Schema of the index in that database, lower case, at most 50 letters; empty: one named after
     the vault and its path. Machines that see the vault at different paths share an index by naming
     the same."""
@@ -177,10 +176,6 @@ class EnrichSettings(Section):
     max_calls: int = setting(250, ge=0)
     """Requests that one run may send, each of some 4,000 tokens at most; the rest is left to the
     next run. 0: none."""
-
-    keep_days: float = constant(30, ge=0, le=36_500)
-    """Days that a text is kept which no note needs any more: an edit that is undone costs nothing
-    then. What was written about a note that is deleted or made private goes at once."""
 
 
 class LlmSettings(Section):
@@ -268,9 +263,6 @@ class ServerSettings(Section):
     """What clients send as `Authorization: Bearer …`, 16 characters or more; empty: nothing is
     asked for, which only a server for this machine may do. In no file: set
     NOTEHOP_SERVER__TOKEN."""
-
-    token_file: Annotated[Path | None, none_if("")] = setting("")
-    """File that holds the token, which only you can read (mode 600); used where no token is set."""
 
     allow_origins: tuple[Origin, ...] = setting(())
     """Origins of other pages that may ask, for example `app://obsidian.md`; all others are

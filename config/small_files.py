@@ -14,9 +14,7 @@ import tomllib
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
-
-T = TypeVar("T")
+from typing import Any, BinaryIO
 
 MAX_BYTES = 1_000_000  # the largest file of settings seen in a vault had 60 kB
 MAX_DEPTH = 50  # lists and tables in each other; what walks through them recurses
@@ -27,12 +25,12 @@ def open_plain_file(path: str | Path) -> BinaryIO:
 
     :raises OSError: if it is not there, cannot be read, or is no regular file.
     """
-    _check_regular(os.stat(path).st_mode, path)  # noqa: PTH116 - opening some devices does something
+    check_regular(os.stat(path).st_mode, path)  # noqa: PTH116 - opening some devices does something
     # What was looked at may be replaced by a pipe, which would wait for somebody to write.
-    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
-    stream = os.fdopen(os.open(path, flags | getattr(os, "O_BINARY", 0)), "rb")
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    stream = os.fdopen(os.open(path, flags), "rb")
     try:
-        _check_regular(os.fstat(stream.fileno()).st_mode, path)
+        check_regular(os.fstat(stream.fileno()).st_mode, path)
     except OSError:
         stream.close()
         raise
@@ -50,42 +48,36 @@ def read_json_file(path: str | Path) -> Any:
     :raises OSError: as :func:`open_plain_file`, or if it has more than ``MAX_BYTES``.
     :raises ValueError: if it is no JSON, or nested too deeply.
     """
-    content = _read(path)
-    return _shallow(lambda: json.loads(content))
+    return _read(path, json.loads)
 
 
-def read_toml_file(path: str | Path) -> dict[str, Any]:
+def read_toml_file(path: str | Path) -> Any:
     """The table that a TOML file holds.
 
     :raises OSError: as :func:`read_json_file`.
     :raises ValueError: if it is no TOML in UTF-8, or nested too deeply.
     """
-    text = _read(path).decode("utf-8-sig")
-    return _shallow(lambda: tomllib.loads(text))
+    return _read(path, lambda content: tomllib.loads(content.decode("utf-8-sig")))
 
 
-def _read(path: str | Path) -> bytes:
+def _read(path: str | Path, parse: Callable[[bytes], Any]) -> Any:
     with open_plain_file(path) as stream:
         content = stream.read(MAX_BYTES + 1)
     if len(content) > MAX_BYTES:
         raise OSError(errno.EFBIG, f"larger than {MAX_BYTES:,} bytes", str(path))
-    return content
-
-
-def _check_regular(mode: int, path: str | Path) -> None:
-    if stat.S_ISDIR(mode):
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-    if not stat.S_ISREG(mode):
-        raise OSError(errno.EINVAL, "not a regular file", str(path))
-
-
-def _shallow(read: Callable[[], T]) -> T:
-    """What is read, if it is not nested too deeply."""
     with suppress(RecursionError):
-        value = read()
+        value = parse(content)
         if _depth(value) <= MAX_DEPTH:
             return value
     raise ValueError(f"nested deeper than {MAX_DEPTH} levels")
+
+
+def check_regular(mode: int, path: str | Path) -> None:
+    """OSError if a mode is not that of a regular file."""
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if not stat.S_ISREG(mode):
+        raise OSError(errno.EPERM, "not a regular file", str(path))
 
 
 def _depth(value: Any) -> int:

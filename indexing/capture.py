@@ -3,14 +3,12 @@ nothing, and never over another file. Nothing else in notehop writes among the n
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import re
 import secrets
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -89,24 +87,17 @@ _BREAK = re.compile("\r\n|\r")
 def note_text(text: str, *, title: str | None, tags: Sequence[str], now: datetime) -> str:
     """The note of a text, with its properties, and ``title`` among them if it is given.
 
-    A text that has properties itself keeps them: ``created`` and ``title`` are added where they are
-    absent, and tags (of :func:`tag_names`) as a last line where it has some.
+    One that has properties itself is left as it is, in all that it may say (``private``), but for tags
+    (of :func:`tag_names`) as a last line.
     """
     text = _clean(text).strip("\n").rstrip() + "\n"
     own = read_front_matter("", text)
-    added = [] if "created" in own.values else [f"created: {now.strftime('%Y-%m-%dT%H:%M:%S')}"]
-    if title is not None and "title" not in own.values:
-        added.append(f"title: {_quoted(title)}")
-    listed = ["tags:", *(f"  - {_quoted(tag)}" for tag in tags)] if tags else []
-    if not own.end and own.broken is None:
-        return "\n".join(["---", *added, *listed, "---", "", text])
-    tagged = own.broken is not None or "tags" in own.values or "tag" in own.values
-    more = "".join(f"{line}\n" for line in (*added, *(() if tagged else listed)))
-    below = f"\n{' '.join(f'#{tag}' for tag in tags)}\n" if tags else ""
-    opening, rest = text.split("\n", 1)
-    whole = f"{opening}\n{more}{rest}{below if tagged else ''}"
-    # What cannot be read as it is, or with more in it, is left as it is: it may say `private`.
-    return text + below if read_front_matter("", whole).broken is not None else whole
+    if own.end or own.broken is not None:
+        return text + (f"\n{' '.join(f'#{tag}' for tag in tags)}\n" if tags else "")
+    properties = [f"created: {now.strftime('%Y-%m-%dT%H:%M:%S')}"]
+    properties += [f"title: {_quoted(title)}"] if title is not None else []
+    properties += ["tags:", *(f"  - {_quoted(tag)}" for tag in tags)] if tags else []
+    return "\n".join(["---", *properties, "---", "", text])
 
 
 def tag_names(tags: Iterable[str]) -> list[str]:
@@ -135,8 +126,6 @@ def _clean(text: str) -> str:
     return plain.encode("utf-8", "replace").decode()
 
 
-# What disks say that know no hard links.
-_NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EACCES}
 _ATTEMPTS = 10_000
 
 
@@ -168,14 +157,12 @@ def write_new(vault: Path, folder: str, name: Callable[[int], str], text: str) -
 def _inside(root: Path, place: Path) -> Path:
     """Where a folder is, symbolic links followed; or CaptureFolder if that is not in the vault."""
     real, shown = place.resolve(), printable(str(place))
-    if not real.is_relative_to(root):
+    inside = real.is_relative_to(root)
+    if not inside or any(part.startswith(".") for part in real.relative_to(root).parts):
         raise CaptureFolder(
             f"{shown}: leads out of the vault, to {printable(str(real))}, and "
             "nothing is written there; set capture.folder to a folder of the vault"
         )
-    if any(part.startswith(".") for part in real.relative_to(root).parts):
-        says = "leads to a folder that is no part of the vault; set capture.folder to another one"
-        raise CaptureFolder(f"{shown}: {says}")
     return real
 
 
@@ -202,24 +189,13 @@ def _placed(inbox: HeldFolder, temporary: str, file: str, data: bytes) -> bool:
     source, target = inbox.at(temporary), inbox.at(file)
     with suppress(FileExistsError):
         try:
-            if os.name == "nt":
-                os.rename(source, target)  # noqa: PTH104 (refuses to replace, there)
-            else:
-                os.link(source, target, src_dir_fd=inbox.fd, dst_dir_fd=inbox.fd)
-        except OSError as exc:
-            if exc.errno not in _NO_LINKS:
-                raise
+            os.link(source, target, src_dir_fd=inbox.fd, dst_dir_fd=inbox.fd)
+        except FileExistsError:
+            raise
+        except OSError:  # the disk knows no hard links, or says itself what is wrong
             inbox.create(file, data)
         return True
     return False
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """A note that was written, at a path in the vault."""
-
-    path: str
-    note: Note
 
 
 def keep(
@@ -230,8 +206,8 @@ def keep(
     title: str | None = None,
     tags: Sequence[str] = (),
     now: datetime,
-) -> Kept:
-    """Write a text as a new note, named by time and title.
+) -> Note:
+    """Write a text as a new note, named by time and title, and return it as it is read.
 
     A title that the name of a file cannot say whole is kept as a property.
 
@@ -251,4 +227,4 @@ def keep(
     kept = None if not given or whole else given
     data = note_text(text, title=kept, tags=tag_names(tags), now=now)
     path = write_new(vault, folder, partial(file_name, named, now), data)
-    return Kept(path, parse_note(path, data.encode()))
+    return parse_note(path, data.encode())

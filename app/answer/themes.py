@@ -5,7 +5,7 @@ Touches: the language model that is handed in, which may be across the network; 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -76,7 +76,6 @@ class Group:
     id: str
     name: str
     count: int
-    words: Sequence[str]
     about: str
     sources: tuple[Source, ...]
 
@@ -135,20 +134,19 @@ class ThemeQuotes(VaultSynthesizer):
             found_about = look(group.about, sources, self._reading, EACH)
             # The theme was found by what is asked already: half of an answer is worth a quote.
             return list(found_about.quotes) if found_about.likelihood >= EVEN / 2 else []
-        # By words alone: a list of words has no meaning that a sentence could be near to.
+        # By words alone: a name has no meaning that a sentence could be near to.
         reading = replace(self._reading, vectors=None)
         quotes: list[Quote] = []
         for source in group.sources[:EACH]:
-            # A sentence with the words of the theme, else how the note begins.
-            texts = (text for text in (" ".join(group.words), source.title) if text.strip())
+            # A sentence that speaks of the theme, else of the note.
+            texts = (text for text in (group.name, source.title) if text.strip())
             looks = (look(text, [Named(source)], reading, 1).quotes for text in texts)
             quotes += [*next(filter(None, looks), ())][:1]
         return quotes
 
 
 def _title(group: Group) -> str:
-    words = f": {one_line(', '.join(group.words))}" if group.words else ""
-    return f"{one_line(group.name)} ({counted(group.count, 'note')}{words})"
+    return f"{one_line(group.name)} ({counted(group.count, 'note')})"
 
 
 PROMPT = "themes_prompt"

@@ -52,13 +52,11 @@ def show_suggestions(found: models.Suggestions) -> None:
 
 
 def show_themes(found: models.ThemesResult) -> None:
-    """Print each theme with its words, its summary and its first notes; then what is in none."""
+    """Print each theme with its summary and its first notes; then what is in none."""
     if not found.themes:
         show("No theme is left." if found.filters else "The links make no themes.")
     for theme in found.themes:
         headline(theme.name, counted(theme.count, "note"))
-        if theme.words:
-            show_line((", ".join(theme.words), "cyan"), indent=4)
         if theme.summary:
             show(theme.summary, indent=4)
         show_line(("; ".join(note.title for note in theme.notes), "dim"), indent=4)

@@ -241,15 +241,13 @@ class ThemeNote(NotePlace):
 class ThemeView(Strict):
     """Notes that are linked with one another more than with the rest of the vault.
 
-    ``id`` is of the note that it is named after. ``words`` tell it from the rest of the vault.
-    ``summary`` is what its first note says, unless ``written_by`` names the language model that
-    wrote it. ``count`` is the number of its notes, of those that the filters leave; ``notes`` are the
-    first few.
+    ``id`` is of the note that it is named after. ``summary`` is what its first note says, unless
+    ``written_by`` names the language model that wrote it. ``count`` is the number of its notes, of
+    those that the filters leave; ``notes`` are the first few.
     """
 
     id: str
     name: str
-    words: list[str]
     summary: str
     written_by: str | None = None
     count: int

@@ -59,7 +59,7 @@ class EgressCall(BaseModel):
 
     ``purpose``: ``answer``, ``condense``, ``summary``, ``header`` or ``other``; of a Ray cluster
     ``embedding``, of a Chroma server ``mirror`` or ``search``. ``more_notes`` counts notes beyond those
-    named. ``error`` is None for a whole answer. Where ``over`` is false, it goes on, or its process died.
+    named. ``error`` is None for an answer. Where ``over`` is false, it goes on, or its process died.
     """
 
     time: float

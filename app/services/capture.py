@@ -11,9 +11,10 @@ from datetime import datetime
 from notehop.app.models import Captured, CaptureQuery, Connection
 from notehop.app.services.open_vault import Place
 from notehop.config.errors import NotehopError, ReadOnly
-from notehop.indexing.capture import Kept, keep
+from notehop.indexing.capture import keep
 from notehop.indexing.changes import scan
 from notehop.indexing.shown import counted, on_one_line
+from notehop.indexing.vault.model import Note
 
 _log = logging.getLogger(__name__)
 
@@ -25,7 +26,7 @@ client writes it twice."""
 _LOOK_UPS = threading.BoundedSemaphore(4)
 """At once, those included that nobody waits for any more."""
 
-Find = Callable[[Kept], list[Connection]]
+Find = Callable[[Note], list[Connection]]
 
 
 def capture(
@@ -81,7 +82,7 @@ def capture(
 def capture_cold(place: Place, query: CaptureQuery) -> Captured:
     """Do as :func:`capture` in a process that has not opened the index: that is not timed."""
 
-    def related(kept: Kept) -> list[Connection]:
+    def related(kept: Note) -> list[Connection]:
         from notehop.app.services.open_vault import open_place
 
         with open_place(place) as vault:
@@ -90,7 +91,7 @@ def capture_cold(place: Place, query: CaptureQuery) -> Captured:
     return capture(place, query, related, seconds=None)
 
 
-def _in_time(find: Find, kept: Kept, seconds: float) -> list[Connection]:
+def _in_time(find: Find, kept: Note, seconds: float) -> list[Connection]:
     """What is found in time; what takes longer goes on, and nobody hears of it."""
     found: Future[list[Connection]] = Future()
     end = time.monotonic() + seconds

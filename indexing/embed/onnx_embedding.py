@@ -14,9 +14,8 @@ import numpy as np
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.bridge.pydantic import PrivateAttr
 
-from notehop.config.errors import IndexMismatch
 from notehop.indexing.embed.embedder import OnBatch, TokenOffsets, Vectors
-from notehop.indexing.embed.identity import describe_model, model_identity
+from notehop.indexing.embed.identity import describe_model
 from notehop.indexing.embed.models import MULTILINGUAL_NAME
 from notehop.indexing.embed.onnx_model import OnnxModel, read_manifest
 
@@ -57,10 +56,6 @@ class QueryEmbedder(BaseEmbedding):
             reason=reason,
         )
         self._engine, self._identity = engine, identity
-
-    @classmethod
-    def class_name(cls) -> str:
-        return "QueryEmbedder"
 
     @property
     def tokens(self) -> TokenOffsets:
@@ -117,20 +112,12 @@ def load_query(folder: Path, settings: EmbeddingSettings, *, shared: bool = Fals
     :param folder: the index's model folder.
     :param shared: take the model that this process holds already for another index with the same
         files or settings.
-    :raises IndexMismatch: if it was made for another model than the settings name.
     :raises ModelError: if there is no export and torch cannot load the model either.
     """
-    manifest = read_manifest(folder)
-    if manifest is not None:
-        made = manifest.identity
-        wanted = model_identity(settings)
-        for key, value in wanted.items():
-            if made.get(key) != value:
-                raise IndexMismatch(
-                    f"index built with {made.get('model')} ({made.get('dimensions')}), settings name "
-                    f"{wanted['model']} ({wanted['dimensions']}) ({key} differs); "
-                    "run: notehop index --rebuild"
-                )
+    manifest, description = read_manifest(folder), describe_model(settings)
+    identity = description.identity()
+    if manifest is not None and manifest.identity != identity:
+        manifest = None
     source: Source
     make: Callable[[], Engine]
     reason = None
@@ -138,20 +125,19 @@ def load_query(folder: Path, settings: EmbeddingSettings, *, shared: bool = Fals
     if settings.model == MULTILINGUAL_NAME:
         from notehop.indexing.embed.packed import PackedEngine
 
-        description = describe_model(settings)
-        source, identity = "packed", description.identity()
+        source = "packed"
         make = partial(PackedEngine, description)
     elif manifest is not None and manifest.reason is None and manifest.is_sound(folder):
-        source, identity, key = "onnx", manifest.identity, manifest.text()
+        source, key = "onnx", manifest.text()
         make = partial(OnnxModel, folder, manifest)
     else:
         from notehop.indexing.embed.torch_embedding import load_bulk
 
         # One query gains nothing from bfloat16, and trying it out would cost a second at each start.
         settings = settings.model_copy(update={"precision": "float32"})
-        source, identity = "torch", model_identity(settings)
+        source = "torch"
         make = partial(load_bulk, settings)
-        reason = f"{folder} holds no exported model that can be read"
+        reason = f"{folder} holds no export of this model that can be read"
         if manifest is not None:
             reason = manifest.reason or f"files of {folder} are missing or damaged"
         # Files that are damaged are mended by the next run: nobody else shall wait with them.

@@ -11,7 +11,7 @@ import warnings
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from notehop.indexing.embed.torch_embedding import TorchEmbedding
 
 MANIFEST_FILE = "export.json"
-MANIFEST_VERSION = 1
+MANIFEST_VERSION = 2
 TOGETHER = 4
 """Texts of like length that go through the model at once: the model's weights are then read once for
 all of them, and little of the work is padding."""
@@ -52,16 +52,13 @@ class ModelManifest:
     """What ``export.json`` says; it is written last, so that files it names are whole.
 
     ``reason`` says why there is no ONNX model; then ``files`` is empty. ``files`` maps ``model``
-    and ``tokenizer`` to (file name, bytes), ``crc`` to the CRC-32 of their content; it is empty in a
-    manifest that 0.1.0 made. ``cosine`` is the least agreement with torch that was seen.
+    and ``tokenizer`` to (file name, CRC-32 of its content).
     """
 
     identity: dict[str, Any]
     max_tokens: int
     files: dict[str, tuple[str, int]] = field(default_factory=dict)
-    cosine: float | None = None
     reason: str | None = None
-    crc: dict[str, int] = field(default_factory=dict)
     version: int = MANIFEST_VERSION
 
     def text(self) -> str:
@@ -71,11 +68,7 @@ class ModelManifest:
     def is_sound(self, folder: Path) -> bool:
         """Whether its files are there, and hold what was written: 30 ms for 90 MB."""
         try:
-            return all(
-                (folder / name).stat().st_size == size
-                and self.crc.get(key) in (None, checksum(folder / name))
-                for key, (name, size) in self.files.items()
-            )
+            return all(checksum(folder / name) == crc for name, crc in self.files.values())
         except OSError:
             return False
 
@@ -105,9 +98,8 @@ def read_manifest(folder: Path) -> ModelManifest | None:
         found = json.loads((folder / MANIFEST_FILE).read_text(encoding="utf-8"))
         if found["version"] != MANIFEST_VERSION:
             return None
-        known = {one.name: found[one.name] for one in fields(ModelManifest) if one.name in found}
-        files = {key: (str(name), int(size)) for key, (name, size) in known.pop("files").items()}
-        return ModelManifest(files=files, **known)
+        files = {key: (str(name), int(crc)) for key, (name, crc) in found["files"].items()}
+        return ModelManifest(**{**found, "files": files})
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
@@ -261,9 +253,7 @@ def _export(bulk: TorchEmbedding, folder: Path, manifest: ModelManifest) -> Mode
     faults.point("export-model-drafted")
     files = {"model": model, "tokenizer": tokenizer}
     made = replace(
-        manifest,
-        files={key: (file.name, file.stat().st_size) for key, file in files.items()},
-        crc={key: checksum(file) for key, file in files.items()},
+        manifest, files={key: (file.name, checksum(file)) for key, file in files.items()}
     )
     texts, cosine = list(PROBES), 1.0
     try:
@@ -272,13 +262,13 @@ def _export(bulk: TorchEmbedding, folder: Path, manifest: ModelManifest) -> Mode
         for kind, torch_model in pairs.items():
             rows = np.concatenate([opened.vectors([text], kind) for text in texts])
             alike = (rows * torch_model.vectors(texts, kind)).sum(axis=1)
-            cosine = min(cosine, round(float(alike.min()), 6))
+            cosine = min(cosine, float(alike.min()))
     except ModelError as exc:
         return replace(manifest, reason=f"the export does not run: {_line(exc)}")
     if cosine < MIN_COSINE:
         reason = f"the export disagrees with torch (cosine {cosine:.4f} < {MIN_COSINE})"
-        return replace(manifest, cosine=cosine, reason=reason)
-    return replace(made, cosine=cosine)
+        return replace(manifest, reason=reason)
+    return made
 
 
 def _trace(model: Any, truncate: int | None, file: Path) -> None:
@@ -325,24 +315,18 @@ def _line(exc: Exception) -> str:
     return next(iter(str(exc).strip().splitlines()), "no message")[:300]
 
 
-def shared_exports() -> Path:
-    """The folder of all exported models of this user."""
-    return user_cache_path("notehop") / "query-models"
-
-
 def shared_export(settings: EmbeddingSettings) -> Path:
     """The folder of the export of the model that the settings name, which need not be there. Raises
     ModelError if the model is missing."""
     identity = {**model_identity(settings), "version": MANIFEST_VERSION}
     key = hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:16]
-    return shared_exports() / key
+    return user_cache_path("notehop") / "query-models" / key
 
 
-def usable(folder: Path, identity: dict[str, Any] | None = None) -> ModelManifest | None:
-    """The export in a folder, if there is one, whole and as it was written, and of the model of that
-    identity, if one is given."""
+def usable(folder: Path, identity: dict[str, Any]) -> ModelManifest | None:
+    """The export in a folder, if there is one of the model of that identity, as it was written."""
     found = read_manifest(folder)
-    if found is None or found.reason is not None or identity not in (None, found.identity):
+    if found is None or found.reason is not None or identity != found.identity:
         return None
     return found if found.is_sound(folder) else None
 

@@ -130,8 +130,6 @@ class UnigramTokenizer:
     nor pads.
     """
 
-    padding_side = "right"
-
     def __init__(self, packed: PackedModel) -> None:
         """Build the lattice of pieces, which takes about a second for 250,000 of them."""
         from tokenizers import Regex, Tokenizer

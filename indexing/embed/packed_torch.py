@@ -15,6 +15,7 @@ from transformers import BertConfig, BertModel
 
 from notehop.indexing.embed.models import MULTILINGUAL_NAME, installed_file
 from notehop.indexing.embed.packed import PackedModel, UnigramTokenizer
+from notehop.indexing.embed.torch_embedding import EVEN
 
 _LAYER = {
     "q": "attention.self.query",
@@ -58,7 +59,7 @@ class _PackedTransformer(InputModule):  # type: ignore[misc]
         rows = [self.tokenizer.encode(f"{prompt or ''}{text}").ids for text in inputs]
         most = self.max_seq_length
         rows = [row if len(row) <= most else [*row[: most - 1], row[-1]] for row in rows]
-        width = max(map(len, rows), default=0)
+        width = -(-max(map(len, rows), default=0) // EVEN) * EVEN
         missing = [width - len(row) for row in rows]
         filler = self.tokenizer.pad_token_id
         ids = [[*row, *[filler] * more] for row, more in zip(rows, missing, strict=True)]

@@ -9,24 +9,23 @@ import copy
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import torch
 from llama_index.core.bridge.pydantic import PrivateAttr
+from llama_index.core.utils import infer_torch_device
 from llama_index.embeddings.huggingface import HuggingFaceEmbedding
 
-from notehop.config.errors import ModelError, SettingsError
+from notehop.config.errors import ModelError
 from notehop.indexing.embed.embedder import Kind, OnBatch, TokenOffsets, Vectors, read_tokenizer
 from notehop.indexing.embed.identity import (
     MIN_COSINE,
     PROBES,
     ModelDescription,
-    check_dimensions,
     describe_model,
 )
-from notehop.indexing.embed.models import quiet_loading, verify_weights
+from notehop.indexing.embed.models import quiet_loading
 
 if TYPE_CHECKING:
     from notehop.config.settings import EmbeddingSettings
@@ -37,6 +36,11 @@ OTHER_PASS_TOKENS = 262_144
 wider passes are no faster (with all-MiniLM-L6-v2 8,192 tokens were a tenth slower than 2,048), and
 their memory grows with them: a pass of a model with a window of 8,192 would take gigabytes."""
 
+EVEN = 4
+"""Passes are as many tokens wide as a multiple of this. The libraries under torch prepare a kernel for
+each shape they meet; with every width among them, a long run took a tenth more time, and half a
+gigabyte."""
+
 BATCH = 32  # texts of a pass at most: more gain nothing on a processor and cost memory
 
 MOST_PASSES = 4
@@ -45,9 +49,6 @@ own cores only, and one does while the other is in Python. More would wait for P
 
 ENDLESS_WINDOW = 512
 """Window for models without one (static word vectors): a longer passage is hard to cite from."""
-
-
-_LOADING = Lock()
 
 
 class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
@@ -71,7 +72,6 @@ class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
     _tokens: TokenOffsets = PrivateAttr()
     _window: int = PrivateAttr(default=sys.maxsize)
     _pool: ThreadPoolExecutor | None = PrivateAttr(default=None)
-    _exact: TorchEmbedding | None = PrivateAttr(default=None)
 
     def __init__(self, description: ModelDescription, device: str) -> None:
         """Load a model in float32, for one pass at a time. Raises ModelError if it does not load."""
@@ -99,7 +99,8 @@ class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
                 )
         except Exception as exc:  # files of all kinds fail in all kinds of ways
             raise ModelError(
-                f"embedding.model: {description.name} ({description.folder}) does not load: {exc}"
+                f"embedding.model: {description.name} ({description.folder}) does not load on "
+                f"{device} (embedding.device): {exc}"
             ) from exc
         # An empty prompt handed to the constructor would be replaced by what LlamaIndex knows.
         self.model.prompts = description.prompts._asdict()
@@ -111,10 +112,6 @@ class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
         packed = description.is_packed
         own = self.model.tokenizer if packed else own_tokenizer(description.name, self.model)
         self._tokens = TokenOffsets(own, description.prompts.passage)
-
-    @classmethod
-    def class_name(cls) -> str:
-        return "TorchEmbedding"
 
     @property
     def description(self) -> ModelDescription:
@@ -151,8 +148,9 @@ class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
         """
         if self.device != "cpu":
             return
-        if getattr(self.model.tokenizer, "padding_side", None) == "right":
-            self.model[0].register_forward_pre_hook(self._pad_evenly)
+        if hasattr(self.model[0], "processing_kwargs") and self._window % EVEN == 0:
+            text = self.model[0].processing_kwargs.setdefault("text", {})
+            text["pad_to_multiple_of"] = EVEN
         if threads > 1:
             count = min(threads, MOST_PASSES)
             shares = [threads // count + (at < threads % count) for at in range(count)]
@@ -218,38 +216,13 @@ class TorchEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]
                 "try embedding.device = cpu"
             ) from exc
         rows = np.asarray(found, dtype=np.float32)
-        if (lost := np.flatnonzero(~np.isfinite(rows).all(axis=1))).size:
-            if self.precision == "float32":
-                raise ModelError(
-                    f"{self.description.name} gave vectors that are no numbers; its files may be "
-                    "damaged: fetch them again, or name another embedding.model"
-                )
-            rows[lost] = self._in_float32()._encoded([texts[i] for i in lost], kind, batch)
+        if not np.isfinite(rows).all():
+            raise ModelError(
+                f"{self.description.name} gave vectors that are no numbers; its files may be "
+                "damaged: fetch them again, or name another embedding.model"
+            )
         norms = np.linalg.norm(rows, axis=1, keepdims=True)
         return np.asarray(rows / np.maximum(norms, 1e-12), dtype=np.float32)
-
-    def _in_float32(self) -> TorchEmbedding:
-        """The same model in float32, loaded once it is needed: few models ever need it."""
-        with _LOADING:  # passes run side by side
-            if self._exact is None:
-                self._exact = TorchEmbedding(self.description, self.device)
-            return self._exact
-
-    def _pad_evenly(self, _module: Any, inputs: tuple[dict[str, Any], ...]) -> None:
-        """Pad what goes into the model to one of few widths."""
-        features = inputs[0]
-        ids = features.get("input_ids")
-        if ids is None or ids.ndim != 2 or "attention_mask" not in features:
-            return
-        width = int(ids.shape[1])
-        more = min(even_width(width), max(width, self._window)) - width
-        fillers = {
-            "input_ids": getattr(self.model.tokenizer, "pad_token_id", None) or 0,
-            "attention_mask": 0,
-            "token_type_ids": 0,
-        }
-        for name in fillers.keys() & features.keys() if more else ():
-            features[name] = torch.nn.functional.pad(features[name], (0, more), value=fillers[name])
 
     def _pass_tokens(self) -> int:
         return PASS_TOKENS if self.device == "cpu" else OTHER_PASS_TOKENS
@@ -261,26 +234,17 @@ def load_bulk(settings: EmbeddingSettings) -> TorchEmbedding:
     Importing torch and the rest takes 5 to 8 s, the bundled model itself under one.
 
     :raises ModelError: if the model is missing, is not what it should be, or does not load.
-    :raises SettingsError: if ``embedding.dimensions`` or ``embedding.device`` cannot be had.
+    :raises SettingsError: if ``embedding.dimensions`` cannot be had.
     """
     description = describe_model(settings)
-    verify_weights(description.name)
-    available = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
-    there = [*(name for name, found in available.items() if found), "cpu"]
-    device = there[0] if settings.device == "auto" else settings.device
-    if device not in there:
-        raise SettingsError(
-            f"embedding.device is {device}, which torch does not find here; set auto or "
-            f"{', '.join(there)}"
-        )
+    device = infer_torch_device() if settings.device == "auto" else settings.device
     loaded = TorchEmbedding(description, device)
     # The files may not have told how long a vector is, or may have been wrong.
     found = loaded.vectors(["length"], "passage").shape[1]
     if found != description.dimensions:
-        check_dimensions(description.name, settings.dimensions, found)
         raise ModelError(
-            f"embedding.model: vectors of {description.name} have {found} dimensions, and its files "
-            f"say {description.dimensions}: the files do not belong together"
+            f"embedding.model: vectors of {description.name} have {found} dimensions, and not "
+            f"{description.dimensions}; set embedding.dimensions to {found} or less"
         )
     if settings.precision == "auto":
         use_bfloat16(loaded)
@@ -324,16 +288,6 @@ def use_bfloat16(loaded: TorchEmbedding) -> None:
         model[0] = exact
 
 
-def even_width(size: int) -> int:
-    """Round a width up by at most a sixteenth, so that passes of a vault have few widths.
-
-    The libraries under torch prepare a kernel for each shape they meet and keep a thousand; with
-    every width from 1 to 256 among them, a long run took a tenth more time, and half a gigabyte.
-    """
-    step = max(1, (1 << size.bit_length() - 1) >> 4) if size > 0 else 1
-    return -(-size // step) * step
-
-
 def passes(sizes: Sequence[int], most_texts: int, most_tokens: int) -> list[list[int]]:
     """Put texts of like length together: a pass is as wide as its longest, and the rest is padding.
 
@@ -343,14 +297,14 @@ def passes(sizes: Sequence[int], most_texts: int, most_tokens: int) -> list[list
 
     :param sizes: tokens of each text.
     :param most_texts: in a pass, at least 1.
-    :param most_tokens: texts times :func:`even_width` of a pass; a longer text is alone.
+    :param most_tokens: of a pass, padding included; a longer text is alone.
     :returns: positions in ``sizes``, each in one pass; ties stand in order.
     """
     order = sorted(range(len(sizes)), key=lambda i: (-sizes[i], i))
     found: list[list[int]] = []
     at = 0
     while at < len(order):
-        fitting = most_tokens // max(1, even_width(sizes[order[at]]))
+        fitting = most_tokens // max(1, -(-sizes[order[at]] // EVEN) * EVEN)
         count = max(1, min(most_texts, fitting))
         found.append(order[at : at + count])
         at += count

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
-import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
@@ -63,65 +62,27 @@ REDO_NOTES = 50
 """Notes with new headers that are indexed together: each such write costs a model and a
 generation."""
 
-_IN_A_ROW = {"timeout": 3, "server": 3}
-"""Failures one after the other, by kind, that are the provider's and not the notes'."""
-
-_WORDLESS = 10  # the same for all other kinds: some notes a model has nothing to say about
+_IN_A_ROW = 3  # failures one after the other that are the provider's and not the notes'
 _HOPELESS = ("cancelled", "consent", "key", "model", "refused", "rate")
 """Kinds of failures that the next request would meet as well."""
 
 SPENT = "the budget of a run (enrich.max_calls) is used up; the next run goes on: notehop index"
 
-_DAY = 86_400.0
-_FRAME_TOKENS = 12  # tokens that a chat takes around two messages
 
-
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """What is to be written, and what that is expected to take: tokens sent, rather too many,
-    and received, and how many requests the budget covers."""
-
-    summaries: int
-    headers: int
-    tokens_in: int
-    tokens_out: int
-    model: str
-    host: str
-    within: int
-
-    @property
-    def calls(self) -> int:
-        return self.summaries + self.headers
-
-
-Agree = Callable[[Cost], str | None]
-"""Gets the cost before anything is sent; says why not to go on, or None to go on."""
+Agree = Callable[[Sequence[str], bool], str | None]
+"""Gets, before anything is sent, what it costs, in lines, and whether the budget of a run covers all of
+it; says why not to go on, or None to go on."""
 
 
 def agreement(*, yes: bool, read: TextIO | None = None, write: TextIO | None = None) -> Agree:
-    """Show what it costs and ask, where somebody is there to answer.
-
-    Without a terminal, it goes on by itself within the budget of a run, and not beyond.
+    """Show what it costs and ask, where somebody is there to answer; else as :func:`within_budget`.
 
     :param yes: it was agreed to beforehand, as far as the budget goes.
     """
 
-    def agree(cost: Cost) -> str | None:
+    def agree(costs: Sequence[str], covered: bool) -> str | None:
         stdin, stderr = read or sys.stdin, write or sys.stderr
-        kinds = (("summary", cost.summaries), ("header", cost.headers))
-        what = [numbered(count, kind) for kind, count in kinds if count]
-        lines = [
-            f"To be written: {' and '.join(what)}, by {cost.model}.",
-            f"The text of the notes goes to {cost.host}.",
-            f"That takes {counted(cost.calls, 'request')}: up to {cost.tokens_in:,} tokens sent, "
-            f"about {cost.tokens_out:,} received.",
-        ]
-        if cost.within < cost.calls:
-            lines.append(
-                f"The budget of a run (enrich.max_calls) covers {cost.within:,} of them; the next "
-                "run goes on."
-            )
-        stderr.writelines(f"{printable(line)}\n" for line in lines)
+        stderr.writelines(f"{printable(line)}\n" for line in costs)
         stderr.flush()
         if yes:
             return None
@@ -130,19 +91,18 @@ def agreement(*, yes: bool, read: TextIO | None = None, write: TextIO | None = N
             stderr.flush()
             reply = stdin.readline().strip().casefold()
             return None if reply in ("y", "yes") else "not agreed to; the index is complete without"
-        return within_budget(cost)
+        return within_budget(costs, covered)
 
     return agree
 
 
-def within_budget(cost: Cost) -> str | None:
-    """Agree where nobody is there to ask, to what the budget of a run covers, and to no part of
-    more."""
-    if cost.within >= cost.calls:
+def within_budget(_costs: Sequence[str], covered: bool) -> str | None:
+    """Agree where nobody is there to ask, if the budget of a run covers all of it."""
+    if covered:
         return None
     return (
-        f"{counted(cost.calls, 'request')} are more than the budget of a run covers, and "
-        "nobody is here to agree; run: notehop index --yes, which goes as far as the budget"
+        "what is to be written is more than the budget of a run (enrich.max_calls) covers, and nobody "
+        "is here to agree; run: notehop index --yes, which goes as far as the budget"
     )
 
 
@@ -183,13 +143,10 @@ def enrich(
         except (OSError, NotImplementedError) as exc:
             raise lock_failure(layout.root, exc) from exc
         with EnrichmentStore.open(layout.enrichment) as store:
-            if wanted and indexer.settings.llm.provider != "none":
-                _Enricher(indexer, store, done, agree, load).run()
+            if wanted and indexer.settings.llm.provider == "none":
+                done.warn("enrich asks for a language model and llm.provider names none")
             else:
-                if wanted:
-                    done.warn("enrich asks for a language model and llm.provider names none")
-                store.retire_all()
-            store.sweep(time.time() - settings.keep_days * _DAY)
+                _Enricher(indexer, store, done, agree, load).run()
             store.checkpoint()
     except Timeout:
         done.stopped = "another process has texts written now"
@@ -236,6 +193,9 @@ class _Enricher:
                 # A run that took notes out meanwhile did not see what was planned for them.
                 done.warnings += delete_orphans(layout.enrichment, catalog, catalog.stamps())
         self._reindex()
+        if done.stopped is None:
+            # Not before: who tries another model and does not agree to its cost keeps what is there.
+            self.store.delete_unused()
         lacking = sum(lack for _, lack in self.store.tally().values())
         self.store.set_last_run(done.stopped, self.failed)
         done.failed = len(self.store.last_run()["failed"])
@@ -247,20 +207,23 @@ class _Enricher:
         host, model = host_of(address(settings.llm)), Path(settings.llm.model).name
         if not host or names_this_machine(host):
             host = "this machine"
-        with closing(self.load(settings, self.indexer.layout.root)) as llm:
-            sizes = [_size(item.request) for item in items]
-            within = min(settings.enrich.max_calls, len(items))
-            kinds = Counter(item.request.kind for item in items)
-            cost = Cost(
-                summaries=kinds["summary"],
-                headers=kinds["header"],
-                tokens_in=sum(sizes),
-                tokens_out=OUTPUT_TOKENS * len(items),
-                model=model,
-                host=host,
-                within=within,
+        sizes = [count_tokens(item.request.system + item.request.prompt) for item in items]
+        within = min(settings.enrich.max_calls, len(items))
+        kinds = Counter(item.request.kind for item in items)
+        what = [numbered(kinds[kind], kind) for kind in ("summary", "header") if kinds[kind]]
+        costs = [
+            f"To be written: {' and '.join(what)}, by {model}.",
+            f"The text of the notes goes to {host}.",
+            f"That takes {counted(len(items), 'request')}: up to {sum(sizes):,} tokens sent, "
+            f"about {OUTPUT_TOKENS * len(items):,} received.",
+        ]
+        if within < len(items):
+            costs.append(
+                f"The budget of a run (enrich.max_calls) covers {within:,} of them; the next run "
+                "goes on."
             )
-            if (against := self.agree(cost)) is not None:
+        with closing(self.load(settings, self.indexer.layout.root)) as llm:
+            if (against := self.agree(costs, within == len(items))) is not None:
                 raise NotehopError(against)
             self.indexer.progress.stage("Writing about notes", within, "texts")
             in_a_row = 0
@@ -292,14 +255,13 @@ class _Enricher:
                     self.failed.pop(item.key, None)
                     self.failed[item.key] = str(exc)
                     in_a_row += 1
-                    if in_a_row >= _IN_A_ROW.get(exc.kind, _WORDLESS):
+                    if in_a_row >= _IN_A_ROW:
                         raise NotehopError(f"{in_a_row} requests in a row failed: {exc}") from exc
                     continue
                 in_a_row = 0
                 self.failed.pop(item.key, None)
-                tokens = size + count_tokens(reply)
-                done.tokens += tokens
-                if self.store.put(item.key, kind, text, model, tokens):
+                done.tokens += size + count_tokens(reply)
+                if self.store.put(item.key, text, model):
                     done.written[kind] = done.written.get(kind, 0) + 1
 
     def _reindex(self) -> None:
@@ -316,11 +278,6 @@ class _Enricher:
                 return
             faults.point("enrich-redone")
             self.store.mark_reindexed(part)
-
-
-def _size(request: Request) -> int:
-    """The tokens that a request sends."""
-    return count_tokens(request.system) + count_tokens(request.prompt) + _FRAME_TOKENS
 
 
 def _messages(request: Request) -> list[ChatMessage]:

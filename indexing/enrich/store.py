@@ -1,15 +1,13 @@
 """The store of what was written about the notes: SQLite beside the catalog, outlives a rebuild.
 
-A text is kept under the hash of all that it was made from, so that none is made twice. It is kept
-as long as a note needs it, and some days longer; when its note leaves the index it is deleted, and
-its bytes are overwritten.
+A text is kept under the hash of all that it was made from, as long as a note needs it; then it is
+deleted, and its bytes are overwritten.
 """
 
 from __future__ import annotations
 
 import json
 import time
-import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -37,18 +35,16 @@ class Summary:
 
 LOST = "could not be read and is made anew; what was written about the notes is lost"
 
-VERSION = 1  # raised when a table changes; a store of another version is made anew
+VERSION = 2  # raised when a table changes; a store of another version is made anew
 
 # texts: what was written; it stands for any note that would have the same written.
-# uses: which note has which texts; one that is not current is of an older state of the note.
+# uses: which note needs which texts.
 # owed: notes that have a header which the index does not hold yet.
 # seen: notes for which nothing is to be done, as long as they are of this shape.
 _TABLES = {
-    "texts": "key VARCHAR NOT NULL PRIMARY KEY, kind VARCHAR NOT NULL, text TEXT NOT NULL, "
-    "model VARCHAR NOT NULL, tokens INTEGER NOT NULL, made DOUBLE NOT NULL, checksum BIGINT NOT NULL",
+    "texts": "key VARCHAR NOT NULL PRIMARY KEY, text TEXT NOT NULL, model VARCHAR NOT NULL",
     "uses": "path VARCHAR NOT NULL, key VARCHAR NOT NULL, kind VARCHAR NOT NULL, "
-    "note_hash VARCHAR NOT NULL, current BOOLEAN NOT NULL, since DOUBLE NOT NULL, "
-    "PRIMARY KEY (path, key)",
+    "note_hash VARCHAR NOT NULL, PRIMARY KEY (path, key)",
     "owed": "path VARCHAR NOT NULL PRIMARY KEY",
     "seen": "path VARCHAR NOT NULL PRIMARY KEY, shape VARCHAR NOT NULL",
     "about": "key VARCHAR NOT NULL PRIMARY KEY, value TEXT NOT NULL",
@@ -57,6 +53,16 @@ _BY_NOTE = ("uses", "owed", "seen")
 
 _LISTED = "IN (SELECT value FROM json_each(?))"
 _DELETE_UNUSED = "DELETE FROM texts WHERE key NOT IN (SELECT key FROM uses)"
+
+_FROM_VERSION_1 = (
+    "DROP TABLE IF EXISTS failures",
+    "DELETE FROM uses WHERE NOT current OR kind NOT IN ('summary', 'header')",
+    _DELETE_UNUSED,
+    *(f"ALTER TABLE uses DROP COLUMN {name}" for name in ("current", "since")),
+    *(f"ALTER TABLE texts DROP COLUMN {name}" for name in ("kind", "tokens", "made", "checksum")),
+    f"UPDATE about SET value = '{VERSION}' WHERE key = 'version'",
+)
+"""What keeps the texts that were paid for."""
 
 
 class EnrichmentStore:
@@ -69,13 +75,15 @@ class EnrichmentStore:
         try:
             if not read_only:
                 with self._writing() as connection:
+                    run = connection.exec_driver_sql
                     if not self._database.tables(connection):
                         for name, columns in _TABLES.items():
-                            connection.exec_driver_sql(f"CREATE TABLE {name} ({columns})")
-                        connection.exec_driver_sql("CREATE INDEX uses_by_key ON uses (key)")
+                            run(f"CREATE TABLE {name} ({columns})")
+                        run("CREATE INDEX uses_by_key ON uses (key)")
                         _put(connection, "about", [("version", json.dumps(VERSION))])
-                    # Of releases before, with paths of notes in it.
-                    connection.exec_driver_sql("DROP TABLE IF EXISTS failures")
+                    elif run("SELECT 1 FROM about WHERE (key, value) = ('version', '1')").first():
+                        for statement in _FROM_VERSION_1:
+                            run(statement)
             if self._about("version") != VERSION:
                 raise IndexDamaged(f"{path}: of another version, or never finished")
         except BaseException:
@@ -115,7 +123,7 @@ class EnrichmentStore:
         last = self._about("last") or {}
         reasons = last.get("failed", {})
         rows = self._rows(
-            "SELECT path, kind, key FROM uses WHERE current AND key NOT IN (SELECT key FROM texts) "
+            "SELECT path, kind, key FROM uses WHERE key NOT IN (SELECT key FROM texts) "
             f"AND key {_LISTED} ORDER BY path, key",
             _json(reasons),
         )
@@ -138,12 +146,8 @@ class EnrichmentStore:
         return json.loads(rows[0].value) if rows else None
 
     def texts(self, keys: Iterable[str]) -> dict[str, str]:
-        """Key -> text, for those that are there; one that is not what was written is not."""
-        return {
-            row.key: row.text
-            for row in self._rows(f"SELECT * FROM texts WHERE key {_LISTED}", _json(keys))
-            if row.checksum == _checksum(row.key, row.text)
-        }
+        """Key -> text, for those that are there."""
+        return dict(self._rows(f"SELECT key, text FROM texts WHERE key {_LISTED}", _json(keys)))
 
     def summaries(self, hashes: Mapping[str, str]) -> dict[str, Summary]:
         """Path -> summary, of notes that have one of a content.
@@ -151,15 +155,13 @@ class EnrichmentStore:
         :param hashes: path -> hash of the content.
         """
         query = (
-            "SELECT path, note_hash, texts.* FROM uses JOIN texts USING (key) WHERE current "
-            f"AND uses.kind = 'summary' AND path {_LISTED}"
+            "SELECT path, note_hash, text, model FROM uses JOIN texts USING (key) "
+            f"WHERE kind = 'summary' AND path {_LISTED}"
         )
         return {
-            row.path: Summary(row.text, row.model)
-            for row in self._rows(query, _json(hashes))
-            if row.checksum == _checksum(row.key, row.text)
-            and row.text
-            and row.note_hash == hashes[row.path]
+            path: Summary(text, model)
+            for path, note_hash, text, model in self._rows(query, _json(hashes))
+            if note_hash == hashes[path]
         }
 
     def delete_orphans(self, indexed: Collection[str], catalog: CatalogReads) -> bool:
@@ -175,13 +177,13 @@ class EnrichmentStore:
             gone = {path for (path,) in run(known)}.difference(indexed)
             if not gone:
                 return False
-            query = f"SELECT DISTINCT path, note_hash FROM uses WHERE current AND path {_LISTED}"
+            query = f"SELECT DISTINCT path, note_hash FROM uses WHERE path {_LISTED}"
             hashes = run(query, (_json(gone),)).all()
             holders = catalog.paths_by_content_hash({note_hash for _, note_hash in hashes})
             for old, note_hash in sorted(hashes):
                 new = next((one for one in holders.get(note_hash, ()) if one in indexed), None)
                 if new and run("SELECT 1 FROM uses WHERE path = ?", (new,)).first() is None:
-                    run("UPDATE uses SET path = ? WHERE path = ? AND current", (new, old))
+                    run("UPDATE uses SET path = ? WHERE path = ?", (new, old))
             for table in _BY_NOTE:
                 run(f"DELETE FROM {table} WHERE path {_LISTED}", (_json(gone),))
             run(_DELETE_UNUSED)
@@ -191,34 +193,31 @@ class EnrichmentStore:
     def set_requirements(
         self, needed: Mapping[str, Mapping[str, Kind]], hashes: Mapping[str, str]
     ) -> None:
-        """Say which texts (key -> kind) notes need now; what they needed before is kept for a while.
+        """Say which texts (key -> kind) notes need now.
 
         :param hashes: path -> hash of the note's content.
         """
-        now = time.time()
         with self._writing() as connection:
             for path, texts in needed.items():
                 connection.exec_driver_sql(
-                    "UPDATE uses SET current = 0, since = ? "
-                    f"WHERE path = ? AND current AND key NOT {_LISTED}",
-                    (now, path, _json(texts)),
+                    f"DELETE FROM uses WHERE path = ? AND key NOT {_LISTED}", (path, _json(texts))
                 )
-                rows = [(path, key, kind, hashes[path], 1, now) for key, kind in texts.items()]
+                rows = [(path, key, kind, hashes[path]) for key, kind in texts.items()]
                 _put(connection, "uses", rows)
 
-    def put(self, key: str, kind: Kind, text: str, model: str, tokens: int) -> bool:
-        """Keep a text, if a note still needs it: not that of one that left meanwhile. Notes that need
-        it as a header are to be indexed with it.
+    def delete_unused(self) -> None:
+        """Delete the texts that no note needs any more."""
+        with self._writing() as connection:
+            connection.exec_driver_sql(_DELETE_UNUSED)
 
-        :param tokens: what it cost.
-        :returns: whether it was kept.
-        """
+    def put(self, key: str, text: str, model: str) -> bool:
+        """Keep a text, if a note still needs it: not that of one that left meanwhile. Notes that need
+        it as a header are to be indexed with it. Returns whether it was kept."""
         with self._writing() as connection:
             query = "SELECT path, kind FROM uses WHERE key = ? ORDER BY path"
             users = connection.exec_driver_sql(query, (key,)).all()
             if users:
-                row = (key, kind, text, model, tokens, time.time(), _checksum(key, text))
-                _put(connection, "texts", [row])
+                _put(connection, "texts", [(key, text, model)])
             _put(connection, "owed", [(path,) for path, kind in users if kind == "header"])
             faults.point("enrich-inside-put")
         faults.point("enrich-put")
@@ -241,27 +240,11 @@ class EnrichmentStore:
         with self._writing() as connection:
             _put(connection, "seen", sorted(shapes.items()))
 
-    def sweep(self, before: float) -> None:
-        """Delete the texts that no note has needed since a time, in seconds since the epoch."""
-        with self._writing() as connection:
-            old = "DELETE FROM uses WHERE NOT current AND since < ?"
-            if connection.exec_driver_sql(old, (before,)).rowcount:
-                connection.exec_driver_sql(_DELETE_UNUSED)
-
-    def retire_all(self) -> None:
-        """Say that no note needs anything any more: all of it was switched off."""
-        with self._writing() as connection:
-            retired = "UPDATE uses SET current = 0, since = ? WHERE current"
-            connection.exec_driver_sql(retired, (time.time(),))
-            for table in ("owed", "seen"):
-                connection.exec_driver_sql(f"DELETE FROM {table}")
-
     def tally(self) -> dict[str, tuple[int, int]]:
         """Kind -> how many texts notes need now that are there, and how many are not."""
         query = (
-            "SELECT uses.kind, count(texts.key), count(*) - count(texts.key) "
-            "FROM uses LEFT JOIN texts USING (key) "
-            "WHERE current AND uses.kind IN ('summary', 'header') GROUP BY uses.kind"
+            "SELECT kind, count(texts.key), count(*) - count(texts.key) "
+            "FROM uses LEFT JOIN texts USING (key) GROUP BY kind"
         )
         return {kind: (have, lack) for kind, have, lack in self._rows(query)}
 
@@ -284,10 +267,6 @@ class EnrichmentStore:
                 f"{self._database.label}: what was written about the notes cannot be read; delete "
                 "this file and run: notehop index"
             ) from exc
-
-
-def _checksum(key: str, text: str) -> int:
-    return zlib.crc32(f"{key}\n{text}".encode())
 
 
 def _json(values: Iterable[str]) -> str:

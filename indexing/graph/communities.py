@@ -16,25 +16,20 @@ EdgeWeights = Mapping[str, Mapping[str, float]]
 sides. Notes and their neighbours in order of path. A note without links has no neighbours."""
 
 
-def count_links(notes: Iterable[str], links: Iterable[tuple[str, str]]) -> Counter[tuple[str, str]]:
-    """How many links, (source, target), lead from one of the notes to another one."""
-    among = frozenset(notes)
-    return Counter((a, b) for a, b in links if a != b and a in among and b in among)
-
-
-def edge_weights(notes: Iterable[str], counts: Mapping[tuple[str, str], int]) -> EdgeWeights:
+def edge_weights(notes: Iterable[str], links: Iterable[tuple[str, str]]) -> EdgeWeights:
     """How strongly links bind notes: of each pair, the share of either's vote for the other.
 
     Of a note's vote, ``log(1 + n)`` parts go to a note that it links to ``n`` times, as in
     :func:`notehop.indexing.graph.pagerank.pagerank`. A weight is above 0 and at most 2.
 
-    :param counts: (source, target) -> links, of :func:`count_links`.
+    :param links: (source, target), twice if there are two; those of other files do not count.
     """
-    votes: defaultdict[str, float] = defaultdict(float)
+    weights: dict[str, dict[str, float]] = {path: {} for path in sorted(notes)}
+    counts = Counter((a, b) for a, b in links if a != b and a in weights and b in weights)
     ordered = sorted(counts.items())
+    votes: defaultdict[str, float] = defaultdict(float)
     for (source, _), count in ordered:
         votes[source] += log1p(count)
-    weights: dict[str, dict[str, float]] = {path: {} for path in sorted(notes)}
     for (source, target), count in ordered:
         share = log1p(count) / votes[source]
         weights[source][target] = weights[source].get(target, 0.0) + share
@@ -45,12 +40,10 @@ def edge_weights(notes: Iterable[str], counts: Mapping[tuple[str, str], int]) ->
 SEED = 0  # of the order in which Louvain looks at notes: any, but always the same
 
 
-def louvain(weights: EdgeWeights, resolution: float = 1.0) -> list[frozenset[str]]:
+def louvain(weights: EdgeWeights) -> list[frozenset[str]]:
     """The communities of a graph (Louvain: Blondel et al. 2008), the largest first, then by first path.
 
     Each is connected. Notes without links are in none.
-
-    :param resolution: above 1 for smaller communities, below for larger.
     """
     import networkx as nx  # slow to import
 
@@ -62,9 +55,7 @@ def louvain(weights: EdgeWeights, resolution: float = 1.0) -> list[frozenset[str
     pairs = [(path, other) for path in paths for other in weights[path] if path < other]
     graph = nx.empty_graph(len(paths))
     graph.add_weighted_edges_from((number[a], number[b], weights[a][b]) for a, b in pairs)
-    found = nx.community.louvain_communities(
-        graph, weight="weight", resolution=resolution, seed=SEED
-    )
+    found = nx.community.louvain_communities(graph, weight="weight", seed=SEED)
     # One may be in pieces that only a note held together which has left since (Traag et al. 2019).
     parts = (part for one in found for part in nx.connected_components(graph.subgraph(one)))
     groups = (frozenset(paths[at] for at in part) for part in parts)

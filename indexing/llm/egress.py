@@ -19,7 +19,7 @@ import secrets
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -74,8 +74,8 @@ SENDING: ContextVar[Sending | None] = ContextVar("notehop_sending", default=None
 UNWANTED: ContextVar[Callable[[], bool] | None] = ContextVar("notehop_unwanted", default=None)
 """Says whether nobody waits any more for the work that is under way."""
 
-OPENED: ContextVar[list[Any] | None] = ContextVar("notehop_opened", default=None)
-"""Takes the answers that come in, for who must close them: libraries keep generators alive."""
+OPENED: ContextVar[Any] = ContextVar("notehop_opened", default=None)
+"""The answer that came in last, for who must close it: libraries keep it open."""
 
 
 @contextmanager
@@ -131,43 +131,22 @@ class EgressLog:
     """The log of one index. Threads and processes may share its folder."""
 
     def __init__(self, folder: Path, largest: int = LARGEST) -> None:
-        """Touch nothing yet.
-
-        :param largest: bytes after which a new file is begun.
-        """
+        """Touch nothing yet."""
         self.folder = folder
         self.file = folder / NAME
         self._largest = largest
         self._lock = threading.Lock()
 
-    def begin(
-        self,
-        *,
-        host: str,
-        local: bool,
-        provider: str,
-        model: str,
-        purpose: Purpose,
-        notes: tuple[str, ...],
-        bytes_out: int,
-        attempt: int,
-    ) -> Attempt:
+    def begin(self, *, host: str, local: bool, notes: Sequence[str], **call: Any) -> Attempt:
         """Write down that a request is sent. Raises ProviderError if it goes to another machine and
-        cannot be written down."""
+        cannot be written down.
+
+        :param call: provider, model, purpose, the number of the attempt, bytes_out.
+        """
         name = secrets.token_hex(8)
-        line = {
-            "id": name,
-            "time": round(time.time(), 3),
-            "host": host,
-            "local": local,
-            "provider": provider,
-            "model": model,
-            "purpose": purpose,
-            "attempt": attempt,
-            "bytes_out": bytes_out,
-            "notes": list(notes[:MOST_NOTES]),
-            "more_notes": max(0, len(notes) - MOST_NOTES),
-        }
+        line = {"id": name, "time": round(time.time(), 3), "host": host, "local": local, **call}
+        line["notes"] = list(notes[:MOST_NOTES])
+        line["more_notes"] = max(0, len(notes) - MOST_NOTES)
         try:
             self.append(line)
         except (OSError, Timeout) as exc:

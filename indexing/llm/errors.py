@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 import ssl
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Container, Iterable, Iterator
+from typing import NamedTuple
 
 import httpcore
 
@@ -36,13 +35,7 @@ _NO_CREDIT = re.compile(
     r"insufficient_quota|credit balance|exceeded your current quota|billing|payment", re.IGNORECASE
 )
 
-CONNECTION_ERRORS = (
-    httpcore.TimeoutException,
-    httpcore.NetworkError,
-    httpcore.ProtocolError,
-    httpcore.ProxyError,
-    httpcore.UnsupportedProtocol,
-)
+CONNECTION_ERRORS = (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError)
 """What a connection fails with, before its answer or in the middle of it."""
 
 
@@ -52,69 +45,108 @@ class RetryableError(ProviderError):
     after: float | None = None
 
 
+class _Rule(NamedTuple):
+    """What a status says, where it comes with some words."""
+
+    statuses: Container[int]
+    kind: str
+    says: str
+    words: re.Pattern[str] = re.compile("")
+    retry: bool = False
+
+
+_NO_CREDIT_LEFT = "has no credit left for this key{quoted}; see to it there"
+_RULES = (
+    _Rule(
+        range(300, 400),
+        "other",
+        "sends on to another address (status {status}), which gets nothing; check llm.base_url",
+    ),
+    # What the provider says of a key may repeat it, in part.
+    _Rule([401], "key", "does not take the key in {variable} (status 401); check it"),
+    _Rule([403], "key", "refuses this (status 403){quoted}"),
+    _Rule([402], "rate", _NO_CREDIT_LEFT),
+    _Rule([400, 429], "rate", _NO_CREDIT_LEFT, _NO_CREDIT),
+    _Rule([429], "rate", "takes no more requests for now{quoted}; ask again later", retry=True),
+    _Rule(
+        [400, 413, 422, 500],
+        "overflow",
+        "says that the text is longer than the model can read at once{quoted}; set "
+        "llm.context_window to what it takes, or lower connected.context_chunks",
+        _OVERFLOW,
+    ),
+    _Rule([400, 404], "model", "has no model {model!r}; {get_model}", _NO_MODEL),
+    _Rule(
+        [404],
+        "model",
+        "knows no {path}{quoted}; check llm.model, and llm.base_url (of most servers it ends in /v1)",
+    ),
+    _Rule(
+        [408, 409, 425, *range(500, 600)],
+        "server",
+        "could not answer (status {status}){quoted}; ask again later",
+        retry=True,
+    ),
+    _Rule(range(1_000), "other", "refuses this (status {status}){quoted}"),
+)
+"""What replies that are no answers say; the first that fits."""
+
+
 def of_status(status: int, body: bytes, config: ProviderConfig, path: str) -> ProviderError:
     """The error of a reply that is none."""
-    words = _words_of(body)
-    quoted = _quote(words, config)
-    variable = key_variable(config.llm.provider)
-    made: type[ProviderError] = ProviderError
-    kind, says = "other", f"refuses this (status {status}){quoted}"
-    if 300 <= status < 400:
-        says = (
-            f"wants the text sent elsewhere (status {status}), which is not done; set llm.base_url to "
-            "the address that answers itself"
-        )
-    # What the provider says of a key may repeat it, in part.
-    elif status in (401, 403) and config.key is None:
-        kind = "key"
+    if status in (401, 403) and config.key is None:
+        variable = key_variable(config.llm.provider)
         says = f"asks for a key (status {status}); set the environment variable {variable}"
-    elif status == 401:
-        kind, says = "key", f"does not take the key in {variable} (status 401); check it"
-    elif status == 403:
-        kind = "key"
-    elif status == 402 or (status in (400, 429) and _NO_CREDIT.search(words)):
-        kind, says = "rate", f"has no credit left for this key{quoted}; see to it there"
-    elif status == 429:
-        made, kind = RetryableError, "rate"
-        says = f"takes no more requests for now (status 429){quoted}; ask again later"
-    elif (known := _of_words(words, config, status)) is not None:
-        return known
-    elif status == 404:
-        compatible = config.llm.provider == "openai-compatible"
-        more = " (most servers want it to end in /v1)" if compatible else " and llm.model"
-        kind, says = "model", f"knows no {path}{quoted}; check llm.base_url{more}"
-    elif status >= 500 or status in (408, 409, 425):
-        made, kind = RetryableError, "server"
-        says = f"could not answer (status {status}){quoted}; ask again later"
-    return made(f"{config.where} {says}", kind)
+        return ProviderError(f"{config.where} {says}", "key")
+    words = body.decode("utf-8", "replace").strip()
+    # A page for a browser says nothing.
+    return _of_rules(_RULES, status, "" if words.startswith("<") else words, config, path)
+
+
+def _of_rules(
+    rules: Iterable[_Rule], status: int, words: str, config: ProviderConfig, path: str = ""
+) -> ProviderError:
+    rule = next(one for one in rules if status in one.statuses and one.words.search(words))
+    provider, model = config.llm.provider, config.llm.model
+    says = rule.says.format(
+        status=status,
+        quoted=_quote(words, config),
+        variable=key_variable(provider),
+        path=path,
+        model=model,
+        get_model=f"run: ollama pull {model}" if provider == "ollama" else "check llm.model",
+    )
+    return (RetryableError if rule.retry else ProviderError)(f"{config.where} {says}", rule.kind)
 
 
 def of_transport(exc: Exception, config: ProviderConfig, *, local: bool) -> ProviderError:
-    """The error of a connection that failed before an answer began.
+    """The error of a connection that failed, before an answer began or in the middle of it.
 
-    :param exc: one of :data:`CONNECTION_ERRORS`; so in :func:`of_cut`.
+    :param exc: one of :data:`CONNECTION_ERRORS`.
     :param local: whether it is to this machine, where a server that is not up will not be in a second.
     """
     made: type[ProviderError] = RetryableError
+    kind = "refused"
+    if OVERDUE in str(exc):
+        return too_long(config, f"{config.reply_s:g} s", "timeout")
     if isinstance(exc, httpcore.ConnectTimeout | httpcore.PoolTimeout):
         kind, says = "timeout", f"cannot be reached within {CONNECT_S} s"
         says += "; is it up, and is llm.base_url right?"
     elif isinstance(exc, httpcore.TimeoutException):
-        return timed_out(config, exc)
-    elif isinstance(exc, httpcore.UnsupportedProtocol):
-        return ProviderError(f"{config.url}: no address that can be asked; check llm.base_url")
+        made, kind = ProviderError, "timeout"
+        says = f"said nothing for {config.llm.timeout_s:g} s; a larger llm.timeout_s waits longer"
+        says += ", a smaller model answers sooner"
     elif not isinstance(exc, httpcore.ConnectError):
-        kind, says = "server", f"broke the connection off ({_reason(exc)})"
+        kind, says = "server", f"broke the connection off ({_reason(exc)}); ask again"
+    elif untrusted := [
+        one for one in _causes(exc) if isinstance(one, ssl.SSLCertVerificationError)
+    ]:
+        made = ProviderError
+        says = (
+            f"shows a certificate that is not trusted ({untrusted[0].verify_message}); nothing was "
+            "sent. If it is yours, name the file of its authority in SSL_CERT_FILE"
+        )
     else:
-        kind = "refused"
-        for cause in _causes(exc):
-            if isinstance(cause, ssl.SSLCertVerificationError):
-                return ProviderError(
-                    f"{config.where} shows a certificate that is not trusted "
-                    f"({cause.verify_message}); nothing was sent. If it is yours, name the file of "
-                    "its authority in SSL_CERT_FILE",
-                    kind,
-                )
         start = "is it running, and is llm.base_url right?"
         if config.llm.provider == "ollama":
             start = "is Ollama running? Start it with: ollama serve"
@@ -123,30 +155,14 @@ def of_transport(exc: Exception, config: ProviderConfig, *, local: bool) -> Prov
     return made(f"{config.where} {says}", kind)
 
 
-def of_cut(exc: Exception, config: ProviderConfig) -> ProviderError:
-    """The error of an answer that broke off in the middle."""
-    if isinstance(exc, httpcore.TimeoutException):
-        return timed_out(config, exc)
-    says = f"broke off in the middle of its answer ({_reason(exc)}); ask again"
-    return ProviderError(f"{config.where} {says}", "server")
-
-
 def of_library(exc: Exception, config: ProviderConfig) -> ProviderError:
     """The error behind a library's exception: what the transport raised, else what the library says."""
     for cause in _causes(exc):
         if isinstance(cause, ProviderError):
             return cause
-    words = str(exc) or type(exc).__name__
-    unread = f"{config.where} gave no answer that can be read{_quote(words, config)}"
-    return _of_words(words, config) or ProviderError(unread)
-
-
-def timed_out(config: ProviderConfig, exc: Exception | None = None) -> ProviderError:
-    """The error of a model that says nothing for too long, or does not end."""
-    if OVERDUE in str(exc):
-        return too_long(config, f"{config.reply_s:g} s", "timeout")
-    says = f"said nothing for {config.llm.timeout_s:g} s; a larger llm.timeout_s waits longer"
-    return ProviderError(f"{config.where} {says}, a smaller model answers sooner", "timeout")
+    unread = _Rule([400], "other", "gave no answer that can be read{quoted}")
+    known = [rule for rule in _RULES if rule.words.pattern]
+    return _of_rules([*known, unread], 400, str(exc) or type(exc).__name__, config)
 
 
 def too_long(config: ProviderConfig, taken: str, kind: str = "server") -> ProviderError:
@@ -156,40 +172,6 @@ def too_long(config: ProviderConfig, taken: str, kind: str = "server") -> Provid
         "llm.timeout_s waits longer, a larger llm.max_tokens reads more",
         kind,
     )
-
-
-def _of_words(words: str, config: ProviderConfig, status: int = 400) -> ProviderError | None:
-    """The error that a provider's words tell of, where its status alone does not."""
-    if status in (400, 413, 422, 500) and _OVERFLOW.search(words):
-        return ProviderError(
-            f"{config.where}: the text is longer than the model can read at once"
-            f"{_quote(words, config)}; set llm.context_window to what it takes, or lower "
-            "connected.context_chunks",
-            "overflow",
-        )
-    if status in (400, 404) and _NO_MODEL.search(words):
-        model = config.llm.model
-        ollama = config.llm.provider == "ollama"
-        do = f"run: ollama pull {model}" if ollama else "check llm.model"
-        return ProviderError(f"{config.where} has no model {model!r}; {do}", "model")
-    return None
-
-
-def _words_of(body: bytes) -> str:
-    """What a provider says of an error, in any of the shapes that are around."""
-    text = body.decode("utf-8", "replace").strip()
-    try:
-        payload: Any = json.loads(text)
-    except ValueError:
-        return "" if text.startswith("<") else text
-    if isinstance(payload, dict) and isinstance(payload.get("error"), dict):
-        payload = payload["error"]
-    if not isinstance(payload, dict):
-        return text
-    said = {key: value for key, value in payload.items() if isinstance(value, str) and value}
-    words = next((said[name] for name in ("message", "error", "detail") if name in said), "")
-    kinds = [f"({said[name]})" for name in ("code", "type") if name in said]
-    return " ".join([words, *kinds]).strip() or text
 
 
 def _quote(words: str, config: ProviderConfig) -> str:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
-from collections.abc import AsyncGenerator, Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from llama_index.core.base.llms.generic_utils import (
     chat_response_to_completion_response,
@@ -22,29 +21,19 @@ from llama_index.core.base.llms.types import (
     LLMMetadata,
     MessageRole,
 )
-from llama_index.core.llms import LLM
+from llama_index.core.llms import CustomLLM
 from platformdirs import user_data_path
 from pydantic import PrivateAttr
 
 from notehop.config import Settings
 from notehop.config.errors import ProviderError
 from notehop.config.settings import LlmSettings
-from notehop.indexing.llm.egress import (
-    OPENED,
-    SENDING,
-    UNWANTED,
-    EgressLog,
-    Hosts,
-    Sending,
-    holding,
-)
+from notehop.indexing.llm.egress import OPENED, SENDING, EgressLog, Hosts, Sending
 from notehop.indexing.llm.errors import of_library
 from notehop.indexing.llm.providers import DEFAULT_CONTEXT_WINDOW, ProviderConfig, provider_of
 
 if TYPE_CHECKING:
     from notehop.indexing.llm.transport import ProviderTransport
-
-T = TypeVar("T")
 
 DEFAULT_TEMPERATURE = 0.1  # the temperature of models that are run by their user
 
@@ -66,23 +55,13 @@ class _Connected(NamedTuple):
     transport: ProviderTransport
 
 
-def _threaded(method: Callable[..., Any]) -> Any:
-    """The asynchronous form of a method: done in a thread, and so is each piece of what it yields."""
-
-    async def run(*args: Any, **kwargs: Any) -> Any:
-        found = await _in_thread(lambda: method(*args, **kwargs))
-        return _in_threads(found) if isinstance(found, Generator) else found
-
-    return run
-
-
-class ProviderLLM(LLM):
+class ProviderLLM(CustomLLM):
     """Asks the model of a provider, whose library is loaded when it is first needed.
 
     What goes wrong is a :class:`ProviderError`, each time: who asks falls back and says so. An answer
     that was cut off, or held back, is told as a notice of the
     :func:`notehop.indexing.llm.egress.sending` that is in force. Threads may share it; asynchronous
-    calls are the blocking ones in threads, and what is cancelled on the event loop ends there soon after.
+    calls block.
     """
 
     _settings: Settings = PrivateAttr()
@@ -96,10 +75,6 @@ class ProviderLLM(LLM):
         self._settings = settings
         self._log_dir = log_dir
 
-    @classmethod
-    def class_name(cls) -> str:
-        return "notehop_provider_llm"
-
     def connect(self) -> _Connected:
         """The model; nothing is sent. Raises ProviderError if it cannot be had, with what to do."""
         with self._connecting:
@@ -112,18 +87,12 @@ class ProviderLLM(LLM):
                 try:
                     hosts = Hosts(settings.privacy.allow_hosts)
                     transport = ProviderTransport(config, hosts, log)
-                except OSError as exc:  # of the certificates that it trusts
-                    raise ProviderError(
-                        f"SSL_CERT_FILE names no file of certificates that can be read ({exc}); name one "
-                        "in PEM, or unset it",
-                        "model",
-                    ) from exc
-                try:
                     self._connected = _Connected(*_client_of(config, transport), transport)
                 except (ImportError, OSError, RuntimeError) as exc:
                     raise ProviderError(
-                        f"the library of llm.provider = {provider!r} is installed and cannot be "
-                        f"loaded ({exc}); run: pip install --force-reinstall 'notehop[{provider}]'",
+                        f"llm.provider = {provider!r} cannot be set up ({exc}); if SSL_CERT_FILE is "
+                        "set, it has to name certificates in PEM; else run: "
+                        f"pip install --force-reinstall 'notehop[{provider}]'",
                         "model",
                     ) from exc
             return self._connected
@@ -156,25 +125,18 @@ class ProviderLLM(LLM):
 
     def stream_chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponseGen:
         """Ask, and hand on what comes as it comes; closing it closes the connection."""
-        opened: list[Any] = []
-        with self._translated_errors(), holding(OPENED, opened):
+        opened = None
+        OPENED.set(None)
+        with self._translated_errors():
             pieces = self.connect().inner.stream_chat(messages, **kwargs)
-
-        def handed_on() -> ChatResponseGen:
             try:
-                while True:
-                    with self._translated_errors(), holding(OPENED, opened):
-                        piece = next(pieces, None)
-                    if piece is None:
-                        return
+                for piece in pieces:
+                    opened = opened or OPENED.get()
                     yield self._noticed(piece)
             finally:
-                if isinstance(pieces, Generator):
-                    pieces.close()
-                for answer in opened:
-                    answer.close()
-
-        return handed_on()
+                pieces.close()
+                if (opened := opened or OPENED.get()) is not None:
+                    opened.close()
 
     def complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> CompletionResponse:  # noqa: ARG002
         """Ask once, as a user would."""
@@ -192,11 +154,6 @@ class ProviderLLM(LLM):
         return stream_chat_response_to_completion_response(
             self.stream_chat([ChatMessage(content=prompt)], **kwargs)
         )
-
-    achat: ClassVar[Any] = _threaded(chat)
-    acomplete: ClassVar[Any] = _threaded(complete)
-    astream_chat: ClassVar[Any] = _threaded(stream_chat)
-    astream_complete: ClassVar[Any] = _threaded(stream_complete)
 
     def _noticed(self, reply: ChatResponse) -> ChatResponse:
         """The reply, after a look at why it ended."""
@@ -220,33 +177,6 @@ class ProviderLLM(LLM):
             raise
         except Exception as exc:
             raise of_library(exc, config) from exc
-
-
-async def _in_thread(work: Callable[[], T]) -> T:
-    gone = threading.Event()
-    known = UNWANTED.get()
-
-    def run() -> T:
-        # In a context of its own.
-        UNWANTED.set(lambda: gone.is_set() or (known is not None and known()))
-        return work()
-
-    try:
-        return await asyncio.to_thread(run)
-    except asyncio.CancelledError:
-        gone.set()
-        raise
-
-
-async def _in_threads(pieces: Generator[T, None, None]) -> AsyncGenerator[T, None]:
-    """What a generator yields, each piece made in a thread."""
-    try:
-        while (piece := await _in_thread(lambda: next(pieces, None))) is not None:
-            yield piece
-    finally:
-        # Where a thread is still at work, the last to hold the generator closes it.
-        with suppress(ValueError):
-            pieces.close()
 
 
 def _ended_by(raw: Any) -> str | None:

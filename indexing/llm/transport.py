@@ -35,10 +35,8 @@ from notehop.indexing.llm.errors import (
     CONNECTION_ERRORS,
     OVERDUE,
     RetryableError,
-    of_cut,
     of_status,
     of_transport,
-    timed_out,
     too_long,
 )
 from notehop.indexing.llm.providers import ProviderConfig
@@ -62,11 +60,6 @@ _HEADERS = (
 )
 
 _ERROR_BYTES = 65_536  # bytes of an error that are read: it is looked at, not passed on whole
-
-_ENDS = (b"[DONE]", b"message_stop")
-"""What a stream says last: its client does not read on to the end of the connection."""
-
-_TAIL = 64
 
 
 class ProviderTransport(httpx.BaseTransport):
@@ -179,7 +172,7 @@ class ProviderTransport(httpx.BaseTransport):
         encoding = headers.get("content-encoding", "").strip().lower()
         plain = encoding in ("", "identity")
         if plain and response.status < 300:
-            stream = ReplyStream(response, attempt, self.config, headers.get("content-type", ""))
+            stream = ReplyStream(response, attempt, self.config, local=local)
             return httpx.Response(
                 response.status, headers=headers, stream=stream, extensions=response.extensions
             )
@@ -210,58 +203,40 @@ class ProviderTransport(httpx.BaseTransport):
 
 
 class ReplyStream(httpx.SyncByteStream):
-    """An answer as it comes in, within its limits; how it ended is written down.
-
-    Bytes are limited here, and of a stream the seconds until the next whole line; the seconds of the
-    whole reply where they are read.
-    """
+    """An answer as it comes in, within its bytes; how it ended is written down. Its seconds are limited
+    where they are read."""
 
     def __init__(
-        self, response: httpcore.Response, attempt: Attempt, config: ProviderConfig, kind: str
+        self, response: httpcore.Response, attempt: Attempt, config: ProviderConfig, *, local: bool
     ) -> None:
-        """:param kind: the content type."""
         self._response = response
         self._attempt = attempt
         self._config = config
-        self._in_lines = kind.startswith(("text/event-stream", "application/x-ndjson"))
+        self._local = local
         self._bytes = 0
-        self._line_ended = monotonic()
-        self._last = b""
-        if (into := OPENED.get()) is not None:
-            into.append(self)
+        OPENED.set(self)
 
     def __iter__(self) -> Iterator[bytes]:
         try:
             for piece in self._response.iter_stream():
-                self._count(piece)
+                self._bytes += len(piece)
+                if self._bytes > self._config.reply_bytes:
+                    raise too_long(self._config, f"{self._config.reply_bytes:,} bytes")
                 yield piece
         except CONNECTION_ERRORS as exc:
-            error = of_cut(exc, self._config)
+            error = of_transport(exc, self._config, local=self._local)
             self._end(error.kind)
             raise error from exc
         except ProviderError as exc:
             self._end(exc.kind)
             raise
-        self._end(None)
 
     def close(self) -> None:
         self._response.close()
-        # One that was not read on was whole, or is not wanted any more.
-        self._end(None if any(end in self._last for end in _ENDS) else "cancelled")
+        self._end()
 
-    def _end(self, error: str | None) -> None:
+    def _end(self, error: str | None = None) -> None:
         self._attempt.end(status=200, bytes_in=self._bytes, error=error)
-
-    def _count(self, piece: bytes) -> None:
-        """:raises ProviderError: if the reply has or takes more than it may."""
-        self._bytes += len(piece)
-        self._last = (self._last + piece)[-_TAIL:]
-        if self._bytes > self._config.reply_bytes:
-            raise too_long(self._config, f"{self._config.reply_bytes:,} bytes")
-        if b"\n" in piece:
-            self._line_ended = monotonic()
-        elif self._in_lines and monotonic() - self._line_ended > self._config.llm.timeout_s:
-            raise timed_out(self._config)
 
 
 def connection_pool(hosts: Hosts, *, secure: bool, reply_s: float) -> httpcore.ConnectionPool:

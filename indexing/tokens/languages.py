@@ -31,8 +31,7 @@ LANGUAGES = (*sorted(STEMMED), *_OTHER_NAMES)
 
 NAMES: Mapping[str, str] = {code: one["name"] for code, one in STEMMED.items()} | _OTHER_NAMES
 
-_READ_EACH = 2_000  # characters read of one text
-_READ_ALL = 1_000_000  # and of all: enough to be sure, 0.2 s at most
+_READ_EACH = 2_000  # characters read of one text: 200 of them take 0.1 s
 
 _EVIDENCE_WEIGHT = 0.5  # against 1 for a small word of one language: many share letters and endings
 _SURE = 20  # words from which on finding no known language means that it is none of them
@@ -97,14 +96,7 @@ def clear_language(text: str) -> str | None:
 
 
 def _beginnings(texts: Iterable[str]) -> str:
-    parts: list[str] = []
-    left = _READ_ALL
-    for text in texts:
-        parts.append(unicodedata.normalize("NFKC", text[: min(_READ_EACH, left)]))
-        left -= len(parts[-1])
-        if left <= 0:
-            break
-    return "\n".join(parts)
+    return "\n".join(unicodedata.normalize("NFKC", text[:_READ_EACH]) for text in texts)
 
 
 def _by_script(text: str, spaced: Mapping[str, int]) -> str | None:

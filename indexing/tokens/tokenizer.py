@@ -34,7 +34,7 @@ class Tokenizer:
     ``und`` and the unspaced languages are not stemmed; words in Latin letters are taken as English
     in Chinese, Japanese, Korean and Russian vaults, those in Cyrillic as Russian everywhere.
 
-    :raises SettingsError: for a language that is not in :data:`notehop.indexing.tokens.LANGUAGES`.
+    :raises SettingsError: for a language that is not in :data:`notehop.indexing.tokens.languages.LANGUAGES`.
     """
 
     def __init__(self, language: str = "en") -> None:

@@ -97,11 +97,8 @@ def _read_block(block: TextBlock, inline: Inline, body: Body) -> list[Edit]:
 
 
 def _flatten(text: str, parts: Sequence[Sequence[Piece]], edits: Sequence[Edit]) -> OffsetMap:
-    """Join the lines of a block into running text, edits applied, `` | `` between parts.
-
-    Lines are joined by a blank where an editor wrapped them, and by an empty line where the writer
-    broke them: where the next word would have fitted.
-    """
+    """The running text of a block, edits applied, `` | `` between parts; lines that an editor wrapped, and
+    not the writer, since the next word would not have fitted, are joined."""
     flat = OffsetMap()
     for number, part in enumerate(parts):
         for at, (start, end) in enumerate(part):

@@ -56,11 +56,8 @@ def _day(year: str, month: str, day: str) -> date | None:
         return None
 
 
-_DATE = re.compile(
-    r"\s*(?P<year>\d{4})[-/.](?P<month>\d{1,2})[-/.](?P<day>\d{1,2})"
-    r"(?:(?:T|\s+)(?P<time>\d{1,2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)\s*(?P<zone>Z|[-+]\d{2}:?\d{2})?)?"
-    r"\s*"
-)
+# The numbers that ISO 8601 has with two digits each, and people with one.
+_DATE = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?:(?:T|\s+)(\d{1,2}):)?")
 
 
 def seconds_of(value: Any) -> float | None:
@@ -78,15 +75,14 @@ def seconds_of(value: Any) -> float | None:
         text = text[2:-2].partition("|")[0].rpartition("/")[2]
     if text.isascii() and text.isdigit() and len(text) <= 14:
         return _number(float(text))
-    found = _DATE.fullmatch(text)
-    if not found:
+    found = _DATE.match(text)
+    rest = text[found.end() :].replace(" ", "") if found else ""
+    if not found or (rest and not found[4]):
         return None
-    hour, _, rest = (found["time"] or "0:00").partition(":")
-    zone = (found["zone"] or "Z").replace("Z", "+00:00")
-    year, month, day = int(found["year"]), int(found["month"]), int(found["day"])
-    written = f"{year:04}-{month:02}-{day:02}T{int(hour):02}:{rest[:15]}{zone}"
+    year, month, day, hour = (int(number or 0) for number in found.groups())
     try:
-        return datetime.fromisoformat(written).astimezone(UTC).timestamp()
+        moment = datetime.fromisoformat(f"{year:04}-{month:02}-{day:02}T{hour:02}:{rest or '00'}")
+        return moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(UTC).timestamp()
     except (ValueError, OverflowError):
         return None
 

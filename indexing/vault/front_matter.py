@@ -10,8 +10,8 @@ from typing import Any
 import yaml
 
 MAX_DEPTH = 40  # a front matter nested deeper than this is damage or an attack
-MAX_VALUES = 50_000  # aliases count with all they stand for, so a "billion laughs" ends here
 MAX_CHARACTERS = 1_000_000  # properties are written by hand; more than this is something else
+VALUE = 20  # characters that a value counts beside its own. An alias counts with all it stands for
 
 KeyPath = tuple[str, ...]
 
@@ -53,9 +53,8 @@ class FrontMatter:
         end: int = 0,
         warnings: tuple[str, ...] = (),
     ) -> None:
-        """Read one YAML mapping; an empty text is an empty mapping.
+        """Read one YAML mapping, whose first line counts as ``first``; an empty text is an empty one.
 
-        :param first: what its first line counts as.
         :raises YamlProblem: for anything that is no mapping, no YAML, or too much of it.
         """
         self.end, self.broken, self.warnings = end, broken, warnings
@@ -97,10 +96,12 @@ class FrontMatter:
         alias = event.anchor if isinstance(event, yaml.AliasEvent) else None
         if alias is not None and alias not in self._anchors:
             raise YamlProblem(line, f"the alias *{alias} has no anchor before it")
-        value, size = self._anchors[alias] if alias is not None else (None, 1)
+        own = VALUE + len(event.value) if isinstance(event, yaml.ScalarEvent) else VALUE
+        value, size = self._anchors[alias] if alias is not None else (None, own)
         self._total += size
-        if self._total > MAX_VALUES:
-            raise YamlProblem(line, f"more than {MAX_VALUES} values, aliases counted in full")
+        if self._total > MAX_CHARACTERS:
+            says = f"more than {MAX_CHARACTERS:,} characters, values and aliases counted in full"
+            raise YamlProblem(line, says)
         if alias is not None:
             return value
         if isinstance(event, yaml.ScalarEvent):
@@ -179,10 +180,9 @@ def read_front_matter(path: str, text: str) -> FrontMatter:
     if not closing:
         # A line of --- alone may be a rule; followed by a property it was meant otherwise.
         if unclosed := _UNCLOSED.match(text):
-            says = (
-                "the front matter does not end; close it with a line of ---, until then it is text"
-            )
-            return FrontMatter(broken=unclosed[0], warnings=(f"{path}:1: {says}",))
+            says = "does not end; close it with a line of ---, until then it is text"
+            warning = f"{path}:1: the front matter {says}"
+            return FrontMatter(broken=unclosed[0], warnings=(warning,))
         return FrontMatter()
     end = min(closing.end() + 1, len(text))
     source = text[opening.end() : closing.start()]

@@ -5,19 +5,16 @@ from __future__ import annotations
 
 import errno
 import os
-import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from notehop.config.small_files import check_regular
+
 # Whether a file can be opened by a folder that is held open; Windows cannot.
 _CAN_HOLD_FOLDERS = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
-
-_FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0)
-_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
-_CLOSED = getattr(os, "O_CLOEXEC", 0)
 
 
 def open_below(root: Path, path: str) -> BinaryIO:
@@ -38,28 +35,28 @@ def open_below(root: Path, path: str) -> BinaryIO:
     folder = _open_folder(Path(top), folders)
     try:
         # A pipe would keep who opens it waiting for somebody to write.
-        flags = os.O_RDONLY | os.O_NONBLOCK | _NO_LINK | _CLOSED
-        handle = os.open(name, flags, dir_fd=folder)
+        handle = os.open(name, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW, dir_fd=folder)
     finally:
         os.close(folder)
-    mode = os.fstat(handle).st_mode
-    if stat.S_ISREG(mode):
-        return os.fdopen(handle, "rb")
-    os.close(handle)
-    if stat.S_ISDIR(mode):
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), name)
-    raise OSError(errno.EPERM, "not a regular file", name)
+    try:
+        check_regular(os.fstat(handle).st_mode, name)
+    except OSError:
+        os.close(handle)
+        raise
+    return os.fdopen(handle, "rb")
 
 
 def _open_folder(root: Path, parts: Sequence[str], *, make: bool = False) -> int:
-    """The descriptor of a folder below another one, through no link, made where it is not there."""
-    folder_fd = os.open(root, _FOLDER | _CLOSED)
+    """The descriptor of a folder below another one, through no link; ``make``: made where it is not there,
+    and open to be listed and synced, for which its path alone is not enough."""
+    flags = os.O_DIRECTORY | (os.O_RDONLY if make else getattr(os, "O_PATH", os.O_RDONLY))
+    folder_fd = os.open(root, flags)
     for part in parts:
         try:
             if make:
                 with suppress(FileExistsError):
                     os.mkdir(part, dir_fd=folder_fd)
-            below = os.open(part, _FOLDER | _NO_LINK | _CLOSED, dir_fd=folder_fd)
+            below = os.open(part, flags | os.O_NOFOLLOW, dir_fd=folder_fd)
         finally:
             os.close(folder_fd)
         folder_fd = below
@@ -116,11 +113,6 @@ def held_folder(root: Path, real: Path) -> Iterator[HeldFolder]:
         return
     fd = _open_folder(root, parts, make=True)
     try:
-        # To be listed and synced, it has to be open for more than its path.
-        whole = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=fd)
+        yield HeldFolder(real, fd)
     finally:
         os.close(fd)
-    try:
-        yield HeldFolder(real, whole)
-    finally:
-        os.close(whole)

@@ -24,7 +24,7 @@ from notehop.indexing.vault.opening import open_below
 from notehop.indexing.vault.parts import Unreadable, assemble, read_base, read_canvas
 from notehop.indexing.vault.pdf import read_pdf
 from notehop.indexing.vault.plain import OffsetMap
-from notehop.indexing.vault.properties import read_properties
+from notehop.indexing.vault.properties import LONGEST_KEY, read_properties
 from notehop.indexing.vault.walk import FileEntry
 
 SPLITTING_RANKS = 2  # H1 and H2; deeper headings stay in the text of their section
@@ -84,7 +84,7 @@ def _property_links(front_matter: FrontMatter) -> Iterator[Link]:
         text.add(0, raw)
         inline.scan(text)
         if [link.raw for link, _ in inline.links] == [raw]:
-            (found, _), key = inline.links[0], ".".join(path)
+            (found, _), key = inline.links[0], ".".join(path)[:LONGEST_KEY]
             yield replace(found, kind="property", line=line, start=0, end=0, property=key)
 
 
@@ -152,10 +152,7 @@ def read_note(root: Path, file: FileEntry, known_hash: str, *, comment_links: Co
             data = stream.read()
     except OSError as exc:
         reason = exc.strerror or exc
-        if isinstance(exc, FileNotFoundError | NotADirectoryError):
-            # The next walk does not list it, and counts it among the deletions.
-            return Read(file, problem="is gone since the vault was listed", away=True)
-        if exc.errno not in _OF_THE_FILE:
+        if exc.errno not in _OF_THE_FILE:  # one that is gone the next walk counts as deleted
             return Read(file, problem=f"cannot be read now: {reason}; check the disk", away=True)
         return Read(file, problem=f"cannot be read: {reason}; check its permissions")
     file = replace(file, size=stat.st_size, mtime_ns=stat.st_mtime_ns)

@@ -23,9 +23,12 @@ MOST_GROUPS = 500  # groups in which cards are looked for; the labels of others 
 HEADING_CHARS = 60  # of a card's first line, by which it is called where it has no heading
 
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})", re.MULTILINE)
-_JOINS = {"and": "all of", "or": "any of", "not": "none of"}
-_IN_WORDS = ("type", "name", "filters", "order", "sort", "groupBy")
-"""Keys of a view that are said in words, or have none to say (a column's width is kept apart)."""
+_LONGEST = 1_000  # characters of a name, label or address in a canvas, which others may repeat
+_IN_WORDS = {
+    **{"and": "all of", "or": "any of", "not": "none of"},
+    **{"filters": "notes with", "order": "columns", "sort": "sorted by", "groupBy": "grouped by"},
+}
+"""Keys of a base that say little as they are."""
 
 
 class Unreadable(ValueError):
@@ -98,10 +101,12 @@ def assemble(
 
 @dataclass(slots=True)
 class _Card:
-    """A node of the canvas; ``box`` is left, top, right, bottom. ``edges`` are labelled ones."""
+    """A node of the canvas; ``box`` is left, top, right, bottom, ``edges`` are labelled ones. ``name`` is
+    what others call it: a text card by its heading or first words, ``text`` is below that."""
 
     id: str
     kind: str
+    name: str
     text: str
     box: tuple[float, float, float, float]
     edges: list[str] = field(default_factory=list)
@@ -148,12 +153,11 @@ def read_canvas(data: bytes) -> PartsRead:
     cards = [card for node in read["nodes"] if (card := _card(node)) is not None]
     by_id = {card.id: card for card in cards if card.id}
     for edge in read["edges"]:
-        label = " ".join(_string(edge, "label").split())
+        label = _line(edge, "label")
         start, end = by_id.get(_string(edge, "fromNode")), by_id.get(_string(edge, "toNode"))
         if label and start is not None and end is not None:
-            begins = f"{start.text}: " if start.kind in ("file", "link") else ""
-            called = end.text if end.kind in ("file", "link") else _headed(end.text)[0]
-            start.edges.append(f"- {begins}{label} → {called}")
+            begins = f"{start.name}: " if start.kind in ("file", "link") else ""
+            start.edges.append(f"- {begins}{label} → {end.name}")
     cards.sort(key=lambda card: card.place)
     groups = [card for card in cards if card.kind == "group" and card.text][:MOST_GROUPS]
     # By the objects: a file may give several the same id, or none.
@@ -166,32 +170,37 @@ def read_canvas(data: bytes) -> PartsRead:
             (outside if smallest is None else inside[id(smallest)]).append(card)
     parts = [*_parts((), outside)]
     for group in groups:
-        parts += _parts(((1, _first_words(group.text)),), inside[id(group)], group.edges)
+        parts += _parts(((1, group.name),), inside[id(group)], group.edges)
     return parts, warnings
 
 
 def _card(node: Mapping[str, Any]) -> _Card | None:
     """A node by its kind; None for a kind that the format does not have."""
-    kind = node.get("type")
+    kind, text = node.get("type"), ""
     if kind == "text":
         text = _string(node, "text").replace("\r\n", "\n").replace("\r", "\n").strip("\n")
     elif kind == "file":
-        file = " ".join(_string(node, "file").split()).lstrip("/")
-        text = f"[[/{file}{' '.join(_string(node, 'subpath').split())}]]" if file else ""
+        file = _line(node, "file").lstrip("/")
+        text = f"[[/{file}{_line(node, 'subpath')}]]" if file else ""
     elif kind == "link":
-        text = f"<{address}>" if (address := "".join(_string(node, "url").split())) else ""
+        text = f"<{address}>" if (address := _line(node, "url").replace(" ", "")) else ""
     elif kind == "group":
-        text = " ".join(_string(node, "label").split())
+        text = _line(node, "label")
     else:
         return None
+    name, below = _headed(text) if kind in ("text", "group") else (text, text)
     x, y, width, height = (_number(node.get(key)) for key in ("x", "y", "width", "height"))
-    return _Card(_string(node, "id"), kind, text, (x, y, x + width, y + height))
+    return _Card(_string(node, "id"), kind, name, below, (x, y, x + width, y + height))
 
 
 def _string(node: Mapping[str, Any], key: str) -> str:
     value = node.get(key)
     # Half of a surrogate pair, which JSON can write, no file can hold.
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else ""
+
+
+def _line(node: Mapping[str, Any], key: str) -> str:
+    return " ".join(_string(node, key)[:_LONGEST].split())
 
 
 def _number(value: object) -> float:
@@ -212,12 +221,12 @@ def _parts(
         yield Part(headings, "\n".join(lines), markdown=True)
         headings = ()
     for card in written:
-        heading, text = _headed(card.text)
+        text = card.text
         fences = _FENCE.findall(text)
         if len(fences) % 2:
             text = f"{text}\n{fences[-1]}"  # or the reader shows all cards below as code
         below = "\n\n" + "\n".join(card.edges) if card.edges else ""
-        yield Part((*headings, (2, heading)), f"{text}{below}", markdown=True)
+        yield Part((*headings, (2, card.name)), f"{text}{below}", markdown=True)
         headings = ()
 
 
@@ -248,57 +257,27 @@ def read_base(data: bytes) -> PartsRead:
     except (UnicodeDecodeError, YamlProblem) as exc:
         at = f"line {exc.line + 1}: " if isinstance(exc, YamlProblem) else ""
         raise Unreadable(f"is no base: {at}{exc}; open it in the app and save it") from exc
-    said = [*_filters(whole.get("filters"), "All views show notes with")]
-    kinds = {"formulas": "Formula", "properties": "Property", "summaries": "Summary"}
-    for key, kind in kinds.items():
-        found = whole.get(key)
-        for name, value in found.items() if isinstance(found, Mapping) else ():
-            shown = value.get("displayName") if isinstance(value, Mapping) else value
-            if isinstance(shown, str | int):
-                said.append(f"{kind} {_flat(name)}: {_flat(shown)}")
-    parts = [Part((), "\n".join(said))] if said else []
-    views = whole.get("views")
+    views = whole.pop("views", None)
+    parts = [Part((), text)] if (text := "\n".join(_outline("", whole))) else []
     for number, view in enumerate(views if isinstance(views, list) else (), start=1):
         if isinstance(view, Mapping):
             name = _flat(view.get("name")) or f"View {number}"
-            parts.append(Part(((1, name),), "\n".join(_view(view))))
+            said = {**view, "name": None, "columnSize": None}
+            parts.append(Part(((1, name),), "\n".join(_outline("", said))))
     return parts, []
 
 
-def _view(view: Mapping[str, Any]) -> Iterator[str]:
-    yield f"A {_flat(view.get('type')) or 'table'} of notes."
-    yield from _filters(view.get("filters"), "It shows notes with")
-    order = view.get("order")
-    if columns := [_flat(one) for one in order] if isinstance(order, list) else []:
-        yield f"Its columns are {', '.join(columns)}."
-    for key, words in (("sort", "sorted"), ("groupBy", "grouped")):
-        some = view.get(key)
-        listed = some if isinstance(some, list) else [some]
-        by = [" ".join(map(_flat, one.values())) for one in listed if isinstance(one, Mapping)]
-        by += [_flat(one) for one in listed if isinstance(one, str)]
-        if by:
-            yield f"They are {words} by {', '.join(by)}."
-    for key, value in view.items():
-        if key not in _IN_WORDS and isinstance(value, str | int) and _flat(value):
-            yield f"{_flat(key)}: {_flat(value)}"
-
-
-def _filters(found: Any, said: str, depth: int = 0) -> Iterator[str]:
-    """Filters as a nested list; a mapping joins its own by ``and``, ``or`` or ``not``."""
-    if found is None:
-        return
-    indent = "  " * depth
-    if depth == 0:
-        yield f"{said}:"
-    if isinstance(found, Mapping):
-        for key, value in found.items():
-            yield f"{indent}- {_JOINS.get(key, _flat(key))}:"
-            yield from _filters(value, said, depth + 1)
-    elif isinstance(found, list):
-        for one in found:
-            yield from _filters(one, said, max(depth, 1))
-    else:
-        yield f"{indent}- {_flat(found)}"
+def _outline(name: str, value: object, depth: int = 0) -> Iterator[str]:
+    """A value of YAML, and what is in it, as items of a nested list; nothing of one that is empty."""
+    label = f"{'  ' * depth}- {name}{':' * bool(name)}"
+    if isinstance(value, Mapping | list):
+        if name:
+            yield label
+        inside = value.items() if isinstance(value, Mapping) else (("", one) for one in value)
+        for key, one in inside:
+            yield from _outline(_IN_WORDS.get(key, _flat(key)), one, depth + bool(name))
+    elif value is not None:
+        yield f"{label.rstrip()} {_flat(value)}"
 
 
 def _flat(value: object) -> str:

@@ -52,33 +52,25 @@ def read_pdf(data: bytes, *, pages: int = MOST_PAGES, seconds: float = SECONDS) 
     key = hashlib.sha256(data).digest(), pages
     if key in _known:
         return _known[key]
-    said, ended = _extract(data, pages, seconds)
-    if "problem" in said[0]:
-        raise Unreadable(f"cannot be read: {said[0]['problem']}")
-    total, read = said[0]["total"], said[1:]
+    (first, *read), ended = _extract(data, pages, seconds)
+    if "problem" in first:
+        raise Unreadable(f"cannot be read: {first['problem']}")
     stopped = read.pop()["stopped"] if read and "stopped" in read[-1] else ended
-    parts, broken = [], []
-    for number, one in enumerate(read, start=1):
-        if text := _clean(one.get("text", "")):
-            parts.append(Part(((1, f"Page {number}"),), text))
-        if "problem" in one:
-            broken.append((number, one["problem"]))
-    first, reason = broken[0] if broken else (0, "")
-    if not parts and stopped:
-        raise Unreadable(f"has no text on the first {len(read):,} of {total:,} pages: {stopped}")
-    if not parts and broken:
-        raise Unreadable(f"cannot be read: page {first:,} is damaged ({reason}); save it anew")
-    if not parts:
-        raise Unreadable(
-            f"has no text on its {total:,} pages: scanned, perhaps; a program for text recognition (OCR) "
-            "adds it"
-        )
+    numbered = [*enumerate(read, start=1)]
+    texts = [(number, _clean(one.get("text", ""))) for number, one in numbered]
+    parts = [Part(((1, f"Page {number}"),), text) for number, text in texts if text]
+    broken = [(number, one["problem"]) for number, one in numbered if "problem" in one]
     warnings = []
     if stopped:
-        warnings.append(f"{len(read):,} of {total:,} pages were read: {stopped}")
+        warnings.append(f"{len(read):,} of {first['total']:,} pages were read: {stopped}")
     if broken:
+        number, reason = broken[0]
         others = f", the first of {len(broken):,}" if len(broken) > 1 else ""
-        warnings.append(f"page {first:,} cannot be read ({reason}){others}; save it anew")
+        warnings.append(f"page {number:,} cannot be read ({reason}){others}; save it anew")
+    if not parts:
+        scanned = "scanned, perhaps; a program for text recognition (OCR) adds it"
+        nothing = f"has no text on its {first['total']:,} pages: {scanned}"
+        raise Unreadable("; ".join(warnings) or nothing)
     if len(_known) >= _REMEMBERED:
         _known.clear()
     _known[key] = parts, warnings

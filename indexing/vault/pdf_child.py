@@ -63,9 +63,8 @@ def main() -> None:
         import resource
 
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-        resource.setrlimit(
-            resource.RLIMIT_CPU, (seconds, seconds)
-        )  # should it outlive who started it
+        # Should it outlive who started it:
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
     logging.disable(logging.CRITICAL)
     for one in extract(sys.stdin.buffer.read(), pages, characters):
         # At once: should this process be ended, what it has read by then counts.

@@ -8,12 +8,13 @@ from itertools import groupby
 from typing import Any, TypeVar
 
 from notehop.indexing.vault.dates import seconds_of
-from notehop.indexing.vault.front_matter import MAX_CHARACTERS, FrontMatter
+from notehop.indexing.vault.front_matter import FrontMatter
 from notehop.indexing.vault.model import Note, PropertyValue, each_once
 
 # What the app takes for a character of a tag.
 TAG_CHARACTERS = r"[^\u2000-\u206F\u2E00-\u2E7F'!\"#$%&()*+,.:;<=>?@^`{|}~\[\]\\\s]"
 
+LONGEST_KEY = 500  # characters that are kept of one: each value below it has them
 BETWEEN = " ·"  # ends a property that another follows: `genre: Sci-fi · rating: 7`
 
 _TAG = re.compile(rf"{TAG_CHARACTERS}+")
@@ -152,9 +153,7 @@ def _listed(entry: Any) -> list[Any]:
 
 
 def _excluded(front_matter: FrontMatter) -> str | None:
-    """Why the owner keeps the note out: ``private`` with any value but a plain false, ``notehop`` with
-    any but a plain true; without one they say nothing. What cannot be read, or is said twice, protects.
-    """
+    """Why the owner keeps the note out: what is not plainly harmless, not read, or said twice, protects."""
     written = [
         (_name(key), "" if value is None else str(value))
         for key, value in front_matter.values.items()
@@ -176,14 +175,10 @@ def _excluded(front_matter: FrontMatter) -> str | None:
 
 def _property_values(front_matter: FrontMatter) -> Iterator[PropertyValue]:
     """What a front matter says to a reader, in the order of its text."""
-    left = MAX_CHARACTERS  # only what stands behind aliases repeats until it is more
     for _, names, value, key_line, line in front_matter.scalars(_is_for_programs):
-        text = _text_of(value)
-        left -= len(text)
-        if left < 0:
-            return
-        if text:
-            yield PropertyValue(" ".join(" ".join(names).split()), text, key_line, line)
+        if text := _text_of(value):
+            key = " ".join(" ".join(names).split())[:LONGEST_KEY]
+            yield PropertyValue(key, text, key_line, line)
 
 
 def _is_for_programs(key: str) -> bool:

@@ -15,10 +15,10 @@ from tests.support.product import (
     PrivacySettings,
     ProviderError,
     SettingsError,
+    is_declared,
     load_settings,
     provider_key,
     server_token,
-    vault_may_set,
 )
 from tests.support.tables import rows
 
@@ -90,12 +90,6 @@ def test_a_vault_may_name_a_model_but_not_bring_one(vault: Path) -> None:
     (vault / "notehop.toml").write_text(f"[embedding]\nmodel = '{vault}'\n")
     with pytest.raises(SettingsError, match=r"embedding\.model = .* cannot be set by a vault"):
         load_settings(vault=vault)
-
-
-def test_one_signal_must_vote() -> None:
-    weights = {"retrieval.weights.semantic": 0, "retrieval.weights.lexical": 0}
-    with pytest.raises(SettingsError, match=r"retrieval\.weights.*may not both be 0"):
-        load_settings(overrides=weights)
 
 
 @pytest.mark.parametrize("name", ["apikey", "openai_api_key", "token"])
@@ -183,7 +177,7 @@ def test_a_vault_chooses_no_provider_and_allows_no_host() -> None:
     keys = [f"llm.{name}" for name in LlmSettings.model_fields]
     keys += [f"privacy.{name}" for name in PrivacySettings.model_fields]
     keys += ["vectors.engine", *(f"chroma.{name}" for name in ChromaSettings.model_fields)]
-    assert not any(map(vault_may_set, keys))
+    assert not any(is_declared(key, "vault") for key in keys)
 
 
 @pytest.mark.parametrize("url", rows(__file__, "an_address_is_one_and_holds_no_secret"))
@@ -203,40 +197,17 @@ def test_what_is_no_host(host: str) -> None:
 TOKEN = "0123456789abcdef-swordfish"
 
 
-def token_file(folder: Path, text: str, mode: int = 0o600) -> Path:
-    path = folder / "token"
-    path.write_text(text)
-    path.chmod(mode)
-    return path
-
-
-def of_file(path: Path) -> str | None:
-    return server_token(load_settings(overrides={"server.token_file": str(path)}).server)
-
-
-@pytest.mark.parametrize("mode", [0o644, 0o640, 0o604, 0o620])
-def test_a_file_that_others_can_read_is_refused(tmp_path: Path, mode: int) -> None:
-    with pytest.raises(SettingsError, match="chmod 600"):
-        of_file(token_file(tmp_path, TOKEN, mode))
-
-
-def test_a_file_that_is_there_and_one_that_is_not(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    "text", ["short", "a" * 15, "swordfish swordfish", "swordfish-swordfish-ü"]
+)
+def test_what_is_no_token_is_refused_and_not_shown(
+    text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NOTEHOP_SERVER__TOKEN", TOKEN)
     assert server_token(load_settings().server) == TOKEN
-    monkeypatch.delenv("NOTEHOP_SERVER__TOKEN")
-    assert of_file(token_file(tmp_path, f"{TOKEN}\n")) == TOKEN
-    with pytest.raises(SettingsError, match=r"cannot be read.*server\.token_file"):
-        of_file(tmp_path / "none")
-
-
-@pytest.mark.parametrize(
-    "text", ["", "short", "a" * 15, "swordfish swordfish", "swordfish-swordfish-ü"]
-)
-def test_what_is_no_token_is_refused_and_not_shown(tmp_path: Path, text: str) -> None:
+    monkeypatch.setenv("NOTEHOP_SERVER__TOKEN", text)
     with pytest.raises(SettingsError, match="openssl rand") as caught:
-        of_file(token_file(tmp_path, text))
+        server_token(load_settings().server)
     assert "swordfish" not in str(caught.value)
 
 

@@ -1,6 +1,5 @@
 """A provider's reply has a limit in bytes and in time, however it comes, and is never unpacked."""
 
-import asyncio
 import gzip
 import json
 import socket
@@ -122,7 +121,7 @@ def dripping(start: bytes, drop: bytes) -> Callable[[Send], None]:
 @pytest.mark.parametrize(
     ("say", "stream", "reason"),
     [
-        pytest.param(dripping(STREAM, b"a"), True, "said nothing for 0.4 s", id="letters"),
+        pytest.param(dripping(STREAM, b"a"), True, "given up after 2 s", id="letters"),
         pytest.param(dripping(STREAM, b": busy\n\n"), True, "given up after 2 s", id="comments"),
         pytest.param(dripping(STREAM, event("")), True, "given up after 2 s", id="empty tokens"),
         pytest.param(dripping(JSON + b'{"a": "', b"a"), False, "given up after 2 s", id="JSON"),
@@ -135,49 +134,6 @@ def test_a_reply_that_drips_is_given_up(
 ) -> None:
     with serving(say) as url, pytest.raises(ProviderError, match=reason):
         ask(url, tmp_path, stream=stream, timeout_s=PATIENCE)
-
-
-@pytest.mark.parametrize(
-    ("say", "reason"),
-    [
-        pytest.param(over_and_over(event("word ")), "1,200,000 bytes", id="flood"),
-        pytest.param(dripping(STREAM, b"a"), "said nothing for 0.4 s", id="letters"),
-        pytest.param(dripping(b"HTTP/1.1 200 OK\r\nX: ", b"a"), "after 2 s", id="head"),
-        pytest.param(dripping(b"HTTP/1.1 500 No\r\n\r\n", b"a"), "status 500", id="error"),
-    ],
-)
-def test_so_it_is_without_blocking(
-    tmp_path: Path, say: Callable[[Send], None], reason: str
-) -> None:
-    async def read(llm: LLM) -> None:
-        async for _ in await llm.astream_complete("Say."):
-            pass
-
-    patience = 20 if "bytes" in reason else PATIENCE
-    with serving(say) as url, pytest.raises(ProviderError, match=reason):
-        asyncio.run(read(model(url, tmp_path, timeout_s=patience, max_tokens=100)))
-
-
-@pytest.mark.parametrize("stream", [True, False])
-def test_one_that_is_cancelled_is_not_read_on(tmp_path: Path, stream: bool) -> None:
-    """The loop ends with the threads that it began: one that read on would take 20 s."""
-
-    async def read(llm: LLM) -> None:
-        task = asyncio.create_task(
-            llm.astream_complete("Say.") if stream else llm.acomplete("Say.")
-        )
-        if stream:
-            pieces = await task
-            task = asyncio.ensure_future(anext(pieces))
-        await asyncio.sleep(0.5)
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
-
-    begun = time.monotonic()
-    with serving(dripping(STREAM if stream else JSON, b" ")) as url:
-        asyncio.run(read(model(url, tmp_path, timeout_s=20)))
-    assert time.monotonic() - begun < 10
 
 
 @pytest.mark.parametrize("stream", [True, False])

@@ -9,7 +9,7 @@ import pytest
 from notehop import open_vault
 from tests.support import commands
 from tests.support.notes import write_notes
-from tests.support.product import Place, VaultHandle, locate, update_index
+from tests.support.product import Place, VaultHandle, locate, parse_note, update_index
 from tests.support.real_index import real_index
 
 pytestmark = pytest.mark.model
@@ -165,7 +165,11 @@ HOSTILE = {
             b"%c: &%c [%s]\n" % (at + 1, at + 1, b",".join([b"*%c" % at] * 9))
             for at in range(97, 107)
         ),
-        "more than 50000 values",
+        "more than 1,000,000 characters",
+    ),
+    "j.base": (
+        b"a: &a %s\nviews: [%s]" % (b"x" * 1_000, b"{name: *a, filters: [*a]}," * 600),
+        "is no base: line 2: more than 1,000,000 characters",
     ),
 }
 
@@ -181,6 +185,13 @@ def test_what_cannot_be_read_is_named_and_the_rest_goes_on(tmp_path: Path) -> No
         for name, (_, reason) in HOSTILE.items():
             assert reason in failed[name]
         assert vault.search("pier").hits[0].path == "Plan.md"
+
+
+def test_what_a_small_file_repeats_makes_no_large_note() -> None:
+    file = {"id": "f", "type": "file", "file": "x" * 500_000}
+    edge = {"fromNode": "f", "toNode": "f", "label": "y"}
+    data = json.dumps({"nodes": [file], "edges": [edge] * 5_000}).encode()
+    assert len(parse_note("A.canvas", data).text) < 11_000_000
 
 
 def test_odd_canvases_are_read_as_far_as_they_go(tmp_path: Path) -> None:

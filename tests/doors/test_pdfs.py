@@ -175,7 +175,7 @@ def test_what_cannot_be_read_is_named_and_the_rest_goes_on(tmp_path: Path) -> No
         "noise.pdf": (b"%PDF-1.4\n" + bytes(range(256)) * 40, "it is damaged"),
         "cut.pdf": (TIDES[:80], "it is damaged"),
         "empty.pdf": (b"", "it is damaged"),
-        "bomb.pdf": (pdf([""], {0: bomb()}), "page 1 is damaged (LimitReachedError"),
+        "bomb.pdf": (pdf([""], {0: bomb()}), "page 1 cannot be read (LimitReachedError"),
     }
     place = indexed(tmp_path, {name: data for name, (data, _) in hostile.items()})
     with (place.vault / "huge.pdf").open("wb") as file:
@@ -198,7 +198,9 @@ def test_pages_and_time_have_limits() -> None:
     parts, warnings = read_pdf(TIDES, pages=1)
     assert [one.headings for one in parts] == [((1, "Page 1"),)]
     assert "1 of 3 pages were read" in warnings[0]
-    with pytest.raises(ValueError, match=r"first 0 of 1 pages: reading it took longer than 0\.5 s"):
+    with pytest.raises(
+        ValueError, match=r"0 of 1 pages were read: reading it took longer than 0\.5 s"
+    ):
         read_pdf(pdf(["x"], {0: ENDLESS}), seconds=0.5)
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,6 @@ from filelock import FileLock
 
 from tests.support.notes import Bench
 from tests.support.product import (
-    Cost,
     EnrichmentStore,
     EnrichReport,
     ProviderError,
@@ -37,7 +37,7 @@ class EnrichBench(Bench):
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
         self.llm = ScriptedLLM(tell=plainly)
-        self.costs: list[Cost] = []
+        self.costs: list[str] = []
         self.ask(summaries="llm", headers="llm")
 
     def ask(self, **enrich: Any) -> None:
@@ -48,10 +48,12 @@ class EnrichBench(Bench):
     def load(self, _settings: Settings, _folder: Path) -> ScriptedLLM:
         return self.llm
 
-    def agree(self, cost: Cost) -> None:
-        self.costs.append(cost)
+    def agree(self, costs: Sequence[str], _covered: bool) -> None:
+        self.costs = [*costs]
 
-    def enrich(self, agree: Callable[[Cost], str | None] | None = None) -> EnrichReport:
+    def enrich(
+        self, agree: Callable[[Sequence[str], bool], str | None] | None = None
+    ) -> EnrichReport:
         done = enrich(self.indexer(), agree or self.agree, self.load)
         assert done is not None
         return done
@@ -148,11 +150,9 @@ def test_switched_off_it_is_as_if_it_had_never_been_on(bench: EnrichBench) -> No
     assert bench.content() == never
     assert enrich(bench.indexer(), bench.agree, bench.load) is None
     assert bench.summaries() == {}
-    # And on again: nothing is paid twice.
-    asked = len(bench.llm.asked)
+    assert not bench.bytes_hold("Placed:")
     bench.ask(headers="llm", summaries="llm")
     bench.both()
-    assert len(bench.llm.asked) == asked
     assert bench.content() != never
 
 
@@ -193,7 +193,7 @@ def test_what_leaves_the_index_leaves_with_its_bytes(bench: EnrichBench, gone: s
 def test_a_note_made_private_after_the_plan_is_not_sent(bench: EnrichBench) -> None:
     bench.index()
 
-    def agree(_: object) -> None:
+    def agree(*_: object) -> None:
         bench.write("Atlas.md", "---\nprivate: true\n---\nAtlas begins.")
 
     bench.enrich(agree)
@@ -290,18 +290,52 @@ def test_an_answer_without_words_is_a_failure(bench: EnrichBench, said: str) -> 
     bench.llm.tell = lambda _: said
     done = bench.both()
     assert done.written == {}
-    assert done.failed == 6
+    assert (done.failed, done.waiting) == (3, 3)
 
 
-def test_what_no_note_needs_any_more_is_swept_after_a_time(bench: EnrichBench) -> None:
+def test_what_no_note_needs_any_more_is_deleted(bench: EnrichBench) -> None:
     bench.llm.tell = lambda prompt: "Old zanzibar." if "boat is old" in prompt else "New."
     bench.both()
+    assert bench.bytes_hold("zanzibar")
     bench.write("Boat.md", f"The boat is new and {LONG}.")
     bench.both()
-    assert bench.bytes_hold("zanzibar")
-    bench.ask(keep_days=0)
-    bench.both()
     assert not bench.bytes_hold("zanzibar")
+
+
+def test_a_model_that_is_not_agreed_to_costs_nothing_that_is_there(bench: EnrichBench) -> None:
+    bench.both()
+    written, asked = bench.summaries(), len(bench.llm.asked)
+    before = bench.settings
+    bench.settings = before.with_overrides({"llm.model": "dear"})
+    bench.index()
+    assert bench.enrich(lambda *_: "no").stopped == "no"
+    bench.settings = before
+    assert bench.both().waiting == 0
+    assert (bench.summaries(), len(bench.llm.asked)) == (written, asked)
+
+
+def test_without_a_provider_what_was_written_stays(bench: EnrichBench) -> None:
+    bench.both()
+    written = bench.summaries()
+    bench.settings = bench.settings.with_overrides({"llm.provider": "none"})
+    assert "names none" in str(bench.both().warnings)
+    assert bench.summaries() == written != {}
+
+
+def test_a_store_of_a_version_before_keeps_what_was_paid_for(bench: EnrichBench) -> None:
+    bench.both()
+    with closing(sqlite3.connect(bench.layout.enrichment)) as store, store:
+        for name, columns in {
+            "uses": "current since",
+            "texts": "kind tokens made checksum",
+        }.items():
+            for column in columns.split():
+                store.execute(f"ALTER TABLE {name} ADD COLUMN {column} NOT NULL DEFAULT 1")
+        store.execute("INSERT INTO uses VALUES ('Atlas.md', 'old', 'summary', 'hash', 0, 1)")
+        store.execute("UPDATE about SET value = '1' WHERE key = 'version'")
+    done = bench.both()
+    assert (done.calls, done.waiting, done.warnings) == (0, 0, [])
+    assert set(bench.summaries()) == {"Atlas.md", "Boat.md"}
 
 
 def test_a_lock_that_cannot_be_had_is_told_from_one_that_is_held(bench: EnrichBench) -> None:
@@ -339,28 +373,20 @@ class Terminal(io.StringIO):
         return True
 
 
-def cost(**values: Any) -> Cost:
-    given = {
-        "summaries": 3,
-        "headers": 1,
-        "tokens_in": 4_000,
-        "tokens_out": 240,
-        "model": "m",
-        "host": "there.example",
-        "within": 4,
-    }
-    return Cost(**{**given, **values})
-
-
-def test_it_says_who_gets_what_for_how_much() -> None:
-    told = io.StringIO()
-    assert agreement(yes=True, read=io.StringIO(), write=told)(cost()) is None
-    assert told.getvalue() == (
-        "To be written: 3 summaries by the model and 1 header of a passage, by m.\n"
-        "The text of the notes goes to there.example.\n"
-        "That takes 4 requests: up to 4,000 tokens sent, about 240 received.\n"
+def test_it_says_who_gets_what_for_how_much(bench: EnrichBench) -> None:
+    bench.ask(max_calls=2)
+    bench.both()
+    written, host, takes, budget = bench.costs
+    assert written == (
+        "To be written: 2 summaries by the model and 4 headers of passages, by telling."
     )
-    agreement(yes=True, read=io.StringIO(), write=told)(cost(model="m\x1b[2J"))
+    assert host == "The text of the notes goes to this machine."
+    assert takes.startswith("That takes 6 requests: up to 1,")
+    assert takes.endswith(" tokens sent, about 360 received.")
+    assert "covers 2 of them; the next run goes on" in budget
+    told = io.StringIO()
+    assert agreement(yes=True, read=io.StringIO(), write=told)(["by m\x1b[2J."], False) is None
+    assert told.getvalue().startswith("by m")
     assert "\x1b" not in told.getvalue(), "no name of a model writes to the terminal"
 
 
@@ -369,22 +395,15 @@ def test_it_says_who_gets_what_for_how_much() -> None:
 )
 def test_in_a_terminal_it_asks(said: str, goes: bool) -> None:
     told = Terminal()
-    against = agreement(yes=False, read=Terminal(said), write=told)(cost())
+    against = agreement(yes=False, read=Terminal(said), write=told)(["Much."], True)
     assert told.getvalue().endswith("Go on? [y/N] ")
     assert (against is None) is goes
 
 
 def test_without_a_terminal_the_budget_decides() -> None:
     agree = agreement(yes=False, read=io.StringIO("y\n"), write=io.StringIO())
-    assert agree(cost()) is None
-    against = agree(cost(within=2))
-    assert "notehop index --yes" in str(against)
-
-
-def test_a_yes_beforehand_goes_as_far_as_the_budget() -> None:
-    told = io.StringIO()
-    assert agreement(yes=True, read=io.StringIO(), write=told)(cost(within=2)) is None
-    assert "covers 2 of them; the next run goes on" in told.getvalue()
+    assert agree([], True) is None
+    assert "notehop index --yes" in str(agree([], False))
 
 
 @pytest.mark.parametrize(

@@ -108,7 +108,7 @@ _HOMES: dict[str, str] = {
         "IndexMismatch IndexMissing IndexUnwritable MassDeletion ModelError NotehopError NoteMissing "
         "ProviderError QueryError SettingsError UsageError VaultError VectorServerError"
     ),
-    "notehop.config.layers": "load_settings vault_may_set warn_once",
+    "notehop.config.layers": "is_declared load_settings warn_once",
     "notehop.config.secrets": "provider_key server_token",
     "notehop.config.settings": (
         "ChromaSettings ChunkingSettings EmbeddingSettings LlmSettings PrivacySettings "
@@ -116,8 +116,7 @@ _HOMES: dict[str, str] = {
     ),
     "notehop.indexing": "changes faults",
     "notehop.indexing.capture": (
-        "keep Kept=CaptureKept cut_bytes file_name MAX_BYTES safe title_of note_text tag_names "
-        "write_new"
+        "keep cut_bytes file_name MAX_BYTES safe title_of note_text tag_names write_new"
     ),
     "notehop.indexing.changes": "changes_since scan",
     "notehop.indexing.embed": "onnx_model",
@@ -137,7 +136,7 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.embed.ray_embedding": ("Address=RayAddress EmbeddingWorker RayCluster"),
     "notehop.indexing.embed.torch_embedding": "load_bulk TorchEmbedding",
     "notehop.indexing.enrich.prompts": "cleaned",
-    "notehop.indexing.enrich.enricher": "agreement Cost enrich",
+    "notehop.indexing.enrich.enricher": "agreement enrich",
     "notehop.indexing.enrich.store": "EnrichmentStore read_summaries Summary",
     "notehop.indexing.graph": "pagerank",
     "notehop.indexing.graph.communities": "louvain EdgeWeights edge_weights",

@@ -12,11 +12,11 @@ from notehop.app.retrieval.filter_syntax import MAX_QUERY_CHARS
 from notehop.app.retrieval.trace import TracedQuery
 from notehop.app.services.engine import Engine
 from notehop.app.services.notes.current_notes import CurrentNotes
-from notehop.indexing.capture import Kept
 from notehop.indexing.graph.files import NOTE_SUFFIX, VaultFiles, link_name
 from notehop.indexing.graph.resolve import Status, resolve_path
 from notehop.indexing.stores.catalog_read import CatalogReads
 from notehop.indexing.stores.model import NoteStatus
+from notehop.indexing.vault.model import Note
 from notehop.indexing.vault.plain import plain_text
 
 MOST = 5  # related notes that are named for a captured one
@@ -24,7 +24,7 @@ MOST = 5  # related notes that are named for a captured one
 NOT_IN_LINKS = frozenset("[]#^|")  # what a wikilink cannot hold
 
 
-def find_related(engine: Engine, now: CurrentNotes, kept: Kept) -> list[Connection]:
+def find_related(engine: Engine, now: CurrentNotes, kept: Note) -> list[Connection]:
     """Return related notes, best first: none that the new one links to, and not itself."""
     linked = _linked(now.catalog, kept)
     wanted = Wanted.best_notes(min(100, MOST + len(linked) + 1), literal=True)
@@ -50,9 +50,9 @@ def find_related(engine: Engine, now: CurrentNotes, kept: Kept) -> list[Connecti
     return found
 
 
-def _query_text(engine: Engine, kept: Kept) -> str:
+def _query_text(engine: Engine, note: Note) -> str:
     """Title and text of the note, as far as a query and the model go."""
-    note, embedder = kept.note, engine.embedder
+    embedder = engine.embedder
     title = note.title if "title" in note.front_matter else ""
     body = " ".join(plain_text(note, note.body_start, len(note.text)).split())
     text = f"{title} {body}".strip()[:MAX_QUERY_CHARS]
@@ -61,9 +61,9 @@ def _query_text(engine: Engine, kept: Kept) -> str:
     return text if len(tokens) <= room else text[: tokens[max(room, 1) - 1][1]]
 
 
-def _linked(catalog: CatalogReads, kept: Kept) -> set[str]:
+def _linked(catalog: CatalogReads, kept: Note) -> set[str]:
     """The notes that a new one links to."""
-    targets = [link.target for link in kept.note.links if link.target]
+    targets = [link.target for link in kept.links if link.target]
     if not targets:
         return set()
     files = called_alike(catalog, targets)

@@ -11,12 +11,11 @@ from tests.support.scripted_llm import ScriptedLLM
 
 QUESTION = "What are the main themes?"
 
-MUD = {"id": "m", "name": "Mud", "count": 7, "words": ["worms", "grey"], "about": ""}
+MUD = {"id": "m", "name": "Mud", "count": 7, "about": ""}
 BOATS = {
     "id": "b",
     "name": "Boats",
     "count": 3,
-    "words": ["planks"],
     "about": "",
 }
 
@@ -65,7 +64,7 @@ def test_a_model_is_shown_which_theme_each_source_is_of() -> None:
     assert markers(answer) == ["[1]", "[3]"]
     (asked,) = llm.asked
     assert "Grey mud is full of worms" in asked
-    assert "- Mud (7 notes: worms, grey): [1][2]\n- Boats (3 notes: planks): [3]" in asked
+    assert "- Mud (7 notes): [1][2]\n- Boats (3 notes): [3]" in asked
 
 
 def test_no_marker_of_a_source_that_did_not_fit_is_named() -> None:

@@ -12,7 +12,6 @@ import pytest
 from notehop import open_vault
 from tests.support import product
 from tests.support.notes import write_notes
-from tests.support.product import CaptureKept as Kept
 from tests.support.real_index import real_index
 from tests.support.tables import rows
 
@@ -44,11 +43,11 @@ def kept(place: product.Place, related: Any, text: str = "Tea", **fields: Any) -
     return product.capture(place, product.CaptureQuery(text=text, **fields), related, now=NOW)
 
 
-def fails(_: Kept) -> list[product.Connection]:
+def fails(_: product.Note) -> list[product.Connection]:
     raise RuntimeError("no luck\nat all")
 
 
-def missing(_: Kept) -> list[product.Connection]:
+def missing(_: product.Note) -> list[product.Connection]:
     raise product.IndexMissing("nothing is indexed yet; run: notehop index")
 
 
@@ -77,7 +76,7 @@ def test_a_look_up_that_takes_too_long_does_not_keep_the_reply(tmp_path: Path) -
     real_index(folder, tmp_path / "ix")
     late = threading.Event()
 
-    def slow(_: Kept) -> list[product.Connection]:
+    def slow(_: product.Note) -> list[product.Connection]:
         late.wait(60)
         return []
 

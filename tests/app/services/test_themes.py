@@ -50,8 +50,7 @@ def test_the_list(small: VaultHandle) -> None:
     boats, birds = found.themes
     assert [note.path for note in boats.notes] == ["Dinghy.md", "Mast.md", "Sails.md"]
     assert (boats.summary, boats.written_by) == ("A boat of planks.", None)
-    assert "marsh" in birds.words
-    assert "geese" not in [word.casefold() for word in birds.words]
+    assert [note.path for note in birds.notes] == ["Geese.md", "Redshank.md", "Mud.md"]
     assert boats.notes[0].uri.endswith("file=Dinghy.md")
 
 
@@ -72,13 +71,12 @@ def test_switched_off_they_are_not_there(tmp_path: Path) -> None:
             vault.ask("What is this?", themes=True)
 
 
-def test_a_note_that_is_private_since_takes_its_words_along(small: VaultHandle) -> None:
+def test_a_note_that_is_private_since_is_in_no_theme(small: VaultHandle) -> None:
     secret = small.place.vault / "Geese.md"
     secret.write_text("---\nprivate: true\n---\nNobody reads this.", encoding="utf-8")
     found = small.themes()
     (birds,) = (one for one in found.themes if one.count == 2)
     assert birds.name in ("Mud", "Redshank")
-    assert birds.words == []
     assert "Geese" not in json.dumps([note.path for note in birds.notes])
     for path in ("Mud.md", "Redshank.md"):
         (small.place.vault / path).unlink()

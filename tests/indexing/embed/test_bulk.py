@@ -77,16 +77,6 @@ def test_vectors_that_are_no_numbers_are_an_error(tiny: Tiny) -> None:
         bulk.embed(["plan"])
 
 
-def test_what_gives_no_numbers_in_bfloat16_is_embedded_in_float32(tiny: Tiny) -> None:
-    bulk = load_bulk(tiny())
-    exact = bulk.embed(TEXTS)
-    bulk.precision = "bfloat16"
-    plan = bulk.model.tokenizer.convert_tokens_to_ids("plan")
-    bulk.model[0].model.embeddings.word_embeddings.weight.data[plan] = float("nan")
-    assert np.allclose(bulk.embed(TEXTS), exact, atol=1e-5)
-    assert np.allclose(bulk.vectors(["plan"], "query"), exact[:1], atol=1e-5)
-
-
 @pytest.mark.usefixtures("no_network")
 def test_loading_uses_no_network_and_shows_no_bars(
     make_model: MakeModel, capfd: pytest.CaptureFixture[str]

@@ -101,7 +101,8 @@ graphs = st.dictionaries(
 
 
 def bonds(counts: dict[tuple[str, str], int], *more: str) -> product.EdgeWeights:
-    return product.edge_weights({path for pair in counts for path in pair} | set(more), counts)
+    links = [pair for pair, count in counts.items() for _ in range(count)]
+    return product.edge_weights({path for pair in links for path in pair} | set(more), links)
 
 
 def team(letter: str) -> frozenset[str]:

@@ -5,7 +5,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import anyio
 import pytest
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.llms import LLM
@@ -140,17 +139,13 @@ def _keys(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
-def test_without_blocking(provider: str, tmp_path: Path) -> None:
-    async def ask(llm: LLM) -> tuple[str | None, list[str]]:
-        whole = await llm.achat(ASKED)
-        pieces = [one.delta or "" async for one in await llm.astream_chat(ASKED)]
-        pieces += [one.delta or "" async for one in await llm.astream_complete("When?")]
-        return whole.message.content, pieces
-
+def test_whole_and_in_pieces(provider: str, tmp_path: Path) -> None:
     with wire(WHOLE[provider]("At once."), STREAM[provider]("By ", "bits.")) as server:
-        text, pieces = anyio.run(ask, made(provider, tmp_path, base_url=server.url))
+        llm = made(provider, tmp_path, base_url=server.url)
+        assert llm.chat(ASKED).message.content == "At once."
+        assert "".join(one.delta or "" for one in llm.stream_chat(ASKED)) == "By bits."
+        assert "".join(one.delta or "" for one in llm.stream_complete("When?")) == "By bits."
         assert server.header("accept-encoding") == "identity", "nothing compressed is asked for"
-    assert (text, "".join(pieces)) == ("At once.", "By bits.By bits.")
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)

@@ -143,6 +143,13 @@ def test_what_cannot_be_read_is_a_warning_and_the_note_is_read(yaml: str, line: 
     assert "front matter cannot be read" in warning
 
 
+def test_a_long_key_is_not_kept_with_each_value_below_it() -> None:
+    note = note_of(f"---\n? {'k' * 400_000}\n: [{'w, ' * 10_000}'[[A]]']\n---\n")
+    assert len(note.properties) == 10_001
+    assert sum(len(one.key) for one in note.properties) < 6_000_000
+    assert len(note.links[0].property or "") <= 500
+
+
 def test_a_stretch_that_cuts_links() -> None:
     note = note_of("ab [[Note]] cd [[Other]] ef")
     cuts = {(0, 27): "ab Note cd Other ef", (5, 14): " cd", (0, 6): "ab Note", (4, 6): ""}

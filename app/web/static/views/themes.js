@@ -21,7 +21,7 @@ function cards(found) {
   return h("ul", { class: "cards" }, found.themes.map((theme) => h("li", { class: "card theme", "data-theme": theme.id },
     h("div", { class: "card-head" }, h("div", { class: "card-name" },
       h("h3", {}, h("a", { class: "card-title", href: address("graph", { around: theme.notes.map((note) => note.path) }), "data-nav": true, title: "Draw the links around these notes" }, theme.name)),
-      h("p", { class: "where" }, h("span", {}, plural(theme.count, "note")), theme.words.length > 0 && h("span", {}, theme.words.join(", "))))),
+      h("p", { class: "where" }, h("span", {}, plural(theme.count, "note"))))),
     theme.summary && h("p", { class: "snippet-line" }, writtenBy(theme.written_by), theme.summary),
     h("p", { class: "aside" }, theme.notes.map((note, at) => [at > 0 && " · ", h("a", { href: noteHref(note.path) }, note.title)])))));
 }
