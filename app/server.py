@@ -11,7 +11,6 @@ import signal
 import socket
 import sys
 from collections.abc import Mapping
-from urllib.parse import urlsplit
 
 import uvicorn
 from fastapi import FastAPI
@@ -21,7 +20,7 @@ from notehop.app.api.guard import is_loopback
 from notehop.app.api.workers import Workers
 from notehop.app.mcp.http import HttpTransport
 from notehop.app.services.open_vault import Place
-from notehop.app.services.running_server import Announcement, is_serving, read_running
+from notehop.app.services.running_server import Announcement
 from notehop.app.services.vaults import Vaults, below
 from notehop.app.web.routes import routes
 from notehop.config.errors import NotehopError, UsageError
@@ -36,19 +35,6 @@ SWITCH = 0.0001
 times a request: with Python's 0.005, /health waited for a second behind 150 questions."""
 
 
-class PortTaken(NotehopError):
-    """Another program listens there."""
-
-
-class AlreadyServed(Exception):
-    """A server answers for this place already, at ``url``."""
-
-    def __init__(self, url: str, pid: int) -> None:
-        super().__init__(url)
-        self.url = url
-        self.pid = pid
-
-
 class VaultServer:
     """The port and the tokens of a server, taken before anything slow is loaded.
 
@@ -57,7 +43,6 @@ class VaultServer:
     :ivar asks_for_token: whether clients need one.
     :raises UsageError: if others could reach it without a token, a vault has one and the server has
         none, or the address is none of ours.
-    :raises AlreadyServed: if what has the port is a server of these places, with these settings.
     :raises NotehopError: if the port is taken or not allowed.
     """
 
@@ -80,14 +65,7 @@ class VaultServer:
                 'NOTEHOP_SERVER__TOKEN="$(openssl rand -hex 32)"; or leave --host out, to serve this '
                 "machine only"
             )
-        try:
-            self._listening = listen(host, port)
-        except PortTaken:
-            running = [read_running(place.layout) for place in places.values()]
-            ours = [one for one in running if one is not None and urlsplit(one.url).port == port]
-            if len(ours) == len(places) and all(map(is_serving, places.values())):
-                raise AlreadyServed(ours[0].url, ours[0].pid) from None
-            raise
+        self._listening = listen(host, port)
         name = f"[{host}]" if ":" in host else host
         self.url = f"http://{name}:{self._listening.getsockname()[1]}"
 
@@ -150,27 +128,23 @@ def listen(host: str, port: int) -> socket.socket:
 
     :param port: 0 takes any free one.
     :raises UsageError: if the address is none of this machine, or the port is not allowed.
-    :raises PortTaken: if another program has it.
+    :raises NotehopError: if another program has it.
     """
     try:
-        return _bound(host, port)
+        family, _, _, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        both = family == socket.AF_INET6 and socket.has_dualstack_ipv6()
+        return socket.create_server(address, family=family, backlog=128, dualstack_ipv6=both)
     except (OSError, UnicodeError) as exc:
         if getattr(exc, "errno", None) != errno.EADDRINUSE:
             why = getattr(exc, "strerror", None) or "it is no name"
             other = "name another address with --host, or a port above 1023 with --port"
             raise UsageError(f"{host}:{port}: cannot be listened on ({why}); {other}") from exc
-        raise PortTaken(
-            f"port {port} of {host} is taken by another program; name another with --port, or "
-            "--port 0, which takes any free one"
+        raise NotehopError(
+            f"port {port} of {host} is taken by another program, or notehop serves there already "
+            "(notehop status says where); name another with --port, or --port 0, which takes any free one"
         ) from exc
-
-
-def _bound(host: str, port: int) -> socket.socket:
-    family, _, _, _, address = socket.getaddrinfo(
-        host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-    )[0]
-    both = family == socket.AF_INET6 and socket.has_dualstack_ipv6()
-    return socket.create_server(address, family=family, backlog=128, dualstack_ipv6=both)
 
 
 def server_of(app: FastAPI) -> uvicorn.Server:

@@ -6,18 +6,22 @@ import ctypes
 import gc
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from filelock import FileLock
 from hypothesis import HealthCheck, Phase, settings
 
 if TYPE_CHECKING:
     from tests.support.postgres import PostgresServer
 
-# Of what is imported nothing is ever garbage; a test's own is collected between tests (below).
+# What the tests and their processes compile, they compile once.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 gc.set_threshold(10_000, 10, 1_000)
 # To copy an index to Chroma takes a process and seconds: the tests of that ask for it.
 os.environ.setdefault("NOTEHOP_INDEX__MIRROR", "false")
@@ -46,8 +50,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 STATM = Path("/proc/self/statm")
 LINUX = STATM.exists()  # asked once: a test may stand in for what a file system answers
 
-LONGEST = ("test_points.py", "test_damage.py", "test_state_machine.py", "test_disk.py")
-"""Files that begin first, so that no process waits for another one at the end."""
+LONGEST = (
+    *("test_points.py", "test_damage.py", "test_state_machine.py", "test_disk.py"),
+    *("test_ranking.py", "test_several_vaults.py", "test_pdfs.py", "test_page.py", "test_pane.py"),
+)
+"""Files that begin first, and of those of the page, so that no process waits for another at the end."""
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -64,13 +71,22 @@ _held: list[object] = []
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Export the query model before the first test that needs it has its time measured."""
+    """Export the query model before the first test that needs it has its time measured.
+
+    Of what is loaded by now nothing is ever garbage, and to look through it takes half a second: it is
+    frozen for good. Servers and vaults of the tests freeze and thaw nothing.
+    """
     chosen = session.items if not session.config.option.collectonly else []
     if any(item.get_closest_marker("model") for item in chosen):
         from tests.support.product import load_query, load_settings
         from tests.support.real_index import query_model
 
         _held.append(load_query(query_model(), load_settings().embedding, shared=True))
+    gc.collect()
+    gc.freeze()
+    patched = pytest.MonkeyPatch()
+    for name in ("freeze", "unfreeze"):
+        patched.setattr(gc, name, lambda: None)
 
 
 MORE = 200 << 20
@@ -108,22 +124,40 @@ def postgres() -> Iterator[PostgresServer]:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say in a line each what was left out for want of a browser or a server."""
     skipped = terminalreporter.stats.get("skipped", [])
-    page = [one for one in skipped if one.nodeid.startswith("tests/browser/")]
-    if page:
-        reason = page[0].longrepr[2].removeprefix("Skipped: ")
-        terminalreporter.write_line(f"{len(page)} tests of the page were left out: {reason}")
-    if absent := [one for one in skipped if "PostgreSQL is not installed" in str(one.longrepr)]:
-        reason = absent[0].longrepr[2].removeprefix("Skipped: ")
-        terminalreporter.write_line(f"{len(absent)} tests of services were left out: {reason}")
+    for what, of in (("the page", "tests/browser/"), ("services", "PostgreSQL is not installed")):
+        if found := [one for one in skipped if of in f"{one.nodeid} {one.longrepr}"]:
+            reason = found[0].longrepr[2].removeprefix("Skipped: ")
+            terminalreporter.write_line(f"{len(found)} tests of {what} were left out: {reason}")
+
+
+WRITTEN = 1_795_000_000
+"""When all files of the demo vault were written, after all days that they name: rankings go by that."""
 
 
 @pytest.fixture(scope="session")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """A copy of the demo vault and the folder of its index; who changes it puts it back."""
+def made_demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The demo vault and its index, which is made once for all processes of a run."""
     from tests.support.product import demo_vault
     from tests.support.real_index import real_index
 
-    root = tmp_path_factory.mktemp("demo")
-    folder = shutil.copytree(demo_vault(), root / "Demo")
-    real_index(folder, root / "index")
-    return folder, root / "index"
+    root = tmp_path_factory.getbasetemp()
+    made = (root.parent if "PYTEST_XDIST_WORKER" in os.environ else root) / "made"
+    with FileLock(f"{made}.lock"):
+        if not made.is_dir():
+            draft = root / "draft"
+            vault = shutil.copytree(demo_vault(), draft / "Demo", copy_function=shutil.copyfile)
+            for file in vault.rglob("*"):
+                os.utime(file, (WRITTEN, WRITTEN))
+            real_index(vault, draft / "index")
+            # Away from where the index knows it: a copy is then the vault, moved.
+            vault.rename(draft / "vault")
+            draft.rename(made)
+    return made
+
+
+@pytest.fixture(scope="session")
+def demo(made_demo: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A copy of the demo vault and the folder of its index; who changes it puts it back."""
+    from tests.support.real_index import copied
+
+    return copied(made_demo, tmp_path_factory.mktemp("demo"))

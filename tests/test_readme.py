@@ -1,6 +1,5 @@
 """README and pages say what the product does: generated parts are current, examples run as written."""
 
-import json
 import re
 import shutil
 import subprocess
@@ -9,14 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.processes import free_port
 from tests.support.product import demo_vault
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-HTTP, PYTHON_PAGE = (
-    (ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("http.md", "python.md")
-)
+PYTHON_PAGE = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
 PYTHON = re.findall(r"```python\n(.*?)```", README + PYTHON_PAGE, re.DOTALL)
 SHELL = re.findall(r"```bash\n(.*?)```", README, re.DOTALL)
 NOTEHOP = Path(sys.executable).with_name("notehop")
@@ -81,34 +77,6 @@ def test_a_python_example_runs(home: Path, code: str) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert ".md" in done.stdout
-
-
-@pytest.mark.slow
-@pytest.mark.model
-def test_the_http_example_answers(home: Path) -> None:
-    (serve,) = [block.strip() for block in SHELL if "notehop serve" in block]
-    curl = next(b for b in re.findall(r"```bash\n(.*?)```", HTTP, re.DOTALL) if ":8765/query" in b)
-    port = free_port()
-    assert ":8765/" in curl
-    with subprocess.Popen(
-        ["bash", "-euc", f"exec {serve} --port {port}"],
-        cwd=home,
-        env=environment(home),
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as server:
-        try:
-            assert server.stderr is not None
-            for line in server.stderr:
-                if f"http://127.0.0.1:{port}" in line:
-                    break
-            done = shell(home, curl.replace("8765", str(port)))
-            assert done.returncode == 0, done.stderr
-            answer = json.loads(done.stdout)
-            assert answer["citations"]
-            assert answer["connected_notes"]
-        finally:
-            server.terminate()
 
 
 @pytest.mark.slow

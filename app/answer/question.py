@@ -262,6 +262,7 @@ _PATTERNS: Mapping[Form, str] = {
     r"(?!does|is|was|has|this|us|its|as)\w*[^s\W]s\b|what (?:are|were)\b"
     r"|the (?:two|three|four|five|six|seven|\d+)\b)"
     r"|\ball (?:the|my|our)\b|\b(?:what|which) (?:all|exactly|things|kinds?|types?|sorts?)\b"
+    r"|^(?:which|what) of (?:the|our|my|these|those) (?!two\b)"
     r"|^(?:welche|nenne|quels|quelles|cuales|quali|quais|welke|vilka)\b",
     "yesno": r"^(?:is|are|was|were|do|does|did|can|could|may|should|will|would|has|have|am|must"
     r"|ist|sind|kann|darf|hat|haben|wird|soll|muss|gibt|est-ce que|peut-on|puis-je|puedo|posso"

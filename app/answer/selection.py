@@ -18,8 +18,9 @@ OF_ONE = 120  # words that are quoted of one section: it is whole, as most are s
 OF_ALL = 180
 """Words that are quoted in all: a screen. What these numbers are worth is in docs/evaluation.md."""
 
-UNSURE_OF_ONE, UNSURE_OF_ALL = 60, 150
-"""The same where it is not sure that they answer: enough to see whether a passage does."""
+BRIEFLY_OF_ONE, BRIEFLY_OF_ALL = 60, 150
+"""The same of one of several questions, and where it is not sure that they answer: enough to see whether a
+passage does."""
 
 SAYS_LITTLE = 7  # words above what answers that are left out: they are a scrap
 SOURCES = 3  # sources that are quoted, a section of each
@@ -72,16 +73,16 @@ def select(
     sources: Sequence[Named],
     limit: int,
     *,
-    sure: bool = True,
+    brief: bool = False,
 ) -> list[Quote]:
     """Return what answers, the best source first, each from the sentence on that answers.
 
     :param ranked: best first.
     :param limit: sources at most.
-    :param sure: whether they are likely to answer.
+    :param brief: whether less is quoted.
     :returns: empty where nothing can be quoted.
     """
-    most = (OF_ONE, OF_ALL) if sure else (UNSURE_OF_ONE, UNSURE_OF_ALL)
+    most = (BRIEFLY_OF_ONE, BRIEFLY_OF_ALL) if brief else (OF_ONE, OF_ALL)
     return _Selection(ranked, asked, sources).quotes(limit, *most)
 
 
@@ -151,6 +152,8 @@ class _Selection:
         """Whether a passage says anything that the question does not."""
         if self.form == "definition" and _is_view(one.passage):
             return False
+        if self.form == "person" and one.passage.kind == "code":
+            return False  # Commands tell of nobody.
         if one.passage.text.endswith(":") and one.order + 1 == len(self._passages(one.source)):
             return False  # What it introduces is cut off.
         if one.passage.kind not in ("prose", "item") or self.form == "list":

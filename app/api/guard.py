@@ -1,11 +1,11 @@
-"""Who may ask: by host name, origin, token, and how often.
+"""Who may ask: by host name, origin and token.
 
 The host name stops DNS rebinding: a page on the web may point a name of its own at 127.0.0.1 and have
 the browser read the answers, but the browser then says that name in ``Host``. ``Origin`` and
 ``Sec-Fetch-Site`` say who has a request made; no page can forge them, and programs send neither. Two
 things are let through: a link elsewhere may lead to the page of this server, and a frame to its side
-pane, which browsers show in the app alone. The other page can read the text of neither. This machine is
-never held back for its rate; what a proxy on it hands on is of others.
+pane, which browsers show in the app alone. The other page can read the text of neither. What a proxy on
+this machine hands on is of others.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import math
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from urllib.parse import urlsplit
 
@@ -101,13 +101,11 @@ class Guard:
         # A server that others may reach answers to any IP address, too.
         self._any_address = not is_loopback(settings.host)
         self._origins = settings.allow_origins
-        self._per_minute = settings.rate_per_minute
-        self._rates = RequestCounts(settings.rate_per_minute)
         self._tokens: list[tuple[bytes, str | None]] = [(token.encode(), None) for token in tokens]
         for name, own in (of_vaults or {}).items():
             self._tokens += [(token.encode(), name) for token in own]
         self._default = default
-        self._guesses = RequestCounts(GUESSES)
+        self._guesses = Guesses()
 
     def host(self, scope: Scope) -> ProblemResponse | None:
         """Refuse requests under a name that is not this server's."""
@@ -150,19 +148,22 @@ class Guard:
         )
         return error_response(HTTPStatus.FORBIDDEN, detail, kind="origin")
 
-    def rate_and_token(self, scope: Scope) -> ProblemResponse | None:
-        """Let clients of other machines ask so often, and those that show a token for what they ask.
+    def token(self, scope: Scope) -> ProblemResponse | None:
+        """Let in those that show a token for what they ask.
 
         Of each it is written down in its scope what its token opens; with no tokens, that is all.
         """
-        client = _client(scope)
-        if self._per_minute and not from_here(scope) and (wait := self._rates.wait(client)):
-            return _too_often(f"more than {self._per_minute} requests a minute", wait)
+        # A proxy on this machine is another client than this machine.
+        address = scope["client"][0] if scope.get("client") else ""
+        client = f"{address}{' by proxy' * _handed_on(scope)}"
         headers = Headers(scope=scope)
         shows = bool(self._tokens) and "authorization" in headers
         # Before it is compared: an answer other than this would tell a right guess from a wrong.
-        if shows and (wait := self._guesses.wait(client, count=False)):
-            return _too_often("too many wrong tokens", wait)
+        if shows and (wait := self._guesses.wait(client)):
+            after = str(math.ceil(wait))
+            detail = f"too many wrong tokens; ask again in {after} s"
+            status = HTTPStatus.TOO_MANY_REQUESTS
+            return error_response(status, detail, {"Retry-After": after})
         opens: set[str | None] = self._opened(headers) if self._tokens else {None}
         path, name = scope["path"], scope.get(NAMED)
         if None in opens:
@@ -174,7 +175,7 @@ class Guard:
         scope[OPENS] = None if None in opens else opens
         scope[TRUSTED] = trusted
         if shows and not opens:
-            self._guesses.wait(client)
+            self._guesses.add(client)
         file = path.startswith(OPEN_BELOW) and _reads(scope, path)
         if trusted or file or _reads(scope, *OPEN):
             return None
@@ -213,50 +214,23 @@ def _reads(scope: Scope, *paths: str) -> bool:
     return scope["method"] in ("GET", "HEAD") and scope["path"] in paths
 
 
-def _too_often(what: str, wait: float) -> ProblemResponse:
-    after = str(math.ceil(wait))
-    detail = f"{what}; ask again in {after} s"
-    return error_response(HTTPStatus.TOO_MANY_REQUESTS, detail, {"Retry-After": after})
-
-
 REMEMBERED = 10_000  # clients that are counted at most: with more, counting begins anew
 
 
-class RequestCounts:
-    """How often each client came in this minute."""
+class Guesses:
+    """How many wrong tokens each client showed in this minute."""
 
-    def __init__(self, most: int, clock: Callable[[], float] = time.monotonic) -> None:
-        self._most = most
-        self._clock = clock
+    def __init__(self) -> None:
         self._ends = 0.0
         self._counts: Counter[str] = Counter()
 
-    def wait(self, client: str, *, count: bool = True) -> float:
-        """Seconds until a client may go on; 0 lets it, and counts it unless ``count`` says otherwise."""
-        now = self._clock()
+    def wait(self, client: str) -> float:
+        """Seconds until a client may show another; 0 where it may."""
+        now = time.monotonic()
         if now >= self._ends or len(self._counts) > REMEMBERED:
             self._ends = now + 60
             self._counts.clear()
-        if self._counts[client] >= self._most:
-            return self._ends - now
-        self._counts[client] += count
-        return 0.0
+        return self._ends - now if self._counts[client] >= GUESSES else 0.0
 
-
-def _client(scope: Scope) -> str:
-    """An address, or of version 6 the network that one client is given; and whether by a proxy there.
-
-    A proxy on this machine is believed the address that it adds last.
-    """
-    said = str(scope["client"][0]) if scope.get("client") else ""
-    handed_on = _handed_on(scope)
-    if handed_on:
-        forwarded = [value for name, value in scope["headers"] if name == b"x-forwarded-for"]
-        last = forwarded[-1].decode("latin-1").rpartition(",")[2].strip() if forwarded else ""
-        said = last if is_loopback(said) and _address(last) is not None else said
-    address = _address(said)
-    if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
-        said = str(address.ipv4_mapped)  # a client of version 4 of a server that listens to both
-    elif isinstance(address, ipaddress.IPv6Address):
-        said = str(ipaddress.ip_network((int(address) >> 64 << 64, 64)))
-    return f"by proxy {said}" if handed_on else said
+    def add(self, client: str) -> None:
+        self._counts[client] += 1

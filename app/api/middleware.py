@@ -145,14 +145,14 @@ def _route(scope: Scope) -> str:
 
 
 class Refusing:
-    """Refuses who comes too often, or without the token."""
+    """Refuses who comes without the token."""
 
     def __init__(self, app: ASGIApp, *, guard: Guard) -> None:
         self._app = app
         self._guard = guard
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        refusal = self._guard.rate_and_token(scope) if scope["type"] == "http" else None
+        refusal = self._guard.token(scope) if scope["type"] == "http" else None
         await (refusal or self._app)(scope, receive, send)
 
 

@@ -21,7 +21,7 @@ from notehop.app.api.openapi import BODY_REFUSED, EVENTS, LOCATION, problems
 from notehop.app.api.workers import Workers, stream
 from notehop.app.problems import failure_of
 from notehop.app.services.vault import VaultHandle
-from notehop.app.services.vaults import ASKED, NAMED, LazyVault, Vaults
+from notehop.app.services.vaults import ASKED, NAMED, LazyVault, Vaults, below
 
 JSON = "application/json"
 
@@ -43,29 +43,17 @@ Prove = Callable[[str], str]
 
 def seen(status: models.IndexStatus, *, from_here: bool) -> models.IndexStatus:
     """A status as a client may see it, on this machine or elsewhere; the counts stay."""
-    status = status.model_copy(update={"skipped": []})
     if from_here:
-        return status
-
-    def without(one: Any, **blank: Any) -> Any:
-        return one and one.model_copy(update=blank)
-
-    enriched, failed = status.enrichment, "it failed"
-    if enriched is not None:
-        # The reasons name hosts and files.
-        unwritten = [without(one, reason=failed) for one in enriched.failed]
-        stopped = enriched.stopped and "it was stopped"
-        enriched = without(enriched, stopped=stopped, failed=unwritten)
+        return status.model_copy(update={"skipped": []})
+    # Elsewhere no path, name, host or setting is told, and no reason, which may name them.
     told = {
         **dict.fromkeys(("index_dir", "catalog", "settings_file"), ""),
-        **dict.fromkeys(("shared_model", "writer", "server", "llm")),
-        **{"vault": status.name, "settings": {}, "passed_over": [], "egress": []},
+        **dict.fromkeys(("shared_model", "writer", "server", "llm", "enrichment")),
+        **{name: [] for name in ("skipped", "failed", "passed_over", "egress")},
+        **{"vault": status.name, "settings": {}},
         "problem": status.problem and "the settings in force cannot use the index",
-        # Nobody has read them: they may be private.
-        "failed": [without(one, path="", reason=failed) for one in status.failed],
         "watcher": status.watcher
         and replace(status.watcher, pid=0, host="", command="", detail=None),
-        "enrichment": enriched,
     }
     return status.model_copy(update=told)
 
@@ -253,17 +241,20 @@ def routes(
         response_model=models.VaultList,
         responses=unavailable,
     )
-    async def list_vaults(request: Request) -> Response:
+    async def list_vaults(request: Request) -> models.VaultList:
         here, opens = from_here(request.scope), request.scope.get(OPENS)
-
-        def work() -> str:
-            names = [name for name in vaults if opens is None or name in opens]
-            found = [vaults.summary(name) for name in names]
-            if not here:
-                found = [one.model_copy(update={"folder": ""}) for one in found]
-            return models.VaultList(vaults=found).model_dump_json()
-
-        return Response(await workers.run(work), media_type=JSON)
+        found = [
+            models.VaultNow(
+                name=name,
+                vault=vault.place.name,
+                folder=str(vault.place.vault) if here else "",
+                url=below(name),
+                default=name == vaults.default,
+            )
+            for name, vault in vaults.items()
+            if opens is None or name in opens
+        ]
+        return models.VaultList(vaults=found)
 
     every = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
 
@@ -275,6 +266,7 @@ def routes(
     # Without a thread: they wait for nothing, and answer while all threads answer questions.
     async def health(
         request: Request,
+        response: Response,
         challenge: str | None = Parameter(
             None,
             pattern="^[0-9a-f]{32}$",
@@ -289,28 +281,24 @@ def routes(
         if request.scope.get(TRUSTED, True):
             found.vault, found.version = vault.place.name, version
             found.generation = vault.generation
-        return found
-
-    async def health_live(request: Request) -> models.Health:
-        return models.Health(live=True, ready=request.scope[ASKED].ready)
-
-    async def health_ready(request: Request, response: Response) -> models.Health:
-        found = await health_live(request)
-        if not found.ready:
+        if not found.ready and request.scope["path"] == "/health/ready":
             response.status_code = HTTPStatus.SERVICE_UNAVAILABLE
             response.headers["Retry-After"] = "1"
         return found
 
-    ready = "Answer 200 once all that queries need is loaded, 503 before"
     not_ready = {503: {"description": "Not ready yet", "model": models.Health}}
-    for path, answer, told, others in (
-        ("/health", health, "Say whether the server is up", problems(422)),
-        ("/health/live", health_live, "Answer at all", {}),
-        ("/health/ready", health_ready, ready, not_ready),
+    for path, told, others in (
+        ("/health", "Say whether the server is up", {}),
+        ("/health/live", "Answer at all", {}),
+        ("/health/ready", "Answer 200 once all that queries need is loaded, 503 before", not_ready),
     ):
-        shared: dict[str, Any] = {"response_model_exclude_none": True, "responses": others}
-        router.add_api_route(path, answer, summary=told, tags=["state"], **shared)
+        shared: dict[str, Any] = {
+            "response_model_exclude_none": True,
+            "responses": problems(422) | others,
+            "name": path[1:].replace("/", "_"),
+        }
+        router.add_api_route(path, health, summary=told, tags=["state"], **shared)
         # Probes ask for the head alone; the server leaves the body out.
-        router.add_api_route(path, answer, methods=["HEAD"], include_in_schema=False, **shared)
+        router.add_api_route(path, health, methods=["HEAD"], include_in_schema=False, **shared)
 
     return router

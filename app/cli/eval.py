@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from notehop.app.cli.options import Common, argument, given_path, option
 from notehop.config.errors import UsageError
@@ -28,12 +27,6 @@ def evaluate(
         "(docs/evaluation.md).",
         "FILE",
     ),
-    each: bool = option(False, "--each", "With --answers: list the answer to each question, too."),
-    suggestions: bool = option(
-        False,
-        "--suggestions",
-        "Take a fifth of the links out of a copy of the vault: are they suggested again?",
-    ),
     ablate: bool = option(False, "--ablate", "Turn each part of retrieval off, one by one."),
     compare: tuple[str, str] | None = option(
         None,
@@ -51,34 +44,26 @@ def evaluate(
     out: Path | None = option(None, "--out", "Write the results there, as JSON.", "FILE"),
 ) -> None:
     """Measure how well notes are found, and questions answered: on your vault, or golden sets."""
-    asked = {"questions": data, "--answers": answers, "--suggestions": suggestions}
-    named = [name for name, given in asked.items() if given]
-    if len(named) != 1:
+    if (data is None) is (answers is None):
         raise UsageError(
-            "name what to measure: a file of questions about --vault, a folder of golden sets, "
-            "--answers FILE or --suggestions, one at a time (docs/evaluation.md)"
+            "name what to measure: a file of questions about --vault, a folder of golden sets, or "
+            "--answers FILE (docs/evaluation.md)"
         )
     if ablate and compare is not None:
         raise UsageError("--ablate and --compare are two evaluations; run one after the other")
-    for name, given, fits in (
-        ("--ablate", ablate, data),
-        ("--compare", compare, data or answers),
-        ("--each", each, answers),
-    ):
-        if given and not fits:
-            raise UsageError(f"{name} is not for {named[0]} (docs/evaluation.md)")
+    if ablate and answers is not None:
+        raise UsageError("--ablate is not for --answers (docs/evaluation.md)")
+    stream: IO[str] | None = None
     if out is not None:
         # Before the minutes that it takes to have something to write.
-        with _writing(out):
+        try:
             out.parent.mkdir(parents=True, exist_ok=True)
-            new = not out.exists()
-            out.open("a").close()
-            if new:
-                out.unlink()
+            stream = out.open("w", encoding="utf-8")
+        except OSError as exc:
+            raise UsageError(f"{out}: cannot be written: {exc.strerror}") from exc
     from notehop.app.cli import show_evaluation as shown
     from notehop.app.cli.output import print_json
     from notehop.app.evaluation import run
-    from notehop.app.evaluation.suggestions import evaluate_suggestions
     from notehop.app.evaluation.variants import EvaluationPlan
     from notehop.indexing.report import terminal_progress
 
@@ -86,12 +71,10 @@ def evaluate(
     progress = terminal_progress()
     show: Callable[[Any], None] = shown.show_evaluation
     results: Iterable[Any]
-    if answers is not None:
-        results = [run.evaluate_answers(options.place(), answers, plan, progress, each=each)]
+    if data is None:
+        assert answers is not None  # one of the two is named
+        results = [run.evaluate_answers(options.place(), answers, plan, progress)]
         show = shown.show_answers
-    elif data is None:
-        results = [evaluate_suggestions(options.place(), work, progress)]
-        show = shown.show_suggestions_evaluated
     elif not data.is_dir():
         results = [run.evaluate_vault(options.place(), data, plan, progress)]
     elif options.vault or options.index_dir:
@@ -111,14 +94,6 @@ def evaluate(
     document = {"version": version("notehop"), "sets": [asdict(one) for one in found]}
     if options.json:
         print_json(document)
-    if out is not None:
-        with _writing(out):
-            out.write_text(json.dumps(document, indent=2) + "\n")
-
-
-@contextmanager
-def _writing(file: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as exc:
-        raise UsageError(f"{file}: cannot be written: {exc.strerror}") from exc
+    if stream is not None:
+        with stream:
+            stream.write(json.dumps(document, indent=2) + "\n")

@@ -93,7 +93,7 @@ for name, command, kind, leave_out in (
     ("search", queries.search, QueryCommand, ()),
     ("browse", queries.browse, None, ()),
     ("suggest", queries.suggest, None, ()),
-    ("themes", queries.themes, QueryCommand, ()),
+    ("themes", queries.themes, None, ()),
     ("links", vault.links, None, ()),
     ("capture", vault.capture, None, ()),
     ("status", vault.status, None, ()),

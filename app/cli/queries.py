@@ -1,12 +1,13 @@
 """``notehop ask``, ``chat``, ``search``, ``browse``, ``suggest``, ``themes``: what a vault is asked.
 
-A running server answers where there is one; else the vault is opened.
+A running server answers where there is one; else the vault is opened, as it is for what a language model
+writes to a terminal, and for a conversation.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
 from functools import partial
@@ -63,8 +64,8 @@ def ask(
         _reply(options, place, query, lambda vault: vault.ask(query), show_answer)
         return
     _check(query)
-    with _TerminalChat(place) as talk:
-        answer, written = talk.ask(query)
+    with _opened(place) as vault:
+        answer, written = _streamed(vault, query)
     _print(options, place, answer, partial(show_answer, written=written))
 
 
@@ -92,7 +93,7 @@ def chat(
 
         err().print(styled((f"{place.name}: ask; {AGAIN} begins anew, {END[0]} ends", "dim")))
     name = token_hex(8)
-    with _TerminalChat(place) as talk:
+    with _opened(place) as vault:
         while True:
             try:
                 typed = input("\n> " if asks else "").strip()
@@ -106,7 +107,7 @@ def chat(
                 continue
             try:
                 query = as_query(Query, typed, {"top_k": top_k, "conversation_id": name})
-                answer, written = talk.ask(query)
+                answer, written = _streamed(vault, query)
             except NotehopError as exc:
                 # What is wrong with one question does not end the conversation.
                 err().print(styled(("error: ", "red"), str(exc)), soft_wrap=True)
@@ -207,70 +208,52 @@ def suggest(
 def themes(
     filters: FilterOptions,
     options: Common,
-    question: list[str] | None = argument(
-        None, "QUESTION", "A question about the whole vault; without one the themes are listed."
-    ),
     most: int | None = option(None, "--max", "Themes that are listed at most.", min=1, max=50),
-    literal: bool = LITERAL,
 ) -> None:
-    """List the themes of the vault, or answer a question from them."""
-    from notehop.app.cli.show_answer import show_answer
+    """List the themes of the vault."""
     from notehop.app.cli.show_lists import show_themes
-    from notehop.app.models import Query, ThemesQuery, as_query
+    from notehop.app.models import ThemesQuery, as_query
 
-    place = options.place()
-    if text := words(question or []):
-        fields = {"themes": True, "filters": filters.given(), "literal": literal}
-        query = as_query(Query, text, fields)
-        _reply(options, place, query, lambda vault: vault.ask(query), show_answer)
-        return
     wanted = as_query(ThemesQuery, {"max": most, "filters": filters.given()})
-    _reply(options, place, wanted, lambda vault: vault.themes(wanted), show_themes)
+    _reply(options, options.place(), wanted, lambda vault: vault.themes(wanted), show_themes)
 
 
-class _TerminalChat(ExitStack):
-    """Answers questions on a terminal; the vault is opened when no server answers, and stays open."""
+def _streamed(vault: VaultHandle, query: models.Query) -> tuple[models.Answer, bool]:
+    """Answer a question and write the text to the terminal as it comes.
 
-    def __init__(self, place: Place) -> None:
-        super().__init__()
-        self._place = place
-        self._vault: VaultHandle | None = None
+    :returns: the answer, and whether what was written is its text.
+    :raises NotehopError: why there is no answer.
+    """
+    from notehop.app.cli.output import waiting
+    from notehop.app.models import DoneEvent, ErrorEvent, TokenEvent
+    from notehop.app.problems import failure_of
+    from notehop.config.errors import NotehopError
 
-    def ask(self, query: models.Query) -> tuple[models.Answer, bool]:
-        """Answer a question and write the text to the terminal as it comes.
+    said = ""
+    with waiting(READING) as done, ExitStack() as over:
+        events = over.enter_context(closing(vault.stream(query)))  # type: ignore[type-var]
+        over.callback(lambda: sys.stdout.write("\n" if said else ""))
+        for event in events:
+            if isinstance(event, TokenEvent):
+                done()
+                said += event.text
+                sys.stdout.write(printable(event.text))
+                sys.stdout.flush()
+            elif isinstance(event, ErrorEvent):
+                raise failure_of(event.problem)
+            elif isinstance(event, DoneEvent):
+                return event.answer, said.strip() == event.answer.answer.strip()
+    raise NotehopError("the answer was broken off; ask again")
 
-        :returns: the answer, and whether what was written is its text.
-        :raises NotehopError: why there is no answer.
-        """
-        from notehop.app.cli.output import waiting
-        from notehop.app.models import DoneEvent, ErrorEvent, TokenEvent
-        from notehop.app.problems import failure_of
-        from notehop.app.services.running_server import stream_server
-        from notehop.config.errors import NotehopError
 
-        said = ""
-        with waiting(READING) as done, ExitStack() as over:
-            events: Iterator[models.StreamEvent] | None = None
-            if self._vault is None:
-                events = stream_server(self._place, query)
-            if events is None:
-                from notehop.app.services.open_vault import open_place
+def _opened(place: Place) -> VaultHandle:
+    """The vault, opened here, while the terminal says so."""
+    from notehop.app.cli.output import waiting
 
-                self._vault = self._vault or self.enter_context(open_place(self._place))
-                events = self._vault.stream(query)
-            over.enter_context(closing(events))  # type: ignore[type-var]
-            over.callback(lambda: sys.stdout.write("\n" if said else ""))
-            for event in events:
-                if isinstance(event, TokenEvent):
-                    done()
-                    said += event.text
-                    sys.stdout.write(printable(event.text))
-                    sys.stdout.flush()
-                elif isinstance(event, ErrorEvent):
-                    raise failure_of(event.problem)
-                elif isinstance(event, DoneEvent):
-                    return event.answer, said.strip() == event.answer.answer.strip()
-        raise NotehopError("the answer was broken off; ask again")
+    with waiting(READING):
+        from notehop.app.services.open_vault import open_place
+
+        return open_place(place)
 
 
 def _reply(

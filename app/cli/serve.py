@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import sys
 from contextlib import ExitStack, suppress
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 import typer
 
-from notehop.app.cli.options import VAULT, Common, common_option, given_path, option
+from notehop.app.cli.options import VAULT, Common, common_option, option
 from notehop.config.errors import UsageError
 
 LogLevel = Literal["debug", "info", "warning", "error"]
@@ -64,7 +63,7 @@ def serve(
     _without_scipy()
     from notehop.app.api.logs import configure
     from notehop.app.cli.output import print_json
-    from notehop.app.server import AlreadyServed, VaultServer
+    from notehop.app.server import VaultServer
     from notehop.app.services.running_server import Announcement
     from notehop.app.services.vaults import LazyVault, Vaults
     from notehop.indexing.shown import on_one_line, printable
@@ -77,13 +76,7 @@ def serve(
 
     say = partial(typer.echo, err=True)
     with ExitStack() as held:
-        try:
-            server = held.enter_context(VaultServer(places))
-        except AlreadyServed as other:
-            if options.json:
-                print_json({"url": other.url, "vault": str(first_place.vault)})
-            say(f"notehop answers for {names} at {other.url} already (process {other.pid})")
-            return
+        server = held.enter_context(VaultServer(places))
         # What is said lies beside the index.
         announced = {} if read_only else {name: Announcement(one) for name, one in places.items()}
 
@@ -125,11 +118,8 @@ def mcp(
     watch: bool = option(True, "--watch/--no-watch", "Keep the index up to the vault."),
 ) -> None:
     """Be the MCP server of a vault for an agent, which starts this command itself."""
-    if folder is not None and len(vault or ()) > 1:
-        raise UsageError(f"{folder} and several --vault are named; name each with --vault")
     if folder is not None and vault:
-        options = replace(options, vault=given_path(vault[0])).with_vault(folder)
-        vault = None
+        raise UsageError(f"{folder} and --vault are named; name each vault with --vault")
     options = options.with_vault(folder)
     if options.json:
         raise UsageError("mcp speaks JSON in any case; leave --json out")

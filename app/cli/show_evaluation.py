@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from notehop.app.cli.output import headline, out, show_line, show_table, warn
+from notehop.app.cli.output import headline, out, show_table
 from notehop.app.evaluation import answer_sets
-from notehop.app.evaluation.answer_sets import HELD, REFUSED, AnswersEvaluated
+from notehop.app.evaluation.answer_sets import AnswersEvaluated
 from notehop.app.evaluation.metrics import CONTEXT, LINKED, MEASURES, MeanEstimate, percent
 from notehop.app.evaluation.run import Evaluated
-from notehop.app.evaluation.suggestions import SuggestionsEvaluated
 from notehop.indexing.shown import counted
 
 # On a narrow terminal lines break, and no number is lost.
@@ -25,18 +24,16 @@ def show_evaluation(found: Evaluated) -> None:
     lines: list[list[str]] = []
     for row in found.rows:
         gain = row.gains.get(found.measure)
-        changed = [str(row.helped), str(row.hurt)] if gain else ["", ""]
-        gained = [row.against or "" if gain else "", _bounded(gain, "+"), *changed]
+        gained = [row.against or "" if gain else "", _bounded(gain, "+")]
         beside = [f"{row.passages:.1f}", f"{row.milliseconds:.1f}"]
         lines.append([row.setting, _bounded(row.measures[found.measure]), *gained, *beside])
-    head = ["setting", f"{found.measure}, %", "over", "gain", "+", "-", "passages", "ms"]
+    head = ["setting", f"{found.measure}, %", "over", "gain", "passages", "ms"]
     _show_table(head, lines, read=(0, 2))
     short = (_SHORT.get(name, name.partition(".")[2]) for name in MEASURES)
     cells = [
         [row.setting, *(percent(one.value) for one in row.measures.values())] for row in found.rows
     ]
     _show_table(["notes, %", *short], cells)
-    warn([f"{message} ({counted(count, 'search')})" for message, count in found.warnings.items()])
 
 
 def show_answers(found: AnswersEvaluated) -> None:
@@ -55,23 +52,6 @@ def show_answers(found: AnswersEvaluated) -> None:
             if not sign or any(row.gains for row in rows):
                 head = [f"{title}, %", "", *(name.replace(" of ", "/") for name in names)]
                 _show_table(head, lines)
-    for asked in found.each:
-        held = " ".join(name for name in (*HELD[:4], REFUSED) if asked.get(name))
-        title = f"{asked['kind']} {asked['why'] or ''} {asked['id']}: {asked['question']}"
-        show_line(title, (f"  {held}", "dim"))
-        show_line(str(asked["answer"]), indent=2)
-
-
-def show_suggestions_evaluated(found: SuggestionsEvaluated) -> None:
-    """Print how many of the links that were taken out are suggested again, in percent."""
-    taken = counted(found.pairs, "linked pair")
-    headline(found.name, f"{counted(found.notes, 'note')}, {taken} taken out")
-    said = {"unnamed": "words of the link gone, too", "named": "words of the link left"}
-    lines = [
-        [told, _narrow(found.recall[kind]), _narrow(found.precision[kind])]
-        for kind, told in said.items()
-    ]
-    _show_table(("%", "among the first 10", "of all suggested"), lines)
 
 
 def _headline(name: str, notes: int, questions: int) -> None:

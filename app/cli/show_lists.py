@@ -129,15 +129,6 @@ def show_links(found: Sequence[ResolvedLink]) -> None:
     show(f"{counted(len(found), 'link')}{f': {told}' if told else ''}")
 
 
-def show_pulled(pulled: models.PulledModel) -> None:
-    """Print what became of a fetch, and how to use the model."""
-    done = "fetched" if pulled.fetched else "here already"
-    show_line((pulled.name, "bold"), f" {done}: {pulled.folder}")
-    show(
-        "To use it, name it in rerank.model; or in embedding.model, then run: notehop index --rebuild"
-    )
-
-
 def show_captured(found: models.Captured) -> None:
     """Print where the note is, then the related notes with the links to paste."""
     show(found.message)

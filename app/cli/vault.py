@@ -167,14 +167,10 @@ def capture(
         if not said.strip():
             raise UsageError("there is nothing to keep: standard input is empty")
     from notehop.app.models import CaptureQuery, as_query
-    from notehop.app.services.running_server import ask_server
+    from notehop.app.services.capture import capture_cold
 
     query = as_query(CaptureQuery, {"text": said, "title": title, "tags": tag or []})
-    found = ask_server(place, query)
-    if found is None:
-        from notehop.app.services.capture import capture_cold
-
-        found = capture_cold(place, query)
+    found = capture_cold(place, query)
     from notehop.app.cli.show_lists import show_captured
 
     options.print(found, show_captured)
@@ -202,7 +198,7 @@ def doctor(
     """Say which links, names and notes need mending, and whether the index is sound."""
     from notehop.app.services.doctor.vault import examine
 
-    report = examine(options.place(), tuple(Kind) if kind is None else (kind,))
+    report = examine(options.place(), kind)
     from notehop.app.cli.show_doctor import show_doctor
     from notehop.app.problems import FAILED
 
@@ -217,12 +213,25 @@ def models(
     name: str = argument(..., "NAME", "Its name there: org/model."),
 ) -> None:
     """Fetch an embedding model or a cross-encoder from its hub."""
-    from notehop.app.cli.output import err
-    from notehop.app.cli.show_lists import show_pulled
-    from notehop.app.services.models import pull_model
+    from notehop.app.cli.output import err, show, show_line
+    from notehop.indexing.embed import models as embed_models
 
-    pulled = pull_model(name, lambda text: err().print(text, soft_wrap=True))
-    options.print(pulled, show_pulled)
+    if name in (*embed_models.BUNDLED_NAMES, embed_models.MULTILINGUAL_NAME):
+        raise UsageError(f"{name} comes with notehop or an extra of it: there is nothing to fetch")
+    remote = embed_models.ask_hub(name)
+    size = f"{remote.bytes / 1e6:,.1f} MB in {len(remote.files)} files"
+    licence = f", licence {remote.licence}" if remote.licence else ""
+    what = f"{remote.name} of {remote.hub}, commit {remote.commit[:12]}: {size}{licence}"
+    err().print(f"{what}; to {embed_models.hub_cache()}", soft_wrap=True)
+    folder = embed_models.fetch_model(remote)
+
+    def told(_: object) -> None:
+        show_line((remote.name, "bold"), f" fetched: {folder}")
+        show(
+            "To use it, name it in rerank.model; or in embedding.model, then run: notehop index --rebuild"
+        )
+
+    options.print({**remote._asdict(), "folder": str(folder)}, told)
 
 
 def plugin(
@@ -240,13 +249,11 @@ def plugin(
     before = plugins.plugin_state(vault)
     where = printable(str(before.folder))
     if action == "install":
-        size = sum(map(len, plugins.shipped().values()))
         over = f", over version {printable(before.version)}" if before.version else ""
-        what = f"{', '.join(plugins.FILES)} ({size / 1000:.0f} kB, version"
-        plan = f"{what} {plugins.shipped_version()}) will be written to {where}{over}"
+        plan = f"{', '.join(plugins.FILES)} will be written to {where}{over}"
     else:
-        plan = f"{printable(', '.join(before.removable))} will be deleted from {where}"
-    if not yes and (action == "install" or before.removable):
+        plan = f"{', '.join(before.files)} will be deleted from {where}"
+    if not yes and (action == "install" or before.files):
         # Nothing is done where nobody can agree.
         typer.echo(f"{plan}.", err=True)
         if not sys.stdin.isatty():
@@ -264,9 +271,7 @@ def plugin(
                 f"{quote(printable(str(vault)))}"
             )
             return
-        left = f"; left there, as not of the plugin: {printable(', '.join(state.others))}"
-        told = "removed from" if before.removable else "no plugin of notehop is in"
-        typer.echo(f"{told} {where}{left if state.others else ''}")
+        told = "removed from" if before.files else "no plugin of notehop is in"
+        typer.echo(f"{told} {where}")
 
-    found = {"folder": str(state.folder), "version": state.version, "others": [*state.others]}
-    options.print(found, show)
+    options.print({"folder": str(state.folder), "version": state.version}, show)

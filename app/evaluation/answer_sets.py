@@ -85,13 +85,12 @@ class AnswerRow:
 
 @dataclass(frozen=True, slots=True)
 class AnswersEvaluated:
-    """An answer set under every setting, in rows by group; ``each`` lists the questions' values."""
+    """An answer set under every setting, in rows by group."""
 
     name: str
     notes: int
     questions: int
     settings: dict[str, tuple[AnswerRow, ...]]
-    each: tuple[dict[str, Any], ...] = ()
 
 
 def read_answer_set(file: Path) -> tuple[AnswerQuestion, ...]:

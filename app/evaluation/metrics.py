@@ -33,11 +33,6 @@ def percent(share: float, sign: str = "") -> str:
     return f"{round(100 * share, 1) + 0.0:{sign}.1f}"
 
 
-def mean(values: NDArray[np.float64]) -> MeanEstimate:
-    """:func:`estimates` of one value a question, of shape (questions,)."""
-    return estimates(("",), values[:, None])[""]
-
-
 def estimates(names: Sequence[str], values: NDArray[np.float64]) -> dict[str, MeanEstimate]:
     """Estimate the mean of each named column (percentile bootstrap over questions, Efron 1979).
 

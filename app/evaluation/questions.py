@@ -112,12 +112,9 @@ def check_gold(questions: Iterable[KnownQuestion], paths: frozenset[str], origin
         dict.fromkeys(path for one in questions for path in one.gold if path not in paths)
     )
     if lacking:
-        more = f" and {len(lacking) - 3:,} more" if len(lacking) > 3 else ""
-        remedy = "correct the paths, or index the vault anew"
-        if any("#" in path for path in lacking):
-            remedy = "gold names notes: leave out # and what follows it"
         raise UsageError(
-            f"{origin}: gold that the index lacks: {', '.join(lacking[:3])}{more}; {remedy}"
+            f"{origin}: gold that the index lacks: {', '.join(lacking[:3])}{', …' * (len(lacking) > 3)}; "
+            "correct the paths (of notes, without #), or index the vault anew"
         )
 
 

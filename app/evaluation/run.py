@@ -5,21 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
-from math import isnan
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from notehop.app.answer.draft import without_opening
 from notehop.app.answer.material import CONNECTED
 from notehop.app.evaluation import answer_sets, metrics
+from notehop.app.evaluation.answer_sets import Answered
 from notehop.app.evaluation.metrics import MEASURES, MeanEstimate
 from notehop.app.evaluation.questions import (
     KnownQuestion,
@@ -44,10 +41,10 @@ QUOTING = {"llm.provider": "none"}
 """Answers are quoted, whatever the settings name: nobody's model is asked hundreds of questions,
 unless a setting that is compared says so itself."""
 
-SAME = 1e-9  # values nearer than this are the same: a gain of nothing is none
-
 PlaceFor = Callable[[Settings], Place]
 """Settings -> the vault with an index made with them."""
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +52,8 @@ class Row:
     """One setting: the mean of each measure, and its gain over ``against`` (None for no other).
 
     ``gains`` are means of paired differences. ``values`` are those of the set's measure, in the order
-    of the questions, ``helped`` and ``hurt`` count those that are better and worse than under the other.
-    ``milliseconds`` is the median until a context is there, ``passages`` the mean number in one.
+    of the questions. ``milliseconds`` is the median until a context is there, ``passages`` the mean
+    number in one.
     """
 
     setting: str
@@ -65,87 +62,19 @@ class Row:
     measures: Mapping[str, MeanEstimate]
     gains: Mapping[str, MeanEstimate]
     values: tuple[float, ...]
-    helped: int
-    hurt: int
     passages: float
     milliseconds: float
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluated:
-    """A set of questions under every setting; warnings of searches, with how many had them."""
+    """A set of questions under every setting."""
 
     name: str
     notes: int
     measure: str
     questions: tuple[KnownQuestion, ...]
     rows: tuple[Row, ...]
-    warnings: Mapping[str, int]
-
-
-class _Outcome(NamedTuple):
-    """What one setting gave, in the order of the questions; ``values``: shape (questions, measures), in
-    the order of :data:`MEASURES`.
-    """
-
-    values: NDArray[np.float64]
-    passages: Sequence[int]
-    milliseconds: Sequence[float]
-
-
-def _outcome(
-    vault: VaultHandle,
-    questions: Sequence[KnownQuestion],
-    progress: Progress,
-    warnings: Counter[str],
-) -> _Outcome:
-    """Ask every question for its context and for notes. Questions are text: they may quote what looks
-    like a filter."""
-    passages, milliseconds, contexts, rankings = [], [], [], []
-    for question in questions:
-        started = time.perf_counter()
-        query = TracedQuery(question.question)
-        nodes = vault.query_engine(literal=True).retrieve(query)
-        milliseconds.append((time.perf_counter() - started) * 1000)
-        passages.append(len(nodes))
-        # By a link came connected notes, and hits of the recall expansion.
-        sources: list[str] = []
-        linked: list[str] = []
-        for metadata in (node.node.metadata for node in nodes):
-            by_link = metadata.get("role") == CONNECTED or EXPANDED in metadata
-            (linked if by_link else sources).append(str(metadata["path"]))
-        contexts.append(metrics.context_values(question, sources, linked))
-        # The ranking is measured, not what is shown where nothing matches.
-        how = {"results": "notes", "top_k": metrics.TOP, "min_score": 0, "connected": {"max": 0}}
-        found = vault.search(question.question, literal=True, **how)
-        rankings.append([hit.path for hit in found.hits])
-        warnings.update([*query.trace.warnings, *found.warnings])
-        progress.advance(1)
-    ranked = metrics.ranking_values(rankings, [one.gold for one in questions])
-    return _Outcome(np.hstack([np.asarray(contexts), ranked]), passages, milliseconds)
-
-
-def _row(
-    measure: str,
-    variant: Variant,
-    own: _Outcome,
-    other: _Outcome | None,
-) -> Row:
-    values = own.values[:, MEASURES.index(measure)]
-    gained = own.values - (own if other is None else other).values
-    more = gained[:, MEASURES.index(measure)]
-    return Row(
-        setting=variant.name,
-        overrides=variant.overrides,
-        against=variant.against,
-        measures=metrics.estimates(MEASURES, own.values),
-        gains={} if other is None else metrics.estimates(MEASURES, gained),
-        values=tuple(values.tolist()),
-        helped=int((more >= SAME).sum()),
-        hurt=int((more <= -SAME).sum()),
-        passages=float(np.mean(own.passages)),
-        milliseconds=float(np.median(own.milliseconds)),
-    )
 
 
 def evaluate_sets(
@@ -211,6 +140,134 @@ def evaluate_vault(
     return _evaluated(str(questions), asked, place, place_for, variants, progress)
 
 
+def _evaluated(
+    name: str,
+    questions: tuple[KnownQuestion, ...],
+    place: Place,
+    place_for: PlaceFor,
+    variants: list[Variant],
+    progress: Progress,
+) -> Evaluated:
+    paths = _paths(place)
+    check_gold(questions, paths, name)
+    measure = metrics.measure_for(questions)
+    at = MEASURES.index(measure)
+
+    def ask(vault: VaultHandle) -> tuple[NDArray[np.float64], list[int], list[float]]:
+        """Ask every question for its context and for notes. Questions are text: they may quote what
+        looks like a filter."""
+        passages, milliseconds, contexts, rankings = [], [], [], []
+        for question in questions:
+            started = time.perf_counter()
+            query = TracedQuery(question.question)
+            nodes = vault.query_engine(literal=True).retrieve(query)
+            milliseconds.append((time.perf_counter() - started) * 1000)
+            passages.append(len(nodes))
+            # By a link came connected notes, and hits of the recall expansion.
+            sources: list[str] = []
+            linked: list[str] = []
+            for metadata in (node.node.metadata for node in nodes):
+                by_link = metadata.get("role") == CONNECTED or EXPANDED in metadata
+                (linked if by_link else sources).append(str(metadata["path"]))
+            contexts.append(metrics.context_values(question, sources, linked))
+            # The ranking is measured, not what is shown where nothing matches.
+            how = {
+                "results": "notes",
+                "top_k": metrics.TOP,
+                "min_score": 0,
+                "connected": {"max": 0},
+            }
+            found = vault.search(question.question, literal=True, **how)
+            rankings.append([hit.path for hit in found.hits])
+            progress.advance(1)
+        ranked = metrics.ranking_values(rankings, [one.gold for one in questions])
+        return np.hstack([np.asarray(contexts), ranked]), passages, milliseconds
+
+    asked = _under_each(variants, place_for, name, len(questions), progress, ask)
+    rows: list[Row] = []
+    for variant in variants:
+        values, passages, milliseconds = asked[variant.name]
+        other = asked.get(variant.against or "")
+        row = Row(
+            setting=variant.name,
+            overrides=variant.overrides,
+            against=variant.against,
+            measures=metrics.estimates(MEASURES, values),
+            gains={} if other is None else metrics.estimates(MEASURES, values - other[0]),
+            values=tuple(values[:, at].tolist()),
+            passages=float(np.mean(passages)),
+            milliseconds=float(np.median(milliseconds)),
+        )
+        rows.append(row)
+    return Evaluated(name, len(paths), measure, questions, tuple(rows))
+
+
+def evaluate_answers(
+    place: Place, file: Path, plan: EvaluationPlan, progress: Progress
+) -> answer_sets.AnswersEvaluated:
+    """Ask the questions of an answer set, under the settings in force or those compared.
+
+    :raises UsageError: if the file cannot be read, or is about another vault.
+    :raises IndexFailure: if there is no index, or it was made with other settings.
+    """
+    questions = answer_sets.read_answer_set(file)
+    settings = place.settings.with_overrides(QUOTING)
+    now = [Variant(CURRENT, {}, None, settings)]
+    variants = plan.variants(settings) if plan.compare else now
+    paths = _paths(replace(place, settings=settings))
+    for question in questions:
+        for either in question.notes:
+            if not paths.intersection(either):
+                raise UsageError(
+                    f"{file}: {question.id} needs {' or '.join(either)}, which the index lacks; "
+                    "name the vault that the set is about, or index it anew"
+                )
+
+    def ask(vault: VaultHandle) -> NDArray[np.float64]:
+        found: list[list[float]] = []
+        for question in questions:
+            answered = Answered.of(vault.ask(question.text))
+            found.append(answer_sets.measured(question, answered))
+            progress.advance(1)
+        return np.asarray(found)
+
+    def place_for(settings: Settings) -> Place:
+        return replace(place, settings=settings)
+
+    values = _under_each(variants, place_for, file.stem, len(questions), progress, ask)
+    rows = {
+        one.name: answer_sets.rows(questions, values[one.name], values.get(one.against or ""))
+        for one in variants
+    }
+    return answer_sets.AnswersEvaluated(file.stem, len(paths), len(questions), rows)
+
+
+def _under_each(
+    variants: Sequence[Variant],
+    place_for: PlaceFor,
+    name: str,
+    questions: int,
+    progress: Progress,
+    ask: Callable[[VaultHandle], T],
+) -> dict[str, T]:
+    """What asking a warm vault gives, by the name of the setting; those that come to the same are asked
+    once."""
+    found: dict[str, T] = {}
+    same = [one.settings.model_dump_json() for one in variants]
+    for at, variant in enumerate(variants):
+        first = same.index(same[at])
+        if first < at:
+            found[variant.name] = found[variants[first].name]
+            continue
+        with open_place(place_for(variant.settings)) as vault:
+            vault.warm()
+            stage = f"{name}, setting {at + 1} of {len(variants)}: {variant.name}"
+            progress.stage(stage, questions, "questions")
+            found[variant.name] = ask(vault)
+            progress.close()
+    return found
+
+
 def _paths(place: Place) -> frozenset[str]:
     """The notes of an index."""
     with (
@@ -227,97 +284,3 @@ def _check() -> None:
             "measuring needs the package ir-measures, which is not installed; "
             "run: pip install 'notehop[eval]'"
         )
-
-
-def _evaluated(
-    name: str,
-    questions: tuple[KnownQuestion, ...],
-    place: Place,
-    place_for: PlaceFor,
-    variants: list[Variant],
-    progress: Progress,
-) -> Evaluated:
-    paths = _paths(place)
-    check_gold(questions, paths, name)
-    measure = metrics.measure_for(questions)
-    # Settings that come to the same are run once.
-    outcomes: dict[str, _Outcome] = {}
-    warnings: Counter[str] = Counter()
-    several = len({_said(one.settings) for one in variants})
-    for variant in variants:
-        if _said(variant.settings) not in outcomes:
-            stage = f"{name}, setting {len(outcomes) + 1} of {several}: {variant.name}"
-            with _opened(place_for(variant.settings), stage, len(questions), progress) as vault:
-                outcomes[_said(variant.settings)] = _outcome(vault, questions, progress, warnings)
-    by_name = {one.name: outcomes[_said(one.settings)] for one in variants}
-    rows = tuple(
-        _row(measure, one, by_name[one.name], by_name.get(one.against or "")) for one in variants
-    )
-    return Evaluated(name, len(paths), measure, questions, rows, dict(warnings))
-
-
-def _said(settings: Settings) -> str:
-    return settings.model_dump_json()
-
-
-def evaluate_answers(
-    place: Place, file: Path, plan: EvaluationPlan, progress: Progress, *, each: bool = False
-) -> answer_sets.AnswersEvaluated:
-    """Ask the questions of an answer set, under the settings in force or those compared.
-
-    :param each: whether to keep what was answered to each question. Who looks at that of a set that
-        judges has nothing left to judge by.
-    :raises UsageError: if the file cannot be read, or is about another vault.
-    :raises IndexFailure: if there is no index, or it was made with other settings.
-    """
-    questions = answer_sets.read_answer_set(file)
-    settings = place.settings.with_overrides(QUOTING)
-    now = [Variant(CURRENT, {}, None, settings)]
-    variants = plan.variants(settings) if plan.compare else now
-    paths = _paths(replace(place, settings=settings))
-    for question in questions:
-        for either in question.notes:
-            if not paths.intersection(either):
-                raise UsageError(
-                    f"{file}: {question.id} needs {' or '.join(either)}, which the index lacks; "
-                    "name the vault that the set is about, or index it anew"
-                )
-    found: dict[str, tuple[answer_sets.AnswerRow, ...]] = {}
-    values: dict[str | None, NDArray[np.float64]] = {}
-    told: list[dict[str, object]] = []
-    for variant in variants:
-        there = replace(place, settings=variant.settings)
-        measures: list[list[float]] = []
-        with _opened(there, f"{file.stem}: {variant.name}", len(questions), progress) as vault:
-            for question in questions:
-                answer = vault.ask(question.text)
-                measures.append(answer_sets.measured(question, answer_sets.Answered.of(answer)))
-                if each:
-                    of_each = zip(answer_sets.MEASURES, measures[-1], strict=True)
-                    told.append(
-                        {
-                            "id": question.id,
-                            "kind": question.kind,
-                            "why": question.why,
-                            "question": question.text,
-                            "setting": variant.name,
-                            **{name: bool(value) for name, value in of_each if not isnan(value)},
-                            "answer": without_opening(answer.answer),
-                        }
-                    )
-                progress.advance(1)
-        values[variant.name] = np.asarray(measures)
-        found[variant.name] = answer_sets.rows(
-            questions, values[variant.name], values.get(variant.against)
-        )
-    return answer_sets.AnswersEvaluated(file.stem, len(paths), len(questions), found, tuple(told))
-
-
-@contextmanager
-def _opened(place: Place, stage: str, questions: int, progress: Progress) -> Iterator[VaultHandle]:
-    """A vault that is warm, while so many questions are asked."""
-    with open_place(place) as vault:
-        vault.warm()
-        progress.stage(stage, questions, "questions")
-        yield vault
-        progress.close()

@@ -1,12 +1,11 @@
 """The settings that an evaluation holds to one another: presets, ablations, those that a user names.
 
-A new signal with a weight is ablated without a word here; any other part of retrieval takes a line
-in :data:`PARTS`.
+A new signal with a weight is ablated without a word here; another part takes a line in :data:`PARTS`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
@@ -44,7 +43,7 @@ PARTS = (
     AblatedPart("order context", "connected.order", "context", "rank"),
     AblatedPart("gate", "connected.gate", 1.0, 0.0),
 )
-"""What is turned off and on beside the signals, each after what it builds on."""
+"""What is turned off and on beside the signals."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +56,12 @@ class Variant:
     settings: Settings
 
 
-Named = tuple[str, Mapping[str, Any], str | None]
-"""The name of settings, what they change, and which ones they are held to."""
-
-
 @dataclass(frozen=True, slots=True)
 class EvaluationPlan:
     """What is to be held against what.
 
-    Settings in force against a stock assembly; with ``ablate`` each part by itself, too; with
-    ``compare`` the two settings of these names instead.
+    Settings in force against a stock assembly; with ``ablate`` each part taken away from those in
+    force, or added, too; with ``compare`` the two settings of these names instead.
     """
 
     ablate: bool = False
@@ -78,61 +73,42 @@ class EvaluationPlan:
         :raises UsageError: if one that was named is none.
         :raises SettingsError: if one is no valid setting.
         """
-        found: list[Named]
-        if self.compare is not None:
-            first, second = self.compare
-            if first == second:
-                raise UsageError(f"{first} is compared with itself; name two settings")
-            found = [
-                (first, _named(settings, first), None),
-                (second, _named(settings, second), first),
-            ]
-        elif self.ablate:
-            found = _ablation(settings)
-        else:
-            found = [(STOCK, _presets(settings)[STOCK], None), (CURRENT, {}, STOCK)]
+
+        def variant(name: str, changes: Mapping[str, Any], against: str | None) -> Variant:
+            return Variant(name, changes, against, settings.with_overrides(changes))
+
+        known = _presets(settings)
+        if self.compare is None:
+            found = [variant(STOCK, known[STOCK], None), variant(CURRENT, {}, STOCK)]
+            if self.ablate:
+                found += [variant(*one, CURRENT) for one in _ablation(settings)]
+            return found
+        first, second = self.compare
+        if first == second:
+            raise UsageError(f"{first} is compared with itself; name two settings")
         return [
-            Variant(name, overrides, against, settings.with_overrides(overrides))
-            for name, overrides, against in found
+            variant(first, _named(known, first), None),
+            variant(second, _named(known, second), first),
         ]
 
 
-def _ablation(settings: Settings) -> list[Named]:
-    """What each part does: built up from bare signals, then one taken away or added at a time.
-
-    The bare signals are held to their fusion, each rung of the ladder to the one below it, all
-    others to the settings in force.
-    """
-    known = _presets(settings)
+def _ablation(settings: Settings) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """What each part does: those in force taken away, one at a time, and the others added."""
     weights = settings.retrieval.weights.model_dump()
     signals = [
         AblatedPart(one, _weight(one), weight or 1.0, 0.0) for one, weight in weights.items()
     ]
-    parts = (*signals, *PARTS)
-    on = [part for part in parts if attrgetter(part.key)(settings) != part.off]
-    found: list[Named] = [(STOCK, known[STOCK], None)]
-    found += [(f"bare {name}", known[name], "fused") for name in BASE]
-    below, overrides = "fused", known["fused"]
-    found.append((below, overrides, STOCK))
-    for part in on:
-        if part.name not in BASE:
-            overrides = {**overrides, part.key: attrgetter(part.key)(settings)}
-            found.append((f"... + {part.name}", overrides, below))
-            below = f"... + {part.name}"
-    found.append((CURRENT, {}, STOCK))
     both = all(weights[name] for name in BASE)
-    found += [
-        (f"without {part.name}", {part.key: part.off}, CURRENT)
-        for part in on
-        if both or part.name not in BASE
-    ]
-    off = [part for part in parts if part not in on]
-    return found + [(f"with {part.name}", {part.key: part.on}, CURRENT) for part in off]
+    for part in (*signals, *PARTS):
+        on = attrgetter(part.key)(settings) != part.off
+        if on and (both or part.name not in BASE):
+            yield f"without {part.name}", {part.key: part.off}
+        elif not on:
+            yield f"with {part.name}", {part.key: part.on}
 
 
-def _named(settings: Settings, said: str) -> Mapping[str, Any]:
+def _named(known: Mapping[str, Mapping[str, Any]], said: str) -> Mapping[str, Any]:
     """What a setting changes: a preset, ``key=value,key=value``, or a TOML file."""
-    known = _presets(settings)
     if said in known:
         return known[said]
     if said.lower().endswith(".toml"):

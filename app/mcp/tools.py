@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from pydantic import BeforeValidator, Field, ValidationError, create_model
 
 from notehop.app import models
-from notehop.app.mcp import text
+from notehop.app.models import text
 from notehop.app.models.notes import MOST_SEEDS, Seed
 from notehop.app.models.query import FilterFields, at_most, listed
 from notehop.app.problems import agent_text

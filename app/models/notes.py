@@ -53,7 +53,8 @@ class NoteView(NotePlace):
 
     ``text`` is the whole file or, where ``section`` names a heading, that section; ``lines`` are its
     own. ``changed``: the file is newer than the index, whose links these are. ``mention_count`` counts
-    all mentions. ``summary_by`` is the language model that wrote the summary, None for the note's words.
+    those of the notes that were read for them. ``summary_by`` is the language model that wrote the
+    summary, None for the note's words.
     """
 
     aliases: list[str]
@@ -173,13 +174,11 @@ class GraphEdge(Strict):
 
 
 class GraphView(Strict):
-    """Notes and the links between them; ``total`` counts the notes that are near, shown or not,
-    ``themes`` tells whether the vault has themes to be listed."""
+    """Notes and the links between them; ``total`` counts the notes that are near, shown or not."""
 
     nodes: list[GraphNode]
     edges: list[GraphEdge]
     total: int
-    themes: bool = False
     warnings: list[str] = Field(default_factory=list)
     generation: int
 
@@ -281,7 +280,7 @@ class PropertyUse(Strict):
 class VaultOverview(Strict):
     """What the notes of a vault can be filtered by, with the number of notes of each, most first.
 
-    Tags and keys stand without case, types and values as most notes write them. A tag and a folder
+    All but folders stand without case. A tag and a folder
     count what is nested in them too. ``first`` and ``last`` are days (2026-10-07); None without notes.
     """
 

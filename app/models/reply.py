@@ -9,7 +9,6 @@ from pydantic import Field
 
 from notehop.app.models.query import Strict
 from notehop.app.models.status import Problem
-from notehop.indexing.shown import location_below
 
 Support: TypeAlias = Literal["high", "partial", "none"]
 """How far words of a source say what a sentence says (docs/answers.md has what was measured)."""
@@ -84,8 +83,6 @@ class LeftOut(Strict):
     part: Literal["whole", "end"]
     tokens: int
 
-
-_SHOWN = 600  # characters of a hit in the text of a search, for a language model to choose one
 
 Page: TypeAlias = Annotated[int | None, Field(ge=1, exclude_if=lambda page: page is None)]
 """The page of a PDF, counted from 1; not there for other files."""
@@ -248,11 +245,9 @@ class Answer(Reply):
 
     def __str__(self) -> str:
         """The answer with its places and doubts, for who reads text: a language model's tool."""
-        parts = [
-            ("Sources", [f"{one.marker} {_place(one)}" for one in self.citations]),
-            ("Not certain", doubts(self.claims)),
-        ]
-        return _text(self.answer, parts, self)
+        from notehop.app.models.text import answer_text
+
+        return answer_text(self, 800)
 
 
 class Hit(Source):
@@ -268,29 +263,9 @@ class SearchResult(Reply):
 
     def __str__(self) -> str:
         """The hits with their places, for who reads text: a language model's tool."""
-        hits = [f"{hit.marker} {_place(hit)}\n{_beginning(hit.text)}" for hit in self.hits]
-        return _text("\n\n".join(hits) or "Nothing was found.", [], self)
+        from notehop.app.models.text import search_text
 
-
-def _text(text: str, parts: list[tuple[str, list[str]]], reply: Reply) -> str:
-    near = [
-        f"{note.label} {_place(note)}: {' '.join(note.reason.split())}"
-        for note in reply.connected_notes
-    ]
-    named = [*parts, ("Connected notes (context, no evidence)", near), ("Warnings", reply.warnings)]
-    listed = [
-        "\n".join([f"{name}:", *(f"- {one}" for one in some)]) for name, some in named if some
-    ]
-    return "\n\n".join([text, *listed])
-
-
-def _place(one: Source | ConnectedNote) -> str:
-    return location_below(one.path, one.lines, one.heading)
-
-
-def _beginning(text: str) -> str:
-    shown = text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1].rstrip()}…"
-    return "\n".join(f"> {line}".rstrip() for line in shown.strip().splitlines())
+        return search_text(self, 2_000)
 
 
 class SourcesEvent(Strict):

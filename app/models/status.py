@@ -87,19 +87,6 @@ class EgressReport(Strict):
     calls: list[EgressCall]
 
 
-class PulledModel(Strict):
-    """A model of a hub that is in its cache now: ``fetched`` is False where all of it was here already."""
-
-    name: str
-    hub: str
-    commit: str
-    bytes: int
-    files: list[str]
-    licence: str | None = None
-    folder: str
-    fetched: bool
-
-
 class Health(Strict):
     """Whether a server is up: ``live`` answers at all, ``ready`` without loading anything first.
 
@@ -222,8 +209,7 @@ class VaultNow(Strict):
     """A vault of a server.
 
     ``name`` is what it goes by there, ``vault`` the name of its folder, as the app has it, ``folder``
-    where that is, which this machine only is told. Below ``url`` are all routes for it. ``open``: the
-    next question loads the models. ``detail`` says why it cannot be asked.
+    where that is, which this machine only is told. Below ``url`` are all routes for it.
     """
 
     name: str
@@ -231,10 +217,6 @@ class VaultNow(Strict):
     folder: str
     url: str
     default: bool
-    state: Literal["ready", "open", "indexing", "failed"]
-    notes: int | None = None
-    generation: int | None = None
-    detail: str | None = None
 
 
 class VaultList(Strict):

@@ -16,6 +16,7 @@ from llama_index.core.schema import NodeWithScore
 
 from notehop.app.models import BaseQuery, ConnectedOptions, Explanation, Filters, Intent
 from notehop.app.retrieval.candidate_signals import by_links, by_recency, recent_notes
+from notehop.app.retrieval.compound import CompoundRetriever
 from notehop.app.retrieval.connected_notes import ConnectedNotesPostprocessor
 from notehop.app.retrieval.filters import Narrowed
 from notehop.app.retrieval.freshness import FreshnessPostprocessor
@@ -168,6 +169,8 @@ class QueryChain:
         # An answer takes one, a search where it is asked to.
         look = wanted.fill if asked is None else asked
         finder = self._finder(taken.intent, weights, subject)
+        if wanted.fill:
+            finder = CompoundRetriever(finder)
         if look:
             # Nothing is asked with, or named, that does not stand in the files any more.
             finder = self._looking_again(finder, fresh.held(view, query))

@@ -6,10 +6,7 @@ that broke off leaves half of one.
 
 from __future__ import annotations
 
-import json
 import os
-import re
-import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib.resources import files
@@ -26,11 +23,8 @@ ID = "notehop"
 MANIFEST = "manifest.json"
 
 FILES = ("main.js", "styles.css", MANIFEST)  # in the order in which they are written
-SETTINGS = "data.json"  # what the app keeps of the plugin's settings; it goes with the plugin
 
 _FOLDER = (".obsidian", "plugins", ID)
-
-_LEFT_OVER = re.compile(rf"\.{ID}-.*\.tmp", re.DOTALL)  # of a run that broke off
 
 
 class PluginFailed(NotehopError):
@@ -40,25 +34,18 @@ class PluginFailed(NotehopError):
 
 
 class PluginState(NamedTuple):
-    """The plugin in a vault: ``version`` is None where it is not installed.
-
-    ``removable`` are its files that are there; ``others`` are none of it, and are left alone.
-    """
+    """The plugin in a vault: ``version`` is None where it is not installed; ``files`` are those of its
+    files that are there, with the settings that the app keeps of it."""
 
     folder: Path
     version: str | None
-    removable: tuple[str, ...]
-    others: tuple[str, ...]
+    files: tuple[str, ...]
 
 
 def shipped() -> dict[str, bytes]:
     """The files of the plugin that comes with this notehop, in the order in which they are written."""
     folder = files("notehop.app") / "obsidian"
     return {name: (folder / name).read_bytes() for name in FILES}
-
-
-def shipped_version() -> str:
-    return str(json.loads(shipped()[MANIFEST])["version"])
 
 
 def plugin_state(vault: Path) -> PluginState:
@@ -83,39 +70,29 @@ def plugin_state(vault: Path) -> PluginState:
             "the vault that has it, or replace the link by a folder",
         )
     if not folder.exists():
-        return PluginState(folder, None, (), ())
+        return PluginState(folder, None, ())
     try:
-        there = sorted(entry.name for entry in os.scandir(folder))
+        there = {entry.name for entry in os.scandir(folder)}
         said = read_json_file(folder / MANIFEST) if MANIFEST in there else {"id": ID}
     except (OSError, ValueError) as exc:
         again = "move the folder away, and try again"
         raise _failed(folder, f"cannot be read as a plugin: {exc}; {again}") from exc
     if not isinstance(said, dict) or said.get("id") != ID:
         raise _failed(folder, "holds another plugin; move it away, and try again")
-    ours = tuple(name for name in there if name in (*FILES, SETTINGS) or _LEFT_OVER.fullmatch(name))
-    version = str(said.get("version", "?")) if MANIFEST in there else None
-    return PluginState(folder, version, ours, tuple(name for name in there if name not in ours))
+    ours = tuple(name for name in (MANIFEST, *FILES[:-1], "data.json") if name in there)
+    return PluginState(folder, str(said.get("version", "?")) if MANIFEST in there else None, ours)
 
 
 def install_plugin(vault: Path) -> None:
-    """Write the plugin's files, over an older one's; if the disk refuses, the app sees no plugin."""
+    """Write the plugin's files in place of an older one's; if the disk refuses, the app sees no plugin."""
     state = plugin_state(vault)
     with _held(vault, state.folder) as folder:
-        for name in state.removable:
-            if name == MANIFEST or _LEFT_OVER.fullmatch(name):
-                folder.remove(name)
-                folder.sync()
+        # Made anew: a link of this name is replaced and never followed.
+        for name in (MANIFEST, *FILES[:-1]):
+            folder.remove(name)
+            folder.sync()
         for name, data in shipped().items():
-            # Whole: a link of this name is replaced and never followed.
-            temporary = f".{ID}-{secrets.token_hex(8)}.tmp"
-            folder.create(temporary, data)
-            try:
-                source, target = folder.at(temporary), folder.at(name)
-                os.replace(source, target, src_dir_fd=folder.fd, dst_dir_fd=folder.fd)
-            except BaseException:
-                with suppress(OSError):
-                    folder.remove(temporary)
-                raise
+            folder.create(name, data)
             folder.sync()
 
 
@@ -125,12 +102,11 @@ def remove_plugin(vault: Path) -> None:
     if not state.folder.exists():
         return
     with _held(vault, state.folder) as folder:
-        for name in sorted(state.removable, key=lambda name: name != MANIFEST):
+        for name in state.files:
             folder.remove(name)
             folder.sync()
-    if not state.others:
-        with suppress(OSError):
-            state.folder.rmdir()
+    with suppress(OSError):
+        state.folder.rmdir()
 
 
 @contextmanager

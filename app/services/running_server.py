@@ -16,17 +16,16 @@ import os
 import secrets
 import socket
 import time
-from collections.abc import Generator, Mapping
+from collections.abc import Mapping
 from contextlib import ExitStack, closing, suppress
 from typing import Any, Self
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter
+from pydantic import BaseModel, ConfigDict
 
 from notehop.app import models
 from notehop.app.problems import error_of
 from notehop.app.services.open_vault import Place
-from notehop.config.errors import CaptureFailed
 from notehop.indexing.stores.layout import IndexLayout, lives, replace_file
 
 _log = logging.getLogger(__name__)
@@ -132,8 +131,8 @@ PATIENCE = 0.3  # seconds that a server has to say that it is there: a command w
 SEARCHED = 10.0  # seconds that it has for a search: without it, one takes three
 
 LATER = 5.0
-"""Seconds that it has for an answer, or to keep a text, beside those that it gives itself
-(``server.timeout_s``): it says so when they are over, and who left earlier would ask or keep twice."""
+"""Seconds that it has for an answer beside those that it gives itself (``server.timeout_s``): it says so
+when they are over, and who left earlier would ask twice."""
 
 
 class _Unusable(Exception):
@@ -146,86 +145,33 @@ _ROUTES: Mapping[type[BaseModel], tuple[str, type[BaseModel]]] = {
     models.Query: ("/query", models.Answer),
     models.SearchQuery: ("/search", models.SearchResult),
     models.BrowseQuery: ("/graph/browse", models.BrowseResult),
-    models.SuggestQuery: ("/suggest", models.Suggestions),
     models.ThemesQuery: ("/themes", models.ThemesResult),
-    models.CaptureQuery: ("/capture", models.Captured),
 }
 
 
 def ask_server(
     place: Place, query: BaseModel, *, patience: float = PATIENCE, seconds: float | None = None
 ) -> Any:
-    """Have a running server answer a request of :data:`_ROUTES`, by its kind.
+    """Have a running server answer a request, if it is one of :data:`_ROUTES`.
 
     :param patience: seconds that it has to say that it is there.
     :param seconds: that it has for the reply; None for those of its kind.
     :returns: the reply; None if there is no server for this place and settings, or it is not to be
-        had in time. Then nothing was written.
+        had in time.
     :raises NotehopError: what the server says is wrong: here it would be the same.
-    :raises CaptureFailed: if it does not say what became of a text.
     """
+    if type(query) not in _ROUTES:
+        return None
     route, model = _ROUTES[type(query)]
-    # What a text is kept as has to be known.
-    waits = isinstance(query, models.Query | models.CaptureQuery)
-    usual = place.settings.server.timeout_s + LATER if waits else SEARCHED
+    usual = SEARCHED
+    if isinstance(query, models.Query):
+        usual = place.settings.server.timeout_s + LATER
     try:
         with closing(_Connection(place, patience)) as server:
-            try:
-                response = server.response(route, query, seconds or usual)
-                return model.model_validate_json(response.read())
-            except _FAILURES as exc:
-                if not isinstance(query, models.CaptureQuery):
-                    raise _Unusable(_reason(exc)) from exc
-                inbox = place.settings.capture.folder or "the vault"
-                raise CaptureFailed(
-                    f"the server at {server.url} did not say whether it kept the text "
-                    f"({_reason(exc)}); look into {inbox} before you capture it again"
-                ) from exc
-    except _Unusable as exc:
-        _log.debug("the server is not asked: %s", exc)
+            return model.model_validate_json(server.reply(route, query, seconds or usual))
+    except (_Unusable, *_FAILURES) as exc:
+        _log.debug("the server is not asked: %s", _reason(exc))
         return None
-
-
-def stream_server(
-    place: Place, query: models.Query
-) -> Generator[models.StreamEvent, None, None] | None:
-    """Have a running server answer a question in events, as :meth:`VaultHandle.stream`.
-
-    None if there is none, as for :func:`ask_server`. A server that breaks off ends the events
-    without a last one.
-    """
-    with ExitStack() as opened:
-        try:
-            server = opened.enter_context(closing(_Connection(place, PATIENCE)))
-            seconds = place.settings.server.timeout_s + LATER
-            response = server.response("/query/stream", query, seconds)
-        except (_Unusable, *_FAILURES) as exc:
-            _log.debug("the server is not asked: %s", _reason(exc))
-            return None
-        return _events(response, opened.pop_all())
-
-
-def _events(
-    response: http.client.HTTPResponse, opened: ExitStack
-) -> Generator[models.StreamEvent, None, None]:
-    """The events of a stream: of each the one line of data that this server gives it."""
-    event: TypeAdapter[models.StreamEvent] = TypeAdapter(models.StreamEvent)
-    with opened:
-        try:
-            for line in response:
-                if line.startswith(b"data:"):
-                    yield event.validate_json(line[5:])
-        except _FAILURES as exc:
-            _log.debug("the answer broke off: %s", _reason(exc))
-
-
-def is_serving(place: Place) -> bool:
-    """Whether a server runs that answers for this place, with its settings."""
-    try:
-        _Connection(place, PATIENCE).close()
-    except _Unusable:
-        return False
-    return True
 
 
 def _reason(exc: Exception) -> str:
@@ -240,7 +186,7 @@ class _Connection:
         running = read_running(place.layout)
         if running is None:
             raise _Unusable("none runs")
-        self.url, self._ticket = running.url, _keyed(running.token, "ticket")
+        self._ticket = _keyed(running.token, "ticket")
         with ExitStack() as failing:
             try:
                 at = urlsplit(running.url)
@@ -267,21 +213,17 @@ class _Connection:
     def close(self) -> None:
         self._http.close()
 
-    def response(self, route: str, query: BaseModel, seconds: float) -> http.client.HTTPResponse:
-        """The response to a request; raised is what the server says is wrong."""
+    def reply(self, route: str, query: BaseModel, seconds: float) -> bytes:
+        """The reply to a request; raised is what the server says is wrong."""
         if self._http.sock is None:
             raise _Unusable("it ended the connection")
         self._http.sock.settimeout(seconds)
         # Only to a server that has proved that it wrote the file, and so knows the ticket anyway.
         headers = {"Content-Type": "application/json", "Authorization": f"Bearer {self._ticket}"}
-        if isinstance(query, models.SuggestQuery):
-            asked = urlencode(query.model_dump(exclude_none=True))
-            self._http.request("GET", f"{self._path}{route}?{asked}", headers=headers)
-        else:
-            body = query.model_dump_json().encode()
-            self._http.request("POST", f"{self._path}{route}", body, headers)
+        body = query.model_dump_json().encode()
+        self._http.request("POST", f"{self._path}{route}", body, headers)
         response = self._http.getresponse()
-        if response.status not in (http.client.OK, http.client.CREATED):
-            told = json.loads(response.read())
-            raise error_of(told) or _Unusable(f"it answered {response.status}")
-        return response
+        said = response.read()
+        if response.status != http.client.OK:
+            raise error_of(json.loads(said)) or _Unusable(f"it answered {response.status}")
+        return said

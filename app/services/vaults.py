@@ -17,12 +17,12 @@ from urllib.parse import quote
 from notehop.app.services.index_process import FollowerProcess, has_index
 from notehop.app.services.open_vault import Place, locate, open_place
 from notehop.config import load_settings
-from notehop.config.errors import BeingIndexed, IndexFailure, IndexMissing, NotehopError, UsageError
+from notehop.config.errors import BeingIndexed, IndexFailure, IndexMissing, UsageError
 from notehop.config.small_files import is_folder
 from notehop.indexing.watch.state import read_watch_state
 
 if TYPE_CHECKING:
-    from notehop.app.models import Captured, CaptureQuery, VaultNow
+    from notehop.app.models import Captured, CaptureQuery
     from notehop.app.services.vault import VaultHandle
 
 _log = logging.getLogger(__name__)
@@ -193,31 +193,6 @@ class Vaults(dict[str, LazyVault]):
         with ThreadPoolExecutor(len(self)) as threads:
             for done in [threads.submit(vault.close) for vault in self.values()]:
                 done.result()
-
-    def summary(self, name: str) -> VaultNow:
-        """What there is to say of a vault in a line; nothing of it is loaded that was not."""
-        from notehop.app.models import VaultNow
-        from notehop.app.problems import agent_text
-        from notehop.app.services.status import opened
-
-        vault = self[name]
-        found = VaultNow(
-            name=name,
-            vault=vault.place.name,
-            folder=str(vault.place.vault),
-            url=below(name),
-            default=name == self.default,
-            state="ready" if vault.ready else "open",
-        )
-        try:
-            with opened(vault.place) as (_, view):
-                notes, generation = len(view.indexed_paths()), view.generation
-            vault.open()
-            found.notes, found.generation = notes, generation
-        except NotehopError as exc:
-            found.state = "failed" if vault.first_index()[0] is None else "indexing"
-            found.detail = agent_text(exc)
-        return found
 
 
 def below(name: str) -> str:

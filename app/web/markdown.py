@@ -145,14 +145,6 @@ def _headings(state: StateCore) -> None:
             token.attrs = {"class": "heading"}
 
 
-def _cells(state: StateCore) -> None:
-    """Say the alignment of a column by a class: the page allows no style in its text."""
-    for token in state.tokens:
-        style = str(token.attrs.pop("style", ""))
-        if style.startswith("text-align:") and (way := style[11:]) in ("right", "center"):
-            token.attrs["class"] = way
-
-
 def _lines(state: StateCore) -> None:
     first = state.env["in"].first_line
     if first is None:
@@ -309,7 +301,7 @@ def _grammar() -> MarkdownIt:
     interrupts = {"alt": ["paragraph", "reference", "blockquote", "list"]}
     md.block.ruler.before("fence", "comment", _comment_block, interrupts)  # type: ignore[arg-type]
     core, inline = md.core.ruler, md.inline.ruler
-    for of_blocks in (_lines, _cells, _headings, _ids, _tasks, _callouts):
+    for of_blocks in (_lines, _headings, _ids, _tasks, _callouts):
         core.after("block", of_blocks.__name__, of_blocks)  # the last one comes first
     core.after("inline", "boxes", _boxes)
     for rule in (_wikilink, _marker, _tag, _highlight, _comment):

@@ -29,8 +29,6 @@ _CLASSES = {
     "hr": {"footnotes-sep"},
     "section": {"footnotes"},
     "ol": {"footnotes-list"},
-    "th": {"right", "center"},
-    "td": {"right", "center"},
 }
 _ATTRIBUTES: dict[str, set[str]] = {
     **{tag: set(_PLACE) for tag in _PLACED},

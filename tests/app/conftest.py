@@ -7,7 +7,7 @@ import pytest
 
 from notehop import open_vault
 from tests.support.notes import NOTES, write_notes
-from tests.support.product import VaultHandle
+from tests.support.product import Place, VaultHandle, locate
 
 
 @pytest.fixture(autouse=True)
@@ -33,6 +33,11 @@ def indexed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     folder = write_notes(root / "My vault", NOTES)
     real_index(folder, root / "index")
     return folder, root / "index"
+
+
+@pytest.fixture
+def place(indexed: tuple[Path, Path]) -> Place:
+    return locate(indexed[0], index_dir=indexed[1])
 
 
 @pytest.fixture(scope="session")

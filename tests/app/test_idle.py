@@ -5,6 +5,7 @@ import time
 import weakref
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from gc import freeze, unfreeze
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,17 @@ def test_a_closed_vault_stays_closed(indexed: tuple[Path, Path]) -> None:
     assert not vault.rest()
 
 
+@pytest.fixture
+def _freezing(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A server freezes what it loaded, and thaws it again, as it does for users (tests/conftest.py)."""
+    monkeypatch.setattr(gc, "freeze", freeze)
+    monkeypatch.setattr(gc, "unfreeze", unfreeze)
+    yield
+    gc.collect()
+    freeze()
+
+
+@pytest.mark.usefixtures("_freezing")
 @pytest.mark.parametrize("minutes", [0.001, 0])
 def test_the_server_sees_to_it(vault: VaultHandle, minutes: float) -> None:
     app = create_app(vault, ServerSettings(idle_minutes=minutes))
@@ -79,7 +91,7 @@ def test_the_server_sees_to_it(vault: VaultHandle, minutes: float) -> None:
             time.sleep(0.3)
             assert model() is not None
             return
-        until(lambda: gone(model))
+        until(lambda: model() is None)  # of cycles, too, nobody else reminds it
         assert client.get("/health/ready").status_code == 200
         assert client.get("/health").json()["generation"] == first["generation"]
         again = client.post("/query", json={"question": QUESTION}).json()

@@ -4,12 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from notehop import open_vault
 from tests.doors.conftest import vault as vault
 from tests.doors.conftest import where as where
-from tests.support.notes import write_notes
 from tests.support.product import VaultHandle
-from tests.support.real_index import real_index
+from tests.support.real_index import opened_with
 from tests.support.tables import rows
 
 pytestmark = pytest.mark.model
@@ -92,10 +90,8 @@ def test_lists_by_filters_alone_put_templates_last(vault: VaultHandle) -> None:
 def test_a_changed_property_is_not_shown_and_a_moved_one_is_with_its_new_lines(
     tmp_path: Path,
 ) -> None:
-    vault = write_notes(tmp_path / "Vault", NOTES)
-    real_index(vault, tmp_path / "index")
-    note = vault / "Shows/Futurama.md"
-    with open_vault(vault, index_dir=tmp_path / "index") as opened:
+    note = tmp_path / "Vault" / "Shows/Futurama.md"
+    with opened_with(tmp_path, NOTES) as opened:
         note.write_text(NOTES["Shows/Futurama.md"].replace("---\nid", "---\nuid: a\nid", 1))
         hit = opened.search("rating of Futurama").hits[0]
         assert (hit.path, hit.lines) == ("Shows/Futurama.md", (4, 9))

@@ -12,14 +12,7 @@ import pytest
 from tests.benchmarks.conftest import Large
 from tests.benchmarks.drawn import write_vault
 from tests.benchmarks.pairs import say
-from tests.support.product import (
-    Catalog,
-    Indexer,
-    IndexLayout,
-    embedded_text,
-    load_bulk,
-    load_settings,
-)
+from tests.support import product
 
 pytestmark = pytest.mark.bench
 
@@ -32,14 +25,14 @@ def test_first_index_against_the_bare_model(tmp_path: Path) -> None:
     """The same texts through the model alone, in one call, and through a whole run; in turns."""
     vault = tmp_path / "vault"
     write_vault(vault, NOTES)
-    settings = load_settings()
-    model = load_bulk(settings.embedding)
+    settings = product.load_settings()
+    model = product.load_bulk(settings.embedding)
     bare, whole = [], []
     texts: list[str] = []
     for turn in range(3):
-        layout = IndexLayout(tmp_path / f"index{turn}")
+        layout = product.IndexLayout(tmp_path / f"index{turn}")
         started = perf_counter()
-        Indexer(vault, settings, layout, load=lambda *_: model).run()
+        product.Indexer(vault, settings, layout, load=lambda *_: model).run()
         whole.append(perf_counter() - started)
         texts = texts or _texts(layout)
         started = perf_counter()
@@ -52,8 +45,8 @@ def test_first_index_against_the_bare_model(tmp_path: Path) -> None:
     say("first index / bare throughput", f"{shares[1]:.2f}", "budget 0.85")
 
 
-def _texts(layout: IndexLayout) -> list[str]:
-    with Catalog.open(layout.catalog) as catalog:
+def _texts(layout: product.IndexLayout) -> list[str]:
+    with product.Catalog.open(layout.catalog) as catalog:
         titles = {note.path: note.title for note in catalog.notes()}
         rows = catalog.chunks(key.id for key in catalog.chunk_keys()).values()
         said = {
@@ -62,7 +55,7 @@ def _texts(layout: IndexLayout) -> list[str]:
             if link.sentence_id
         }
     texts = {
-        row.embedded_hash: embedded_text(titles[row.path], row.heading_path, row.text)
+        row.embedded_hash: product.embedded_text(titles[row.path], row.heading_path, row.text)
         for row in rows
     }
     return [*texts.values(), *said.values()]

@@ -12,18 +12,9 @@ import pytest
 from notehop import open_vault
 from tests.benchmarks.drawn import DrawnVectors, make_door, note_path, prose, write_vault
 from tests.benchmarks.pairs import in_turns, p50, p95, ratio, say
+from tests.support import product
 from tests.support.chroma_run import ChromaRun
 from tests.support.postgres import ABSENT, PostgresServer, programs
-from tests.support.product import (
-    Indexer,
-    IndexLayout,
-    Reader,
-    ServerCatalog,
-    Silent,
-    load_query,
-    load_settings,
-    update_served_mirror,
-)
 
 pytestmark = pytest.mark.bench
 
@@ -51,10 +42,10 @@ def test_servers_beside_a_file(server: PostgresServer, chroma: ChromaRun, tmp_pa
     vault, url = tmp_path / "vault", server.new_database()
     write_vault(vault, NOTES)
     layouts = {
-        "file": IndexLayout(tmp_path / "file"),
-        "server": IndexLayout(tmp_path / "server", ServerCatalog(url, "bench")),
+        "file": product.IndexLayout(tmp_path / "file"),
+        "server": product.IndexLayout(tmp_path / "server", product.ServerCatalog(url, "bench")),
     }
-    plain = load_settings()
+    plain = product.load_settings()
     settings = {
         "file": plain,
         "server": plain.with_overrides({"catalog.url": url, "catalog.schema_name": "bench"}),
@@ -62,9 +53,9 @@ def test_servers_beside_a_file(server: PostgresServer, chroma: ChromaRun, tmp_pa
     for layout in layouts.values():
         # Without, the one would ask torch and the other the exported model.
         make_door(layout, vault)
-    model = DrawnVectors(load_query(layouts["file"].model, plain.embedding))
+    model = DrawnVectors(product.load_query(layouts["file"].model, plain.embedding))
     writers = {
-        name: Indexer(vault, settings[name], layout, load=lambda *_: model)  # type: ignore[arg-type]
+        name: product.Indexer(vault, settings[name], layout, load=lambda *_: model)  # type: ignore[arg-type]
         for name, layout in layouts.items()
     }
     first: dict[str, float] = {}
@@ -78,7 +69,7 @@ def test_servers_beside_a_file(server: PostgresServer, chroma: ChromaRun, tmp_pa
     for number in range(CHANGES):
         for name, writer in writers.items():
             path = note_path(number)
-            with Reader(layouts[name]) as reader:
+            with product.Reader(layouts[name]) as reader:
                 (vault / path).write_text(f"Changed {number} for the {name}. [[Note 7]]")
                 started = perf_counter()
                 writer.update([path])
@@ -87,7 +78,10 @@ def test_servers_beside_a_file(server: PostgresServer, chroma: ChromaRun, tmp_pa
     for name, took in changes.items():
         say(f"one change until readers see it, {name}", f"p50 {1e3 * p50(took):.0f} ms")
     both = settings["server"].with_overrides({"vectors.engine": "chroma", "chroma.url": chroma.url})
-    assert update_served_mirror(layouts["server"], both, progress=Silent()) == (True, ())
+    assert product.update_served_mirror(layouts["server"], both, progress=product.Silent()) == (
+        True,
+        (),
+    )
     queries = [prose(seed)(6) for seed in range(30)]
     with (
         open_vault(vault, index_dir=layouts["file"].root, settings=settings["file"]) as near,

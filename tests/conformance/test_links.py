@@ -9,15 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.product import (
-    Outline,
-    ResolvedLink,
-    VaultFiles,
-    is_note,
-    outline_of_note,
-    parse_note,
-    resolve_link,
-)
+from tests.support import product
 from tests.support.tables import read_yaml
 
 TABLE = read_yaml(Path(__file__).with_name("links.yaml"))
@@ -44,30 +36,32 @@ class Expected:
 WHERE_GIVEN = {"line", "display", "syntax"}
 
 
-def run(case: Mapping[str, Any]) -> list[ResolvedLink]:
+def run(case: Mapping[str, Any]) -> list[product.ResolvedLink]:
     """Build the vault of a case and resolve the links of its source."""
     source = case.get("source", "Here.md")
-    texts = dict.fromkeys(filter(is_note, case.get("files", ())), "")
+    texts = dict.fromkeys(filter(product.is_note, case.get("files", ())), "")
     texts |= case.get("notes", {})
     texts[source] = case["text"]
     notes = {
-        path: parse_note(path, text.encode(), comment_links=case.get("comment_links", "inline"))
+        path: product.parse_note(
+            path, text.encode(), comment_links=case.get("comment_links", "inline")
+        )
         for path, text in texts.items()
     }
-    files = VaultFiles(
+    files = product.VaultFiles(
         [*case.get("files", ()), *texts],
         excluded=case.get("excluded", ()),
         aliases={path: note.aliases for path, note in notes.items()},
     )
 
-    def outline_of(path: str) -> Outline | None:
-        return outline_of_note(notes[path]) if path in notes else None
+    def outline_of(path: str) -> product.Outline | None:
+        return product.outline_of_note(notes[path]) if path in notes else None
 
     links = sorted(notes[source].links, key=attrgetter("start"))
-    return [resolve_link(files, source, link, outline_of) for link in links]
+    return [product.resolve_link(files, source, link, outline_of) for link in links]
 
 
-def found(resolved: ResolvedLink, expected: Mapping[str, Any]) -> dict[str, Any]:
+def found(resolved: product.ResolvedLink, expected: Mapping[str, Any]) -> dict[str, Any]:
     link, resolution, span = resolved.link, resolved.resolution, resolved.span
     lines: Any = None if span is None else (span.first_line, span.last_line)
     if lines is not None and expected.get("lines") == "any":

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from notehop import open_vault
-from tests.support.notes import write_notes
 from tests.support.product import VaultHandle
-from tests.support.real_index import real_index
+from tests.support.real_index import opened_with
 from tests.support.scripted_llm import ScriptedLLM
 from tests.support.tables import rows
 
@@ -217,9 +216,7 @@ def test_a_program_is_no_instruction(tmp_path: Path) -> None:
         "Publishing.md": "You publish your notes with `make publish`.\n",
         "Assets.md": "To sync the assets (used by the page)\n\n```sh\nmake assets\n```\n",
     }
-    root = write_notes(tmp_path / "Docs", notes)
-    real_index(root, tmp_path / "index")
-    with open_vault(root, index_dir=tmp_path / "index") as opened:
+    with opened_with(tmp_path, notes) as opened:
         answer = opened.ask("how do I publish my notes?").answer
         sync = opened.ask("how do I sync the assets?").answer
     assert answer.index("make publish") < (answer.find("getNote") % len(answer))
@@ -242,9 +239,7 @@ def test_a_note_answers_by_its_steps_its_text_and_only_then_by_what_frames_them(
         "Shows.base": "views:\n  - type: table\n    name: Genre\n    order: [file.name, genre]\n"
         "    filters:\n      and:\n        - list(genre).contains(this)\n",
     }
-    root = write_notes(tmp_path / "Kitchen", notes)
-    real_index(root, tmp_path / "index")
-    with open_vault(root, index_dir=tmp_path / "index") as opened:
+    with opened_with(tmp_path, notes) as opened:
         assert opened.ask("how do I make the plum tart?").answer.splitlines()[2:3] == [
             "> 1. Rub the butter into the flour."
         ]
@@ -263,9 +258,7 @@ def test_a_definition_is_the_sentence_that_says_what_it_is(tmp_path: Path) -> No
         "## Start it\n\n```sh\nproxy --start\n```\n",
         "Rota.md": "Anna is paying for the boat, and Tom looks after it.\n",
     }
-    root = write_notes(tmp_path / "Docs", notes)
-    real_index(root, tmp_path / "index")
-    with open_vault(root, index_dir=tmp_path / "index") as opened:
+    with opened_with(tmp_path, notes) as opened:
         seed, proxy, boat = (
             opened.ask(question).answer.split("\n\n")[1]
             for question in (

@@ -11,20 +11,13 @@ from typing import Any
 import pytest
 
 from notehop import open_vault
+from tests.support import product
 from tests.support.chroma_run import ChromaRun
 from tests.support.commands import call, options
 from tests.support.notes import NOTES, built, indexer
-from tests.support.product import (
-    VaultHandle,
-    demo_questions,
-    index_status,
-    load_settings,
-    locate,
-    update_index,
-)
 from tests.support.tables import read_yaml
 
-QUESTIONS = [entry["question"] for entry in read_yaml(demo_questions())]
+QUESTIONS = [entry["question"] for entry in read_yaml(product.demo_questions())]
 FILTERED = ["folder:Projects tide", "tag:project gate", '"high water" shuts']
 
 
@@ -44,11 +37,11 @@ def test_the_same_questions_get_the_same_sources(
 ) -> None:
     index = shutil.copytree(demo[1], tmp_path / "index")
     asked = {"vectors.engine": "chroma", "chroma.url": chroma.url}
-    place = locate(demo[0], index_dir=index, overrides=asked)
-    assert update_index(place).warnings == ()
-    settings = load_settings(vault=demo[0], overrides=asked)
+    place = product.locate(demo[0], index_dir=index, overrides=asked)
+    assert product.update_index(place).warnings == ()
+    settings = product.load_settings(vault=demo[0], overrides=asked)
 
-    def told(vault: VaultHandle, question: str) -> tuple[Any, Any, Any]:
+    def told(vault: product.VaultHandle, question: str) -> tuple[Any, Any, Any]:
         found, answer = vault.search(question), vault.ask(question)
         hits = [(hit.id, hit.score, hit.relevance) for hit in found.hits]
         return hits, found.warnings, (answer.answer, answer.sources, answer.connected_notes)
@@ -105,10 +98,10 @@ def test_a_token_is_sent_and_never_shown(tmp_path: Path, monkeypatch: pytest.Mon
         for token, said in ((None, "set NOTEHOP_CHROMA__TOKEN"), (TOKEN, "not (not shown)")):
             if token is not None:
                 monkeypatch.setenv("NOTEHOP_CHROMA__TOKEN", token)
-            now = locate(place.vault, index_dir=place.layout.root, overrides=asked)
+            now = product.locate(place.vault, index_dir=place.layout.root, overrides=asked)
             [warning] = indexer(now).run().warnings
             assert said in warning
-            told = index_status(now)
+            told = product.index_status(now)
             assert told.vector_server is not None
             assert said in str(told.vector_server.problem)
             assert TOKEN not in str(told.model_dump()) + warning

@@ -14,7 +14,7 @@ from llama_index.core.schema import Document, MetadataMode, NodeWithScore
 from notehop import open_vault
 from tests.support import product
 from tests.support.notes import write_notes
-from tests.support.real_index import real_index
+from tests.support.real_index import opened_with, real_index
 from tests.support.scripted_llm import ScriptedLLM
 
 pytestmark = pytest.mark.model
@@ -114,13 +114,11 @@ def test_a_note_stays_connected_while_any_passage_that_is_linked_to_stands(tmp_p
         "Hub.md": "The lenses lie in [[Kit#Old part]], and the others in [[Kit]].\n",
         "Kit.md": "# Kit\nNew lenses lie on top.\n\n## Old part\nOld lenses are scratched.\n",
     }
-    folder = write_notes(tmp_path / "Vault", notes)
-    place = real_index(folder, tmp_path / "index", chunking__min_tokens=1)
-    with product.open_place(place) as opened:
+    with opened_with(tmp_path, notes, chunking__min_tokens=1) as opened:
         asked = {"top_k": 1, "filters": {"path": ["Hub"]}}
         [before] = opened.search("Where are the lenses?", **asked).connected_notes
         assert "scratched" in before.text
-        (folder / "Kit.md").write_text(notes["Kit.md"].replace("scratched", "clean"))
+        (tmp_path / "Vault" / "Kit.md").write_text(notes["Kit.md"].replace("scratched", "clean"))
         [after] = opened.search("Where are the lenses?", **asked).connected_notes
     assert "New lenses lie on top." in after.text
 

@@ -93,7 +93,7 @@ def endless_json(send: Send) -> None:
     ("say", "stream"),
     [
         pytest.param(over_and_over(b"a" * 65_536), True, id="one line"),
-        pytest.param(over_and_over(event("word ")), True, id="tokens"),
+        pytest.param(over_and_over(event("word " * 100)), True, id="tokens"),
         pytest.param(over_and_over(event("") * 100), True, id="empty events"),
         pytest.param(over_and_over(b": busy\n\n" * 1_000), True, id="comments"),
         pytest.param(endless_json, False, id="JSON"),

@@ -8,7 +8,7 @@ from pathlib import Path
 import networkx as nx
 import pytest
 
-from tests.support import commands, product
+from tests.support import commands
 from tests.support.notes import built, write_notes
 from tests.support.processes import NOTEHOP, environment
 from tests.support.product import open_place
@@ -58,50 +58,6 @@ def test_the_handle_and_the_command_line_have_the_same_graph(tmp_path: Path) -> 
     assert "A bell \ufffd and \ufffd here" in link["sentence"]
     values = json.loads(printed(place.vault, *where, "--format", "json"))
     assert pairs(nx.node_link_graph(values, edges="edges")) == whole
-
-
-def test_the_links_of_a_note_are_listed_by_the_index_as_by_the_files_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    more = {
-        "D.md": "---\naliases: [Dee]\n---\n# Top\nText. ^b1\n",
-        "E.md": "[[Dee]] [[D#Top]] [[D#^b1]] [[D#Gone]] [[F]] [[G]] [[B#Part]] [[Secret]] [[p.png]] [[H]]",
-        "F.md": "---\nprivate: true\n---\n",
-        "G.md": "Left.",
-        "p.png": "",
-    }
-    place = built(tmp_path, {**NOTES, **more})
-    read = []
-    parse = product.note_parser.parse_note
-
-    def told(path: str, *values: object, **options: object) -> object:
-        read.append(path)
-        return parse(path, *values, **options)
-
-    monkeypatch.setattr(product.note_parser, "parse_note", told)
-    where = "--vault", place.vault, "--json", "--index-dir"
-
-    def listed(index: Path) -> object:
-        read.clear()
-        return json.loads(commands.printed("links", "E", *where, index))
-
-    assert listed(place.layout.root) == listed(tmp_path / "none")
-    assert len(read) > len(NOTES)
-    listed(place.layout.root)
-    assert read == ["E.md"]
-    # What was changed since: an alias and a heading, a note that became private, one that is not any
-    # more, one that is gone, a new one, and the links themselves.
-    (place.vault / "D.md").write_text("---\naliases: [Dee, Di]\n---\n# Gone\nText.\n")
-    (place.vault / "B.md").write_text("---\nprivate: true\n---\n# Part\n")
-    (place.vault / "F.md").write_text("Open.")
-    (place.vault / "G.md").unlink()
-    (place.vault / "H.md").write_text("New.")
-    (place.vault / "E.md").write_text(more["E.md"] + " [[Di]] [[E]]")
-    now = listed(place.layout.root)
-    assert sorted(read) == ["B.md", "D.md", "E.md", "F.md", "H.md"]
-    assert now == listed(tmp_path / "none")
-    (place.layout.root / "catalog.sqlite").write_bytes(b"damaged")
-    assert listed(place.layout.root) == now
 
 
 @pytest.mark.parametrize(

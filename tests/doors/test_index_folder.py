@@ -8,6 +8,7 @@ import pytest
 
 from notehop import index_vault, open_vault
 from tests.support.commands import call, options
+from tests.support.notes import write_notes
 from tests.support.product import IndexLayout, Reader
 from tests.support.real_index import real_index
 
@@ -25,9 +26,7 @@ QUESTION = "who draws the tiles of the map?"
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("made")
-    (root / "vault" / ".obsidian").mkdir(parents=True)
-    for path, text in NOTES.items():
-        (root / "vault" / path).write_text(text, "utf-8")
+    write_notes(root / "vault", NOTES)
     before = os.umask(0o022)
     try:
         real_index(root / "vault", root / "index")

@@ -9,15 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support import product
 from tests.support.commands import call, options, printed
 from tests.support.notes import Bench
-from tests.support.product import (
-    VaultHandle,
-    answer_html,
-    cleaned,
-    snippets_html,
-    without_emphasis,
-)
 from tests.support.tables import rows
 
 LENGTH = 10_000
@@ -58,26 +52,28 @@ def test_the_page_renders_a_run_of_signs_in_few_steps(run: str, before: str) -> 
     text = before + run * (RUN // len(run))
     profile = cProfile.Profile()
     profile.enable()
-    answer_html(text)
-    snippets_html([text], "word")
+    product.answer_html(text)
+    product.snippets_html([text], "word")
     profile.disable()
     assert pstats.Stats(profile).total_calls < CALLS * 2 * RUN  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(("text", "html"), rows(__file__, "brackets_still_mean_what_they_meant"))
 def test_brackets_still_mean_what_they_meant(text: str, html: str) -> None:
-    assert html in answer_html(text)
+    assert html in product.answer_html(text)
 
 
 @pytest.mark.model
 @pytest.mark.parametrize("sign", ["-", ":", "a-", "[", '"'])
-def test_a_query_that_is_a_run_of_signs_is_answered_soon(vault: VaultHandle, sign: str) -> None:
+def test_a_query_that_is_a_run_of_signs_is_answered_soon(
+    vault: product.VaultHandle, sign: str
+) -> None:
     vault.warm()
     words, signs = ("ab " * LENGTH)[:LENGTH], (sign * LENGTH)[:LENGTH]
     assert seconds(vault, signs) < SLOWER * seconds(vault, words)
 
 
-def seconds(vault: VaultHandle, text: str) -> float:
+def seconds(vault: product.VaultHandle, text: str) -> float:
     """The time that the processor takes for a search."""
     begun = time.process_time()
     vault.search(text)
@@ -89,7 +85,7 @@ def seconds(vault: VaultHandle, text: str) -> float:
     "question",
     ["What is the status of Hollin Reach?", "status - Hollin Reach", "status: Hollin Reach"],
 )
-def test_a_dash_in_a_question_is_no_run(vault: VaultHandle, question: str) -> None:
+def test_a_dash_in_a_question_is_no_run(vault: product.VaultHandle, question: str) -> None:
     assert vault.search(question).intent == "status"
 
 
@@ -156,7 +152,7 @@ def test_a_captured_note_is_named_by_its_words(empty: Path, text: str, title: st
 
 @pytest.mark.parametrize(("said", "kept"), rows(__file__, "a_summary_keeps_its_words"))
 def test_a_summary_keeps_its_words(said: str, kept: str) -> None:
-    assert cleaned(said, 300) == kept
+    assert product.cleaned(said, 300) == kept
 
 
 @given(st.text(st.characters(categories=["L", "N", "P", "S", "Zs"])))
@@ -164,11 +160,11 @@ def test_letters_and_digits_are_never_lost(text: str) -> None:
     def words(line: str) -> list[str]:
         return [char for char in line if char.isalnum()]
 
-    assert words(without_emphasis(text)) == words(text)
+    assert words(product.without_emphasis(text)) == words(text)
 
 
 @pytest.mark.timeout(20)
 @pytest.mark.parametrize("piece", ["[", "![", "[[", "`", "==a ", "**a", "*_", "http://(", "<!--"])
 def test_a_reply_of_nothing_but_marks_takes_no_time(piece: str) -> None:
-    cleaned(piece * 200_000, 300)
-    without_emphasis((piece * 2_000)[:2_000])
+    product.cleaned(piece * 200_000, 300)
+    product.without_emphasis((piece * 2_000)[:2_000])

@@ -9,6 +9,7 @@ import threading
 import time
 import zlib
 from collections.abc import Mapping, Sequence
+from functools import cache
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -19,19 +20,10 @@ import pytest
 from pypdf import PdfReader, PdfWriter
 
 from notehop import open_vault
+from tests.support import product
 from tests.support.commands import call, options
 from tests.support.notes import write_notes
 from tests.support.processes import until
-from tests.support.product import (
-    NoteMissing,
-    Place,
-    VaultHandle,
-    changes,
-    create_app,
-    locate,
-    read_pdf,
-    update_index,
-)
 from tests.support.real_index import real_index
 from tests.support.serving import request, say, serving
 
@@ -78,7 +70,10 @@ def bomb() -> bytes:
     return b"".join(packed.compress(bytes(10_000_000)) for _ in range(20)) + packed.flush()
 
 
-ENDLESS = zlib.compress(b"BT /F1 1 Tf " + b"(a) Tj " * 8_000_000 + b"ET")
+@cache
+def endless() -> bytes:
+    return zlib.compress(b"BT /F1 1 Tf " + b"(a) Tj " * 8_000_000 + b"ET", 1)
+
 
 TIDES = pdf(
     [
@@ -93,7 +88,7 @@ NOTES = {
 }
 
 
-def indexed(folder: Path, files: dict[str, bytes], **settings: object) -> Place:
+def indexed(folder: Path, files: dict[str, bytes], **settings: object) -> product.Place:
     vault = write_notes(folder / "My vault", NOTES)
     for path, data in files.items():
         (vault / path).parent.mkdir(exist_ok=True)
@@ -101,21 +96,21 @@ def indexed(folder: Path, files: dict[str, bytes], **settings: object) -> Place:
     return real_index(vault, folder / "index", **settings)
 
 
-def opened(place: Place) -> VaultHandle:
+def opened(place: product.Place) -> product.VaultHandle:
     return open_vault(place.vault, index_dir=place.layout.root)
 
 
-def run(place: Place, *words: str) -> str:
+def run(place: product.Place, *words: str) -> str:
     where = options(place.vault, place.layout.root)
     return " ".join(call(*words, *where, env={"COLUMNS": "200"}).output.split())
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
+def place(tmp_path_factory: pytest.TempPathFactory) -> product.Place:
     return indexed(tmp_path_factory.mktemp("pdfs"), {"Attachments/Tides.pdf": TIDES})
 
 
-def test_a_page_is_found_and_cited(place: Place) -> None:
+def test_a_page_is_found_and_cited(place: product.Place) -> None:
     with opened(place) as vault:
         answer = vault.ask("Who is the harbour master?")
         (cited,) = answer.citations
@@ -125,12 +120,12 @@ def test_a_page_is_found_and_cited(place: Place) -> None:
         assert "Attachments/Tides.pdf#page=3" in str(answer)
         assert "page" not in vault.search("starter").hits[0].model_dump()
     assert "Attachments/Tides.pdf#page=3" in run(place, "search", "dredger")
-    with serving(create_app(opened(place))) as port:
+    with serving(product.create_app(opened(place))) as port:
         said = say(port, request("POST", "/search", body=b'{"query": "dredger"}'))
         assert json.loads(said.body)["hits"][0]["page"] == 3
 
 
-def test_a_link_to_a_page_leads_there_and_text_of_a_page_is_only_text(place: Place) -> None:
+def test_a_link_to_a_page_leads_there_and_text_of_a_page_is_only_text(place: product.Place) -> None:
     with opened(place) as vault:
         links = vault.note("Key").links
         assert {(link.status, link.target) for link in links} == {
@@ -151,7 +146,7 @@ def test_a_changed_pdf_shows_nothing_until_it_is_indexed(tmp_path: Path) -> None
         assert vault.search("dredger").hits[0].page == 3
         file.write_bytes(pdf(["The harbour master is Loveday."]))
         assert all(hit.path != "Tides.pdf" for hit in vault.search("harbour master").hits)
-        update_index(place)
+        product.update_index(place)
         assert "Loveday" in vault.search("harbour master").hits[0].text
         file.unlink()
         assert all(hit.path != "Tides.pdf" for hit in vault.search("harbour master").hits)
@@ -163,8 +158,8 @@ def test_one_that_became_too_large_is_not_read(
     place = indexed(tmp_path, {"Tides.pdf": TIDES})
     with opened(place) as vault:
         assert "dredger" in vault.note("Tides.pdf").text
-        monkeypatch.setattr(changes, "MAX_PDF_BYTES", len(TIDES) - 1)
-        with pytest.raises(NoteMissing):
+        monkeypatch.setattr(product.changes, "MAX_PDF_BYTES", len(TIDES) - 1)
+        with pytest.raises(product.NoteMissing):
             vault.note("Tides.pdf")
 
 
@@ -181,7 +176,7 @@ def test_what_cannot_be_read_is_named_and_the_rest_goes_on(tmp_path: Path) -> No
     with (place.vault / "huge.pdf").open("wb") as file:
         file.truncate(500_000_000)
     (place.vault / "Tides.pdf").write_bytes(TIDES)
-    update_index(place)
+    product.update_index(place)
     with opened(place) as vault:
         status = vault.status()
         reasons = {one.path: one.reason for one in status.failed}
@@ -195,19 +190,19 @@ def test_what_cannot_be_read_is_named_and_the_rest_goes_on(tmp_path: Path) -> No
 
 
 def test_pages_and_time_have_limits() -> None:
-    parts, warnings = read_pdf(TIDES, pages=1)
+    parts, warnings = product.read_pdf(TIDES, pages=1)
     assert [one.headings for one in parts] == [((1, "Page 1"),)]
     assert "1 of 3 pages were read" in warnings[0]
     with pytest.raises(
         ValueError, match=r"0 of 1 pages were read: reading it took longer than 0\.5 s"
     ):
-        read_pdf(pdf(["x"], {0: ENDLESS}), seconds=0.5)
+        product.read_pdf(pdf(["x"], {0: endless()}), seconds=0.5)
 
 
 def test_a_page_that_cannot_be_read_takes_no_other_with_it() -> None:
     pages = ["The heron stands.", "", "The egret flies.", "", "", ""]
-    slow = dict.fromkeys((3, 4, 5), ENDLESS)  # some machines give one of them up within the limit
-    parts, warnings = read_pdf(pdf(pages, {1: bomb(), **slow}), seconds=3)
+    slow = dict.fromkeys((3, 4, 5), endless())  # some machines give one of them up within the limit
+    parts, warnings = product.read_pdf(pdf(pages, {1: bomb(), **slow}), seconds=3)
     assert [one.headings for one in parts] == [((1, "Page 1"),), ((1, "Page 3"),)]
     assert re.fullmatch(r"[34] of 6 pages were read: reading it took longer than 3 s", warnings[0])
     assert "page 2 cannot be read (LimitReachedError" in warnings[1]
@@ -224,7 +219,7 @@ def test_one_whose_reading_is_stopped_is_not_taken_for_read() -> None:
     stopping = threading.Thread(target=stop)
     stopping.start()
     with pytest.raises(InterruptedError):
-        read_pdf(pdf(["The heron stands.", ""], {1: ENDLESS}))
+        product.read_pdf(pdf(["The heron stands.", ""], {1: endless()}))
     stopping.join()
 
 
@@ -236,11 +231,11 @@ def test_one_that_cannot_be_read_now_is_read_by_the_next_run(
     with monkeypatch.context() as patched:
         no_memory = OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
         patched.setattr(subprocess, "run", Mock(side_effect=no_memory))
-        update_index(place)
+        product.update_index(place)
     with opened(place) as vault:
         (failed,) = vault.status().failed
         assert failed.reason == "cannot be read now: Cannot allocate memory"
-    update_index(place)
+    product.update_index(place)
     with opened(place) as vault:
         assert vault.status().failed == []
         assert vault.search("egret").hits[0].page == 2
@@ -256,11 +251,11 @@ def test_the_setting_leaves_them_out(tmp_path: Path) -> None:
     with opened(off) as vault:
         assert all(hit.path != "Tides.pdf" for hit in vault.search("dredger").hits)
         assert {link.status for link in vault.note("Key").links} == {"resolved"}
-    on = locate(off.vault, index_dir=off.layout.root)
-    update_index(on)
+    on = product.locate(off.vault, index_dir=off.layout.root)
+    product.update_index(on)
     with opened(on) as vault:
         assert vault.search("dredger").hits[0].page == 3
-    update_index(off)
+    product.update_index(off)
     with opened(off) as vault:
         assert all(hit.path != "Tides.pdf" for hit in vault.search("dredger").hits)
 
@@ -268,13 +263,13 @@ def test_the_setting_leaves_them_out(tmp_path: Path) -> None:
 def test_without_the_extra_they_are_attachments_and_one_line_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(changes, "is_installed", lambda: False)
+    monkeypatch.setattr(product.changes, "is_installed", lambda: False)
     place = indexed(tmp_path, {"Tides.pdf": TIDES, "x.pdf": TIDES})
     for command in ("index", "status"):
         assert "not read: 2 PDFs; pip install 'notehop[pdf]'" in run(place, command)
     with opened(place) as vault:
         assert {link.status for link in vault.note("Key").links} == {"resolved"}
     monkeypatch.undo()
-    update_index(place)
+    product.update_index(place)
     with opened(place) as vault:
         assert vault.search("dredger").hits[0].page == 3

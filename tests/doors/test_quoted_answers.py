@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from notehop import open_vault
 from tests.support.commands import options, printed
-from tests.support.notes import notes_of, write_notes
+from tests.support.notes import notes_of
 from tests.support.product import Answer, VaultHandle
-from tests.support.real_index import real_index
+from tests.support.real_index import opened_with
 from tests.support.tables import rows
 
 pytestmark = pytest.mark.model
@@ -143,10 +142,7 @@ ABBREVIATIONS = {
 
 @pytest.fixture(scope="module")
 def glossary(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultHandle]:
-    folder = tmp_path_factory.mktemp("abbreviations")
-    write_notes(folder / "vault", ABBREVIATIONS)
-    real_index(folder / "vault", folder / "index")
-    with open_vault(folder / "vault", index_dir=folder / "index") as opened:
+    with opened_with(tmp_path_factory.mktemp("abbreviations"), ABBREVIATIONS) as opened:
         yield opened
 
 

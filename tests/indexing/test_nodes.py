@@ -7,35 +7,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.product import (
-    ChunkDraft,
-    Note,
-    chunk_id,
-    embedded_text,
-    parse_note,
-    plain_map,
-    plain_text,
-    split_note,
-)
+from tests.support import product
 from tests.support.readable_model import WordTokens
 from tests.support.tables import rows
 
 
-def note_of(text: str, path: str = "folder/Note.md") -> Note:
-    return parse_note(path, text.encode())
+def note_of(text: str, path: str = "folder/Note.md") -> product.Note:
+    return product.parse_note(path, text.encode())
 
 
-def split(text: str, max_tokens: int = 20, min_tokens: int = 0, **kwargs: Any) -> list[ChunkDraft]:
-    return split_note(note_of(text, **kwargs), WordTokens(), max_tokens, min_tokens)
+def split(
+    text: str, max_tokens: int = 20, min_tokens: int = 0, **kwargs: Any
+) -> list[product.ChunkDraft]:
+    return product.split_note(note_of(text, **kwargs), WordTokens(), max_tokens, min_tokens)
 
 
-def shown(drafts: list[ChunkDraft]) -> list[tuple[tuple[str, ...], str]]:
+def shown(drafts: list[product.ChunkDraft]) -> list[tuple[tuple[str, ...], str]]:
     return [(draft.heading_path, draft.body) for draft in drafts]
 
 
 @pytest.mark.parametrize(("title", "path", "body", "expected"), rows(__file__, "embedded_text"))
 def test_embedded_text(title: str, path: list[str], body: str, expected: str) -> None:
-    assert embedded_text(title, tuple(path), body) == expected
+    assert product.embedded_text(title, tuple(path), body) == expected
 
 
 def test_a_section_a_chunk() -> None:
@@ -100,7 +93,7 @@ def test_a_note_without_text_can_be_found_by_title(
 def test_twin_sections_have_names_of_their_own() -> None:
     drafts = split("## A\nsame\n## A\nsame\n## A\nother\n")
     assert len({draft.id for draft in drafts}) == 3
-    assert drafts[0].id == chunk_id("folder/Note.md", ("A",), 0, "Note - A\n## A\nsame")
+    assert drafts[0].id == product.chunk_id("folder/Note.md", ("A",), 0, "Note - A\n## A\nsame")
     assert drafts[0].embedded_hash == drafts[1].embedded_hash != drafts[2].embedded_hash
     assert all(re.fullmatch(r"[0-9a-f]{32}", draft.id) for draft in drafts)
 
@@ -124,17 +117,17 @@ NOTES = st.lists(st.one_of(LINES, st.just("")), max_size=40).map("\n".join)
 def test_nothing_is_lost_doubled_or_too_long(text: str, max_tokens: int, min_tokens: int) -> None:
     note = note_of(f"---\nid: x\n---\n{text}")
     words = WordTokens()
-    drafts = split_note(note, words, max_tokens, min_tokens)
+    drafts = product.split_note(note, words, max_tokens, min_tokens)
     edges = [note.body_start, *(draft.end for draft in drafts)]
     assert [draft.start for draft in drafts] == edges[:-1], "they tile the body"
     assert edges[-1] == len(note.text)
-    whole = plain_text(note, note.body_start, len(note.text))
+    whole = product.plain_text(note, note.body_start, len(note.text))
     assert "".join("".join(d.body.split()) for d in drafts) == "".join(whole.split())
     assert len({draft.id for draft in drafts}) == len(drafts)
     assert [draft.ordinal for draft in drafts] == list(range(len(drafts)))
-    assert split_note(note, words, max_tokens, min_tokens) == drafts
+    assert product.split_note(note, words, max_tokens, min_tokens) == drafts
     for draft in drafts:
-        alone = plain_text(note, draft.start, draft.end)
+        alone = product.plain_text(note, draft.start, draft.end)
         assert alone.split() == draft.body.split(), "the place is that of the text"
         assert words.size(draft.embedded) <= max_tokens
         raw = note.text[draft.start : draft.end]
@@ -153,9 +146,9 @@ def test_nothing_is_lost_doubled_or_too_long(text: str, max_tokens: int, min_tok
     ).map("".join)
 )
 def test_plain_text_leads_back_to_the_note(text: str) -> None:
-    note = parse_note("n.md", text.encode())
-    mapped = plain_map(note, 0, len(note.text))
-    assert mapped.text == plain_text(note, 0, len(note.text))
+    note = product.parse_note("n.md", text.encode())
+    mapped = product.plain_map(note, 0, len(note.text))
+    assert mapped.text == product.plain_text(note, 0, len(note.text))
     last = 0
     for at in range(len(mapped.text) + 1):
         raw = mapped.to_raw(at)
@@ -163,6 +156,6 @@ def test_plain_text_leads_back_to_the_note(text: str) -> None:
             continue
         assert raw >= last
         last = raw
-        assert plain_text(note, 0, raw) == mapped.text[:at]
-        assert plain_text(note, raw, len(note.text)) == mapped.text[at:]
+        assert product.plain_text(note, 0, raw) == mapped.text[:at]
+        assert product.plain_text(note, raw, len(note.text)) == mapped.text[at:]
         assert mapped.to_plain(raw) <= at

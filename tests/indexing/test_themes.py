@@ -4,14 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support import product
 from tests.support.notes import Bench
-from tests.support.product import (
-    Settings,
-    Theme,
-    Themes,
-    make_themes,
-    read_templates,
-)
 
 BIRDS = {
     "birds/Geese.md": "Geese eat grass on the marsh in winter. See [[Redshank]] and [[Mud]].",
@@ -44,18 +38,18 @@ def bench(tmp_path: Path) -> Bench:
     return bench
 
 
-def with_themes(settings: Settings, **more: object) -> Settings:
+def with_themes(settings: product.Settings, **more: object) -> product.Settings:
     return settings.with_overrides(
         {"themes.enabled": True, **{f"themes.{key}": value for key, value in more.items()}}
     )
 
 
-def themes(bench: Bench) -> Themes:
+def themes(bench: Bench) -> product.Themes:
     with bench.catalog() as catalog, catalog.snapshot() as view:
-        return make_themes(view, read_templates(bench.vault).holds)
+        return product.make_themes(view, product.read_templates(bench.vault).holds)
 
 
-def by_name(bench: Bench) -> dict[str, Theme]:
+def by_name(bench: Bench) -> dict[str, product.Theme]:
     return {one.name: one for one in themes(bench).themes}
 
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from notehop import open_vault
+from notehop import index_vault, open_vault
 from tests.recorded.conftest import Compare
 from tests.recorded.queries import queries
-from tests.support.product import SearchResult, demo_vault, load_settings
-from tests.support.real_index import real_index
+from tests.support.product import SearchResult, load_settings
+from tests.support.real_index import copied, real_index
 
 pytestmark = [pytest.mark.model, pytest.mark.timeout(300)]
 
@@ -19,20 +19,12 @@ SATURDAY = 1_788_000_000
 """When all files were written: some signals go by that."""
 
 VAULTS = Path(__file__).parents[1] / "vaults"
-OPEN: dict[str, tuple[Path, dict[str, object]]] = {
-    "demo": (demo_vault(), {}),
-    "german": (VAULTS / "german", {}),
-    "chinese": (VAULTS / "chinese", {}),
-    # What is off by default and goes by no clock: people turn it on by name.
-    "signals": (
-        demo_vault(),
-        {
-            "retrieval.alias_expansion": True,
-            "retrieval.subject_names": "any",
-            **{f"retrieval.weights.{one}": 0.5 for one in ("graph", "recency", "recent")},
-        },
-    ),
+SIGNALS = {
+    "retrieval.alias_expansion": True,
+    "retrieval.subject_names": "any",
+    **{f"retrieval.weights.{one}": 0.5 for one in ("graph", "recency", "recent")},
 }
+"""What is off by default: people turn it on by name."""
 
 
 def found(result: SearchResult) -> dict[str, Any]:
@@ -43,18 +35,20 @@ def found(result: SearchResult) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("name", OPEN)
-def test_ranking(name: str, tmp_path: Path, compare: Compare) -> None:
-    where, overrides = OPEN[name]
-    vault = shutil.copytree(where, tmp_path / name, copy_function=shutil.copyfile)
-    if overrides:
+@pytest.mark.parametrize("name", ["demo", "german", "chinese", "signals"])
+def test_ranking(name: str, made_demo: Path, tmp_path: Path, compare: Compare) -> None:
+    if name in ("demo", "signals"):
+        vault, index = copied(made_demo, tmp_path)
+    else:
+        vault = shutil.copytree(VAULTS / name, tmp_path / name)
+        index = real_index(vault, tmp_path / "index").layout.root
+    asked, settings = queries(name, vault), load_settings()
+    if name == "signals":
+        asked, settings = asked[::6], settings.with_overrides(SIGNALS)
         for file in vault.rglob("*"):
             os.utime(file, (SATURDAY, SATURDAY))
-    # Which is faster is measured when a model is loaded, and comes out another way on a busy machine.
-    real_index(vault, tmp_path / "index", embedding__precision="float32")
-    settings = load_settings(overrides=overrides)
-    asked = queries(name, vault)[:: 6 if overrides else 1]
-    with open_vault(vault, index_dir=tmp_path / "index", settings=settings) as opened:
+        index_vault(vault, index_dir=index)
+    with open_vault(vault, index_dir=index, settings=settings) as opened:
         replies = {_line(one): found(opened.search(**one)) for one in asked}
     compare(f"ranking-{name}", replies)
 

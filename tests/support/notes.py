@@ -11,20 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.support.product import (
-    LIMITS,
-    Catalog,
-    ChunkRow,
-    Indexer,
-    IndexLayout,
-    LinkRow,
-    Place,
-    Report,
-    Settings,
-    load_settings,
-    locate,
-    write_mirror,
-)
+from tests.support import product
 from tests.support.readable_model import ReadableModel
 
 if TYPE_CHECKING:
@@ -69,31 +56,35 @@ def write_notes(vault: Path, notes: dict[str, str]) -> Path:
     return vault
 
 
-def mirror_here(layout: IndexLayout, _: object) -> str | None:
+def mirror_here(layout: product.IndexLayout, _: object) -> str | None:
     """Write the mirror in this process, which may be lost with it, and takes no seconds."""
     try:
-        write_mirror(layout)
+        product.write_mirror(layout)
     except Exception as exc:  # noqa: BLE001 (as the child tells)
         return str(exc)
     return None
 
 
-def place_of(folder: Path, notes: dict[str, str], **overrides: object) -> Place:
+def place_of(folder: Path, notes: dict[str, str], **overrides: object) -> product.Place:
     """A vault of these notes in a folder, not indexed; overrides with ``__`` for the dot."""
     vault = write_notes(folder / "My vault", notes)
     dotted = {key.replace("__", "."): value for key, value in overrides.items()}
-    return locate(vault, index_dir=folder / "index", overrides=dotted)
+    return product.locate(vault, index_dir=folder / "index", overrides=dotted)
 
 
-def indexer(place: Place, layout: IndexLayout | None = None) -> Indexer:
-    return Indexer(place.vault, place.settings, layout or place.layout, load=ReadableModel().load)
+def indexer(place: product.Place, layout: product.IndexLayout | None = None) -> product.Indexer:
+    return product.Indexer(
+        place.vault, place.settings, layout or place.layout, load=ReadableModel().load
+    )
 
 
-def index(place: Place, *, rebuild: bool = False, layout: IndexLayout | None = None) -> None:
+def index(
+    place: product.Place, *, rebuild: bool = False, layout: product.IndexLayout | None = None
+) -> None:
     indexer(place, layout).run(rebuild=rebuild)
 
 
-def built(folder: Path, notes: dict[str, str], **overrides: object) -> Place:
+def built(folder: Path, notes: dict[str, str], **overrides: object) -> product.Place:
     place = place_of(folder, notes, **overrides)
     index(place)
     return place
@@ -103,22 +94,22 @@ class Bench:
     def __init__(self, folder: Path) -> None:
         self.vault = folder / "vault"
         self.vault.mkdir(exist_ok=True)
-        self.layout = IndexLayout(folder / "index")
+        self.layout = product.IndexLayout(folder / "index")
         self.model = ReadableModel()
-        self.settings: Settings = load_settings()
-        self.limits = LIMITS
+        self.settings: product.Settings = product.load_settings()
+        self.limits = product.LIMITS
 
     def write(self, path: str, text: str) -> None:
         file = self.vault / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
 
-    def index(self, *, rebuild: bool = False) -> Report:
+    def index(self, *, rebuild: bool = False) -> product.Report:
         self.model.asked.clear()
         return self.indexer().run(rebuild=rebuild)
 
-    def indexer(self, transformations: Sequence[TransformComponent] = ()) -> Indexer:
-        return Indexer(
+    def indexer(self, transformations: Sequence[TransformComponent] = ()) -> product.Indexer:
+        return product.Indexer(
             self.vault,
             self.settings,
             self.layout,
@@ -128,14 +119,14 @@ class Bench:
             limits=self.limits,
         )
 
-    def catalog(self) -> Catalog:
-        return Catalog.open(self.layout.catalog)
+    def catalog(self) -> product.Catalog:
+        return product.Catalog.open(self.layout.catalog)
 
-    def links(self, path: str) -> list[LinkRow]:
+    def links(self, path: str) -> list[product.LinkRow]:
         with self.catalog() as catalog:
             return catalog.links_from([path])
 
-    def chunks(self, path: str) -> list[ChunkRow]:
+    def chunks(self, path: str) -> list[product.ChunkRow]:
         with self.catalog() as catalog:
             return catalog.chunks_of(path)
 

@@ -5,12 +5,16 @@ import hashlib
 import importlib.metadata
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from filelock import FileLock
 
-from tests.support.product import IndexLayout, Place, load_settings, locate, update_index
+from tests.support import product
+from tests.support.notes import write_notes
 
 CACHE = Path(__file__).parents[2] / ".cache"
 """What is made once for the whole suite, and for those that follow."""
@@ -41,14 +45,14 @@ def query_model() -> Path:
             draft = CACHE / "query-model-draft"
             for old in CACHE.glob("query-model-*"):
                 shutil.rmtree(old)
-            assert export_query_model(load_bulk(load_settings().embedding), draft) is None
+            assert export_query_model(load_bulk(product.load_settings().embedding), draft) is None
             draft.rename(folder)
     return folder
 
 
 def lend_query_model(vault: Path, index: Path) -> None:
     """Begin an index in a folder that is empty or missing, so that its first run exports nothing."""
-    layout = IndexLayout(index)
+    layout = product.IndexLayout(index)
     layout.create(vault)
     if layout.model.exists():
         return
@@ -63,18 +67,36 @@ def lend_query_model(vault: Path, index: Path) -> None:
             shutil.copyfile(file, layout.model / file.name)
 
 
-def real_index(vault: Path, index: Path, **overrides: object) -> Place:
+def real_index(vault: Path, index: Path, **overrides: object) -> product.Place:
     """Index a vault as ``notehop index`` does; overrides of settings with ``__`` for the dot."""
     from tests.support.product import load_query
 
     lend_query_model(vault, index)
     dotted = {key.replace("__", "."): value for key, value in overrides.items()}
-    place = locate(vault, index_dir=index, overrides=dotted)
+    place = product.locate(vault, index_dir=index, overrides=dotted)
     with pytest.MonkeyPatch.context() as patched:
         # Exports are shared by a user's indexes: these shall not be, with who runs the tests.
         patched.setenv("XDG_CACHE_HOME", str(CACHE))
         # The one that this process holds (tests/conftest.py).
         holding = functools.partial(load_query, shared=True)
         patched.setattr("notehop.indexing.embed.onnx_embedding.load_query", holding)
-        update_index(place)
+        product.update_index(place)
     return place
+
+
+@contextmanager
+def opened_with(
+    folder: Path, notes: dict[str, str], llm: Any = None, **overrides: object
+) -> Iterator[product.VaultHandle]:
+    """A vault of these notes in a folder, indexed with these settings and opened."""
+    place = real_index(write_notes(folder / "Vault", notes), folder / "index", **overrides)
+    with product.open_place(place, llm) as opened:
+        yield opened
+
+
+def copied(made: Path, to: Path) -> tuple[Path, Path]:
+    """Copies of the demo vault and of the folder of its index, made as the fixture ``made_demo``."""
+    vault = shutil.copytree(made / "vault", to / "Demo")
+    index = shutil.copytree(made / "index", to / "index", ignore=shutil.ignore_patterns("model"))
+    lend_query_model(vault, index)
+    return vault, index

@@ -9,18 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tests.support.product import (
-    Batch,
-    Catalog,
-    ChunkRow,
-    IndexLayout,
-    LinkRow,
-    NoteRecord,
-    NoteRow,
-    NoteStatus,
-    bring_up_to_date,
-    pack_tokens,
-)
+from tests.support import product
 
 DIMENSIONS = 8
 
@@ -45,10 +34,10 @@ def matrix_of(texts: Iterable[str]) -> NDArray[np.float32]:
     return np.array(rows, dtype=np.float32).reshape(len(rows), DIMENSIONS)
 
 
-def chunk(path: str, ordinal: int, text: str) -> ChunkRow:
+def chunk(path: str, ordinal: int, text: str) -> product.ChunkRow:
     """A chunk of one line; its tokens are its words."""
     embedded = f"{path}\n{text}"
-    return ChunkRow(
+    return product.ChunkRow(
         id=name_of(embedded),
         path=path,
         ordinal=ordinal,
@@ -57,14 +46,16 @@ def chunk(path: str, ordinal: int, text: str) -> ChunkRow:
         last_line=ordinal + 1,
         text=text,
         embedded_hash=name_of(text) * 2,
-        tokens=pack_tokens({"content": tuple(text.split()), "title": (path.removesuffix(".md"),)}),
+        tokens=product.pack_tokens(
+            {"content": tuple(text.split()), "title": (path.removesuffix(".md"),)}
+        ),
     )
 
 
-def link(path: str, ordinal: int, target: str, holder: str | None = None) -> LinkRow:
+def link(path: str, ordinal: int, target: str, holder: str | None = None) -> product.LinkRow:
     """A link ``[[target]]`` in a sentence of its own, resolved to ``target.md``."""
     sentence = f"See {target} for more."
-    return LinkRow(
+    return product.LinkRow(
         path=path,
         ordinal=ordinal,
         chunk_id=holder,
@@ -86,25 +77,28 @@ def link(path: str, ordinal: int, target: str, holder: str | None = None) -> Lin
     )
 
 
-def record(path: str, *texts: str, to: Sequence[str] = (), **fields: Any) -> NoteRecord:
+def record(path: str, *texts: str, to: Sequence[str] = (), **fields: Any) -> product.NoteRecord:
     """A note with a chunk for each text and a link to each name."""
     chunks = tuple(chunk(path, at, text) for at, text in enumerate(texts))
     holder = chunks[0].id if chunks else None
-    row = NoteRow(
-        path=path, title=path.removesuffix(".md"), status=NoteStatus.INDEXED, content_hash="c"
+    row = product.NoteRow(
+        path=path,
+        title=path.removesuffix(".md"),
+        status=product.NoteStatus.INDEXED,
+        content_hash="c",
     )
     links = tuple(link(path, at, name, holder) for at, name in enumerate(to))
-    return NoteRecord(replace(row, **fields), chunks, links)
+    return product.NoteRecord(replace(row, **fields), chunks, links)
 
 
 class SampleIndex:
     """An index on disk, written in the order of the product."""
 
     def __init__(self, root: Path) -> None:
-        self.layout = IndexLayout(root)
+        self.layout = product.IndexLayout(root)
         self.layout.create(root.parent / "vault")
 
-    def write(self, *upsert: NoteRecord) -> None:
+    def write(self, *upsert: product.NoteRecord) -> None:
         """Commit notes with their vectors."""
         chunks = {one.id: one.text for note in upsert for one in note.chunks}
         links = {
@@ -117,7 +111,9 @@ class SampleIndex:
             "chunks": (list(chunks), matrix_of(chunks.values())),
             "links": (list(links), matrix_of(links.values())),
         }
-        batch = Batch(upsert=upsert, meta={"fingerprint": dict(FINGERPRINT)}, vectors=vectors)
-        with Catalog.open(self.layout.catalog, create=True) as catalog:
+        batch = product.Batch(
+            upsert=upsert, meta={"fingerprint": dict(FINGERPRINT)}, vectors=vectors
+        )
+        with product.Catalog.open(self.layout.catalog, create=True) as catalog:
             catalog.commit(batch)
-            bring_up_to_date(self.layout, catalog)
+            product.bring_up_to_date(self.layout, catalog)

@@ -1,6 +1,5 @@
 """A real server in a thread, and requests to it byte by byte: no client library tidies them up."""
 
-import gc
 import json
 import socket
 import threading
@@ -41,8 +40,6 @@ def serving(app: FastAPI) -> Iterator[int]:
         finally:
             server.should_exit = True
             thread.join()
-            # A server keeps what it loaded from the collector, for good; here others follow it.
-            gc.unfreeze()
 
 
 def say(port: int, raw: bytes) -> Said:

@@ -2,52 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import PurePosixPath
 
 from pydantic import Field
 
-from notehop.app.models import Kept
 from notehop.app.models.query import Strict
 from notehop.app.services.doctor import Kind
 from notehop.app.services.doctor.index import IndexCheck, check_index
 from notehop.app.services.links import Survey
-from notehop.app.services.notes.find_note import Near, near_names
+from notehop.app.services.notes.find_note import near_names
 from notehop.app.services.open_vault import Place
 from notehop.indexing.graph.files import NOTE_SUFFIX, fold, link_name
 from notehop.indexing.graph.resolve import ResolvedLink, Status
 
-
-class LinkPlace(Strict):
-    """Where a link stands. Lines count from 1."""
-
-    path: str
-    line: int
+NEAR_FOR = 500
+"""Names that lead nowhere for which near misses are looked for: 3 s among 100,000 names."""
 
 
 class BrokenLinks(Strict):
-    """What links name that lead nowhere, or to one of several files: how many, and where they stand.
+    """What links name that leads nowhere, or to one of several files: how many, and where they stand.
 
     ``target`` is as the first of them writes it; of a heading or block, with the path of its note.
-    ``near`` may be meant; ``candidates`` are the files that have the name.
+    ``places`` are ``path:line``; ``meant`` are the files, headings or blocks that may be meant.
     """
 
     target: str
     count: int
-    places: list[LinkPlace]
-    near: list[Near] = Field(default_factory=list)
-    candidates: list[str] = Field(default_factory=list)
+    places: list[str]
+    meant: list[str] = Field(default_factory=list)
 
 
 class DoctorReport(Strict):
     """What is to be mended, each kind with the worst first; a kind that was not asked for is None.
 
     All but ``index`` is read from the files as they are now: ``notes`` and ``links`` are those that
-    an index of them holds. ``near_misses_for`` says for how many of the ``unresolved`` names near
-    misses were looked for: those that most links use. ``failed`` are notes that cannot be read,
-    ``skipped`` those that are kept out, ``passed_over`` files that are no part of the vault.
-    ``broken`` tells whether a finding of ``index`` is.
+    an index of them holds. ``broken`` tells whether a finding of ``index`` is.
     """
 
     vault: str
@@ -56,121 +47,39 @@ class DoctorReport(Strict):
     links: int | None = None
     index: IndexCheck | None = None
     unresolved: list[BrokenLinks] | None = None
-    near_misses_for: int | None = None
     fragments: list[BrokenLinks] | None = None
     ambiguous: list[BrokenLinks] | None = None
     warnings: list[str] | None = None
-    failed: list[Kept] | None = None
-    skipped: list[Kept] | None = None
-    passed_over: list[Kept] | None = None
     orphans: list[str] | None = None
     broken: bool = False
 
 
-NEAR_FOR = 500
-"""Names that lead nowhere for which near misses are looked for: 3 s among 100,000 names."""
+def examine(place: Place, kind: Kind | None = None) -> DoctorReport:
+    """Look for what is to be mended; of one kind, or of all.
 
-
-def _unresolved(found: Survey) -> list[BrokenLinks]:
-    """The names that lead nowhere: those near to a name that exists first, then by links."""
-    rows = _broken(found.links, Status.UNRESOLVED)
-    asked = {row.target: link_name(row.target) for row in rows[:NEAR_FOR]}
-    near = near_names(_names(found), asked.values())
-    for row in rows:
-        row.near = list(near.get(asked.get(row.target, ""), ()))
-    return sorted(rows, key=lambda row: not row.near)
-
-
-def _broken(links: Iterable[ResolvedLink], status: Status) -> list[BrokenLinks]:
-    """The links of a status by what they name; most links first.
-
-    Those that would lead to the same new note go together: case and ``.md`` make no difference.
-    """
-    groups: dict[str, list[tuple[str, int, str, ResolvedLink]]] = {}
-    for one in links:
-        if one.resolution.status is status:
-            target = one.link.target or one.link.raw
-            name = fold(target).strip().removesuffix(NOTE_SUFFIX)
-            groups.setdefault(name, []).append((one.source, one.link.line, target, one))
-    rows = [
-        _row(min(group, key=lambda one: one[:3])[2], [one for *_, one in group])
-        for group in groups.values()
-    ]
-    return sorted(rows, key=lambda row: (-row.count, row.target))
-
-
-def _row(target: str, links: Sequence[ResolvedLink]) -> BrokenLinks:
-    places = sorted((one.source, one.link.line) for one in links)
-    return BrokenLinks(
-        target=target,
-        count=len(links),
-        places=[LinkPlace(path=path, line=line) for path, line in places],
-        candidates=sorted({path for one in links for path in one.resolution.candidates}),
-    )
-
-
-def _fragments(found: Survey) -> list[BrokenLinks]:
-    """The headings and blocks that links name and notes do not have, most links first."""
-    groups: dict[tuple[str, str], list[ResolvedLink]] = {}
-    for one in found.links:
-        if one.fragment_found is False and one.resolution.path is not None:
-            key = one.resolution.path, fold(one.link.fragment or "").strip()
-            groups.setdefault(key, []).append(one)
-    rows: list[BrokenLinks] = []
-    for (path, _), links in groups.items():
-        fragment = (links[0].link.fragment or "").strip()
-        last = fragment.rpartition("#")[2].strip()
-        outline = found.outline(path)
-        assert outline is not None  # or nothing would be known of the fragment
-        if last.startswith("^"):
-            last, via, texts = last[1:], "block", [block for block, _, _ in outline.blocks]
-        else:
-            via, texts = "heading", [text for _, text, _ in outline.headings]
-        # All are of one note: told apart by their text in place of its path.
-        near = near_names((Near(text, text, via) for text in texts), [last])[last]
-        told = [replace(one, path=path) for one in near]
-        row = _row(f"{path}#{fragment}", links)
-        rows.append(row.model_copy(update={"near": told, "candidates": []}))
-    return sorted(rows, key=lambda row: (-row.count, row.target))
-
-
-def _names(found: Survey) -> Iterator[Near]:
-    for path, note in found.notes.items():
-        yield Near(PurePosixPath(path).stem, path, "name")
-        yield from (Near(alias, path, "alias") for alias in note.aliases)
-        yield Near(note.title, path, "title")
-    yield from (Near(path.rpartition("/")[2], path, "name") for path in found.others)
-
-
-def examine(place: Place, kinds: Collection[Kind] = tuple(Kind)) -> DoctorReport:
-    """Look for what is to be mended.
-
-    :param kinds: what to look for.
     :raises VaultError: if the vault cannot be listed.
     """
+
+    def asks(for_: Kind) -> bool:
+        return kind in (None, for_)
+
     report = DoctorReport(vault=str(place.vault), name=place.name)
-    if Kind.INDEX in kinds:
+    if asks("index"):
         report.index = check_index(place)
         report.broken = any(one.broken for one in report.index.findings)
-    if set(kinds) <= {Kind.INDEX}:
+    if kind == "index":
         return report
     found = Survey(place)
     report.notes, report.links = len(found.notes), len(found.links)
-    if Kind.UNRESOLVED in kinds:
+    if asks("unresolved"):
         report.unresolved = _unresolved(found)
-        report.near_misses_for = min(NEAR_FOR, len(report.unresolved))
-    if Kind.FRAGMENTS in kinds:
+    if asks("fragments"):
         report.fragments = _fragments(found)
-    if Kind.AMBIGUOUS in kinds:
-        report.ambiguous = _broken(found.links, Status.AMBIGUOUS)
-    if Kind.WARNINGS in kinds:
+    if asks("ambiguous"):
+        report.ambiguous = [row for row, _ in _broken(_of(found, Status.AMBIGUOUS))]
+    if asks("warnings"):
         report.warnings = [said for note in found.notes.values() for said in note.warnings]
-    if Kind.LEFT_OUT in kinds:
-        report.failed, report.skipped, report.passed_over = (
-            [Kept(path=path, reason=why) for path, why in kept]
-            for kept in (found.failed, found.skipped, found.passed_over)
-        )
-    if Kind.ORPHANS in kinds:
+    if asks("orphans"):
         joined: set[str] = set()
         for one in found.links:
             target = one.resolution.path
@@ -178,3 +87,70 @@ def examine(place: Place, kinds: Collection[Kind] = tuple(Kind)) -> DoctorReport
                 joined.update((one.source, target))
         report.orphans = sorted(found.notes.keys() - joined)
     return report
+
+
+def _of(found: Survey, status: Status) -> Iterator[tuple[str, ResolvedLink]]:
+    """The links of a status, each with what it names."""
+    for one in found.links:
+        if one.resolution.status is status:
+            yield one.link.target or one.link.raw, one
+
+
+def _broken(
+    links: Iterable[tuple[str, ResolvedLink]],
+) -> list[tuple[BrokenLinks, ResolvedLink]]:
+    """Links by what they name, most of them first, with the first of each.
+
+    Those that would lead to the same new note go together: case and ``.md`` make no difference.
+    """
+    groups: dict[str, list[tuple[str, int, str, ResolvedLink]]] = {}
+    for target, one in links:
+        name = fold(target).strip().removesuffix(NOTE_SUFFIX)
+        groups.setdefault(name, []).append((one.source, one.link.line, target, one))
+    rows: list[tuple[BrokenLinks, ResolvedLink]] = []
+    for group in groups.values():
+        group.sort(key=lambda one: one[:3])
+        row = BrokenLinks(
+            target=group[0][2],
+            count=len(group),
+            places=[f"{path}:{line}" for path, line, *_ in group],
+            meant=sorted({path for *_, one in group for path in one.resolution.candidates}),
+        )
+        rows.append((row, group[0][3]))
+    return sorted(rows, key=lambda one: (-one[0].count, one[0].target))
+
+
+def _unresolved(found: Survey) -> list[BrokenLinks]:
+    """The names that lead nowhere: those near to a name that exists first, then by links."""
+    rows = [row for row, _ in _broken(_of(found, Status.UNRESOLVED))]
+    near = near_names(_names(found), {link_name(row.target) for row in rows[:NEAR_FOR]})
+    for row in rows:
+        row.meant = near.get(link_name(row.target), [])
+    return sorted(rows, key=lambda row: not row.meant)
+
+
+def _names(found: Survey) -> Iterator[tuple[str, str]]:
+    for path, note in found.notes.items():
+        for name in chain((PurePosixPath(path).stem, note.title), note.aliases):
+            yield name, path
+    yield from ((path.rpartition("/")[2], path) for path in found.others)
+
+
+def _fragments(found: Survey) -> list[BrokenLinks]:
+    """The headings and blocks that links name and notes do not have, most links first."""
+    rows = _broken(
+        (f"{one.resolution.path}#{(one.link.fragment or '').strip()}", one)
+        for one in found.links
+        if one.fragment_found is False and one.resolution.path is not None
+    )
+    for row, link in rows:
+        outline = found.outline(str(link.resolution.path))
+        assert outline is not None  # or nothing would be known of the fragment
+        last = row.target.rpartition("#")[2].strip()
+        blocks = last.startswith("^")
+        texts = (
+            [text for text, *_ in outline.blocks] if blocks else [t for _, t, _ in outline.headings]
+        )
+        last = last.removeprefix("^")
+        row.meant = near_names(((text, text) for text in texts), [last])[last]
+    return [row for row, _ in rows]

@@ -11,7 +11,7 @@ import os
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -167,11 +167,11 @@ def _near(
     is_there: Callable[[str], bool],
 ) -> list[str]:
     """Notes that may have been meant: names a slip away, else those that hold what was said."""
-    names = [Near(path.removesuffix(NOTE_SUFFIX), path, "path") for path in paths]
-    names += [Near(link_name(path), path, "name") for path in paths]
-    names += [Near(one, path, "alias") for path in paths for one in aliases.get(path, ())]
+    names = [(path.removesuffix(NOTE_SUFFIX), path) for path in paths]
+    names += [(link_name(path), path) for path in paths]
+    names += [(one, path) for path in paths for one in aliases.get(path, ())]
     wanted = said.removesuffix(NOTE_SUFFIX)
-    near = [one.path for one in near_names(names, [wanted], _LOOKED_AT)[wanted]]
+    near = near_names(names, [wanted], _LOOKED_AT)[wanted]
     found = list(islice(filter(is_there, near), _NEAR))
     if not found and len(wanted) > 2:
         within = sorted((path for path in paths if fold(wanted) in fold(path)), key=len)
@@ -228,27 +228,15 @@ _DIGITS = re.compile(r"\d+")
 _SLACK = (4, 8, 16)  # letters of a name from which one, two, three of them may be slips
 
 
-@dataclass(frozen=True, slots=True)
-class Near:
-    """Something that can be named. ``via`` says what the name is of it: name, title, alias, …
-
-    ``distance`` counts the letters in which it differs from what was asked for, 0: marks or case.
-    """
-
-    name: str
-    path: str
-    via: str
-    distance: int = 0
-
-
 def near_names(
-    names: Iterable[Near], asked: Iterable[str], most: int = 3
-) -> dict[str, tuple[Near, ...]]:
-    """Each name that was asked for -> at most so many names that could have been meant, nearest first.
+    names: Iterable[tuple[str, str]], asked: Iterable[str], most: int = 3
+) -> dict[str, list[str]]:
+    """Each name that was asked for -> at most so many paths that could have been meant, nearest first.
 
     Distance counts letters that are missing, too many, wrong or swapped (optimal string alignment).
-    Digits are no slips: ``2024-05-01`` is not near to ``2024-05-02``. Of the names of one path that
-    are spelled alike, the first is taken.
+    Digits are no slips: ``2024-05-01`` is not near to ``2024-05-02``.
+
+    :param names: (name, path of what has it).
     """
     from rapidfuzz.distance import OSA
     from rapidfuzz.process import extract
@@ -256,21 +244,24 @@ def near_names(
     def spelling(name: str) -> str:
         return _MARKS.sub(" ", fold(name)).strip()
 
-    by_key: dict[str, dict[str, Near]] = {}
-    for name in names:
-        by_key.setdefault(spelling(name.name), {}).setdefault(name.path, name)
+    by_key: dict[str, set[str]] = {}
+    for name, path in names:
+        by_key.setdefault(spelling(name), set()).add(path)
     keys = sorted(by_key, key=len)
 
-    def near(key: str) -> tuple[Near, ...]:
+    def near(key: str) -> list[str]:
         slips = bisect_right(_SLACK, len(key))
         start = bisect_left(keys, max(1, len(key) - slips), key=len)
         alike = keys[start : bisect_right(keys, len(key) + slips, key=len)] if key else []
         close = extract(key, alike, scorer=OSA.distance, score_cutoff=slips, limit=None)
-        by_path: dict[str, Near] = {}
-        for distance, choice in sorted((int(count), choice) for choice, count, _ in close):
-            if _DIGITS.findall(key) == _DIGITS.findall(choice):
-                for path, one in sorted(by_key[choice].items()):
-                    by_path.setdefault(path, replace(one, distance=distance))
-        return tuple(islice(by_path.values(), most))
+        ordered = sorted((int(count), choice) for choice, count, _ in close)
+        digits = _DIGITS.findall(key)
+        found = (
+            path
+            for _, choice in ordered
+            if _DIGITS.findall(choice) == digits
+            for path in sorted(by_key[choice])
+        )
+        return list(islice(dict.fromkeys(found), most))
 
     return {one: near(spelling(one)) for one in asked}

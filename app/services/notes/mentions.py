@@ -19,14 +19,10 @@ from notehop.indexing.tokens.tokenizer import Tokenizer
 from notehop.indexing.tokens.words import words_in_order
 from notehop.indexing.vault.model import Lines, Note
 from notehop.indexing.vault.plain import plain_text
-from notehop.indexing.vault.sentences import sentence_spans
+from notehop.indexing.vault.sentences import sentence_spans, shortened
 
-LISTED = 20  # mentions that are listed; the rest is counted
-READ = 40  # notes that are read to list them: what the index takes for a mention may be a link
-
-COUNTED = 3_000
-"""Passages whose text is looked at for the count; each further one that holds the words counts as
-one mention. A name that so many say is hardly a name."""
+LISTED = 20  # mentions that are listed; no further note is read for more
+READ = 40  # notes that are read for them: what the index takes for a mention may be a link
 
 LONGEST_NAME = 6  # words of a name that is looked for in the text of a note
 LONGEST_UNSPACED = 8  # signs of one in a text without blanks between words
@@ -57,38 +53,26 @@ _HEADING = re.compile(r"[ \t]*#{1,6}[ \t]+")
 def mentions_of(
     view: Snapshot, place: Place, tokenizer: Tokenizer, note: Note
 ) -> tuple[list[Mention], int]:
-    """The first mentions of a note, by path and line, and about how many there are.
-
-    Of notes that were not read, each passage with the name and without a link to the note counts as one.
-    """
+    """The first mentions of a note, by path and line, and how many the notes have that were read for them."""
     names = names_of((note.name, note.title, *note.aliases), tokenizer.language)
     if not names:
         return [], 0
-    by_note: dict[str, list[ChunkId]] = {}
-    for chunk_id in sorted({id_ for name in names for id_ in passages_with(view, tokenizer, name)}):
-        holder = view.path_of(chunk_id)
-        if holder is not None and holder != note.path:
-            by_note.setdefault(holder, []).append(chunk_id)
-    # Those in PDFs are counted only: reading one takes a second.
-    paths = sorted(path for path in by_note if not is_pdf(path))
+    holding = {view.path_of(id_) for name in names for id_ in passages_with(view, tokenizer, name)}
+    # None in PDFs: reading one takes a second.
+    paths = sorted(path for path in holding - {None, note.path} if path and not is_pdf(path))[:READ]
     pattern = pattern_of(names)
     found: list[Mention] = []
     count = 0
-    for path, file in zip(paths, as_now(place, paths[:READ]), strict=False):
+    for file in as_now(place, paths):
         if len(found) == LISTED:
             break
-        del by_note[path]
         if file is not None and file.note is not None:
             said = [*_in_properties(file.note, property_values(file.note), names)]
             own = [*unlinked(file.note, pattern)]
             count += len(said) + len(own)
             found += said[: LISTED - len(found)]
             found += mentions(file.note, own[: LISTED - len(found)], tokenizer.language)
-    linked = {link.chunk_id for link in view.links_to([note.path])}
-    rest = [one for path in sorted(by_note) for one in by_note[path] if one not in linked]
-    chunks = view.chunks(rest[:COUNTED]).values()
-    count += sum(pattern.search(chunk.text) is not None for chunk in chunks)
-    return found, count + len(rest[COUNTED:])
+    return found, count
 
 
 def names_in(view: Snapshot, note: Note, language: str) -> dict[str, Mention]:
@@ -247,13 +231,4 @@ def _sentence_at(note: Note, place: tuple[int, int], language: str) -> str:
         if first <= begins - start < last:
             end, start = start + max(last, ends - start), start + first
             break
-    before, said = (flat(plain_text(note, start, until)) for until in (begins, end))
-    if len(said) <= SENTENCE:
-        return said
-    # Of a longer one the words around the place.
-    at = len(before)
-    room = SENTENCE - 2  # for the marks that say where it was cut
-    start = max(0, min(at - room // 2, len(said) - room))
-    first = said.find(" ", start, at) + 1 if start else 0
-    cut = said[first : first + room].rstrip()
-    return f"{'…' if first else ''}{cut}{'…' if first + len(cut) < len(said) else ''}"
+    return shortened(flat(plain_text(note, start, end)), SENTENCE)

@@ -81,7 +81,7 @@ async function problemOf(response) {
   }
   const detail = told.detail || `The server said ${response.status} ${response.statusText}`;
   return new Problem({
-    title: told.title || "That did not work",
+    title: "That did not work", // the phrase of a status is for programs
     detail: wait && !detail.includes("again") ? `${detail}; try again in ${wait} s` : detail,
     status: response.status,
     type: told.type,

@@ -1,4 +1,4 @@
-// The page: addresses, keys, theme. Each view draws itself.
+// The page: addresses and keys. Each view draws itself.
 
 import { get, isProblem } from "./api.js";
 import * as ask from "./views/ask.js";
@@ -128,29 +128,6 @@ function escape(event) {
   // A field for searches empties itself first.
   else if (typing(event.target) && !(event.target.type === "search" && event.target.value)) event.target.blur();
 }
-
-// Theme
-
-const themeButton = document.getElementById("theme-button");
-const dark = matchMedia("(prefers-color-scheme: dark)");
-
-function isDark() {
-  const chosen = document.documentElement.dataset.theme;
-  return chosen ? chosen === "dark" : dark.matches;
-}
-
-function tellTheme() {
-  themeButton.setAttribute("aria-pressed", String(isDark()));
-}
-
-themeButton.addEventListener("click", () => {
-  const next = isDark() ? "light" : "dark";
-  document.documentElement.dataset.theme = next;
-  localStorage.setItem("notehop.theme", next);
-  tellTheme();
-});
-dark.addEventListener("change", tellTheme);
-tellTheme();
 
 document.getElementById("keys-button").addEventListener("click", () => document.getElementById("keys").showModal());
 document.querySelector(".skip").addEventListener("click", (event) => {

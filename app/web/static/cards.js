@@ -16,8 +16,7 @@ export function sourceCard(source, { marker = true } = {}) {
       h("span", { class: "cited-mark", hidden: true }, "cited")),
     source.second_look && h("p", { class: "dim" }, `found by way of ${source.second_look.title}`),
     h("div", { class: "snippet" }, h("p", { class: "prose" }, source.text)),
-    foot(source),
-    source.signals && signals(source.signals, source.score));
+    foot(source));
 }
 
 /** A note one link away: context, not evidence. */
@@ -66,9 +65,7 @@ function worth({ relevance }) {
 }
 
 function foot(one) {
-  return h("p", { class: "card-foot" },
-    h("button", { class: "plain more", type: "button", hidden: true, "aria-expanded": "false", onclick: unfold }, "Show all"),
-    offer(one));
+  return h("p", { class: "card-foot" }, offer(one));
 }
 
 let offer = (one) => h("a", { class: "plain", href: one.uri, "aria-label": `Open ${one.title} in Obsidian` }, "Open in Obsidian");
@@ -78,47 +75,9 @@ export function offerInstead(make) {
   offer = make;
 }
 
-function unfold(event) {
-  const button = event.currentTarget;
-  const snippet = button.closest(".card").querySelector(".snippet");
-  const open = snippet.classList.toggle("open");
-  button.setAttribute("aria-expanded", String(open));
-  button.textContent = open ? "Show less" : "Show all";
-}
-
-/** Put rendered texts into cards; what does not fit gets a button. */
+/** Put rendered texts into cards. */
 export function dress(cards, html) {
-  cards.forEach((card, at) => {
-    const snippet = card.querySelector(".snippet");
-    put(snippet, rendered(html[at]));
-    resized.observe(snippet);
-  });
-  measure(cards);
-}
-
-// A card gets narrower when connected notes come to stand beside it.
-const resized = new ResizeObserver((changes) => measure(changes.map(({ target }) => target.closest(".card"))));
-
-/** Give a button to each card whose text does not fit. */
-function measure(cards) {
-  for (const card of cards) {
-    const snippet = card.querySelector(".snippet");
-    if (snippet.classList.contains("open")) continue;
-    card.querySelector(".more").hidden = snippet.scrollHeight <= snippet.clientHeight + 4;
-  }
-}
-
-function signals(ranks, score) {
-  return h("div", { class: "explain signals" },
-    h("p", { class: "dim" }, `Fused score ${score.toFixed(4)}`),
-    h("dl", {}, Object.entries(ranks).map(([name, told]) => h("div", { class: told.rank === null ? "silent" : null },
-      h("dt", {}, name.replaceAll("_", " ")),
-      h("dd", {}, told.rank === null || told.rank === undefined ? "not found" : h("b", {}, `rank ${told.rank}`),
-        h("span", {}, `score ${number(told.score, 3)}`), h("span", {}, `weight ${number(told.weight, 2)}`))))));
-}
-
-function number(value, digits) {
-  return value === null || value === undefined ? "–" : value.toFixed(digits);
+  cards.forEach((card, at) => put(card.querySelector(".snippet"), rendered(html[at])));
 }
 
 /** Says that a text is a model's and not the note's; nothing where it is the note's own. */

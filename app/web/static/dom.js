@@ -80,10 +80,6 @@ export function hovers() {
   return matchMedia("(hover: hover)").matches;
 }
 
-export function hops() {
-  return h("span", { class: "hops", "aria-hidden": "true" }, h("i"), h("i"), h("i"));
-}
-
 export function folderOf(path) {
   return path.includes("/") ? path.slice(0, path.lastIndexOf("/")) : "";
 }

@@ -25,24 +25,9 @@ export function support(card, citation) {
 export function quoteIn(card) {
   const snippet = card.querySelector(".snippet");
   if (!card.dataset.quote || snippet.querySelector(".quoted")) return;
-  mark(snippet, card.dataset.quote, "quoted");
-  openAt(snippet);
-  resized.observe(snippet);
-}
-
-// A card gets narrower when connected notes come to stand beside it, and its lines move.
-const resized = new ResizeObserver((changes) => changes.forEach(({ target }) => openAt(target)));
-
-/** Scroll to the first marked words of a card, where they stand in its lower half or below it. */
-function openAt(snippet) {
-  const first = snippet.querySelector(".quoted");
-  if (!first) return;
-  snippet.scrollTop = 0;
-  const below = first.getBoundingClientRect().top - snippet.getBoundingClientRect().top;
-  const inside = !snippet.classList.contains("open") && below >= snippet.clientHeight / 2;
-  if (inside) snippet.scrollTop = below - 28;
-  snippet.classList.toggle("inside", inside);
-  snippet.classList.toggle("end", inside && snippet.scrollTop + snippet.clientHeight >= snippet.scrollHeight - 1);
+  const [first] = mark(snippet, card.dataset.quote, "quoted");
+  // In the side pane a card shows a few lines.
+  if (first && first.offsetTop >= snippet.clientHeight / 2) snippet.scrollTop = first.offsetTop - 28;
 }
 
 /** Mark the sentences of an answer that its sources do not bear out. */

@@ -1,16 +1,16 @@
 // What stands where there is nothing (yet): waiting, failed, empty, warned.
 
 import { isProblem } from "./api.js";
-import { h, hops, put, say } from "./dom.js";
+import { h, put, say } from "./dom.js";
 
 const AGAIN = 5000; // ms after which what needs a first index is asked for again
 
 export function waiting(text) {
-  return h("p", { class: "row dim waiting" }, hops(), h("span", {}, text));
+  return h("p", { class: "dim waiting" }, text);
 }
 
 export function failure(problem, retry) {
-  const title = titleOf(problem);
+  const { title } = problem;
   say(`${title}. ${problem.message}`);
   const shown = h("section", { class: "failed", role: "group", "aria-label": "Error" },
     h("h2", {}, title),
@@ -42,27 +42,6 @@ export function loader(element, look, failed = failure) {
 /** As failure(), with a way to try again only where the same request may do better. */
 export function passing(problem, retry) {
   return failure(problem, problem.status && problem.status < 500 ? null : retry);
-}
-
-const BY_KIND = {
-  "index-missing": "There is no index yet",
-  indexing: "The vault is being indexed for the first time",
-  "index-mismatch": "The index was made with other settings",
-  "index-locked": "Another run of notehop is at work",
-  "note-missing": "No such note",
-  model: "The model cannot be used",
-};
-const BY_STATUS = {
-  404: "Not there",
-  413: "That is too long",
-  422: "That cannot be taken as it stands",
-  429: "Too many requests",
-  503: "Not right now",
-};
-
-/** Status phrases are for programs. */
-function titleOf({ type, status, title }) {
-  return BY_KIND[type?.split(":").pop()] || BY_STATUS[status] || title || "That did not work";
 }
 
 export function empty(title, ...lines) {

@@ -3,7 +3,6 @@
 
 const OWN = "notehop.own";
 const MOST = 100;
-const talks = new Map();
 
 /** Remember an address that this page leads to by itself. */
 export function own(hash) {
@@ -28,16 +27,4 @@ function read() {
 export function begin() {
   const bytes = crypto.getRandomValues(new Uint8Array(12));
   return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-
-/** The questions of a conversation with their addresses, oldest first, each once. */
-export function said(talk) {
-  return talks.get(talk) || [];
-}
-
-export function keep(talk, question, hash) {
-  const before = said(talk).filter((one) => one.hash !== hash);
-  talks.delete(talk);
-  talks.set(talk, [...before, { question, hash }]);
-  if (talks.size > MOST) talks.delete(talks.keys().next().value);
 }

@@ -5,22 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.app.answer.samples import source
-from tests.support.product import (
-    Draft,
-    MarkerFilter,
-    Mode,
-    Quote,
-    check_citations,
-    quoted,
-    sentence_spans,
-    sentences,
-    sentences_of,
-)
+from tests.support import product
 from tests.support.tables import rows
 
 
-def read(text: str, mode: Mode = "llm") -> list[list[object]]:
-    found = sentences(Draft(text, mode), sentence_spans, ("[1]", "[2]", "[3]"), ("C1",))
+def read(text: str, mode: product.Mode = "llm") -> list[list[object]]:
+    found = product.sentences(
+        product.Draft(text, mode), product.sentence_spans, ("[1]", "[2]", "[3]"), ("C1",)
+    )
     return [[one.text, one.states, [*one.markers], [*one.mentioned]] for one in found]
 
 
@@ -30,13 +22,13 @@ def test_what_a_sentence_is(text: str, found: list[list[object]]) -> None:
 
 
 def test_an_answer_that_quotes_is_its_quotes_with_their_places() -> None:
-    one = Quote(source(1, "A b. C d.", title="Plan"), "A b. C d.", ((0, 9),))
-    two = Quote(source(2, "- e\n- f", title="List"), "- e\n- f", ((0, 3), (4, 7)))
-    draft = quoted([one, two])
+    one = product.Quote(source(1, "A b. C d.", title="Plan"), "A b. C d.", ((0, 9),))
+    two = product.Quote(source(2, "- e\n- f", title="List"), "- e\n- f", ((0, 3), (4, 7)))
+    draft = product.quoted([one, two])
     assert draft.text == (
         "Quoted from the notes:\n\n“A b. C d.” [1]\n— Plan\n\n> - e\n> - f\n\n[2]\n— List"
     )
-    found = sentences(draft, sentence_spans, ("[1]", "[2]"), ())
+    found = product.sentences(draft, product.sentence_spans, ("[1]", "[2]"), ())
     assert [(one.text, one.states, one.said is not None) for one in found] == [
         ("Quoted from the notes:", False, False),
         ("“A b. C d.” [1]", True, True),
@@ -48,7 +40,9 @@ def test_an_answer_that_quotes_is_its_quotes_with_their_places() -> None:
 
 @pytest.mark.parametrize("text", ["The vault does not say [1].", "Sources: [1], [2]", "[1][2]"])
 def test_markers_alone_make_no_statement(text: str) -> None:
-    found = sentences(Draft(text, "llm"), sentence_spans, ("[1]", "[2]"), ())
+    found = product.sentences(
+        product.Draft(text, "llm"), product.sentence_spans, ("[1]", "[2]"), ()
+    )
     assert [one.states for one in found] == [False] * len(found)
 
 
@@ -60,7 +54,9 @@ WORDS = st.sampled_from(
 @given(st.lists(WORDS, max_size=20).map("".join))
 def test_sentences_cover_an_answer_in_order(text: str) -> None:
     at = 0
-    for one in sentences(Draft(text, "llm"), sentence_spans, ("[1]",), ("C1",)):
+    for one in product.sentences(
+        product.Draft(text, "llm"), product.sentence_spans, ("[1]",), ("C1",)
+    ):
         assert not text[at : one.start].strip()
         assert text[one.start : one.end] == one.text
         at = one.end
@@ -78,7 +74,7 @@ LABELS = ["C1", "C2"]
 def test_check(
     text: str, checked: str, cited: list[str], mentioned: list[str], unknown: dict[str, int]
 ) -> None:
-    result = check_citations(text, MARKERS, LABELS)
+    result = product.check_citations(text, MARKERS, LABELS)
     assert result.text == checked
     assert list(result.cited) == cited
     assert list(result.mentioned) == mentioned
@@ -87,8 +83,8 @@ def test_check(
 
 @given(st.text(alphabet="ab[]19C,- .`\n"))
 def test_a_second_check_finds_nothing_more(text: str) -> None:
-    once = check_citations(text, MARKERS, LABELS)
-    twice = check_citations(once.text, MARKERS, LABELS)
+    once = product.check_citations(text, MARKERS, LABELS)
+    twice = product.check_citations(once.text, MARKERS, LABELS)
     assert set(once.cited) <= set(MARKERS)
     assert set(once.mentioned) <= set(LABELS)
     assert twice.unknown == ()
@@ -106,12 +102,12 @@ PARTS = st.sampled_from(
 
 def fed(pieces: list[str]) -> list[str]:
     """What comes out for each piece, and at the end."""
-    filtered = MarkerFilter(MARKERS[:2], LABELS[:1])
+    filtered = product.MarkerFilter(MARKERS[:2], LABELS[:1])
     return [*(filtered.feed(piece) for piece in pieces), filtered.close()]
 
 
 def checked(text: str) -> str:
-    return check_citations(text.strip(), MARKERS[:2], LABELS[:1]).text
+    return product.check_citations(text.strip(), MARKERS[:2], LABELS[:1]).text
 
 
 @given(st.lists(PARTS, max_size=25), st.data())
@@ -129,4 +125,4 @@ def test_only_what_may_change_is_held_back(pieces: list[str], given: list[str]) 
 
 def test_a_quote_is_given_by_its_sentences() -> None:
     text = "Quoted:\n\n“The wall is opened in April. It slipped once.” [1]\n— Note"
-    assert [one for one in sentences_of(text) if "April" in one and "slipped" in one] == []
+    assert [one for one in product.sentences_of(text) if "April" in one and "slipped" in one] == []

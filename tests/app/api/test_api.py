@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import httpx
@@ -86,7 +86,11 @@ def test_a_vault_that_cannot_be_warmed_up_is_served_and_not_ready(
     vault = Cold()
     with client_of(vault) as client:
         vault.warmed.wait(10)
-        assert client.get("/health").json()["ready"] is False
+        told = client.get("/health/ready")
+        assert (told.status_code, told.json()["ready"]) == (503, False)
+        assert client.get("/health/live").status_code == 200
+        vault.ready = True
+        assert client.get("/health/ready").status_code == 200
     assert "the model is gone" in caplog.text
 
 
@@ -165,24 +169,29 @@ MANY = 300_000
 
 
 @pytest.mark.parametrize(
-    ("path", "body"),
+    ("path", "make"),
     [
-        ("/search", {"query": "x", "filters": {"tag": [1] * MANY}}),
-        ("/search", {"query": "x", "filters": {"not": {"path": [1] * MANY}}}),
-        ("/search", {"query": "x", "filters": {"properties": {"a": [[]] * MANY}}}),
-        ("/search", {"query": "x", "filters": {"properties": {str(n): [] for n in range(MANY)}}}),
-        ("/search", {"query": "x", **{f"k{n}": 1 for n in range(MANY)}}),
-        ("/search", {"query": "x", "k" * 1_000_000: 1}),
-        ("/search", {"query": "x", "filters": {f"k{n}": 1 for n in range(90)}}),
-        ("/embed", {"texts": [1] * MANY}),
-        ("/capture", {"text": "x", "tags": [1] * MANY}),
-        ("/graph/browse", {"seeds": [1] * MANY}),
+        ("/search", lambda: {"query": "x", "filters": {"tag": [1] * MANY}}),
+        ("/search", lambda: {"query": "x", "filters": {"not": {"path": [1] * MANY}}}),
+        ("/search", lambda: {"query": "x", "filters": {"properties": {"a": [[]] * MANY}}}),
+        (
+            "/search",
+            lambda: {"query": "x", "filters": {"properties": {str(n): [] for n in range(MANY)}}},
+        ),
+        ("/search", lambda: {"query": "x", **{f"k{n}": 1 for n in range(MANY)}}),
+        ("/search", lambda: {"query": "x", "k" * 1_000_000: 1}),
+        ("/search", lambda: {"query": "x", "filters": {f"k{n}": 1 for n in range(90)}}),
+        ("/embed", lambda: {"texts": [1] * MANY}),
+        ("/capture", lambda: {"text": "x", "tags": [1] * MANY}),
+        ("/graph/browse", lambda: {"seeds": [1] * MANY}),
     ],
     ids=lambda x: x if isinstance(x, str) else "body",
 )
-def test_of_much_that_is_wrong_little_is_told(client: TestClient, path: str, body: Any) -> None:
+def test_of_much_that_is_wrong_little_is_told(
+    client: TestClient, path: str, make: Callable[[], Any]
+) -> None:
     """Nor looked at: each value would be told by itself."""
-    told = client.post(path, json=body)
+    told = client.post(path, json=make())
     assert told.status_code == 422
     assert len(told.content) < 10_000
     assert len(told.json()["errors"]) <= 10

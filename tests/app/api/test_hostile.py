@@ -10,17 +10,7 @@ import pytest
 
 from tests.app.api.fake_vault import FakeVault
 from tests.app.api.hostile_table import CASES, TOKEN, Case
-from tests.support.product import (
-    HEADERS,
-    ServerSettings,
-    VaultHandle,
-    Workers,
-    create_app,
-    load_settings,
-    locate,
-    open_place,
-    routes,
-)
+from tests.support import product
 from tests.support.serving import Said, request, say, serving
 
 pytestmark = pytest.mark.model
@@ -38,8 +28,8 @@ LEAKS = (
 )
 
 
-def settings(**overrides: object) -> ServerSettings:
-    return load_settings(overrides={f"server.{k}": v for k, v in overrides.items()}).server
+def settings(**overrides: object) -> product.ServerSettings:
+    return product.load_settings(overrides={f"server.{k}": v for k, v in overrides.items()}).server
 
 
 def tree(folder: Path) -> dict[str, str]:
@@ -51,7 +41,7 @@ def tree(folder: Path) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def opened(demo: tuple[Path, Path]) -> Iterator[VaultHandle]:
+def opened(demo: tuple[Path, Path]) -> Iterator[product.VaultHandle]:
     """The demo vault, with links in it that lead out."""
     folder, index = demo
     outside = folder.parent / "outside"
@@ -61,7 +51,7 @@ def opened(demo: tuple[Path, Path]) -> Iterator[VaultHandle]:
     links[0].symlink_to(outside / "secret.md")
     links[1].symlink_to(outside, target_is_directory=True)
     try:
-        with open_place(locate(folder, index_dir=index)) as handle:
+        with product.open_place(product.locate(folder, index_dir=index)) as handle:
             handle.warm()
             yield handle
     finally:
@@ -70,33 +60,24 @@ def opened(demo: tuple[Path, Path]) -> Iterator[VaultHandle]:
 
 
 @pytest.fixture(scope="module")
-def ports(opened: VaultHandle) -> Iterator[dict[str, int]]:
+def ports(opened: product.VaultHandle) -> Iterator[dict[str, int]]:
     """A server of each kind; that of the demo vault has the page, as the real one."""
-    page = routes(Workers(settings()).run)
+    page = product.routes(product.Workers(settings()).run)
     with ExitStack() as held:
         apps = {
-            "plain": create_app(_Kept(opened), settings(), routers=(page,)),  # type: ignore[arg-type]
-            "token": create_app(FakeVault(), settings(), tokens=(TOKEN,)),
-            "allowing": create_app(FakeVault(), settings(allow_origins=["app://obsidian.md"])),
+            "plain": product.create_app(
+                product.open_place(opened.place), settings(), routers=(page,)
+            ),
+            "token": product.create_app(FakeVault(), settings(), tokens=(TOKEN,)),
+            "allowing": product.create_app(
+                FakeVault(), settings(allow_origins=["app://obsidian.md"])
+            ),
         }
         yield {name: held.enter_context(serving(app)) for name, app in apps.items()}
 
 
-class _Kept:
-    """The vault of a fixture, which its server must not close."""
-
-    def __init__(self, vault: VaultHandle) -> None:
-        self._vault = vault
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._vault, name)
-
-    def close(self) -> None:
-        """Stay open."""
-
-
 @pytest.fixture(scope="module")
-def before(opened: VaultHandle) -> Iterator[None]:
+def before(opened: product.VaultHandle) -> Iterator[None]:
     """Nothing in the vault or beside it is another one after all of the table."""
     folder = opened.place.vault
     was = tree(folder)
@@ -106,7 +87,7 @@ def before(opened: VaultHandle) -> Iterator[None]:
     assert sorted(folder.parent.iterdir()) == around
 
 
-def private_text(vault: VaultHandle) -> list[bytes]:
+def private_text(vault: product.VaultHandle) -> list[bytes]:
     kept_out = ("Areas/Salary talk.md", "Archive/2025 newsletter drafts.md")
     lines = [
         line.strip()
@@ -120,7 +101,7 @@ def private_text(vault: VaultHandle) -> list[bytes]:
 
 @pytest.mark.usefixtures("before")
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
-def test_refused(case: Case, ports: dict[str, int], opened: VaultHandle) -> None:
+def test_refused(case: Case, ports: dict[str, int], opened: product.VaultHandle) -> None:
     told = say(ports[case.server], case.raw)
     assert told.status == case.status, told.raw[:600]
     if b"Invalid HTTP request received." in told.body:  # uvicorn's own, of fixed text
@@ -137,7 +118,7 @@ def test_refused(case: Case, ports: dict[str, int], opened: VaultHandle) -> None
 
 def guarded(told: Said) -> None:
     """The headers that every reply must have, whoever made it."""
-    for name, value in HEADERS.items():
+    for name, value in product.HEADERS.items():
         assert told.headers[name.lower()] == value
     assert told.headers["cache-control"] == "no-store"
     assert "server" not in told.headers
@@ -152,7 +133,7 @@ def _unchunked(told: Said) -> bytes:
     return rest.rpartition(b"\r\n0\r\n\r\n")[0]
 
 
-def test_the_table_could_find_something(ports: dict[str, int], opened: VaultHandle) -> None:
+def test_the_table_could_find_something(ports: dict[str, int], opened: product.VaultHandle) -> None:
     """What the table asks for in hostile ways is there, and answered when asked for properly."""
     port = ports["plain"]
     assert say(port, request("GET", "/notes/Hubs/Home.md")).status == 200
@@ -167,7 +148,7 @@ def test_the_table_could_find_something(ports: dict[str, int], opened: VaultHand
 
 
 def test_private_notes_are_out_of_what_is_listed(
-    ports: dict[str, int], opened: VaultHandle
+    ports: dict[str, int], opened: product.VaultHandle
 ) -> None:
     asked = {
         "graph": request("GET", "/graph?most=300"),

@@ -10,14 +10,7 @@ from typing import Any
 from fastapi import FastAPI
 
 from tests.app.api.fake_vault import FakeVault
-from tests.support.product import (
-    Query,
-    SourcesEvent,
-    StreamEvent,
-    TokenEvent,
-    create_app,
-    load_settings,
-)
+from tests.support import product
 from tests.support.serving import events_of, serving
 
 SOON = 60
@@ -27,7 +20,7 @@ SOON = 60
 class Scripted(FakeVault):
     """Gives the events that ``make`` makes, and remembers how its stream ended."""
 
-    def __init__(self, make: Callable[[Callable[[], bool]], Iterator[StreamEvent]]) -> None:
+    def __init__(self, make: Callable[[Callable[[], bool]], Iterator[product.StreamEvent]]) -> None:
         super().__init__()
         self._make = make
         self.ended = threading.Event()
@@ -35,10 +28,10 @@ class Scripted(FakeVault):
 
     def stream(
         self,
-        query: Query,  # noqa: ARG002 (the script does not depend on it)
+        query: product.Query,  # noqa: ARG002 (the script does not depend on it)
         *,
         cancelled: Callable[[], bool] | None = None,
-    ) -> Iterator[StreamEvent]:
+    ) -> Iterator[product.StreamEvent]:
         try:
             yield from self._make(cancelled)
         finally:
@@ -46,16 +39,16 @@ class Scripted(FakeVault):
             self.ended.set()
 
 
-def silent(cancelled: Callable[[], bool]) -> Iterator[StreamEvent]:
+def silent(cancelled: Callable[[], bool]) -> Iterator[product.StreamEvent]:
     """Says that it begins, and then nothing for as long as anybody listens."""
-    yield SourcesEvent(sources=[])
+    yield product.SourcesEvent(sources=[])
     while not cancelled():
         time.sleep(0.001)
 
 
 def app_of(vault: FakeVault, **overrides: Any) -> FastAPI:
     dotted = {f"server.{key}": value for key, value in overrides.items()}
-    return create_app(vault, load_settings(overrides=dotted).server)
+    return product.create_app(vault, product.load_settings(overrides=dotted).server)
 
 
 def asked(port: int, text: str = "one two") -> http.client.HTTPResponse:
@@ -83,8 +76,8 @@ def test_the_events_come_in_order_and_end() -> None:
 
 
 def test_what_fails_later_is_an_event() -> None:
-    def fails(_: Callable[[], bool]) -> Iterator[StreamEvent]:
-        yield SourcesEvent(sources=[])
+    def fails(_: Callable[[], bool]) -> Iterator[product.StreamEvent]:
+        yield product.SourcesEvent(sources=[])
         raise RuntimeError("swordfish")
 
     with serving(app_of(Scripted(fails))) as port:
@@ -107,9 +100,9 @@ def test_a_server_that_stops_says_so_in_its_streams() -> None:
 
 
 def test_a_client_that_does_not_read_holds_its_place_for_no_longer_than_a_request() -> None:
-    def much(cancelled: Callable[[], bool]) -> Iterator[StreamEvent]:
+    def much(cancelled: Callable[[], bool]) -> Iterator[product.StreamEvent]:
         while not cancelled():
-            yield TokenEvent(text="x" * 100_000)
+            yield product.TokenEvent(text="x" * 100_000)
 
     vault = Scripted(much)
     with serving(app_of(vault, timeout_s=0.3)) as port:

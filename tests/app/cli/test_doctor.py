@@ -25,16 +25,14 @@ NOTES = {
 
 LINKS = """\
 
-Links that lead nowhere, and what they may mean  1  1 link
-  Tide gaet -> Tide gate.md?  Index.md:1
+Links that lead nowhere, and what they may mean  2
+  Tide gaet -> Tide gate.md  Index.md:1
+  Nowhere  Index.md:1, 1 more
 
-Links to notes that are not there  1  2 links
-  Nowhere  Index.md:1 and 1 more
+Links to headings or blocks that their note does not have  1
+  Atlas.md#Timelnie -> Timeline  Index.md:1
 
-Links to headings or blocks that their note does not have  1  1 link
-  Atlas.md#Timelnie -> Timeline?  Index.md:1
-
-Links to a name that several files have  1  1 link
+Links to a name that several files have  1
   Plan -> x/Plan.md, y/Plan.md  Index.md:1
 """
 

@@ -139,28 +139,17 @@ def test_the_same_is_printed(
     assert call(*arguments, *where) == asked
 
 
-def test_a_conversation_is_the_same(where: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    def talk() -> tuple[int, str]:
-        said = "When is the launch of Atlas?\n\n/new\nbread\n/quit\nx\n"
-        result = commands.call("chat", *where, input=said)
-        return result.exit_code, result.stdout
-
-    with monkeypatch.context() as patched:
-        patched.setattr("notehop.app.services.open_vault.open_place", not_here)
-        code, told = talk()
-    assert code == 0
-    assert "14 June 2027" in told
+def test_a_conversation(where: list[str]) -> None:
+    said = "When is the launch of Atlas?\n\n/new\nbread\n/quit\nx\n"
+    result = commands.call("chat", *where, input=said)
+    told = result.stdout
+    assert result.exit_code == 0
     assert told.count("14 June 2027") == 1
     assert told.index("Atlas.md") < told.index("Bread.md")
-    monkeypatch.setattr("notehop.app.services.running_server.read_running", lambda _: None)
-    assert talk() == (code, told)
 
 
-def test_a_text_is_captured_by_the_server(
-    where: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_text_is_captured(where: list[str]) -> None:
     inbox = Path(where[1]) / "Inbox"
-    monkeypatch.setattr("notehop.app.services.capture.capture_cold", not_here)
     try:
         code, told, _ = call("capture", "The launch waits for the tiles.", "--json", *where)
         found = json.loads(told)

@@ -11,17 +11,9 @@ from unittest import mock
 
 import httpx
 
+from tests.support import product
 from tests.support.commands import options, printed
 from tests.support.llm_server import PATIENCE, LlmServer
-from tests.support.product import (
-    DoneEvent,
-    Place,
-    TokenEvent,
-    VaultHandle,
-    create_app,
-    locate,
-    open_place,
-)
 from tests.support.serving import events_of, serving
 
 Door = Callable[..., "Heard"]
@@ -66,11 +58,13 @@ class Doors:
             _, held = self._opened.pop(next(iter(self._opened)))
             held.close()
 
-    def _open(self, kind: str, given: Mapping[str, Any], opening: Callable[[Place], Any]) -> Any:
+    def _open(
+        self, kind: str, given: Mapping[str, Any], opening: Callable[[product.Place], Any]
+    ) -> Any:
         key = kind, json.dumps(given, sort_keys=True)
         if key not in self._opened:
             self.close(MOST - 1)
-            place = locate(self.vault, index_dir=self.index, overrides=self.settings(given))
+            place = product.locate(self.vault, index_dir=self.index, overrides=self.settings(given))
             with ExitStack() as held:
                 opened = held.enter_context(opening(place))
                 self._opened[key] = opened, held.pop_all()
@@ -86,16 +80,16 @@ class Doors:
             **{name.replace("__", "."): value for name, value in given.items()},
         }
 
-    def handle(self, **given: Any) -> VaultHandle:
-        handle: VaultHandle = self._open("handle", given, open_place)
+    def handle(self, **given: Any) -> product.VaultHandle:
+        handle: product.VaultHandle = self._open("handle", given, product.open_place)
         return handle
 
     def port(self, **given: Any) -> int:
-        def served(place: Place) -> Any:
-            opened = open_place(place)
+        def served(place: product.Place) -> Any:
+            opened = product.open_place(place)
             opened.warm()
             # The server closes it.
-            return serving(create_app(opened, place.settings.server))
+            return serving(product.create_app(opened, place.settings.server))
 
         port: int = self._open("port", given, served)
         return port
@@ -103,8 +97,8 @@ class Doors:
     def python(self, question: str, **given: Any) -> Heard:
         with closing(self.handle(**given).stream(question)) as coming:  # type: ignore[type-var]
             events = list(coming)
-        assert isinstance(events[-1], DoneEvent), events[-1]
-        said = "".join(event.text for event in events if isinstance(event, TokenEvent))
+        assert isinstance(events[-1], product.DoneEvent), events[-1]
+        said = "".join(event.text for event in events if isinstance(event, product.TokenEvent))
         return Heard(events[-1].answer.model_dump(mode="json"), said)
 
     def http(self, question: str, **given: Any) -> Heard:

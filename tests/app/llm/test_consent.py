@@ -59,18 +59,6 @@ def test_a_host_that_was_not_named_gets_nothing(
     assert "the passages of the sources" in heard.warnings, "what it would have got"
 
 
-def test_a_host_that_was_named_is_announced_once(
-    server: LlmServer, ask: Door, far: str, log: Path
-) -> None:
-    server.plays(words(RIGHT))
-    allowed: dict[str, Any] = {"llm__base_url": far, "privacy__allow_hosts": [HOST]}
-    first, second = (ask(QUESTION, **allowed) for _ in range(2))
-    assert (first.text, second.text) == (RIGHT, RIGHT)
-    assert f"{HOST} (openai-compatible, scripted-1) now gets the question" in first.warnings
-    assert HOST not in second.warnings
-    assert {line["local"] for line in lines(log) if "host" in line} == {False}
-
-
 @pytest.mark.everywhere
 def test_what_was_sent_is_written_down(server: LlmServer, ask: Door, log: Path) -> None:
     server.plays(fails(503), words(RIGHT))

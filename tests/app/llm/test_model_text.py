@@ -1,12 +1,12 @@
 """What models write beside an answer, and what of a note would speak to a model in its own tokens."""
 
-import json
 import time
 from pathlib import Path
 
 import pytest
 
 from tests.app.llm.doors import Door
+from tests.doors.test_endless_replies import event
 from tests.support.llm_server import LlmServer, says, words
 from tests.support.notes import write_notes
 from tests.support.product import MarkerFilter, check_citations, locate, open_place
@@ -45,21 +45,7 @@ def test_no_range_of_markers_ends_an_answer(
 def test_half_a_surrogate_pair_is_no_end_of_an_answer(
     server: LlmServer, ask: Door, said: list[str], text: str
 ) -> None:
-    events = [
-        b"data: "
-        + json.dumps(
-            {
-                "id": "1",
-                "object": "chat.completion.chunk",
-                "created": 1,
-                "model": "m",
-                "choices": [{"index": 0, "delta": {"content": one}, "finish_reason": None}],
-            }
-        ).encode()
-        + b"\n\n"
-        for one in said
-    ]
-    server.plays(says(*events))
+    server.plays(says(*map(event, said)))
     heard = ask(QUESTION)
     assert heard.text == heard.said == text
 

@@ -10,23 +10,17 @@ from mcp import Client, types
 from mcp.server import Server
 
 from tests.app.api.hostile_table import OUTSIDE
-from tests.support.product import (
-    VaultHandle,
-    Vaults,
-    Workers,
-    load_settings,
-    locate,
-    make_server,
-    open_place,
-)
+from tests.support import product
 
 pytestmark = pytest.mark.model
 
 KEPT_OUT = ("Areas/Salary talk.md", "Areas/Salary talk", "Salary talk", "areas/salary TALK.md")
 
 
-def server_of(vault: VaultHandle) -> Server[Any]:
-    return make_server(Vaults.of(vault), Workers(load_settings().server).run)
+def server_of(vault: product.VaultHandle) -> Server[Any]:
+    return product.make_server(
+        product.Vaults.of(vault), product.Workers(product.load_settings().server).run
+    )
 
 
 def names() -> list[str]:
@@ -54,11 +48,11 @@ async def _refusals(client: Client, name: str) -> list[str]:
 
 
 def test_no_name_leads_out_of_the_vault(demo: tuple[Path, Path]) -> None:
-    place = locate(demo[0], index_dir=demo[1])
+    place = product.locate(demo[0], index_dir=demo[1])
     before = files(demo[0])
 
     async def work() -> None:
-        with open_place(place) as vault:
+        with product.open_place(place) as vault:
             async with Client(server_of(vault), mode="legacy") as client:
                 for name in names():
                     told = "\n".join(await _refusals(client, name))
@@ -71,10 +65,10 @@ def test_no_name_leads_out_of_the_vault(demo: tuple[Path, Path]) -> None:
 
 
 def test_no_listing_names_a_note_that_is_kept_out(demo: tuple[Path, Path]) -> None:
-    place = locate(demo[0], index_dir=demo[1])
+    place = product.locate(demo[0], index_dir=demo[1])
 
     async def work() -> None:
-        with open_place(place) as vault:
+        with product.open_place(place) as vault:
             async with Client(server_of(vault), mode="legacy") as client:
                 for tool, arguments in (
                     ("smart_search", {"query": "salary talk pay", "top_k": 100, "budget": 50_000}),

@@ -7,14 +7,7 @@ import pytest
 
 from tests.app.api.fake_vault import FakeVault
 from tests.app.mcp.test_stdio import INITIALIZE
-from tests.support.product import (
-    HttpTransport,
-    VaultError,
-    Vaults,
-    Workers,
-    create_app,
-    load_settings,
-)
+from tests.support import product
 from tests.support.serving import request, say, serving
 
 TOKEN = "a-token-of-more-than-16"
@@ -24,11 +17,11 @@ LIST = b'{"jsonrpc":"2.0","id":2,"method":"tools/list"}'
 
 
 def served(vault: FakeVault, *tokens: str) -> Iterator[int]:
-    found = load_settings().server
-    workers = Workers(found)
-    agents = HttpTransport(Vaults.of(vault), workers.run, workers.closing)  # type: ignore[arg-type]
+    found = product.load_settings().server
+    workers = product.Workers(found)
+    agents = product.HttpTransport(product.Vaults.of(vault), workers.run, workers.closing)  # type: ignore[arg-type]
     routers = (agents.router,)
-    app = create_app(vault, found, tokens=tokens, routers=routers, workers=workers)
+    app = product.create_app(vault, found, tokens=tokens, routers=routers, workers=workers)
     with serving(app) as port:
         yield port
 
@@ -107,7 +100,7 @@ SEARCH = json.dumps(
 
 @pytest.mark.parametrize("handed_on", [(), ("X-Forwarded-For: 192.0.2.9",)])
 def test_paths_of_this_machine_are_not_for_agents_elsewhere(handed_on: tuple[str, ...]) -> None:
-    for port in served(FakeVault(VaultError("/home/mia/Notes: there is no such folder"))):
+    for port in served(FakeVault(product.VaultError("/home/mia/Notes: there is no such folder"))):
         _, headers, _ = post(port, HELLO.encode(), *handed_on)
         session = f"Mcp-Session-Id: {headers['mcp-session-id']}"
         told = post(port, SEARCH, session, *handed_on)[2]

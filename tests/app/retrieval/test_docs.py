@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.product import Indexer, IndexLayout, index_dir_for, load_settings
-from tests.support.real_index import lend_query_model
+from tests.support.notes import write_notes
+from tests.support.product import locate
+from tests.support.real_index import real_index
 
 PAGE = Path(__file__).parents[3] / "docs" / "retrieval.md"
 
@@ -22,15 +23,10 @@ NOTES = {
 def test_the_example(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("XDG_DATA_HOME", raising=False)
-    vault = tmp_path / "Notes"
-    vault.mkdir()
-    for name, text in NOTES.items():
-        (vault / name).write_text(text, encoding="utf-8")
-    settings = load_settings(vault=vault)
-    layout = IndexLayout(index_dir_for(vault, settings.index.dir))
-    assert layout.root.is_relative_to(tmp_path)
-    lend_query_model(vault, layout.root)
-    Indexer(vault, settings, layout).run()
+    vault = write_notes(tmp_path / "Notes", NOTES)
+    index = locate(vault).layout.root
+    assert index.is_relative_to(tmp_path)
+    real_index(vault, index)
 
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)

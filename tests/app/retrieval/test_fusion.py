@@ -5,15 +5,8 @@ from functools import partial
 
 import pytest
 
+from tests.support import product
 from tests.support.fake_index import Broken, FakeIndex, Listed, ids
-from tests.support.product import (
-    ModelError,
-    QueryError,
-    TracedQuery,
-    WeightedFusionRetriever,
-    fuse,
-    with_aliases,
-)
 
 
 def ask(retriever, query):
@@ -24,8 +17,8 @@ def ask(retriever, query):
 
 
 def test_one_failing_signal_is_told_and_the_others_vote():
-    query = TracedQuery("?")
-    fusion = WeightedFusionRetriever(
+    query = product.TracedQuery("?")
+    fusion = product.WeightedFusionRetriever(
         {"semantic": Broken(RuntimeError("no")), "lexical": Listed(("a", 1))}
     )
     assert ids(ask(fusion, query)) == ["a"]
@@ -38,13 +31,13 @@ def test_one_failing_signal_is_told_and_the_others_vote():
 @pytest.mark.parametrize(
     ("error", "other"),
     [
-        pytest.param(ModelError("no weights"), Broken(RuntimeError("no")), id="all fail"),
-        pytest.param(QueryError("no words"), Listed(), id="a query that cannot be run"),
+        pytest.param(product.ModelError("no weights"), Broken(RuntimeError("no")), id="all fail"),
+        pytest.param(product.QueryError("no words"), Listed(), id="a query that cannot be run"),
     ],
 )
 def test_the_first_error_is_raised(error, other):
     with pytest.raises(type(error), match=str(error)):
-        ask(WeightedFusionRetriever({"semantic": Broken(error), "lexical": other}), "?")
+        ask(product.WeightedFusionRetriever({"semantic": Broken(error), "lexical": other}), "?")
 
 
 def widened(notes=5):
@@ -55,10 +48,10 @@ def widened(notes=5):
     )
     lexical = Listed(("Sam.md:0", 1.0))
     semantic = Listed(("Aurora.md:0", 0.9), ("Aurora.md:1", 0.8), ("Sam.md:0", 0.7))
-    fusion = WeightedFusionRetriever(
+    fusion = product.WeightedFusionRetriever(
         # The one that is widened stands first: its query still waits for the other.
         {"lexical": lexical, "semantic": semantic},
-        widening=partial(with_aliases, index, notes=notes),
+        widening=partial(product.with_aliases, index, notes=notes),
     )
     return fusion, semantic, lexical
 
@@ -91,7 +84,7 @@ def test_the_lexical_query_is_widened_by_aliases(query, notes, expected):
 )
 def test_mistakes_are_named(options, words):
     with pytest.raises(ValueError, match=words):
-        WeightedFusionRetriever(**({"retrievers": {"s": Listed()}} | options))
+        product.WeightedFusionRetriever(**({"retrievers": {"s": Listed()}} | options))
 
 
 SCORES = {
@@ -116,7 +109,7 @@ SCORES = {
 
 @pytest.mark.parametrize(("rankings", "weights", "expected"), SCORES.values(), ids=SCORES)
 def test_scores(rankings, weights, expected):
-    found = [(one.id, one.score) for one in fuse(rankings, weights)]
+    found = [(one.id, one.score) for one in product.fuse(rankings, weights)]
     assert [id_ for id_, _ in found] == [id_ for id_, _ in expected]
     assert [score for _, score in found] == pytest.approx([score for _, score in expected])
 
@@ -131,4 +124,4 @@ def test_scores(rankings, weights, expected):
 )
 def test_a_ranking_that_cannot_be_fused(ids, weights, words):
     with pytest.raises(ValueError, match=words):
-        fuse({"s": ids}, weights)
+        product.fuse({"s": ids}, weights)

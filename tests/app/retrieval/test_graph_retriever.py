@@ -4,19 +4,10 @@ import math
 
 import pytest
 
+from tests.support import product
 from tests.support.fake_index import AngleEmbedding, FakeIndex, Listed, ids
-from tests.support.product import (
-    DAY,
-    Expansion,
-    GraphEnhancedRetriever,
-    LexicalRetriever,
-    SemanticRetriever,
-    Tokenizer,
-    TracedQuery,
-    WeightedFusionRetriever,
-)
 
-NOW = 1_000 * DAY
+NOW = 1_000 * product.DAY
 
 
 def vault():
@@ -32,8 +23,8 @@ def vault():
 
 def expanded(index, *hits, query="?", allowed=None, **options):
     inner = Listed(*(hits or (("A.md:0", 0.9), ("B.md:0", 0.5))))
-    expansion = Expansion(**({"notes": 10} | options))
-    outer = GraphEnhancedRetriever(
+    expansion = product.Expansion(**({"notes": 10} | options))
+    outer = product.GraphEnhancedRetriever(
         inner, index, expansion=expansion, allowed=allowed, clock=lambda: NOW
     )
     return outer.retrieve(query)
@@ -50,7 +41,7 @@ def test_a_link_brings_the_chunk_it_names_and_a_backlink_the_one_that_holds_it()
 
 def test_only_what_is_allowed_joins():
     index = vault().link("A.md", "C.md", to=1).link("A.md", "D.md").link("E.md", "B.md")
-    query = TracedQuery("?")
+    query = product.TracedQuery("?")
     allowed = {"C.md:0", "D.md:0"}
     assert added(expanded(index, query=query, allowed=allowed)) == ["D.md:0"]
     assert query.trace.counts["expansion"]["filtered_out"] == 2
@@ -86,13 +77,13 @@ def test_more_links_weigh_more():
 
 def fused(index, *, weight=0.25, top_k=10, candidates=2, allowed=None, judges=None, **options):
     """Notes by angle and by words, fused, with neighbours of the two best notes of each."""
-    fusion = WeightedFusionRetriever(
+    fusion = product.WeightedFusionRetriever(
         {
-            "semantic": SemanticRetriever(
+            "semantic": product.SemanticRetriever(
                 index, AngleEmbedding(), similarity_top_k=candidates, with_text=False
             ),
-            "lexical": LexicalRetriever(
-                index, Tokenizer("en"), similarity_top_k=candidates, with_text=False
+            "lexical": product.LexicalRetriever(
+                index, product.Tokenizer("en"), similarity_top_k=candidates, with_text=False
             ),
         },
         judges=judges,
@@ -100,10 +91,10 @@ def fused(index, *, weight=0.25, top_k=10, candidates=2, allowed=None, judges=No
         k=20,
         similarity_top_k=top_k,
     )
-    return GraphEnhancedRetriever(
+    return product.GraphEnhancedRetriever(
         fusion,
         index,
-        expansion=Expansion(**({"notes": 10} | options)),
+        expansion=product.Expansion(**({"notes": 10} | options)),
         weight=weight,
         allowed=allowed,
         with_text=False,
@@ -114,7 +105,7 @@ def fused(index, *, weight=0.25, top_k=10, candidates=2, allowed=None, judges=No
 def around(query="0", **options):
     """What is found for a query near A and B, where A links to D and C."""
     index = vault().link("A.md", "D.md", 20).link("A.md", "C.md", 70)
-    query = TracedQuery(query)
+    query = product.TracedQuery(query)
     return fused(index, **options).retrieve(query), query
 
 
@@ -142,7 +133,7 @@ def test_a_neighbour_may_rise_above_a_direct_hit():
 
 def test_the_second_link_counts_half():
     index = vault().link("A.md", "C.md", 10).link("C.md", "D.md", 10)
-    query = TracedQuery("0")
+    query = product.TracedQuery("0")
     found = fused(index, depth=2, candidates=1).retrieve(query)
     marks = {
         one.node.node_id: one.node.metadata["expanded_from"]

@@ -10,7 +10,7 @@ from notehop import open_vault
 from tests.support.fake_index import Broken, BrokenEmbedding, FakeIndex, Listed, direction, ids
 from tests.support.notes import write_notes
 from tests.support.product import SecondLookRetriever, SemanticRetriever, TracedQuery
-from tests.support.real_index import real_index
+from tests.support.real_index import opened_with, real_index
 from tests.support.scripted_llm import ScriptedLLM
 
 
@@ -150,12 +150,10 @@ def test_a_language_model_is_given_more_and_a_second_look(potter: tuple[Path, Pa
 
 @pytest.mark.model
 def test_a_note_made_private_a_moment_ago_is_not_asked_with(tmp_path: Path):
-    vault = write_notes(tmp_path / "Vault", NOTES)
-    real_index(vault, tmp_path / "index")
-    with open_vault(vault, index_dir=tmp_path / "index") as opened:
+    with opened_with(tmp_path, NOTES) as opened:
         told = opened.search(ASKED, top_k=3, second_look=True).model_dump_json()
         assert "Anna.md" in told
-        (vault / "Anna.md").write_text(f"---\nprivate: true\n---\n{NOTES['Anna.md']}")
+        (tmp_path / "Vault" / "Anna.md").write_text(f"---\nprivate: true\n---\n{NOTES['Anna.md']}")
         told = opened.search(ASKED, top_k=3, second_look=True).model_dump_json()
         assert "Anna.md" not in told
         assert "potter" not in told

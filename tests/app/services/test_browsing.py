@@ -7,15 +7,8 @@ from typing import Any
 
 import pytest
 
+from tests.support import product
 from tests.support.notes import built
-from tests.support.product import (
-    BrowseQuery,
-    BrowseResult,
-    NoteMissing,
-    QueryError,
-    VaultHandle,
-    open_place,
-)
 
 NOTES = {
     "Hub.md": (
@@ -36,32 +29,32 @@ NOTES = {
 
 
 @pytest.fixture(scope="module")
-def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultHandle]:
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[product.VaultHandle]:
     place = built(tmp_path_factory.mktemp("browsed"), NOTES, chunking__min_tokens=1)
     for at, path in enumerate(sorted(NOTES)):
         os.utime(place.vault / path, ns=(10**18 + at * 10**9,) * 2)
     from tests.support.notes import index
 
     index(place)
-    with open_place(place) as vault:
+    with product.open_place(place) as vault:
         yield vault
 
 
 @pytest.fixture
-def own(tmp_path: Path) -> Iterator[VaultHandle]:
-    with open_place(built(tmp_path, NOTES, chunking__min_tokens=1)) as vault:
+def own(tmp_path: Path) -> Iterator[product.VaultHandle]:
+    with product.open_place(built(tmp_path, NOTES, chunking__min_tokens=1)) as vault:
         yield vault
 
 
-def browsed(vault: VaultHandle, *seeds: str, **options: Any) -> BrowseResult:
-    return vault.browse(BrowseQuery(seeds=list(seeds), **options))
+def browsed(vault: product.VaultHandle, *seeds: str, **options: Any) -> product.BrowseResult:
+    return vault.browse(product.BrowseQuery(seeds=list(seeds), **options))
 
 
-def paths(found: BrowseResult) -> list[str]:
+def paths(found: product.BrowseResult) -> list[str]:
     return [note.path for note in found.notes]
 
 
-def test_a_note_is_shown_by_its_summary_and_its_links(opened: VaultHandle) -> None:
+def test_a_note_is_shown_by_its_summary_and_its_links(opened: product.VaultHandle) -> None:
     plan = browsed(opened, "Hub", rank="edges").notes[0]
     assert plan.text.startswith("A plan says what comes first")
     assert (plan.folder, plan.lines) == ("", (4, 4))
@@ -74,7 +67,7 @@ def test_a_note_is_shown_by_its_summary_and_its_links(opened: VaultHandle) -> No
     assert hub.text == "Where all meets."
 
 
-def test_ranks(opened: VaultHandle) -> None:
+def test_ranks(opened: product.VaultHandle) -> None:
     by_time = browsed(opened, "Plan", rank="recency")
     assert paths(by_time) == ["Hub.md", "Far.md"]
     assert [note.score for note in by_time.notes] == [note.modified for note in by_time.notes]
@@ -85,7 +78,7 @@ def test_ranks(opened: VaultHandle) -> None:
     assert browsed(opened, "Plan", rank="edges").notes[0].score == 2.0
 
 
-def test_filters_choose_what_is_listed(opened: VaultHandle) -> None:
+def test_filters_choose_what_is_listed(opened: product.VaultHandle) -> None:
     assert paths(browsed(opened, "Hub", filters={"tag": ["plan"]})) == ["Plan.md"]
     assert paths(browsed(opened, "Hub", filters={"not": {"path": ["work"]}})) == ["Plan.md"]
     assert paths(browsed(opened, "Far", depth=2, filters={"not": {"tag": ["plan"]}})) == ["Hub.md"]
@@ -93,30 +86,30 @@ def test_filters_choose_what_is_listed(opened: VaultHandle) -> None:
     nothing = browsed(opened, "Hub", filters={"tag": ["none"]})
     assert (nothing.notes, nothing.total) == ([], 0)
     assert nothing.warnings
-    with pytest.raises(QueryError):
+    with pytest.raises(product.QueryError):
         browsed(opened, "Hub", filters={"after": "soon"})
 
 
-def change(vault: VaultHandle, path: str, old: str, new: str) -> None:
+def change(vault: product.VaultHandle, path: str, old: str, new: str) -> None:
     file = vault.place.vault / path
     text = file.read_text()
     assert old in text
     file.write_text(text.replace(old, new))
 
 
-def test_a_link_is_where_it_stands_now(own: VaultHandle) -> None:
+def test_a_link_is_where_it_stands_now(own: product.VaultHandle) -> None:
     change(own, "Hub.md", "The hub leads", "One line.\n\nThe hub leads")
     assert [link.line for link in browsed(own, "Hub", rank="edges").notes[0].links] == [7, 10]
 
 
-def test_a_link_that_is_gone_leads_nowhere(own: VaultHandle) -> None:
+def test_a_link_that_is_gone_leads_nowhere(own: product.VaultHandle) -> None:
     change(own, "Far.md", "[[Plan]]", "nothing")
     found = browsed(own, "Far")
     assert (found.notes, found.total) == ([], 0)
     assert found.pending == 1
 
 
-def test_a_text_that_is_gone_is_not_shown(own: VaultHandle) -> None:
+def test_a_text_that_is_gone_is_not_shown(own: product.VaultHandle) -> None:
     change(own, "Hub.md", "Where all meets.", "Changed in haste.")
     change(own, "Plan.md", "Later comes what could not be done", "Never comes what was not done")
     told = browsed(own, "work/Budget", "Plan", "Far").model_dump_json()
@@ -125,7 +118,7 @@ def test_a_text_that_is_gone_is_not_shown(own: VaultHandle) -> None:
     assert "could not be done" not in hub.model_dump_json()
 
 
-def test_a_note_that_changed_is_shown_by_what_still_stands(own: VaultHandle) -> None:
+def test_a_note_that_changed_is_shown_by_what_still_stands(own: product.VaultHandle) -> None:
     change(own, "Plan.md", "A plan says what comes first", "A plan says what is first")
     [plan] = [one for one in browsed(own, "Hub").notes if one.path == "Plan.md"]
     assert plan.text.startswith("Later comes what could not be done")
@@ -134,10 +127,10 @@ def test_a_note_that_changed_is_shown_by_what_still_stands(own: VaultHandle) -> 
     assert (plan.text, plan.lines) == ("", (1, 1))
 
 
-def test_a_note_that_is_gone_is_not_shown(own: VaultHandle) -> None:
+def test_a_note_that_is_gone_is_not_shown(own: product.VaultHandle) -> None:
     (own.place.vault / "Plan.md").unlink()
     assert paths(browsed(own, "Hub")) == ["work/Budget.md"]
-    with pytest.raises(NoteMissing, match="no note of this vault"):
+    with pytest.raises(product.NoteMissing, match="no note of this vault"):
         browsed(own, "Plan")
 
 
@@ -152,12 +145,12 @@ DRAWN = {
 
 
 @pytest.fixture(scope="module")
-def drawn(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultHandle]:
-    with open_place(built(tmp_path_factory.mktemp("drawn"), DRAWN)) as vault:
+def drawn(tmp_path_factory: pytest.TempPathFactory) -> Iterator[product.VaultHandle]:
+    with product.open_place(built(tmp_path_factory.mktemp("drawn"), DRAWN)) as vault:
         yield vault
 
 
-def test_around_a_note(drawn: VaultHandle) -> None:
+def test_around_a_note(drawn: product.VaultHandle) -> None:
     view = drawn.picture(["a"])
     assert [one.path for one in view.nodes if one.seed] == ["A.md"]
     assert [(one.source, one.target, one.count) for one in view.edges] == [
@@ -171,7 +164,7 @@ def test_around_a_note(drawn: VaultHandle) -> None:
     assert all(-1 <= at <= 1 for one in view.nodes for at in (one.x, one.y))
 
 
-def test_the_best_of_all(drawn: VaultHandle) -> None:
+def test_the_best_of_all(drawn: product.VaultHandle) -> None:
     view = drawn.picture(most=2)
     assert len(view.nodes) == 2
     assert view.total == 5

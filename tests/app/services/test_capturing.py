@@ -12,7 +12,7 @@ import pytest
 from notehop import open_vault
 from tests.support import product
 from tests.support.notes import write_notes
-from tests.support.real_index import real_index
+from tests.support.real_index import opened_with, real_index
 from tests.support.tables import rows
 
 NOW = datetime(2026, 11, 22, 9, 31)
@@ -153,9 +153,7 @@ def test_a_namesake_of_a_linked_note_is_related_still(tmp_path: Path) -> None:
         "home/Plan.md": clay,
         "Tide.md": f"---\naliases: [Plan]\n---\n{clay}",
     }
-    folder = write_notes(tmp_path / "v", names)
-    real_index(folder, tmp_path / "ix")
-    with open_vault(folder, index_dir=tmp_path / "ix") as vault:
+    with opened_with(tmp_path, names) as vault:
         found = vault.capture(product.CaptureQuery(text=f"{clay} See [[work/Plan]]."))
     assert {one.path for one in found.connections} == {"home/Plan.md", "Tide.md"}
 
@@ -179,11 +177,9 @@ def test_a_one_line_capture_is_first_for_its_own_words(tmp_path: Path) -> None:
         for at in range(9)
     }
     notes["Templates/Daily.md"] = "## Plot\n## Weight\n"
-    vault = write_notes(tmp_path / "Vault", notes)
-    real_index(vault, tmp_path / "index")
     text = "Ask Bram about marker 4 again."
-    with open_vault(vault, index_dir=tmp_path / "index") as opened:
+    with opened_with(tmp_path, notes) as opened:
         kept = opened.capture(product.CaptureQuery(text=text))
-        real_index(vault, tmp_path / "index")
+        product.update_index(opened.place)
         hit = opened.search(text, explain=True).hits[0]
     assert (hit.path, hit.held_back) == (kept.filename, None)

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from tests.support import product
-from tests.support.notes import built
 from tests.support.real_index import CACHE
 
 pytestmark = pytest.mark.model
@@ -18,11 +17,6 @@ WEEKS = {
     "question": "How many weeks does Priya need?",
     "gold": ["people/Priya 1-1.md", "Atlas.md"],
 }
-
-
-@pytest.fixture(scope="module")
-def place(indexed: tuple[Path, Path]) -> product.Place:
-    return product.locate(indexed[0], index_dir=indexed[1])
 
 
 def questions(folder: Path, *rows: object) -> Path:
@@ -41,10 +35,12 @@ def state(folder: Path) -> dict[str, tuple[int, int]]:
     return found
 
 
-def test_a_golden_set_brings_its_vault(
-    indexed: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture(autouse=True)
+def _model(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(CACHE))  # where the query model is
+
+
+def test_a_golden_set_brings_its_vault(indexed: tuple[Path, Path], tmp_path: Path) -> None:
     data = tmp_path / "data" / "one"
     data.mkdir(parents=True)
     questions(data, LAUNCH).rename(data / "queries.jsonl")
@@ -55,28 +51,6 @@ def test_a_golden_set_brings_its_vault(
     )
     assert (found.name, found.notes) == ("one", 4)
     assert found.rows[-1].measures["notes.hit@1"].value == 1
-
-
-def test_links_that_are_properties_are_taken_out_of_them(tmp_path: Path) -> None:
-    """Templates, from which no link is suggested, count for nothing."""
-    matter = '---\ndate: 2026-10-01\ncategories:\n  - "[[{}]]"\n---\n'
-    notes = {
-        "Jazz.md": "Music that is improvised.\n",
-        "Recipes.md": "What we cook at home.\n",
-        "2026-10-01.md": "Rain.\n",
-        "Blue Train.md": matter.format("Jazz"),
-        "Goulash.md": matter.format("Recipes"),
-        "Templates/Album.md": matter.format("Jazz"),
-        ".obsidian/templates.json": '{"folder": "Templates"}',
-    }
-    place = built(tmp_path, notes)
-    before = state(place.vault)
-    found = product.evaluate_suggestions(place, tmp_path / "work", product.Silent(), share=1)
-    assert (found.notes, found.pairs) == (5, 2)
-    assert (state(place.vault), [*(tmp_path / "work").iterdir()]) == (before, [])
-    assert found.recall["named"].value == found.precision["named"].value == 1
-    with pytest.raises(product.UsageError, match="too few links"):
-        product.evaluate_suggestions(place, tmp_path, product.Silent(), share=0.1)
 
 
 @pytest.mark.parametrize(

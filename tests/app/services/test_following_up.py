@@ -1,6 +1,5 @@
 """A follow-up is understood after what was said before it, and never brings in anything else."""
 
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -9,8 +8,9 @@ import pytest
 from llama_index.core.base.llms.types import CompletionResponse
 
 from notehop import open_vault
+from tests.support.notes import NOTES
 from tests.support.product import VaultHandle
-from tests.support.real_index import real_index
+from tests.support.real_index import opened_with
 from tests.support.scripted_llm import ScriptedLLM
 from tests.support.tables import rows
 
@@ -93,15 +93,16 @@ def test_a_model_that_fails_is_told_and_no_reason_to_fail(
     assert second.mode == "extractive"
 
 
-def test_what_was_made_private_is_not_sent(indexed: tuple[Path, Path], tmp_path: Path) -> None:
-    folder = tmp_path / "My vault"
-    shutil.copytree(indexed[0], folder)
+def withdraw(vault: VaultHandle) -> None:
+    note = vault.place.vault / "people/Priya 1-1.md"
+    note.write_text("---\nprivate: true\n---\n" + note.read_text(encoding="utf-8"))
+
+
+def test_what_was_made_private_is_not_sent(tmp_path: Path) -> None:
     llm = Talker(says="Four weeks more [1].")
-    real_index(folder, tmp_path / "index")
-    with open_vault(folder, index_dir=tmp_path / "index", llm=llm) as vault:
+    with opened_with(tmp_path, NOTES, llm) as vault:
         vault.ask(FIRST, conversation_id="a")
-        note = folder / "people/Priya 1-1.md"
-        note.write_text("---\nprivate: true\n---\n" + note.read_text(encoding="utf-8"))
+        withdraw(vault)
         vault.ask(SECOND, conversation_id="a")
     (prompt,) = condensing(llm)
     assert FIRST in prompt
@@ -118,19 +119,13 @@ def test_a_quote_left_open_takes_no_filter_in(
     assert second.filters == ['path:"Priya 1-1.md"', "-path:Plan"]
 
 
-def test_a_question_made_of_what_became_private_is_not_sent(
-    indexed: tuple[Path, Path], tmp_path: Path
-) -> None:
-    folder = tmp_path / "My vault"
-    shutil.copytree(indexed[0], folder)
+def test_a_question_made_of_what_became_private_is_not_sent(tmp_path: Path) -> None:
     llm = Talker(says="Priya has the flu [1].", means="When is the launch with the flu of Priya?")
-    real_index(folder, tmp_path / "index")
-    with open_vault(folder, index_dir=tmp_path / "index", llm=llm) as vault:
+    with opened_with(tmp_path, NOTES, llm) as vault:
         vault.ask(FIRST, conversation_id="a")
         llm.says = "In June [1]."
         vault.ask(f"path:Atlas.md {SECOND}", conversation_id="a")
-        note = folder / "people/Priya 1-1.md"
-        note.write_text("---\nprivate: true\n---\n" + note.read_text(encoding="utf-8"))
+        withdraw(vault)
         vault.ask("And who decides it?", conversation_id="a")
     before, after = condensing(llm)
     assert "flu" in before

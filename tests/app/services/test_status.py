@@ -16,11 +16,6 @@ from tests.support.notes import built, write_notes
 pytestmark = pytest.mark.model
 
 
-@pytest.fixture
-def place(indexed: tuple[Path, Path]) -> product.Place:
-    return product.locate(indexed[0], index_dir=indexed[1])
-
-
 def test_a_first_run_that_kept_nothing_is_no_index(vault: Path, tmp_path: Path) -> None:
     place = product.locate(vault, index_dir=tmp_path / "ix")
     place.layout.create(vault)

@@ -7,35 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.indexing.pipeline.machine.contents import (
-    catalog_rows,
-    differences,
-    graph_of,
-    lexical_hits,
-    mirrored,
-    places,
-    ranks_of,
-    table_vectors,
-    to_be_mirrored,
-    tokens_of,
-)
+from tests.indexing.pipeline.machine import contents
+from tests.support import product
 from tests.support.notes import mirror_here
-from tests.support.product import (
-    LIMITS,
-    Catalog,
-    Indexer,
-    IndexLayout,
-    Limits,
-    NotehopError,
-    Reader,
-    Report,
-    ServerCatalog,
-    Snapshot,
-    Update,
-    faults,
-    load_settings,
-    mirror_due,
-)
 from tests.support.readable_model import ReadableModel
 
 BATCH_NOTES = 3
@@ -44,15 +18,15 @@ BATCH_NOTES = 3
 Told = dict[str, Any]
 
 
-def layout_of(home: str, at: str) -> IndexLayout:
+def layout_of(home: str, at: str) -> product.IndexLayout:
     """An index of a home, which holds ``vault`` and, at ``index``, the one that follows it.
 
     The catalog of that one is in a database, where the home has a file with its address.
     """
     address = Path(home) / "database"
     on_server = at == "index" and address.exists()
-    database = ServerCatalog(address.read_text(), "crashes") if on_server else None
-    return IndexLayout(Path(home) / at, database)
+    database = product.ServerCatalog(address.read_text(), "crashes") if on_server else None
+    return product.IndexLayout(Path(home) / at, database)
 
 
 def index(
@@ -85,19 +59,21 @@ def index(
     if log is not None or kill_at is not None:
         # Whoever runs the tests in the background has made their processes deaf to it.
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        faults.hook = _Points(log, kill_at, signal_no)
+        product.faults.hook = _Points(log, kill_at, signal_no)
     try:
-        limits = Limits(batch_notes=batch)
+        limits = product.Limits(batch_notes=batch)
         indexer = _indexer(home, at, model, limits, mirror=mirror)
         if paths is None:
-            report: Report | Update = indexer.run(rebuild=rebuild, allow_mass_delete=True)
+            report: product.Report | product.Update = indexer.run(
+                rebuild=rebuild, allow_mass_delete=True
+            )
         else:
             report = indexer.update(paths, allow_mass_delete=True)
         if tidies:
             indexer.tidy()
     except KeyboardInterrupt:
         return {"error": "interrupted", "type": "KeyboardInterrupt", "asked": model.asked}
-    except NotehopError as exc:
+    except product.NotehopError as exc:
         return {"error": str(exc), "type": type(exc).__name__, "asked": model.asked}
     return {
         "error": None,
@@ -113,7 +89,7 @@ def index(
 def read(home: str, at: str = "index") -> Told:
     """What a reader sees who opens the index now: chunks, links and notes, and what it finds."""
 
-    def told(snapshot: Snapshot) -> Told:
+    def told(snapshot: product.Snapshot) -> Told:
         chunks = {
             path: [
                 [one.id, list(one.heading_path), one.first_line, one.last_line, one.text]
@@ -139,16 +115,20 @@ def content(home: str, at: str = "index") -> Told:
     """All that the index says of its vault, by name, without what depends on how it came to be."""
     layout = layout_of(home, at)
 
-    def told(snapshot: Snapshot) -> Told:
-        found: Told = dict(catalog_rows(layout.catalog))
-        found |= graph_of(snapshot) | ranks_of(snapshot)
-        found |= lexical_hits(snapshot, tokens_of(snapshot))
-        found |= places(snapshot)
-        tables = table_vectors(snapshot)
+    def told(snapshot: product.Snapshot) -> Told:
+        found: Told = dict(contents.catalog_rows(layout.catalog))
+        found |= contents.graph_of(snapshot) | contents.ranks_of(snapshot)
+        found |= contents.lexical_hits(snapshot, contents.tokens_of(snapshot))
+        found |= contents.places(snapshot)
+        tables = contents.table_vectors(snapshot)
         found |= {name: "vector" if hasattr(row, "shape") else row for name, row in tables.items()}
-        if not mirror_due(layout):
-            with Catalog.open(layout.catalog, read_only=True) as catalog:
-                assert not [*differences(mirrored(layout), to_be_mirrored(catalog))]
+        if not product.mirror_due(layout):
+            with product.Catalog.open(layout.catalog, read_only=True) as catalog:
+                assert not [
+                    *contents.differences(
+                        contents.mirrored(layout), contents.to_be_mirrored(catalog)
+                    )
+                ]
         return {name: repr(value) for name, value in found.items()}
 
     return _reading(layout, told)
@@ -160,15 +140,15 @@ def mended(home: str, *, mirror: bool = False) -> Told:
     return content(home) if done["error"] is None else done
 
 
-def _reading(layout: IndexLayout, told: Callable[[Snapshot], Told]) -> Told:
+def _reading(layout: product.IndexLayout, told: Callable[[product.Snapshot], Told]) -> Told:
     try:
-        with Reader(layout) as reader, reader.snapshot() as snapshot:
+        with product.Reader(layout) as reader, reader.snapshot() as snapshot:
             return {"error": None, **told(snapshot)}
-    except NotehopError as exc:
+    except product.NotehopError as exc:
         return {"error": str(exc), "type": type(exc).__name__}
 
 
-def _hits(snapshot: Snapshot) -> list[list[tuple[str, float]]]:
+def _hits(snapshot: product.Snapshot) -> list[list[tuple[str, float]]]:
     words = ("tide", "wall", "bram", "water", "log")
     model = ReadableModel()
     near = [snapshot.chunk_vectors.top(row, 20) for row in model.embed(words)]
@@ -176,12 +156,17 @@ def _hits(snapshot: Snapshot) -> list[list[tuple[str, float]]]:
 
 
 def _indexer(
-    home: str, at: str, model: ReadableModel, limits: Limits = LIMITS, *, mirror: bool = False
-) -> Indexer:
-    settings = load_settings().with_overrides(
+    home: str,
+    at: str,
+    model: ReadableModel,
+    limits: product.Limits = product.LIMITS,
+    *,
+    mirror: bool = False,
+) -> product.Indexer:
+    settings = product.load_settings().with_overrides(
         {"lexical.language": "en", "chunking.min_tokens": 4, "index.mirror": mirror}
     )
-    return Indexer(
+    return product.Indexer(
         Path(home) / "vault",
         settings,
         layout_of(home, at),

@@ -11,13 +11,7 @@ import numpy as np
 import pytest
 
 from tests.indexing.embed.conftest import Tiny, embedding_settings, load_bulk
-from tests.support.product import (
-    export_query_model,
-    faults,
-    load_embedder,
-    load_query,
-    read_manifest,
-)
+from tests.support import product
 from tests.support.real_index import query_model
 from tests.support.tables import rows
 
@@ -36,8 +30,8 @@ def test_the_door_gives_the_vectors_of_torch(
 ) -> None:
     chosen = tiny(**model, **settings)
     bulk = load_bulk(chosen)
-    assert export_query_model(bulk, tmp_path / "door") is None
-    door = load_query(tmp_path / "door", chosen)
+    assert product.export_query_model(bulk, tmp_path / "door") is None
+    door = product.load_query(tmp_path / "door", chosen)
     assert (door.source, door.reason) == ("onnx", None)
     assert (door.dimensions, door.max_tokens) == (bulk.dimensions, bulk.max_tokens)
     assert door.identity() == bulk.identity()
@@ -51,12 +45,12 @@ def test_the_door_gives_the_vectors_of_torch(
 def test_a_pooling_that_needs_the_prompt_is_left_to_torch(tiny: Tiny, tmp_path: Path) -> None:
     chosen = tiny(include_prompt=False, prompts={"query": "query: ", "passage": "text: "})
     bulk = load_bulk(chosen)
-    reason = export_query_model(bulk, tmp_path / "door")
+    reason = product.export_query_model(bulk, tmp_path / "door")
     assert reason is not None
     assert "disagrees with torch" in reason
     assert files(tmp_path / "door") == ["export.json"]
-    assert export_query_model(bulk, tmp_path / "door") == reason
-    door = load_query(tmp_path / "door", chosen)
+    assert product.export_query_model(bulk, tmp_path / "door") == reason
+    door = product.load_query(tmp_path / "door", chosen)
     assert (door.source, door.reason) == ("torch", reason)
     assert np.allclose(door.embed_query("plan"), bulk.vectors(["plan"], "query")[0], atol=1e-5)
     assert door.is_cut("note " * 62)
@@ -68,8 +62,8 @@ def test_a_door_of_other_settings_is_none(
     tiny: Tiny, tmp_path: Path, changes: dict[str, Any]
 ) -> None:
     chosen = tiny()
-    export_query_model(load_bulk(chosen), tmp_path / "door")
-    other = load_query(tmp_path / "door", chosen.model_copy(update=changes))
+    product.export_query_model(load_bulk(chosen), tmp_path / "door")
+    other = product.load_query(tmp_path / "door", chosen.model_copy(update=changes))
     assert (other.source, other.identity() == load_bulk(chosen).identity()) == ("torch", False)
     assert "no export of this model" in str(other.reason)
 
@@ -92,22 +86,22 @@ def test_an_export_that_is_killed_leaves_no_half_of_one(tiny: Tiny, tmp_path: Pa
             if left == 0:
                 raise Killed
 
-        faults.hook = hook
+        product.faults.hook = hook
         try:
-            export_query_model(bulk, folder)
+            product.export_query_model(bulk, folder)
         except Killed:
             return True
         finally:
-            faults.hook = None
+            product.faults.hook = None
         return False
 
     kills = 0
     while killed_at(kills + 1):
         kills += 1
-        door = read_manifest(folder)
+        door = product.read_manifest(folder)
         assert door is None or door.is_sound(folder), f"half a door after point {kills}"
-        assert export_query_model(bulk, folder) is None
-        assert load_query(folder, chosen).source == "onnx"
+        assert product.export_query_model(bulk, folder) is None
+        assert product.load_query(folder, chosen).source == "onnx"
         assert len(files(folder)) == 3, files(folder)
         for path in folder.iterdir():
             path.unlink()
@@ -157,12 +151,12 @@ def test_a_file_that_was_harmed_changes_no_vector(
     """Torch serves instead, and says so, until the next run of the index has mended it."""
     chosen = tiny()
     bulk = load_bulk(chosen)
-    export_query_model(bulk, tmp_path / "model")
+    product.export_query_model(bulk, tmp_path / "model")
     (file,) = (tmp_path / "model").glob(kind)
     file.write_bytes(harm(file.read_bytes()))
-    served = load_query(tmp_path / "model", chosen)
+    served = product.load_query(tmp_path / "model", chosen)
     assert served.source == "torch"
     assert "missing or damaged" in str(served.reason)
     assert np.allclose(served.embed_query("plan"), bulk.vectors(["plan"], "query")[0], atol=1e-5)
-    load_embedder(chosen, tmp_path / "model")  # as the next index run does
-    assert load_query(tmp_path / "model", chosen).source == "onnx"
+    product.load_embedder(chosen, tmp_path / "model")  # as the next index run does
+    assert product.load_query(tmp_path / "model", chosen).source == "onnx"

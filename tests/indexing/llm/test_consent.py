@@ -17,25 +17,13 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from pydantic import SecretStr
 
-from tests.support.product import (
-    FORMER,
-    NAME,
-    EgressLog,
-    Hosts,
-    LlmSettings,
-    ProviderConfig,
-    ProviderError,
-    ProviderTransport,
-    Resolve,
-    egress,
-    sending,
-)
+from tests.support import product
 from tests.support.product import consent_is_loopback as is_loopback
 from tests.support.tables import rows
 from tests.support.wire import reply, wire
 
 OK = reply(200, {"text": "yes"})
-MakeGate = Callable[..., ProviderTransport]
+MakeGate = Callable[..., product.ProviderTransport]
 
 
 @pytest.fixture
@@ -46,31 +34,33 @@ def make_gate(tmp_path: Path) -> MakeGate:
         url: str,
         *,
         allow: tuple[str, ...] = (),
-        resolve: Resolve | None = None,
+        resolve: product.Resolve | None = None,
         retries: int = 2,
         key: str | None = None,
         folder: Path = tmp_path,
-    ) -> ProviderTransport:
-        llm = LlmSettings(
+    ) -> product.ProviderTransport:
+        llm = product.LlmSettings(
             provider="openai-compatible",
             model="m",
             timeout_s=20,
             retries=retries,
         )
         secret = None if key is None else SecretStr(key)
-        config = ProviderConfig(llm, url, secret, first_pause=0.01)
-        return ProviderTransport(config, Hosts(allow, resolve), EgressLog(folder))
+        config = product.ProviderConfig(llm, url, secret, first_pause=0.01)
+        return product.ProviderTransport(
+            config, product.Hosts(allow, resolve), product.EgressLog(folder)
+        )
 
     return make
 
 
-def post(gate: ProviderTransport) -> httpx.Response:
+def post(gate: product.ProviderTransport) -> httpx.Response:
     with httpx.Client(transport=gate, trust_env=False) as client:
         return client.post(f"{gate.config.url}/chat", content=b"{}")
 
 
 def lines(folder: Path) -> list[dict[str, Any]]:
-    return list(EgressLog(folder).lines())
+    return list(product.EgressLog(folder).lines())
 
 
 @pytest.mark.parametrize(
@@ -84,13 +74,13 @@ def test_loopback_is_an_address_of_this_machine(address: str, here: bool) -> Non
     ("addresses", "here"), rows(__file__, "a_name_is_here_if_all_it_leads_to_is")
 )
 def test_a_name_is_here_if_all_it_leads_to_is(addresses: list[str], here: bool) -> None:
-    assert bool(Hosts([], lambda host, port: addresses).local("box.test", 80)) is here  # noqa: ARG005
+    assert bool(product.Hosts([], lambda host, port: addresses).local("box.test", 80)) is here  # noqa: ARG005
 
 
 @pytest.mark.parametrize("allowed", ["test", "del.test", "x.model.test", "model.tes", "model_test"])
 def test_a_part_of_a_name_allows_nothing(allowed: str, make_gate: MakeGate) -> None:
     gate = make_gate("http://model.test", allow=(allowed,), resolve=lambda *_: ["192.0.2.7"])
-    with pytest.raises(ProviderError) as caught:
+    with pytest.raises(product.ProviderError) as caught:
         post(gate)
     assert caught.value.kind == "consent"
 
@@ -101,7 +91,9 @@ def test_a_name_that_leads_elsewhere_a_moment_later_gets_nothing(
     """The first look says this machine, the one at the time of the connection does not."""
     answers: Iterator[list[str]] = iter([["127.0.0.1"], ["192.0.2.7"]])
     gate = make_gate("http://model.test", resolve=lambda *_: next(answers), retries=0)
-    with pytest.raises(ProviderError, match="does not lead to this machine any more") as caught:
+    with pytest.raises(
+        product.ProviderError, match="does not lead to this machine any more"
+    ) as caught:
         post(gate)
     assert caught.value.kind == "consent"
     assert lines(tmp_path)[-1]["error"] == "consent"
@@ -126,14 +118,14 @@ def test_an_allowed_host_is_told_once_for_each_purpose(
     with wire(OK) as server:
         url = f"http://model.test:{server.port}"
         gate = make_gate(url, allow=("model.test",), resolve=Far())
-        with sending(["a.md", "b.md"], purpose="answer") as first:
+        with product.sending(["a.md", "b.md"], purpose="answer") as first:
             post(gate)
-        with sending(["a.md"], purpose="answer") as second:
+        with product.sending(["a.md"], purpose="answer") as second:
             post(gate)
-        with sending(["c.md"], purpose="summary") as other:
+        with product.sending(["c.md"], purpose="summary") as other:
             post(gate)
         # Another process, which finds the log.
-        with sending(["a.md"], purpose="answer") as later:
+        with product.sending(["a.md"], purpose="answer") as later:
             post(make_gate(url, allow=("model.test",), resolve=Far()))
     assert [len(one.notices) for one in (first, second, other, later)] == [1, 0, 1, 0]
     assert "model.test" in first.notices[0]
@@ -151,7 +143,7 @@ def test_an_allowed_host_is_told_once_for_each_purpose(
 def test_plain_http_to_another_machine_is_told(
     make_gate: MakeGate, tmp_path: Path, key: str | None
 ) -> None:
-    with wire(OK) as server, sending(["a.md"], purpose="answer") as sent:
+    with wire(OK) as server, product.sending(["a.md"], purpose="answer") as sent:
         url = f"http://model.test:{server.port}"
         post(make_gate(url, allow=("model.test",), resolve=Far(), key=key))
         post(make_gate(server.url, key=key, folder=tmp_path / "here"))
@@ -169,14 +161,16 @@ def test_what_leaves_is_written_down_first_or_does_not_leave(
         far = make_gate(
             f"http://model.test:{server.port}", allow=("model.test",), resolve=Far(), folder=nowhere
         )
-        with pytest.raises(ProviderError, match=r"cannot be written .* nothing is sent to model"):
+        with pytest.raises(
+            product.ProviderError, match=r"cannot be written .* nothing is sent to model"
+        ):
             post(far)
         assert server.bodies == []
         # What stays here needs no record.
         assert post(make_gate(server.url, folder=nowhere)).status_code == 200
 
 
-def begin(log: EgressLog, **changed: Any) -> egress.Attempt:
+def begin(log: product.EgressLog, **changed: Any) -> product.egress.Attempt:
     told: dict[str, Any] = {
         "host": "model.test",
         "local": False,
@@ -192,25 +186,25 @@ def begin(log: EgressLog, **changed: Any) -> egress.Attempt:
 
 @pytest.mark.skipif(os.name != "posix", reason="modes are POSIX's")
 def test_only_its_user_can_read_it(tmp_path: Path) -> None:
-    begin(EgressLog(tmp_path)).end()
-    assert stat.S_IMODE((tmp_path / NAME).stat().st_mode) == 0o600
+    begin(product.EgressLog(tmp_path)).end()
+    assert stat.S_IMODE((tmp_path / product.NAME).stat().st_mode) == 0o600
 
 
 def test_a_line_that_a_crash_left_half_spoils_no_other(tmp_path: Path) -> None:
-    log = EgressLog(tmp_path)
+    log = product.EgressLog(tmp_path)
     begin(log, host="one.test")
-    with (tmp_path / NAME).open("ab") as stream:
+    with (tmp_path / product.NAME).open("ab") as stream:
         stream.write(b'{"id":"x","host":"ha')
     begin(log, host="two.test")
     assert [line["host"] for line in log.lines()] == ["one.test", "two.test"]
-    assert (tmp_path / NAME).read_bytes().count(b"\n") == 3
+    assert (tmp_path / product.NAME).read_bytes().count(b"\n") == 3
 
 
 def test_it_does_not_grow_without_end(tmp_path: Path) -> None:
-    log = EgressLog(tmp_path, largest=2_000)
+    log = product.EgressLog(tmp_path, largest=2_000)
     for number in range(60):
         begin(log, host=f"host-{number}.test").end(status=200)
-    assert {path.name for path in tmp_path.glob("*.jsonl")} == {NAME, FORMER}
+    assert {path.name for path in tmp_path.glob("*.jsonl")} == {product.NAME, product.FORMER}
     assert sum(path.stat().st_size for path in tmp_path.glob("*.jsonl")) <= 4_000
     hosts = [line["host"] for line in log.lines() if "host" in line]
     assert hosts[-1] == "host-59.test"
@@ -219,7 +213,7 @@ def test_it_does_not_grow_without_end(tmp_path: Path) -> None:
 
 def test_no_name_of_a_note_hides_its_call(tmp_path: Path) -> None:
     name = "a\u2028b\x85c\u2029\x1c\r.md"
-    log = EgressLog(tmp_path)
+    log = product.EgressLog(tmp_path)
     begin(log, notes=(name,)).end(status=200)
     begun, ended = lines(tmp_path)
     assert (begun["notes"], ended["status"]) == ([name], 200)
@@ -271,7 +265,7 @@ def tls(certificate: Path) -> ssl.SSLContext:
 
 
 def test_a_certificate_that_nobody_vouches_for(make_gate: MakeGate, tls: ssl.SSLContext) -> None:
-    with wire(OK, tls=tls) as server, pytest.raises(ProviderError) as caught:
+    with wire(OK, tls=tls) as server, pytest.raises(product.ProviderError) as caught:
         post(make_gate(f"https://127.0.0.1:{server.port}"))
     assert caught.value.kind == "refused"
     assert "certificate that is not trusted" in str(caught.value)
@@ -289,6 +283,6 @@ def test_a_certificate_that_is_named(
         assert post(named).status_code == 200
         assert len(server.bodies) == 2
         other = make_gate(f"https://other.test:{server.port}", resolve=lambda *_: ["127.0.0.1"])
-        with pytest.raises(ProviderError, match="Hostname mismatch"):
+        with pytest.raises(product.ProviderError, match="Hostname mismatch"):
             post(other)
         assert len(server.bodies) == 2

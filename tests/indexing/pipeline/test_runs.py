@@ -8,15 +8,8 @@ from typing import Any
 import pytest
 from llama_index.core.schema import BaseNode, MetadataMode, TransformComponent
 
+from tests.support import product
 from tests.support.notes import Bench
-from tests.support.product import (
-    Batch,
-    Catalog,
-    IndexMismatch,
-    IndexUnwritable,
-    Limits,
-    UsageError,
-)
 
 TWO_SECTIONS = """\
 # Tides
@@ -46,7 +39,7 @@ def test_other_settings_ask_for_a_rebuild(bench: Bench) -> None:
     bench.index()
     bench.settings = bench.settings.with_overrides({"chunking.min_tokens": 5})
     with pytest.raises(
-        IndexMismatch, match=r"min_tokens 32, settings name min_tokens 5.*--rebuild"
+        product.IndexMismatch, match=r"min_tokens 32, settings name min_tokens 5.*--rebuild"
     ):
         bench.index()
     assert bench.index(rebuild=True).added == 1
@@ -55,21 +48,21 @@ def test_other_settings_ask_for_a_rebuild(bench: Bench) -> None:
 def test_a_run_that_failed_says_what_it_got_done(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bench.limits = Limits(batch_notes=1)
+    bench.limits = product.Limits(batch_notes=1)
     for name in ("a.md", "b.md"):
         bench.write(name, f"Words of {name}.")
 
-    real, calls = Catalog.commit, []
+    real, calls = product.Catalog.commit, []
 
-    def once(self: Catalog, batch: Batch) -> int:
+    def once(self: product.Catalog, batch: product.Batch) -> int:
         calls.append(batch)
         if len(calls) == 2:
-            raise IndexUnwritable("the disk is full")
+            raise product.IndexUnwritable("the disk is full")
         return real(self, batch)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Catalog, "commit", once)
-        with pytest.raises(IndexUnwritable):
+        patch.setattr(product.Catalog, "commit", once)
+        with pytest.raises(product.IndexUnwritable):
             bench.index()
     with bench.catalog() as catalog:
         assert catalog.generation == 1
@@ -106,7 +99,7 @@ def test_another_vaults_index_is_refused(bench: Bench, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     first, bench.vault = bench.vault, tmp_path / "other"
     for rebuild in (False, True):
-        with pytest.raises(IndexMismatch, match=r"index of .*vault, not of .*other"):
+        with pytest.raises(product.IndexMismatch, match=r"index of .*vault, not of .*other"):
             bench.index(rebuild=rebuild)
     first.rename(tmp_path / "moved")
     bench.vault = tmp_path / "moved"
@@ -172,5 +165,5 @@ def test_a_transformation_changes_what_is_embedded_and_nothing_else(bench: Bench
 
 def test_a_transformation_that_loses_a_passage_is_refused(bench: Bench) -> None:
     bench.write("a.md", "One.")
-    with pytest.raises(UsageError, match=r"Dropping.* gave back other passages"):
+    with pytest.raises(product.UsageError, match=r"Dropping.* gave back other passages"):
         bench.indexer([Dropping()]).run()

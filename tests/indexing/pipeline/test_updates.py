@@ -6,14 +6,8 @@ from dataclasses import dataclass
 
 import pytest
 
+from tests.support import product
 from tests.support.notes import Bench
-from tests.support.product import (
-    Limits,
-    NoteStatus,
-    Report,
-    advice,
-    load_settings,
-)
 from tests.vaults.hostile import Case, build_hostile, make_readable
 
 
@@ -51,7 +45,7 @@ def test_the_first_update_of_all_looks_at_all(bench: Bench) -> None:
 def test_an_update_after_a_run_that_was_cut_off_looks_at_all(
     indexed: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    indexed.limits = Limits(batch_notes=1)
+    indexed.limits = product.Limits(batch_notes=1)
     for number in range(3):
         indexed.write(f"more{number}.md", f"More {number}.")
     found = indexed.indexer()
@@ -100,9 +94,9 @@ def test_two_edits_within_one_tick_of_the_clock_are_two(indexed: Bench) -> None:
 
 
 def test_notes_in_another_language_are_worth_a_word() -> None:
-    settings = load_settings().embedding
-    assert advice("en", settings, "en") == advice("en", settings, None) == ()
-    words, meaning = advice("de", settings, "en")
+    settings = product.load_settings().embedding
+    assert product.advice("en", settings, "en") == product.advice("en", settings, None) == ()
+    words, meaning = product.advice("de", settings, "en")
     assert words.startswith("most notes are in German, and the index was made for English;")
     assert "German, which all-MiniLM-L6-v2 does not read" in meaning
     assert 'model = "multilingual-e5-small"' in meaning
@@ -120,8 +114,8 @@ SECRETS = (
 class Run:
     bench: Bench
     cases: tuple[Case, ...]
-    first: Report
-    second: Report
+    first: product.Report
+    second: product.Report
 
 
 @pytest.fixture(scope="module")
@@ -134,7 +128,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
         make_readable(bench.vault)
 
 
-def told(report: Report) -> dict[str, str]:
+def told(report: product.Report) -> dict[str, str]:
     """Path -> reason of all that the report says is not in the index."""
     return dict((*report.skipped, *report.failed))
 
@@ -153,7 +147,7 @@ def test_every_case_meets_its_fate(run: Run) -> None:
     for case in run.cases:
         path = shown(case.path)
         note = found.get(path)
-        is_in = note is not None and note.status is NoteStatus.INDEXED
+        is_in = note is not None and note.status is product.NoteStatus.INDEXED
         assert is_in == (path in cut_up), path
         # A dot-folder is no part of a vault: it is passed over without a word.
         is_out = not is_in and (bool(reasons.get(path)) or path.startswith("."))
@@ -181,7 +175,7 @@ def test_what_is_kept_out_leaves_no_word(run: Run) -> None:
     for secret in SECRETS:
         assert not [text for text in texts if secret in text], secret
         assert secret.rstrip(":") not in tokens
-    assert all(row.status is NoteStatus.SKIPPED and row.front_matter == {} for row in rows)
+    assert all(row.status is product.NoteStatus.SKIPPED and row.front_matter == {} for row in rows)
     asked = " ".join(run.bench.model.asked).casefold()
     assert not [secret for secret in SECRETS if secret in asked]
 

@@ -7,36 +7,28 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from tests.support.product import (
-    METADATA,
-    Batch,
-    Catalog,
-    IndexDamaged,
-    IndexFailure,
-    NoteRecord,
-    NoteRow,
-    NoteStatus,
-    among,
-    pack_tokens,
-    unpack_tokens,
-)
+from tests.support import product
 from tests.support.sample_index import record
 
 PLAN = record("Plan.md", "alpha beta", "gamma", to=["Team", "Missing"])
 TEAM = record("people/Team.md", "delta", aliases=("Crew",), content_hash="t")
-SKIPPED = NoteRecord(NoteRow("Big.md", "Big", NoteStatus.SKIPPED, reason="too large"))
+SKIPPED = product.NoteRecord(
+    product.NoteRow("Big.md", "Big", product.NoteStatus.SKIPPED, reason="too large")
+)
 
 
 @pytest.fixture
-def filled(tmp_path: Path) -> Iterator[Catalog]:
-    with Catalog.open(tmp_path / "catalog.sqlite", create=True) as catalog:
-        catalog.commit(Batch(upsert=(TEAM, PLAN, SKIPPED), meta={"fingerprint": {"model": "m"}}))
+def filled(tmp_path: Path) -> Iterator[product.Catalog]:
+    with product.Catalog.open(tmp_path / "catalog.sqlite", create=True) as catalog:
+        catalog.commit(
+            product.Batch(upsert=(TEAM, PLAN, SKIPPED), meta={"fingerprint": {"model": "m"}})
+        )
         yield catalog
 
 
-def test_touching_changes_size_and_times_only(filled: Catalog) -> None:
+def test_touching_changes_size_and_times_only(filled: product.Catalog) -> None:
     later = 1_700_000_000_000_000_000
-    filled.commit(Batch(touch={"Plan.md": (7, later), "Big.md": (8, later)}))
+    filled.commit(product.Batch(touch={"Plan.md": (7, later), "Big.md": (8, later)}))
     touched = replace(PLAN.note, size=7, mtime_ns=later, modified=later / 1e9)
     assert filled.note("Plan.md") == touched
     assert filled.note("Big.md") == replace(SKIPPED.note, size=8, mtime_ns=later)
@@ -44,33 +36,33 @@ def test_touching_changes_size_and_times_only(filled: Catalog) -> None:
     assert filled.changed_paths(1, relinked=True) == ["Plan.md"]
 
 
-def test_a_chunk_keeps_its_generation_until_its_tokens_change(filled: Catalog) -> None:
+def test_a_chunk_keeps_its_generation_until_its_tokens_change(filled: product.Catalog) -> None:
     """Readers of the lexical index ask for what is newer than theirs, and only for that."""
     again = record("Plan.md", "alpha beta", "new")
-    filled.commit(Batch(upsert=(again,)))
+    filled.commit(product.Batch(upsert=(again,)))
     assert [key.generation for key in filled.chunk_keys(["Plan.md"])] == [1, 2]
-    tokens = {**unpack_tokens(again.chunks[0].tokens), "tags": ("x",)}
-    retagged = replace(again.chunks[0], tokens=pack_tokens(tokens))
-    filled.commit(Batch(upsert=(replace(again, chunks=(retagged, again.chunks[1])),)))
+    tokens = {**product.unpack_tokens(again.chunks[0].tokens), "tags": ("x",)}
+    retagged = replace(again.chunks[0], tokens=product.pack_tokens(tokens))
+    filled.commit(product.Batch(upsert=(replace(again, chunks=(retagged, again.chunks[1])),)))
     assert [key.generation for key in filled.chunk_keys(["Plan.md"])] == [3, 2]
     assert [key.id for key in filled.chunk_keys() if key.generation > 2] == [retagged.id]
     assert dict(filled.chunk_tokens([retagged.id, "none"])) == {retagged.id: tokens}
 
 
-def test_a_snapshot_that_was_closed_is_no_damage(filled: Catalog) -> None:
+def test_a_snapshot_that_was_closed_is_no_damage(filled: product.Catalog) -> None:
     view = filled.snapshot()
     view.close()
-    with pytest.raises(IndexFailure, match="the database failed") as caught:
+    with pytest.raises(product.IndexFailure, match="the database failed") as caught:
         view.meta()
-    assert not isinstance(caught.value, IndexDamaged)
+    assert not isinstance(caught.value, product.IndexDamaged)
 
 
-def test_a_question_for_some_rows_reads_no_others(filled: Catalog) -> None:
+def test_a_question_for_some_rows_reads_no_others(filled: product.Catalog) -> None:
     """It uses the index that the table has for it: a table of a large vault takes long to read."""
     with filled.database.reading() as connection:
-        for table in METADATA.sorted_tables:
+        for table in product.METADATA.sorted_tables:
             for index in (table.primary_key, *table.indexes):
                 column = next(iter(index.columns))
-                asked = str(select(table).where(among(column)).compile(connection))
+                asked = str(select(table).where(product.among(column)).compile(connection))
                 plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {asked}", ("[]",)).all()
                 assert f"SEARCH {table.name} " in str(plan), column

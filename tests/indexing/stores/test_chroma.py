@@ -13,15 +13,8 @@ from llama_index.core.vector_stores import MetadataFilter, MetadataFilters
 from tests.indexing.crashes import harm
 from tests.indexing.crashes.harm import Harm
 from tests.indexing.pipeline.machine.contents import differences, mirrored, to_be_mirrored
+from tests.support import product
 from tests.support.notes import Bench
-from tests.support.product import (
-    COLLECTION,
-    check_mirror,
-    mirror_due,
-    read_mirror,
-    update_mirror,
-    write_in_child,
-)
 from tests.support.readable_model import DIMENSIONS
 
 pytestmark = pytest.mark.timeout(300)
@@ -44,7 +37,7 @@ def indexed(tmp_path: Path) -> Bench:
 
 
 def check_equal(bench: Bench) -> None:
-    assert not mirror_due(bench.layout)
+    assert not product.mirror_due(bench.layout)
     with bench.catalog() as catalog:
         assert not [*differences(mirrored(bench.layout), to_be_mirrored(catalog))]
 
@@ -56,7 +49,7 @@ def test_a_stock_llamaindex_program_searches_it(indexed: Bench) -> None:
     client = chromadb.PersistentClient(
         str(indexed.layout.chroma), chromadb.Settings(anonymized_telemetry=False)
     )
-    store = ChromaVectorStore(chroma_collection=client.get_collection(COLLECTION))
+    store = ChromaVectorStore(chroma_collection=client.get_collection(product.COLLECTION))
     index = VectorStoreIndex.from_vector_store(store, embed_model=MockEmbedding(DIMENSIONS))
     query = indexed.model.embed(["the wall holds the water"])[0].tolist()
     from llama_index.core.schema import QueryBundle
@@ -77,7 +70,7 @@ def test_it_takes_in_what_changed(indexed: Bench) -> None:
     indexed.write("Tide.md", "# Tide\n\nThe tide comes when it likes.\n")
     indexed.write("New.md", "New words.\n")
     indexed.indexer().update()
-    assert mirror_due(indexed.layout)
+    assert product.mirror_due(indexed.layout)
     kept = set(indexed.layout.chroma.iterdir())
     indexed.indexer().tidy()
     assert kept == set(indexed.layout.chroma.iterdir())
@@ -105,7 +98,7 @@ def test_what_is_withdrawn_leaves_its_files(indexed: Bench, how: str) -> None:
     assert not indexed.layout.chroma.exists()
     if how == "deleted":
         # In a process of its own: Chroma leaves what it finds in fresh memory in its files.
-        assert update_mirror(indexed.layout) is None
+        assert product.update_mirror(indexed.layout) is None
         assert holding(b"zanzibarquux") == holding(vector) == []
         check_equal(indexed)
 
@@ -142,8 +135,8 @@ HARMS: dict[str, tuple[str, Harm]] = {
 @pytest.mark.parametrize(("where", "how"), HARMS.values(), ids=HARMS)
 def test_one_that_was_harmed_is_filled_anew(indexed: Bench, where: str, how: Harm) -> None:
     how(min(indexed.layout.chroma.glob(where)) if where != "." else indexed.layout.chroma)
-    assert mirror_due(indexed.layout)
-    assert update_mirror(indexed.layout) is None
+    assert product.mirror_due(indexed.layout)
+    assert product.update_mirror(indexed.layout) is None
     check_equal(indexed)
 
 
@@ -151,7 +144,7 @@ def test_one_that_another_program_opened_stays(indexed: Bench) -> None:
     made = (indexed.layout.chroma / "chroma.sqlite3").stat().st_ino
     with closing(sqlite3.connect(indexed.layout.chroma / "chroma.sqlite3")) as connection:
         connection.execute("CREATE TABLE elsewhere (x)")
-    assert mirror_due(indexed.layout)
+    assert product.mirror_due(indexed.layout)
     assert indexed.index().warnings == ()
     assert (indexed.layout.chroma / "chroma.sqlite3").stat().st_ino == made
     check_equal(indexed)
@@ -169,12 +162,14 @@ def test_a_child_that_fails_hangs_or_is_interrupted(
     ):
         program.write_text(f"#!/bin/sh\n{lines}\n")
         program.chmod(0o700)
-        assert write_in_child(indexed.layout, lambda stop=interrupted: stop) == said
-    assert write_in_child(indexed.layout, lambda: False, seconds=0.2) == "it does not answer"
+        assert product.write_in_child(indexed.layout, lambda stop=interrupted: stop) == said
+    assert (
+        product.write_in_child(indexed.layout, lambda: False, seconds=0.2) == "it does not answer"
+    )
 
 
 def test_it_goes_where_it_is_not_wanted(indexed: Bench) -> None:
-    state = read_mirror(indexed.layout)
+    state = product.read_mirror(indexed.layout)
     assert state is not None
     assert (state.generation, state.chunks) == (1, 3)
     indexed.settings = indexed.settings.with_overrides({"index.mirror": False})
@@ -185,7 +180,7 @@ def test_it_goes_where_it_is_not_wanted(indexed: Bench) -> None:
 def test_the_doctor_says_what_is_with_it(indexed: Bench) -> None:
     def told() -> list[str]:
         with indexed.catalog() as catalog, catalog.snapshot() as view:
-            return [one.problem for one in check_mirror(indexed.layout, view)[0]]
+            return [one.problem for one in product.check_mirror(indexed.layout, view)[0]]
 
     assert told() == []
     (indexed.layout.chroma / "chroma.sqlite3").touch()

@@ -7,14 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.product import (
-    Batch,
-    Catalog,
-    IndexMismatch,
-    Layered,
-    Reader,
-    VectorIndex,
-)
+from tests.support import product
 from tests.support.sample_index import (
     DIMENSIONS,
     FINGERPRINT,
@@ -27,8 +20,8 @@ from tests.support.sample_index import (
 QUERY = vector_of("query")
 
 
-def of(ids: list[str], matrix: np.ndarray | None = None) -> VectorIndex:
-    return VectorIndex.empty(DIMENSIONS).with_ids(
+def of(ids: list[str], matrix: np.ndarray | None = None) -> product.VectorIndex:
+    return product.VectorIndex.empty(DIMENSIONS).with_ids(
         ids, ids, matrix_of(ids) if matrix is None else matrix
     )
 
@@ -49,7 +42,7 @@ def test_equal_vectors_tie_by_id(copies: int) -> None:
     order = rng.permutation(2 * copies)
     matrix = np.concatenate([np.repeat(one[np.newaxis], copies, axis=0), others])[np.argsort(order)]
     shuffled = [ids[n] for n in order]
-    index = VectorIndex.empty(384).with_ids(shuffled, shuffled, matrix[order])
+    index = product.VectorIndex.empty(384).with_ids(shuffled, shuffled, matrix[order])
     query = np.float32(0.8) * one + np.float32(0.6) * others[0] / 1
     query /= np.linalg.norm(query)
     equal = sorted(
@@ -114,7 +107,7 @@ def test_any_index_ranks_as_a_list_of_all_its_scores_does(
 def test_a_mapping_changed_step_by_step_is_a_dict_changed_so(
     base: dict[int, str], steps: list[dict[int, str | None]]
 ) -> None:
-    expected, found = dict(base), Layered(base)
+    expected, found = dict(base), product.Layered(base)
     for step in steps:
         before = dict(found)
         former, found = found, found.changed(step)
@@ -139,13 +132,13 @@ def test_more_rows_than_there_is_room_for_and_few_that_are_left() -> None:
 def test_an_index_made_anew_with_other_settings_is_refused_time_after_time(tmp_path: Path) -> None:
     index = SampleIndex(tmp_path / "index")
     index.write(record("Plan.md", "alpha beta"))
-    with Reader(index.layout, {"model": FINGERPRINT["model"]}) as reader:
+    with product.Reader(index.layout, {"model": FINGERPRINT["model"]}) as reader:
         made = index.layout.beside()
         made.home.mkdir()
-        with Catalog.open(made.catalog, create=True) as catalog:
-            catalog.commit(Batch(meta={"fingerprint": {**FINGERPRINT, "model": "another"}}))
+        with product.Catalog.open(made.catalog, create=True) as catalog:
+            catalog.commit(product.Batch(meta={"fingerprint": {**FINGERPRINT, "model": "another"}}))
         # What is left of the former one stays, as after a kill.
         index.layout.current.write_text(made.home.name)
         for _ in range(2):
-            with pytest.raises(IndexMismatch):
+            with pytest.raises(product.IndexMismatch):
                 reader.snapshot()

@@ -12,20 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.support import product
 from tests.support.chroma_run import ChromaRun
 from tests.support.notes import Bench
-from tests.support.product import (
-    ChromaServer,
-    EgressLog,
-    EmbedderVectors,
-    Limits,
-    OnBatch,
-    Reader,
-    ServedState,
-    VectorServerError,
-    collection_name,
-    stamp_of,
-)
 from tests.support.readable_model import ReadableModel
 
 pytestmark = [pytest.mark.services, pytest.mark.timeout(300)]
@@ -55,7 +44,9 @@ class Shaded(ReadableModel):
 
     apart = 0.1
 
-    def embed(self, texts: Sequence[str], on_batch: OnBatch | None = None) -> EmbedderVectors:
+    def embed(
+        self, texts: Sequence[str], on_batch: product.OnBatch | None = None
+    ) -> product.EmbedderVectors:
         rows = super().embed(texts, on_batch)
         for row, text in zip(rows, texts, strict=True):
             chance = np.random.default_rng(zlib.crc32(text.encode()))
@@ -86,7 +77,7 @@ def bench(tmp_path: Path, chroma: ChromaRun) -> Bench:
         {"vectors.engine": "chroma", "chroma.url": chroma.url, "chroma.oversampling": 2}
     )
     made.model = Shaded()
-    made.limits = Limits(batch_notes=20)
+    made.limits = product.Limits(batch_notes=20)
     chance = random.Random(4)
     for number in range(60):
         made.write(f"{number}.md", " ".join(chance.choices(WORDS, k=12)) + f" {number}.\n")
@@ -95,8 +86,8 @@ def bench(tmp_path: Path, chroma: ChromaRun) -> Bench:
 
 
 @contextmanager
-def server_of(bench: Bench, seconds: float = 5.0) -> Iterator[ChromaServer]:
-    server = ChromaServer(bench.settings, bench.layout.root, seconds)
+def server_of(bench: Bench, seconds: float = 5.0) -> Iterator[product.ChromaServer]:
+    server = product.ChromaServer(bench.settings, bench.layout.root, seconds)
     try:
         yield server
     finally:
@@ -104,18 +95,20 @@ def server_of(bench: Bench, seconds: float = 5.0) -> Iterator[ChromaServer]:
 
 
 @contextmanager
-def searching(bench: Bench, seconds: float = 5.0) -> Iterator[Reader]:
+def searching(bench: Bench, seconds: float = 5.0) -> Iterator[product.Reader]:
     """A reader that believes nothing for long."""
-    server = ChromaServer(bench.settings, bench.layout.root, seconds, rest=0.0)
-    with Reader(bench.layout, server=server) as reader:
+    server = product.ChromaServer(bench.settings, bench.layout.root, seconds, rest=0.0)
+    with product.Reader(bench.layout, server=server) as reader:
         yield reader
 
 
-def found(bench: Bench, reader: Reader | None, k: int = 5) -> tuple[list[Hits], tuple[str, ...]]:
+def found(
+    bench: Bench, reader: product.Reader | None, k: int = 5
+) -> tuple[list[Hits], tuple[str, ...]]:
     """What the nearest passages to some words are, all and among a third, and the warnings."""
     queries = bench.model.embed(["the tide", "bram at the wall", "zanzibarquux", "new words"])
     if reader is None:
-        with Reader(bench.layout) as memory:
+        with product.Reader(bench.layout) as memory:
             return found(bench, memory, k)
     with reader.snapshot() as view:
         some = [one for one in sorted(view.chunk_vectors.ids) if one[0] in "012345"]
@@ -128,7 +121,7 @@ def found(bench: Bench, reader: Reader | None, k: int = 5) -> tuple[list[Hits], 
 def held(bench: Bench) -> dict[str, tuple[str, str]]:
     """Id -> text and path of every passage on the server."""
     with bench.catalog() as catalog, server_of(bench) as server:
-        collection = server.collection(collection_name(stamp_of(catalog.meta())))
+        collection = server.collection(product.collection_name(product.stamp_of(catalog.meta())))
         assert collection is not None
         asked = {"include": ["documents", "metadatas"]}
         path = f"/collections/{collection.id}/get"
@@ -137,11 +130,11 @@ def held(bench: Bench) -> dict[str, tuple[str, str]]:
     return {one: (text, about["path"]) for one, text, about in rows}
 
 
-def state(bench: Bench) -> ServedState:
+def state(bench: Bench) -> product.ServedState:
     with bench.catalog() as catalog, server_of(bench) as server:
-        collection = server.collection(collection_name(stamp_of(catalog.meta())))
+        collection = server.collection(product.collection_name(product.stamp_of(catalog.meta())))
         assert collection is not None
-        return ServedState.read(collection)
+        return product.ServedState.read(collection)
 
 
 def wanted(bench: Bench) -> dict[str, tuple[str, str]]:
@@ -163,7 +156,7 @@ def test_it_finds_what_memory_finds_and_holds_no_vector(bench: Bench) -> None:
     assert not bench.layout.chroma.exists(), "there is one mirror, not two"
     with searching(bench) as reader:
         assert found(bench, reader) == found(bench, None)
-        with reader.snapshot() as view, Reader(bench.layout) as memory:
+        with reader.snapshot() as view, product.Reader(bench.layout) as memory:
             assert view.shared.chunk_vectors is None
             ids = [*view.chunk_vectors.ids[:7], "unknown"]
             query = bench.model.embed(["the tide"])[0]
@@ -213,7 +206,7 @@ def test_a_server_that_is_down_hangs_or_lost_everything(bench: Bench, chroma: Ch
         bench.write("New.md", "New words of the tide.\n")
         [warning] = bench.index().warnings
         assert "takes no connection" in warning
-        with pytest.raises(VectorServerError):
+        with pytest.raises(product.VectorServerError):
             bench.indexer().tidy()
         hits, _ = found(bench, None)
         chroma.start()
@@ -239,7 +232,7 @@ def test_a_server_that_is_down_hangs_or_lost_everything(bench: Bench, chroma: Ch
 def test_a_collection_that_lost_rows_is_filled_anew(bench: Bench) -> None:
     bench.index()
     with bench.catalog() as catalog, server_of(bench) as server:
-        collection = server.collection(collection_name(stamp_of(catalog.meta())))
+        collection = server.collection(product.collection_name(product.stamp_of(catalog.meta())))
         assert collection is not None
         server.delete(collection, sorted(wanted(bench))[:40])
     with searching(bench) as reader:
@@ -278,14 +271,14 @@ def test_a_fill_that_is_interrupted_goes_on(bench: Bench) -> None:
     (bench.vault / "more" / "4.md").unlink()
     bench.indexer().update()
     written: list[int] = []
-    original = ChromaServer.upsert
+    original = product.ChromaServer.upsert
 
-    def counted(self: ChromaServer, collection: Any, rows: Any) -> None:
+    def counted(self: product.ChromaServer, collection: Any, rows: Any) -> None:
         written.append(len(rows["ids"]))
         original(self, collection, rows)
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(ChromaServer, "upsert", counted)
+        patched.setattr(product.ChromaServer, "upsert", counted)
         assert bench.indexer().tidy()
     assert sum(written) <= len(wanted(bench)) - len(first) + 2
     check_whole(bench)
@@ -294,13 +287,13 @@ def test_a_fill_that_is_interrupted_goes_on(bench: Bench) -> None:
 def test_the_collection_of_before_a_rebuild_is_deleted(bench: Bench) -> None:
     bench.index()
     with bench.catalog() as catalog:
-        former = collection_name(stamp_of(catalog.meta()))
+        former = product.collection_name(product.stamp_of(catalog.meta()))
     bench.index(rebuild=True)
     check_whole(bench)
     with server_of(bench) as server:
         assert server.collection(former) is None
         with bench.catalog() as catalog:
-            now = collection_name(stamp_of(catalog.meta()))
+            now = product.collection_name(product.stamp_of(catalog.meta()))
         bench.settings = bench.settings.with_overrides({"vectors.engine": "embedded"})
         assert bench.index().warnings == ()
         assert server.collection(now) is None, "nor does one stay that nobody asks"
@@ -322,7 +315,7 @@ def test_a_host_that_was_not_named_gets_nothing(
     [told] = bench.index().warnings
     assert f'[privacy] allow_hosts = ["{FAR}"]' in told
     assert "the passages of your notes and their vectors; nothing was sent" in told
-    log = EgressLog(bench.layout.root)
+    log = product.EgressLog(bench.layout.root)
     assert list(log.lines()) == []
     with searching(bench) as reader:
         hits, [told] = found(bench, reader)

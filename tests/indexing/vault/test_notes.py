@@ -8,43 +8,34 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.indexing.vault.notes import note_of
-from tests.support.product import (
-    MAX_CHARACTERS,
-    Note,
-    day_in_name,
-    extract_wiki_links,
-    indexing,
-    parse_note,
-    plain_text,
-    sentence_spans,
-)
+from tests.support import product
 from tests.support.tables import rows
 
 
-def of_text(read: Callable[[Note], Any]) -> Callable[..., Any]:
+def of_text(read: Callable[[product.Note], Any]) -> Callable[..., Any]:
     return lambda text: read(note_of(text))
 
 
-def of_properties(read: Callable[[Note], Any], before: str = "") -> Callable[..., Any]:
+def of_properties(read: Callable[[product.Note], Any], before: str = "") -> Callable[..., Any]:
     return lambda yaml: read(note_of(f"---\n{before}{yaml}\n---\n"))
 
 
 def titled(path: str, yaml: str) -> tuple[object, ...]:
-    note = parse_note(path, f"---\n{yaml}\n---\n".encode())
+    note = product.parse_note(path, f"---\n{yaml}\n---\n".encode())
     assert note.path == path
     return note.title, note.name
 
 
-def plain(note: Note) -> str:
-    return plain_text(note, note.body_start, len(note.text))
+def plain(note: product.Note) -> str:
+    return product.plain_text(note, note.body_start, len(note.text))
 
 
-def without_warnings(note: Note) -> tuple[object, ...]:
+def without_warnings(note: product.Note) -> tuple[object, ...]:
     assert note.warnings == ()
     return note.front_matter, note.text[note.body_start :]
 
 
-def lines_of_warnings(note: Note) -> int:
+def lines_of_warnings(note: product.Note) -> int:
     assert all(warning.startswith("folder/Here.md:3: ") for warning in note.warnings)
     return len(note.warnings)
 
@@ -86,14 +77,17 @@ READ: dict[str, tuple[int, Callable[..., Any]]] = {
         1,
         of_text(lambda n: ("front matter" in (n.excluded or ""),)),
     ),
-    "the_day_in_a_name": (1, lambda path: ((day := day_in_name(path)) and day.isoformat(),)),
+    "the_day_in_a_name": (
+        1,
+        lambda path: ((day := product.day_in_name(path)) and day.isoformat(),),
+    ),
     "sentences": (
         2,
-        lambda text, code: ([text[a:b].strip() for a, b in sentence_spans(text, code)],),
+        lambda text, code: ([text[a:b].strip() for a, b in product.sentence_spans(text, code)],),
     ),
     "a_day_is_not_cut_where_the_vault_has_another_language": (
         1,
-        lambda text: (len(sentence_spans(text, "en")),),
+        lambda text: (len(product.sentence_spans(text, "en")),),
     ),
 }
 
@@ -154,7 +148,7 @@ def test_a_stretch_that_cuts_links() -> None:
     note = note_of("ab [[Note]] cd [[Other]] ef")
     cuts = {(0, 27): "ab Note cd Other ef", (5, 14): " cd", (0, 6): "ab Note", (4, 6): ""}
     cuts |= {(11, 15): " cd ", (3, 3): ""}
-    assert {cut: plain_text(note, *cut) for cut in cuts} == cuts
+    assert {cut: product.plain_text(note, *cut) for cut in cuts} == cuts
 
 
 def test_a_long_sentence_is_cut_around_its_link() -> None:
@@ -162,26 +156,26 @@ def test_a_long_sentence_is_cut_around_its_link() -> None:
     for text in (f"[[A]] {words}", f"{words}[[A]] {words}", f"{words}[[A]]", "x" * 900 + " [[A]]"):
         (link,) = note_of(text).links
         assert "A" in link.sentence.strip("…").split()
-        assert len(link.sentence) <= MAX_CHARACTERS
+        assert len(link.sentence) <= product.MAX_CHARACTERS
         assert "…" in link.sentence
 
 
 @given(st.text() | st.text(alphabet="aB. !?\n\"'”。🌊e\u0301"))
 def test_spans_tile_the_text(text: str) -> None:
-    spans = sentence_spans(text)
+    spans = product.sentence_spans(text)
     assert "".join(text[start:end] for start, end in spans) == text
     assert all(start < end for start, end in spans)
 
 
 def test_the_list_of_targets_is_public() -> None:
-    assert indexing.extract_wiki_links is extract_wiki_links
+    assert product.indexing.extract_wiki_links is product.extract_wiki_links
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
-        _ = indexing.nothing  # type: ignore[attr-defined]
+        _ = product.indexing.nothing  # type: ignore[attr-defined]
 
 
 @given(st.lists(st.sampled_from(["[[", "]]", *"|#[]aB \n`\\%"])).map("".join) | st.text())
 def test_writing_the_targets_again_gives_the_same_list(text: str) -> None:
-    found = extract_wiki_links(text)
+    found = product.extract_wiki_links(text)
     assert len(found) == len(set(found))
     assert all(found)
-    assert extract_wiki_links("\n".join(f"[[{target}]]" for target in found)) == found
+    assert product.extract_wiki_links("\n".join(f"[[{target}]]" for target in found)) == found

@@ -11,14 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.support.product import (
-    VaultError,
-    Walk,
-    exclusion,
-    glob_pattern,
-    open_below,
-    walk,
-)
+from tests.support import product
 from tests.support.tables import rows
 
 
@@ -29,14 +22,14 @@ def make(root: Path, *paths: str) -> Path:
     return root
 
 
-def paths(found: Walk) -> list[str]:
+def paths(found: product.Walk) -> list[str]:
     return [file.path for file in found.files]
 
 
 def test_notes_and_attachments_sorted_by_path(tmp_path: Path) -> None:
     make(tmp_path, "b.md", "a/c.MD", "a/b/d.md", "a.png", "x.canvas", "Z.md", "no extension")
     make(tmp_path, ".obsidian/app.json", ".trash/old.md", ".git/x.md", "a/.hidden/x.md", "a/.x.md")
-    found = walk(tmp_path)
+    found = product.walk(tmp_path)
     assert [(file.path, file.kind) for file in found.files] == [
         ("Z.md", "note"),
         ("a.png", "attachment"),
@@ -57,7 +50,7 @@ def test_a_name_that_is_no_utf8_is_named(tmp_path: Path) -> None:
     make(tmp_path, "good.md")
     Path(os.fsdecode(os.fsencode(tmp_path) + b"/bad\xff.md")).write_bytes(b"x")
     Path(os.fsdecode(os.fsencode(tmp_path) + b"/folder\xfe")).mkdir()
-    found = walk(tmp_path)
+    found = product.walk(tmp_path)
     assert paths(found) == ["good.md"]
     assert found.problems == (
         ("bad\\xff.md", "its name is not valid UTF-8; rename it"),
@@ -76,7 +69,7 @@ def test_symbolic_links(tmp_path: Path) -> None:
     (root / "gone.md").symlink_to(root / "nothing.md")
     (root / "out").symlink_to(outside)
     (root / "out.md").symlink_to(outside / "secret.md")
-    found = walk(root)
+    found = product.walk(root)
     assert paths(found) == ["a/note.md", "b/other.md", "file.md"]
     assert {path: reason.split(":")[0] for path, reason in found.problems} == {
         "a/loop": "symbolic link to the folder . of this vault; not followed",
@@ -94,7 +87,7 @@ def test_a_folder_that_cannot_be_read_is_a_problem(tmp_path: Path) -> None:
     make(tmp_path, "a/n.md", "b.md")
     (tmp_path / "a").chmod(0)
     try:
-        found = walk(tmp_path)
+        found = product.walk(tmp_path)
     finally:
         (tmp_path / "a").chmod(0o700)
     assert paths(found) == ["b.md"]
@@ -103,7 +96,7 @@ def test_a_folder_that_cannot_be_read_is_a_problem(tmp_path: Path) -> None:
 
 def test_exclusion_names_its_reason(tmp_path: Path) -> None:
     make(tmp_path, "Templates/t.md", "Archive/a.md", "n.md")
-    found = walk(tmp_path, exclude=["Templates"], ignore_filters=["Archive/"])
+    found = product.walk(tmp_path, exclude=["Templates"], ignore_filters=["Archive/"])
     assert {file.path: file.excluded for file in found.files} == {
         "Archive/a.md": "excluded in the app's settings: Archive/",
         "Templates/t.md": "excluded by the setting vault.exclude: Templates",
@@ -116,10 +109,10 @@ def test_a_part_of_a_vault_is_walked_as_the_whole_is(tmp_path: Path) -> None:
     (tmp_path / "deep" / "link.md").symlink_to("b.md")
     (tmp_path / "deep" / "out.md").symlink_to("/etc/hosts")
     (tmp_path / "folder").symlink_to("deep")
-    whole = walk(tmp_path, exclude=["er"])
+    whole = product.walk(tmp_path, exclude=["er"])
     for named in (["deep"], ["deep/er"], ["deep/b.md", "a.md"], ["nowhere", "deep/link.md"], [""]):
         below = tuple(path + "/" for path in named if path)
-        found = walk(tmp_path, named, exclude=["er"])
+        found = product.walk(tmp_path, named, exclude=["er"])
 
         def inside(path: str) -> bool:
             return "" in named or path in named or path.startswith(below)  # noqa: B023
@@ -132,12 +125,12 @@ def test_what_is_no_part_of_a_vault_is_none_when_named(tmp_path: Path) -> None:
     make(tmp_path, "deep/b.md", ".obsidian/x.md", "deep/.hidden/y.md")
     (tmp_path / "folder").symlink_to("deep")
     paths = [".obsidian/x.md", "deep/.hidden/y.md", "deep/.hidden", "folder/b.md", "deep/b.md/z.md"]
-    assert walk(tmp_path, paths) == Walk((), ())
+    assert product.walk(tmp_path, paths) == product.Walk((), ())
 
 
-@pytest.mark.parametrize("list_it", [walk, lambda root: walk(root, ["a.md"])])
+@pytest.mark.parametrize("list_it", [product.walk, lambda root: product.walk(root, ["a.md"])])
 def test_a_disk_that_is_gone_is_an_error_of_ours(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, list_it: Callable[[Path], Walk]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, list_it: Callable[[Path], product.Walk]
 ) -> None:
     """A network disk that is gone answers with an error instead of "not there"."""
 
@@ -145,7 +138,7 @@ def test_a_disk_that_is_gone_is_an_error_of_ours(
         raise OSError(errno.ENOTCONN, "Transport endpoint is not connected", str(path))
 
     monkeypatch.setattr(Path, "stat", gone)
-    with pytest.raises(VaultError, match="cannot be entered: Transport endpoint"):
+    with pytest.raises(product.VaultError, match="cannot be entered: Transport endpoint"):
         list_it(tmp_path)
 
 
@@ -160,7 +153,7 @@ def test_a_disk_that_is_gone_is_an_error_of_ours(
 def test_what_is_kept_out(
     globs: list[str], filters: list[str], kept_out: list[str], kept: list[str]
 ) -> None:
-    reason = exclusion(globs, filters)
+    reason = product.exclusion(globs, filters)
     assert [path for path in kept_out if reason(path) is None] == []
     assert [path for path in kept if reason(path) is not None] == []
 
@@ -182,7 +175,7 @@ def plainly(glob: str) -> re.Pattern[str]:
 )
 def test_a_glob_takes_what_it_says(signs: list[str], paths: list[str]) -> None:
     glob = "".join(signs)
-    taken, meant = glob_pattern(glob), plainly(glob)
+    taken, meant = product.glob_pattern(glob), plainly(glob)
     for path in paths:
         assert bool(taken.search(path)) == bool(meant.search(path)), (glob, path)
 
@@ -193,7 +186,7 @@ def test_a_glob_takes_what_it_says(signs: list[str], paths: list[str]) -> None:
 )
 def test_no_glob_takes_for_ever(glob: str) -> None:
     for path in ("a" * 250, "a/" * 120, "Projects/Hollin Reach/Hollin Reach.md"):
-        glob_pattern(glob).search(path)
+        product.glob_pattern(glob).search(path)
 
 
 posix = pytest.mark.skipif(os.name != "posix", reason="Windows holds no folders")
@@ -209,7 +202,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def read(root: Path, path: str) -> str:
-    with open_below(root, path) as stream:
+    with product.open_below(root, path) as stream:
         return stream.read().decode()
 
 
@@ -229,7 +222,7 @@ def test_what_is_no_file_of_the_vault_is_not_opened(root: Path, path: str) -> No
     (root / "out").symlink_to(root.parent)
     os.mkfifo(root / "pipe")
     with pytest.raises(OSError):
-        open_below(root, path)
+        product.open_below(root, path)
 
 
 @posix
@@ -253,4 +246,4 @@ def test_what_is_swapped_for_a_link_after_the_look_is_not_followed(
 
     monkeypatch.setattr(Path, "is_relative_to", late)
     with pytest.raises(OSError):
-        open_below(root, "L.md")
+        product.open_below(root, "L.md")

@@ -11,16 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.product import (
-    PROGRAM,
-    Following,
-    IndexFailure,
-    IndexLayout,
-    IndexLocked,
-    WatcherLock,
-    read_watch_state,
-    run_program,
-)
+from tests.support import product
 from tests.support.product import follow_follow as follow
 
 LONG = 30.0
@@ -31,8 +22,8 @@ def test_code_that_lies_in_the_current_folder_is_not_run(
 ) -> None:
     (tmp_path / "argparse.py").write_text("open('ran', 'w').close()\n")
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(IndexFailure):
-        run_program([*PROGRAM, "--no-such-option"], threading.Event())
+    with pytest.raises(product.IndexFailure):
+        product.run_program([*product.PROGRAM, "--no-such-option"], threading.Event())
     assert not (tmp_path / "ran").exists()
 
 
@@ -45,14 +36,16 @@ def test_code_that_lies_in_the_current_folder_is_not_run(
     ],
 )
 def test_the_end_of_a_process_is_told_with_its_reason(code: str, told: str) -> None:
-    with pytest.raises(IndexFailure, match=told):
-        run_program([sys.executable, "-c", f"import os, sys; {code}"], threading.Event())
+    with pytest.raises(product.IndexFailure, match=told):
+        product.run_program([sys.executable, "-c", f"import os, sys; {code}"], threading.Event())
 
 
 def test_what_a_process_says_is_told_as_it_stands() -> None:
     told: list[str] = []
-    with pytest.raises(IndexFailure, match=r"^exit code 1: ZeroDivisionError: division by zero$"):
-        run_program([sys.executable, "-c", "1 / 0"], threading.Event(), told.append)
+    with pytest.raises(
+        product.IndexFailure, match=r"^exit code 1: ZeroDivisionError: division by zero$"
+    ):
+        product.run_program([sys.executable, "-c", "1 / 0"], threading.Event(), told.append)
     assert told[0] == "Traceback (most recent call last):"
     assert told[1].startswith("  File ")
 
@@ -91,24 +84,24 @@ def test_it_ends_in_order_by_a_signal_or_when_its_input_ends(
 
 
 def test_the_right_to_follow_is_taken_anew_when_its_file_is_gone(tmp_path: Path) -> None:
-    layout = IndexLayout(tmp_path / "index")
-    watching, other = WatcherLock(layout, "one"), WatcherLock(layout, "other")
+    layout = product.IndexLayout(tmp_path / "index")
+    watching, other = product.WatcherLock(layout, "one"), product.WatcherLock(layout, "other")
     watching.acquire()
     watching.write_state("following")
     assert not watching.renew()
     layout.watch_lock.unlink()
     assert watching.renew()
-    assert read_watch_state(layout) is not None
-    with pytest.raises(IndexLocked):
+    assert product.read_watch_state(layout) is not None
+    with pytest.raises(product.IndexLocked):
         other.acquire(patience=0)
     # The other was quicker: what it tells is left alone.
     layout.watch_lock.unlink()
     other.acquire(patience=0)
     other.write_state("following")
-    with pytest.raises(IndexLocked, match="other"):
+    with pytest.raises(product.IndexLocked, match="other"):
         watching.renew()
     watching.release()
-    found = read_watch_state(layout)
+    found = product.read_watch_state(layout)
     assert found is not None
     assert found.command == "other"
     other.release()
@@ -117,11 +110,11 @@ def test_the_right_to_follow_is_taken_anew_when_its_file_is_gone(tmp_path: Path)
 def test_one_that_follows_already_is_an_error_or_waited_for(tmp_path: Path) -> None:
     vault = tmp_path / "vault"
     vault.mkdir()
-    layout = IndexLayout(tmp_path / "index")
-    what = Following(vault, layout, "notehop serve", lambda _: None)
-    watching = WatcherLock(what.layout, "other")
+    layout = product.IndexLayout(tmp_path / "index")
+    what = product.Following(vault, layout, "notehop serve", lambda _: None)
+    watching = product.WatcherLock(what.layout, "other")
     watching.acquire()
-    with pytest.raises(IndexLocked, match="other"):
+    with pytest.raises(product.IndexLocked, match="other"):
         follow(what, threading.Event())
     stop = threading.Event()
     thread = threading.Thread(target=follow, args=(what, stop), kwargs={"stand_by": True})
@@ -159,12 +152,14 @@ def stopped(tmp_path: Path, seconds: float, patience: float) -> tuple[int, float
 
     threading.Thread(target=when_it_runs, daemon=True).start()
     busy, began = time.thread_time(), time.monotonic()
-    run_program([sys.executable, str(script), str(log), str(seconds)], stop, patience=patience)
+    product.run_program(
+        [sys.executable, str(script), str(log), str(seconds)], stop, patience=patience
+    )
     return (len(log.read_text().splitlines()), time.thread_time() - busy, time.monotonic() - began)
 
 
 def test_it_waits_for_the_process_without_work_and_tells_it_once(tmp_path: Path) -> None:
-    told, busy, _ = stopped(tmp_path, 2.0, 30.0)
+    told, busy, _ = stopped(tmp_path, 0.6, 30.0)
     assert told == 1
     assert busy < 0.3
 

@@ -5,8 +5,7 @@ import { folderOf, h, hasLines, lineHref, nameOf, noteHref, plural, put, say } f
 import { followed, heading, linkButton, marked } from "./related.js";
 import { behind, empty } from "../states.js";
 
-const MOST = 30;
-const SHOWN = 5; // of a group; the others are folded
+const MOST = 15;
 
 /** What is said of each kind, by whether the open note or another one would hold the link. */
 const GROUPS = [
@@ -37,12 +36,9 @@ function draw(root, path, { suggestions, pending }) {
 }
 
 function group(title, cards, id) {
-  const rest = cards.slice(SHOWN);
   return h("section", { "aria-labelledby": id },
     h("h2", { class: "label", id }, title, " ", h("span", { class: "count" }, String(cards.length))),
-    h("ol", { class: "cards", "aria-labelledby": id }, cards.slice(0, SHOWN)),
-    rest.length > 0 && h("details", { class: "explain rest" },
-      h("summary", {}, `${rest.length} less likely`), h("ol", { class: "cards", "aria-label": `${title}, less likely` }, rest)));
+    h("ol", { class: "cards", "aria-labelledby": id }, cards));
 }
 
 /** A suggestion: the note at its other end, and the sentence that speaks for it. */

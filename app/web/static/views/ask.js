@@ -4,7 +4,6 @@ import { events, get, isProblem, Problem, render } from "../api.js";
 import { connectedCard, connectedNotes, dress, sourceCard } from "../cards.js";
 import { doubts, leftOut, legend, quoteIn, support } from "../evidence.js";
 import { address, encoded, folderOf, h, hovers, noteHref, plural, put, rendered, say } from "../dom.js";
-import { picture } from "./picture.js";
 import { behind, failure, filtered, searchedFor, waiting, warned } from "../states.js";
 import * as talks from "../talks.js";
 
@@ -57,7 +56,7 @@ export function show(root, params, { vault, go, here, isOwn }) {
   }
 
   if (question) {
-    put(root, h("h1", { class: "unseen" }, question), form, before(talk, key), result);
+    put(root, h("h1", { class: "unseen" }, question), form, result);
     if (isOwn()) begin();
     else offered();
   } else {
@@ -65,7 +64,7 @@ export function show(root, params, { vault, go, here, isOwn }) {
       h("h1", {}, "Ask ", h("em", {}, vault.name || "your notes")),
       h("p", { class: "dim" }, "Answers are quoted or written from your notes, with the lines they stand in. Links are followed one hop further, as context."),
       form, result));
-    starts(result);
+    examples(result);
     if (hovers()) field.focus();
   }
   fit(field);
@@ -117,11 +116,10 @@ export function show(root, params, { vault, go, here, isOwn }) {
         else if (name === "token" || name === "reset") {
           text = name === "token" ? text + data.text : data.text;
           write(page, text);
-        } else if (name === "error") throw new Problem(data.problem);
+        } else if (name === "error") throw new Problem({ ...data.problem, title: "That did not work" });
         else if (name === "done") {
           answers.set(key, data.answer);
           if (answers.size > KEPT) answers.delete(answers.keys().next().value);
-          talks.keep(talk, question, key);
           finished = true;
           done(page, data.answer);
         }
@@ -148,53 +146,29 @@ function fit(field) {
   field.style.height = `${field.scrollHeight + 2}px`;
 }
 
-/** The questions before this one in its conversation. */
-function before(talk, key) {
-  const said = talks.said(talk).filter((one) => one.hash !== key);
-  if (!said.length) return null;
-  return h("nav", { class: "talk", "aria-label": "Earlier in this conversation" },
-    h("ol", { class: "row" }, said.map((one) => h("li", {}, h("a", { class: "chip", href: one.hash, "data-nav": true }, one.question)))),
-    h("a", { class: "small", href: "#/ask" }, "New question"));
-}
-
-/** Before the first question: questions that the vault's own names suggest, and where its links meet. */
-async function starts(root) {
+/** Before the first question: questions out of aliases and headings of notes where links meet, one a note. */
+async function examples(root) {
   try {
     const { nodes } = await get("/graph", { most: 40 });
-    if (!root.isConnected || !nodes.length) return;
-    const asked = h("section", { class: "examples", "aria-labelledby": "examples", hidden: true },
-      h("h2", { id: "examples", class: "label" }, "For example"));
-    root.append(asked);
     // The names of views and canvases make no questions.
-    const notes = nodes.filter((node) => node.path.endsWith(".md")).slice(0, STARTS);
-    examples(asked, notes.sort((a, b) => b.degree - a.degree).slice(0, 6));
-    root.append(h("section", { class: "starts", "aria-labelledby": "starts" },
-      h("h2", { id: "starts", class: "label" }, "Where your links meet"),
-      h("ul", { class: "row" }, nodes.slice(0, STARTS).map((node) => h("li", {},
-        h("a", { class: "chip big", href: noteHref(node.path), "data-nav": true }, node.title,
-          h("span", { class: "count", title: plural(node.degree, "link") }, String(node.degree))))))));
+    const best = nodes.filter((node) => node.path.endsWith(".md")).slice(0, 9).sort((a, b) => b.degree - a.degree).slice(0, 6);
+    const notes = await Promise.all(best.map((node) =>
+      get(`/notes/${encoded(node.path)}`, { mentions: "false" }).catch(() => null)));
+    const found = [...new Set(notes.filter(Boolean).map(example).filter(Boolean))].slice(0, 4);
+    if (!found.length || !root.isConnected) return;
+    root.append(h("section", { class: "examples", "aria-labelledby": "examples" },
+      h("h2", { id: "examples", class: "label" }, "For example"),
+      h("ul", { class: "row" }, found.map((text) => {
+        const href = address("ask", { q: text });
+        // Whoever chooses a question of this page asks it.
+        return h("li", {}, h("a", { class: "chip big question", href, "data-nav": true, onclick: () => talks.own(href) }, text));
+      }))));
   } catch (error) {
     if (root.isConnected && error instanceof Problem) root.append(failure(error));
   }
 }
 
-const STARTS = 9;
-const EXAMPLES = 4;
 const PLAIN = /^[\p{L}\p{M}’' -]{3,40}$/u;
-
-/** Questions out of aliases and headings of some notes: one a note. */
-async function examples(section, nodes) {
-  const notes = await Promise.all(nodes.map((node) =>
-    get(`/notes/${encoded(node.path)}`, { mentions: "false" }).catch(() => null)));
-  const found = [...new Set(notes.filter(Boolean).map(example).filter(Boolean))].slice(0, EXAMPLES);
-  if (!found.length || !section.isConnected) return;
-  section.append(h("ul", { class: "row" }, found.map((text) => {
-    const href = address("ask", { q: text });
-    // Whoever chooses a question of this page asks it.
-    return h("li", {}, h("a", { class: "chip big question", href, "data-nav": true, onclick: () => talks.own(href) }, text));
-  })));
-  section.hidden = false;
-}
 
 /** A question that a note can answer, in its own words; null if nothing in it suggests one. */
 function example({ title, aliases, outline, page_type: type }) {
@@ -219,14 +193,13 @@ function draft(root, question) {
     further: h("div"),
     sources: h("section", { class: "sources", "aria-labelledby": "sources-title", hidden: true }),
     connected: h("section", { class: "connected-notes", "aria-labelledby": "connected-title", hidden: true }),
-    map: h("section", { class: "map", "aria-labelledby": "map-title", hidden: true }),
     cards: [],
     far: [],
   };
   root.append(h("div", { class: "columns" },
     h("div", { class: "first" },
       h("article", { class: "reply", "aria-label": "Answer" }, page.answer, page.progress, page.meta, page.further), page.sources),
-    h("div", { class: "second" }, page.connected, page.map)));
+    h("div", { class: "second" }, page.connected)));
   page.answer.addEventListener("click", follow);
   say("Looking through your notes");
   return page;
@@ -325,7 +298,6 @@ async function finish(page, answer) {
   fold(page, refused);
   if (refused) return say("Nothing in your notes answers this. The nearest notes are linked.");
   say(`Answer complete: ${plural(answer.sources.length, "source")}, ${plural(answer.connected_notes.length, "connected note")}`);
-  if (answer.sources.length) map(page, answer);
 }
 
 /** Below it the answer begins by saying that it is not sure. */
@@ -420,18 +392,4 @@ function made(answer) {
   const written = answer.model ? `Written by ${answer.model} from the sources below` : MODES[answer.mode];
   const parts = [written, seconds, behind(answer.pending)].filter(Boolean);
   return h("p", { class: "made" }, parts.join(" · "));
-}
-
-async function map(page, answer) {
-  const around = [...new Set([...answer.sources, ...answer.connected_notes].map((one) => one.path))].slice(0, 8);
-  try {
-    const view = await get("/graph", { around, depth: 1, most: 24 });
-    if (!page.map.isConnected || view.nodes.length < 2) return;
-    page.map.hidden = false;
-    page.map.replaceChildren(
-      h("div", { class: "row spread" }, h("h2", { class: "label", id: "map-title" }, "Around these notes"), h("a", { class: "small", href: address("graph", { around }) }, "Open larger")),
-      picture(view, { small: true }));
-  } catch (error) {
-    isProblem(error);
-  }
 }

@@ -1,4 +1,4 @@
-// The view that searches: passages or notes as one types, filters as fields, and why each is there.
+// The view that searches: passages or notes as one types.
 
 import { post, render } from "../api.js";
 import { connectedCard, connectedNotes, dress, sourceCard } from "../cards.js";
@@ -6,15 +6,6 @@ import { h, hovers, plural, put, say } from "../dom.js";
 import { behind, empty, failure, filtered, loader, searchedFor, waiting, warned } from "../states.js";
 
 const PAUSE = 220; // ms without a key before a search begins
-const FIELDS = [
-  ["tag", "Tag", "project"],
-  ["path", "Folder or note", "Meetings"],
-  ["after", "From", "2026-10 or 2w"],
-  ["before", "Before", "2026-11"],
-  ["type", "Type", "meeting"],
-  ["phrase", "Exact words", "second casting"],
-  ["not", "Leave out (folder)", "Archive"],
-];
 
 export const title = "Search";
 
@@ -25,24 +16,17 @@ export function show(root, params, { keep }) {
     placeholder: "Words, names, tag:project, \"exact words\"", "aria-label": "Search", "data-main": true, oninput: later,
   });
   field.value = params.get("q") || "";
-  const inputs = Object.fromEntries(FIELDS.map(([name, , example]) => [name, h("input", { id: `filter-${name}`, placeholder: example, autocomplete: "off", spellcheck: "false", oninput: later, value: params.get(name) || null })]));
-  const explain = h("input", { type: "checkbox", id: "explain", onchange: now, checked: params.has("explain") });
   const kinds = ["chunks", "notes"].map((kind) => h("input", { type: "radio", name: "results", value: kind, id: `kind-${kind}`, onchange: now, checked: (params.get("results") || "chunks") === kind }));
-  const set = FIELDS.filter(([name]) => params.get(name)).length;
-  const count = h("span", { class: "count", hidden: !set }, String(set));
   const form = h("form", { role: "search", "aria-label": "Search your notes", onsubmit: (event) => { event.preventDefault(); now(); } },
     h("div", { class: "field" }, field, h("button", { class: "button primary", type: "submit" }, "Search")),
     h("div", { class: "row options" },
       h("fieldset", { class: "segments" }, h("legend", { class: "unseen" }, "Show"),
         kinds.map((input, at) => h("label", { for: input.id }, input, h("span", {}, ["Passages", "Notes"][at])))),
-      h("label", { class: "check", for: "explain" }, explain, "Say why"),
-      h("details", { class: "filters", open: set > 0 },
-        h("summary", {}, "Filters ", count),
-        h("div", { class: "filter-grid" }, FIELDS.map(([name, label]) => h("div", {}, h("label", { for: `filter-${name}` }, label), inputs[name]))))));
+      h("p", { class: "small dim" }, "tag:project, path:Meetings, after:2w, before:2026-11, type:person, any property, \"exact words\"; - before one leaves out.")));
   const result = h("div", { class: "result" });
   root.append(h("h1", { class: "title" }, "Search"), form, result);
   const { load: search, dispose } = loader(result, look, (error) => failure(error, error.status === 422 ? null : now));
-  if (field.value || set) search();
+  if (field.value) search();
   else {
     blank();
     if (hovers()) field.focus();
@@ -64,20 +48,16 @@ export function show(root, params, { keep }) {
   }
 
   async function look(signal) {
-    const asked = Object.fromEntries(FIELDS.map(([name]) => [name, inputs[name].value.trim()]));
     const query = field.value.trim();
     const results = kinds.find((input) => input.checked).value;
-    const many = Object.values(asked).filter(Boolean).length;
-    count.textContent = String(many);
-    count.hidden = !many;
-    keep("search", { q: query, results: results === "chunks" ? "" : results, explain: explain.checked ? "1" : "", ...asked });
-    if (!query && !many) return blank();
+    keep("search", { q: query, results: results === "chunks" ? "" : results });
+    if (!query) return blank();
     if (!result.querySelector(".card")) put(result, waiting("Searching…"));
     const reply = await post("/search", {
-      query, results, explain: explain.checked, top_k: 12, filters: filters(asked), connected: { max: 3 },
+      query, results, top_k: 12, connected: { max: 3 },
     }, signal);
     const found = [...reply.hits, ...reply.connected_notes];
-    const { snippets } = await render(found.map((one) => one.text), `${query} ${asked.phrase}`, { signal });
+    const { snippets } = await render(found.map((one) => one.text), query, { signal });
     draw(reply, snippets);
   }
 
@@ -101,14 +81,4 @@ export function show(root, params, { keep }) {
   }
 
   return { dispose: () => { clearTimeout(timer); dispose(); } };
-}
-
-function filters(asked) {
-  const list = (text) => text.split(",").map((one) => one.trim()).filter(Boolean);
-  return {
-    tag: list(asked.tag), path: list(asked.path), type: list(asked.type),
-    ...(asked.after && { after: asked.after }), ...(asked.before && { before: asked.before }),
-    phrases: asked.phrase ? [asked.phrase] : [],
-    ...(asked.not && { not: { path: list(asked.not) } }),
-  };
 }

@@ -33,27 +33,18 @@ const WATCHER = { indexing: "taking in changes now", following: "taking in chang
 
 function draw(status) {
   const [kind, short, long] = freshness(status);
-  const notes = status.notes;
-  const all = Object.values(notes).reduce((sum, count) => sum + count, 0);
-  const links = status.links;
-  const linked = Object.values(links).reduce((sum, count) => sum + count, 0);
+  const { notes, links } = status;
   return [
     h("section", { class: `verdict ${kind}`, "aria-label": "Freshness" },
       h("h2", {}, short[0].toUpperCase() + short.slice(1)), h("p", {}, long),
       h("p", { class: "small dim" }, [`Last written ${ago(status.updated)}`, status.watcher ? `watched: ${status.watcher.detail || WATCHER[status.watcher.state]}` : "not watched"].join(" · "))),
     h("section", { class: "coverage", "aria-labelledby": "coverage" },
       h("h2", { class: "label", id: "coverage" }, "Coverage"),
-      h("div", { class: "figures" },
-        figure(notes.indexed || 0, "notes", all ? `of ${all.toLocaleString("en")}` : ""),
-        figure(status.chunks, "passages", ""),
-        figure(links.resolved || 0, "links followed", `of ${linked.toLocaleString("en")}`)),
-      bar("Notes", [["indexed", notes.indexed], ["skipped", notes.skipped], ["failed", notes.failed]]),
-      bar("Links", Object.entries(links).sort(([, one], [, other]) => other - one)),
+      counts("Notes", [["indexed", notes.indexed], ["skipped", notes.skipped], ["failed", notes.failed]]),
+      counts("Passages", [["", status.chunks]]),
+      counts("Links", Object.entries(links).sort(([, one], [, other]) => other - one)),
       kept("Failed", status.failed, true), kept("Left out", status.skipped), kept("No notes", status.passed_over),
       untold(status) && h("p", { class: "small dim" }, "notehop status, in a terminal, says which notes are left out and why: their names are not told here.")),
-    h("section", { "aria-labelledby": "details" },
-      h("h2", { class: "label", id: "details" }, "Details"),
-      h("dl", { class: "facts" }, facts(status).map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))))),
   ];
 }
 
@@ -62,21 +53,9 @@ function untold({ notes, skipped, failed }) {
   return (notes.skipped || 0) + (notes.failed || 0) > skipped.length + failed.length;
 }
 
-function figure(count, name, of) {
-  return h("p", { class: "figure" }, h("b", {}, count.toLocaleString("en")), h("span", {}, name), of && h("span", { class: "dim" }, of));
-}
-
-function bar(name, parts) {
-  const some = parts.filter(([, count]) => count);
-  const all = some.reduce((sum, [, count]) => sum + count, 0);
-  const blocks = some.map(([kind, count]) => {
-    const block = h("i", { class: kind });
-    block.style.flexGrow = count / all;
-    return block;
-  });
-  return h("figure", { class: "bar" },
-    h("div", { class: "blocks", "aria-hidden": "true" }, blocks),
-    h("figcaption", { class: "small" }, `${name}: `, some.map(([kind, count]) => `${count.toLocaleString("en")} ${kind}`).join(" · ")));
+function counts(name, parts) {
+  const told = parts.filter(([, count]) => count).map(([kind, count]) => `${count.toLocaleString("en")} ${kind}`);
+  return h("p", {}, `${name}: ${told.join(" · ") || "none"}`);
 }
 
 function kept(name, list, open = false) {
@@ -84,18 +63,4 @@ function kept(name, list, open = false) {
   return h("details", { class: "kept-out", open },
     h("summary", {}, `${name} (${list.length})`),
     h("ul", {}, list.map((one) => h("li", {}, h("span", {}, one.path), h("span", { class: "dim" }, one.reason)))));
-}
-
-function facts(status) {
-  return [
-    ["Vault", status.vault],
-    ["Index", `${status.index_dir} · ${bytes(status.bytes)}`],
-    ["Generation", String(status.generation)],
-    ["Model", `${status.made_with.model || "?"}, ${status.made_with.dimensions || "?"} dimensions`],
-    ["Settings", status.settings_file],
-  ];
-}
-
-function bytes(count) {
-  return count < 1e6 ? `${Math.round(count / 1e3)} kB` : `${(count / 1e6).toFixed(1)} MB`;
 }

@@ -3,11 +3,11 @@
 from pathlib import Path
 
 from tests.support.notes import place_of
-from tests.support.product import DoctorReport, Kind, examine
+from tests.support.product import DoctorReport, examine
 
 
 def report(folder: Path, notes: dict[str, str], **overrides: object) -> DoctorReport:
-    return examine(place_of(folder, notes, **overrides), set(Kind) - {Kind.INDEX})
+    return examine(place_of(folder, notes, **overrides))
 
 
 def test_names_that_lead_nowhere_with_what_they_may_mean(tmp_path: Path) -> None:
@@ -21,24 +21,16 @@ def test_names_that_lead_nowhere_with_what_they_may_mean(tmp_path: Path) -> None
             "chart.png": "",
         },
     )
-    assert [
-        (one.target, one.count, [(near.path, near.via, near.distance) for near in one.near])
-        for one in told.unresolved
-    ] == [
-        ("Atlas projects", 1, [("atlas.md", "title", 1)]),
-        ("Sluise", 1, [("Tide gate.md", "alias", 1)]),
-        ("Tide gaet", 1, [("Tide gate.md", "name", 1)]),
-        ("chart.pgn", 1, [("chart.png", "name", 1)]),
-        ("old/Tide gate", 1, [("Tide gate.md", "name", 0)]),
+    assert [(one.target, one.count, one.meant) for one in told.unresolved] == [
+        ("Atlas projects", 1, ["atlas.md"]),
+        ("Sluise", 1, ["Tide gate.md"]),
+        ("Tide gaet", 1, ["Tide gate.md"]),
+        ("chart.pgn", 1, ["chart.png"]),
+        ("old/Tide gate", 1, ["Tide gate.md"]),
         ("Nowhere", 3, []),
         ("The Atlas project", 1, []),
     ]
-    assert [(one.path, one.line) for one in told.unresolved[5].places] == [
-        ("A.md", 1),
-        ("B.md", 1),
-        ("B.md", 2),
-    ]
-    assert told.near_misses_for == 7
+    assert told.unresolved[5].places == ["A.md:1", "B.md:1", "B.md:2"]
 
 
 def test_headings_and_blocks_that_are_not_there(tmp_path: Path) -> None:
@@ -49,14 +41,11 @@ def test_headings_and_blocks_that_are_not_there(tmp_path: Path) -> None:
             "B.md": "## Timeline\ntext ^quote\n\n[[#timelnie]]\n",
         },
     )
-    assert [
-        (one.target, one.count, [(near.name, near.via) for near in one.near])
-        for one in told.fragments
-    ] == [
-        ("B.md#Timelnie", 2, [("Timeline", "heading")]),
+    assert [(one.target, one.count, one.meant) for one in told.fragments] == [
+        ("B.md#Timelnie", 2, ["Timeline"]),
         ("B.md#Nothing like it", 1, []),
-        ("B.md#Time line", 1, [("Timeline", "heading")]),
-        ("B.md#^qoute", 1, [("quote", "block")]),
+        ("B.md#Time line", 1, ["Timeline"]),
+        ("B.md#^qoute", 1, ["quote"]),
     ]
 
 

@@ -7,17 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.support.product import (
-    COLLECTION,
-    METADATA,
-    Catalog,
-    CatalogAddress,
-    IndexLayout,
-    Snapshot,
-    Tokenizer,
-    build_graph,
-    unpack_tokens,
-)
+from tests.support import product
 
 QUESTIONS = (
     "tides at the sea wall",
@@ -38,11 +28,11 @@ Told = dict[str, Any]
 """Name of a thing -> what is said of it."""
 
 
-def catalog_rows(address: CatalogAddress) -> Told:
+def catalog_rows(address: product.CatalogAddress) -> Told:
     """Every row of the catalog, by table and key; without generations, which tell how it came."""
     told: Told = {}
-    with Catalog.open(address, read_only=True) as catalog, catalog.snapshot() as view:
-        for table in METADATA.sorted_tables:
+    with product.Catalog.open(address, read_only=True) as catalog, catalog.snapshot() as view:
+        for table in product.METADATA.sorted_tables:
             if table.name == "changes":
                 continue
             columns = [column.name for column in table.columns]
@@ -63,23 +53,23 @@ def catalog_rows(address: CatalogAddress) -> Told:
     return told
 
 
-def graph_of(snapshot: Snapshot) -> Told:
+def graph_of(snapshot: product.Snapshot) -> Told:
     rows = snapshot.notes_at(snapshot.paths())
-    graph = build_graph(rows.values(), snapshot.links_from(rows))
+    graph = product.build_graph(rows.values(), snapshot.links_from(rows))
     told: Told = {f"node {path}": said for path, said in graph.nodes(data=True)}
     for source, target, key, said in graph.edges(keys=True, data=True):
         told[f"edge {source} -> {target} ({key})"] = said
     return told
 
 
-def ranks_of(snapshot: Snapshot) -> Told:
+def ranks_of(snapshot: product.Snapshot) -> Told:
     _ = snapshot.pagerank  # sets the work going beside the queries, as queries do
     return {f"rank of {path}": rank for path, rank in snapshot.pagerank.items()}
 
 
-def lexical_hits(snapshot: Snapshot, tokens: set[str]) -> Told:
+def lexical_hits(snapshot: product.Snapshot, tokens: set[str]) -> Told:
     """What each token finds, and each of some questions: ids and scores, best first."""
-    words = Tokenizer("en")
+    words = product.Tokenizer("en")
     asked: dict[str, list[str]] = {token: [token] for token in tokens}
     asked |= {question: words.query(question) for question in QUESTIONS}
     told: Told = {
@@ -89,15 +79,15 @@ def lexical_hits(snapshot: Snapshot, tokens: set[str]) -> Told:
     return told
 
 
-def tokens_of(snapshot: Snapshot) -> set[str]:
+def tokens_of(snapshot: product.Snapshot) -> set[str]:
     chunks = snapshot.chunks(
         one for path in snapshot.paths() for one in snapshot.chunk_ids_of(path)
     )
-    fields = (unpack_tokens(chunk.tokens) for chunk in chunks.values())
+    fields = (product.unpack_tokens(chunk.tokens) for chunk in chunks.values())
     return {token for held in fields for tokens in held.values() for token in tokens}
 
 
-def places(snapshot: Snapshot) -> Told:
+def places(snapshot: product.Snapshot) -> Told:
     """What a reader knows of notes, chunks and links without asking the catalog's tables."""
     told: Told = {"warnings": snapshot.warnings}
     for path in snapshot.paths():
@@ -112,7 +102,7 @@ def places(snapshot: Snapshot) -> Told:
     return told
 
 
-def table_vectors(snapshot: Snapshot) -> Told:
+def table_vectors(snapshot: product.Snapshot) -> Told:
     """The vectors that the reader compares: of all chunks, and of the sentences that links have."""
     links = snapshot.links_from(n.path for n in snapshot.notes())
     sentences = {link.sentence_id for link in links if link.sentence_id is not None}
@@ -126,14 +116,14 @@ def table_vectors(snapshot: Snapshot) -> Told:
     return told
 
 
-def mirrored(layout: IndexLayout) -> Told:
+def mirrored(layout: product.IndexLayout) -> Told:
     """What the mirror holds for other programs: of a copy, for Chroma writes when it is opened."""
     import chromadb
 
     copy = Path(shutil.copytree(layout.chroma, layout.root.with_name("chroma-copy")))
     try:
         client = chromadb.PersistentClient(str(copy), chromadb.Settings(anonymized_telemetry=False))
-        found = client.get_collection(COLLECTION, embedding_function=None).get(
+        found = client.get_collection(product.COLLECTION, embedding_function=None).get(
             include=["documents", "embeddings", "metadatas"]
         )
         client.close()
@@ -149,7 +139,7 @@ def mirrored(layout: IndexLayout) -> Told:
     return told
 
 
-def to_be_mirrored(catalog: Catalog) -> Told:
+def to_be_mirrored(catalog: product.Catalog) -> Told:
     """What it should hold."""
     told: Told = {}
     titles = {note.path: note.title for note in catalog.notes()}

@@ -10,39 +10,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.indexing.pipeline.machine.contents import (
-    Told,
-    catalog_rows,
-    differences,
-    graph_of,
-    lexical_hits,
-    mirrored,
-    places,
-    ranks_of,
-    table_vectors,
-    to_be_mirrored,
-    tokens_of,
-)
+from tests.indexing.pipeline.machine import contents
+from tests.support import product
 from tests.support.notes import mirror_here
-from tests.support.product import (
-    APP_SETTINGS,
-    EVERYTHING,
-    LIMITS,
-    Catalog,
-    Indexer,
-    IndexLayout,
-    Limits,
-    Reader,
-    Report,
-    ServerCatalog,
-    Snapshot,
-    Update,
-    changes_since,
-    load_settings,
-    mirror_due,
-    read_catalog_state,
-    scan,
-)
 from tests.support.readable_model import ReadableModel
 
 MAX_NOTE_BYTES = 1_500
@@ -135,8 +105,8 @@ class EditedVault:
         self._tell(path)
 
     def _tell(self, path: str) -> None:
-        if path == APP_SETTINGS:
-            self.touched.add(EVERYTHING)
+        if path == product.APP_SETTINGS:
+            self.touched.add(product.EVERYTHING)
         elif not path.startswith("."):
             self.touched.add(path)
 
@@ -161,9 +131,9 @@ class EditedVault:
 class Anew:
     """What an index built from nothing says: of its run, in its rows, to readers."""
 
-    report: Report | None = None
-    rows: Told = field(default_factory=dict)
-    told: Told = field(default_factory=dict)
+    report: product.Report | None = None
+    rows: contents.Told = field(default_factory=dict)
+    told: contents.Told = field(default_factory=dict)
 
 
 class Following:
@@ -173,7 +143,12 @@ class Following:
     """
 
     def __init__(
-        self, folder: Path, *, limits: Limits = LIMITS, chroma: bool = False, server: str = ""
+        self,
+        folder: Path,
+        *,
+        limits: product.Limits = product.LIMITS,
+        chroma: bool = False,
+        server: str = "",
     ) -> None:
         """Start with an empty vault and no index.
 
@@ -183,17 +158,19 @@ class Following:
         :param server: address of a database for the catalog; the index from nothing needs none.
         """
         self.vault = EditedVault(folder / "vault")
-        held = ServerCatalog(server, f"machine_{uuid.uuid4().hex[:12]}") if server else None
-        self.layout = IndexLayout(folder / "index", held)
+        held = product.ServerCatalog(server, f"machine_{uuid.uuid4().hex[:12]}") if server else None
+        self.layout = product.IndexLayout(folder / "index", held)
         self.script: list[Step] = []
         self.runs = 0
         self._limits = limits
-        self._economical = limits == LIMITS
+        self._economical = limits == product.LIMITS
         self._folder = folder
-        self._settings = load_settings().with_overrides({**SETTINGS, "index.mirror": chroma})
+        self._settings = product.load_settings().with_overrides(
+            {**SETTINGS, "index.mirror": chroma}
+        )
         self._model = ReadableModel()
-        self._held: list[tuple[Snapshot, Told]] = []
-        self._readers: dict[str, Reader] = {}
+        self._held: list[tuple[product.Snapshot, contents.Told]] = []
+        self._readers: dict[str, product.Reader] = {}
         self._anew = Anew()
         self._indexer = self._made()
         self._tokens: set[str] = set()
@@ -242,16 +219,18 @@ class Following:
         """Keep what queries see now, to ask it when the index has moved on."""
         if self.runs:
             with (
-                Reader(self.layout, limits=self._limits) as reader,
+                product.Reader(self.layout, limits=self._limits) as reader,
                 reader.snapshot() as snapshot,
             ):
-                told = places(snapshot) | graph_of(snapshot)
+                told = contents.places(snapshot) | contents.graph_of(snapshot)
             self._held.append((self._reader("often").snapshot(), told))
 
-    def _follow(self, work: Callable[[], Report | Update], *, anew: bool = False) -> None:
+    def _follow(
+        self, work: Callable[[], product.Report | product.Update], *, anew: bool = False
+    ) -> None:
         """Bring the index up to the vault, and check all that it should be."""
         if self.runs:
-            state = read_catalog_state(self.layout)
+            state = product.read_catalog_state(self.layout)
             assert state is not None
             assert state.fits(self.layout)
         known = self._embedded()
@@ -266,10 +245,10 @@ class Following:
         self._check_rest(told)
         self.vault.touched.clear()
 
-    def _check_told(self, told: Report | Update) -> None:
+    def _check_told(self, told: product.Report | product.Update) -> None:
         expected = self._anew.report
         names = ("notes",)
-        if isinstance(told, Report):
+        if isinstance(told, product.Report):
             assert told.added + told.changed + told.moved + told.unchanged == told.notes
             names = ("notes", "chunks", "links", "skipped", "failed")
         for name in names:
@@ -278,64 +257,73 @@ class Following:
     def _check(self) -> None:
         """Compare all that the index says with one built from nothing."""
         anew = self._anew
-        _same("the catalog", catalog_rows(self.layout.catalog), anew.rows)
+        _same("the catalog", contents.catalog_rows(self.layout.catalog), anew.rows)
         with self._snapshot("often") as snapshot:
             _same("the reader that followed", self._told(snapshot), anew.told)
-        with Reader(self.layout, limits=self._limits) as reader, reader.snapshot() as snapshot:
+        with (
+            product.Reader(self.layout, limits=self._limits) as reader,
+            reader.snapshot() as snapshot,
+        ):
             _same("a reader opened now", self._told(snapshot), anew.told)
         if self._settings.index.mirror and self.layout.chroma.exists():
             # After a change of some notes it is behind, and a tidy moment brings it up.
-            if mirror_due(self.layout):
+            if product.mirror_due(self.layout):
                 self._indexer.tidy()
-            _same("the mirror", mirrored(self.layout), to_be_mirrored(self._catalog()))
+            _same(
+                "the mirror",
+                contents.mirrored(self.layout),
+                contents.to_be_mirrored(self._catalog()),
+            )
         for snapshot, before in self._held:
-            _same("a snapshot held", places(snapshot) | graph_of(snapshot), before)
+            _same(
+                "a snapshot held", contents.places(snapshot) | contents.graph_of(snapshot), before
+            )
             snapshot.close()
         self._held.clear()
 
-    def _check_rest(self, told: Report | Update) -> None:
+    def _check_rest(self, told: product.Report | product.Update) -> None:
         """Over an unchanged vault nothing is written, and nothing asked of the model."""
         if self.layout.purge_mark.exists():
             # A reader that is gone by now kept the words of a withdrawn note.
             self._indexer.update(())
         assert not self.layout.purge_mark.exists()
         files, loaded = self._index_files(), self._model.loaded
-        found = scan(self.vault.root, self._settings.vault)
-        assert not changes_since(self._catalog(), found, MAX_NOTE_BYTES)
+        found = product.scan(self.vault.root, self._settings.vault)
+        assert not product.changes_since(self._catalog(), found, MAX_NOTE_BYTES)
         again = [self._indexer.update([*self.vault.touched, *self.vault.notes()])]
-        if isinstance(told, Report):
+        if isinstance(told, product.Report):
             # One that looks at everything also does what a follower leaves for a quiet moment.
             again.append(self._made().update())
         for update in again:
             assert (update.wrote, update.generation) == (False, told.generation)
             assert (update.notes, update.embedded) == (told.notes, 0)
         assert self._model.loaded == loaded, "a run over an unchanged vault loaded the model"
-        wrong = list(differences(self._index_files(), files))
+        wrong = list(contents.differences(self._index_files(), files))
         assert not wrong, "a run over an unchanged vault wrote:\n" + "\n".join(wrong)
 
     def _built_from_nothing(self) -> Anew:
-        layout = IndexLayout(self._folder / "anew")
+        layout = product.IndexLayout(self._folder / "anew")
         try:
-            report = Indexer(
+            report = product.Indexer(
                 self.vault.root,
                 self._settings.with_overrides({"index.mirror": False}),
                 layout,
                 load=ReadableModel().load,
             ).run()
-            with Reader(layout) as reader, reader.snapshot() as snapshot:
-                self._tokens = tokens_of(snapshot) | {"nowhere"}
+            with product.Reader(layout) as reader, reader.snapshot() as snapshot:
+                self._tokens = contents.tokens_of(snapshot) | {"nowhere"}
                 told = self._told(snapshot)
-            return Anew(report, catalog_rows(layout.catalog), told)
+            return Anew(report, contents.catalog_rows(layout.catalog), told)
         finally:
             shutil.rmtree(layout.root)
 
-    def _told(self, snapshot: Snapshot) -> Told:
+    def _told(self, snapshot: product.Snapshot) -> contents.Told:
         return {
-            **graph_of(snapshot),
-            **ranks_of(snapshot),
-            **lexical_hits(snapshot, self._tokens),
-            **table_vectors(snapshot),
-            **places(snapshot),
+            **contents.graph_of(snapshot),
+            **contents.ranks_of(snapshot),
+            **contents.lexical_hits(snapshot, self._tokens),
+            **contents.table_vectors(snapshot),
+            **contents.places(snapshot),
         }
 
     def _embedded(self) -> tuple[set[str], set[str]]:
@@ -364,8 +352,8 @@ class Following:
                 told[file.relative_to(self.layout.root).as_posix()] = stat.st_size, stat.st_mtime_ns
         return {name: said for name, said in told.items() if not name.endswith(("-wal", "-shm"))}
 
-    def _made(self) -> Indexer:
-        return Indexer(
+    def _made(self) -> product.Indexer:
+        return product.Indexer(
             self.vault.root,
             self._settings,
             self.layout,
@@ -374,17 +362,17 @@ class Following:
             limits=self._limits,
         )
 
-    def _catalog(self) -> Catalog:
+    def _catalog(self) -> product.Catalog:
         with self._snapshot("often"):
             return self._reader("often").catalog
 
-    def _reader(self, name: str) -> Reader:
+    def _reader(self, name: str) -> product.Reader:
         if name not in self._readers:
-            self._readers[name] = Reader(self.layout, limits=self._limits)
+            self._readers[name] = product.Reader(self.layout, limits=self._limits)
         return self._readers[name]
 
     @contextmanager
-    def _snapshot(self, name: str) -> Iterator[Snapshot]:
+    def _snapshot(self, name: str) -> Iterator[product.Snapshot]:
         with self._reader(name).snapshot() as snapshot:
             yield snapshot
 
@@ -397,6 +385,6 @@ def play(following: Following, script: Sequence[Step]) -> None:
         following.do("run")
 
 
-def _same(what: str, found: Told, expected: Told) -> None:
-    wrong = list(differences(found, expected))
+def _same(what: str, found: contents.Told, expected: contents.Told) -> None:
+    wrong = list(contents.differences(found, expected))
     assert not wrong, f"{what} is not what an index from nothing is:\n" + "\n".join(wrong[:8])
