@@ -88,6 +88,16 @@ def server_address(url: str) -> str:
     return url
 
 
+def database_schema(name: str) -> str:
+    """The name of a schema in PostgreSQL, as it needs no quotes, or none."""
+    if name and (name.startswith("pg_") or not re.fullmatch("[a-z_][a-z0-9_]{0,49}", name)):
+        raise ValueError(
+            "must be at most 50 of a-z, 0-9 and _, begin with no digit, and not with pg_, which "
+            "PostgreSQL keeps for itself"
+        )
+    return name
+
+
 def database_address(url: str) -> str:
     """The address of a database in PostgreSQL, as its clients take it; no password in it."""
     url = url.strip()

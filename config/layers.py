@@ -43,6 +43,9 @@ FORMER = {
 }
 """Keys and sections of releases before. Like constants they have no effect, and a warning says so."""
 
+REPLACED = {"server.token_file": 'set NOTEHOP_SERVER__TOKEN="$(cat FILE)"'}
+"""Keys of releases before that are refused, since without them a server would stand open; what to do."""
+
 ARGUMENT = "argument"
 
 Layer = tuple[str, Mapping[str, Any]]  # where values were set, and the values, by dotted key
@@ -123,7 +126,7 @@ def _environment() -> list[Layer]:
             continue
         key = name.lower().removeprefix(ENV_PREFIX).replace("__", ".")
         origin = f"environment variable {name}"
-        if "." in key and (key in _fields() or _is_former(key)):
+        if "." in key and (key in _fields() or _is_former(key) or key in REPLACED):
             field = _fields().get(key)
             given: Any = value  # text, which its setting reads
             if field is not None and (get_origin(field.annotation) is tuple or _names_below(key)):
@@ -211,13 +214,15 @@ def _explain(error: Mapping[str, Any], origins: Mapping[str, str]) -> str:
     while not (below := [k for k in origins if f"{k}.".startswith(f"{key}.")]) and "." in key:
         key = key.rpartition(".")[0]
     origin = origins[below[0]] if below else "settings"
+    if key in REPLACED:
+        return f"{origin}: {key} is no setting any more; {REPLACED[key]}"
     if error["type"] == "extra_forbidden":
         parent = ".".join(location[:-1])
         known = ", ".join(sorted(_names_below(parent)))
         # Without its value: a secret may stand under a name that is not quite right.
         place = f"[{parent}]" if parent else "the top level"
         return f"{origin}: unknown setting {'.'.join(location)}; keys of {place}: {known}"
-    rule = error["msg"].replace("Input should be", "must be")
+    rule = error["msg"].replace("Input should be", "must be").removeprefix("Value error, ")
     if error["type"].startswith("model_"):
         rule = f"must be a table with keys of: {', '.join(_names_below('.'.join(location)))}"
     return f"{origin}: {key} = {_shown(key, error['input'])}: {rule}"

@@ -17,6 +17,7 @@ from notehop.config.fields import (
     Section,
     constant,
     database_address,
+    database_schema,
     folder_inside,
     host_name,
     none_if,
@@ -115,7 +116,7 @@ class CatalogSettings(Section):
     `pip install 'notehop[postgres]'`. A host that is not this machine has to be named in
     `privacy.allow_hosts`. The password is in no setting: PGPASSWORD or a passfile holds it."""
 
-    schema_name: str = setting("", pattern=r"^([a-z_][a-z0-9_]{0,49})?$")
+    schema_name: Annotated[str, AfterValidator(database_schema)] = setting("")
     """Schema of the index in that database, lower case, at most 50 letters; empty: one named after
     the vault and its path. Machines that see the vault at different paths share an index by naming
     the same."""

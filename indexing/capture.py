@@ -157,13 +157,15 @@ def write_new(vault: Path, folder: str, name: Callable[[int], str], text: str) -
 def _inside(root: Path, place: Path) -> Path:
     """Where a folder is, symbolic links followed; or CaptureFolder if that is not in the vault."""
     real, shown = place.resolve(), printable(str(place))
-    inside = real.is_relative_to(root)
-    if not inside or any(part.startswith(".") for part in real.relative_to(root).parts):
-        raise CaptureFolder(
-            f"{shown}: leads out of the vault, to {printable(str(real))}, and "
-            "nothing is written there; set capture.folder to a folder of the vault"
-        )
-    return real
+    if not real.is_relative_to(root):
+        wrong = f"leads out of the vault, to {printable(str(real))}"
+    elif any(part.startswith(".") for part in real.relative_to(root).parts):
+        wrong = "is below a folder whose name begins with a dot, which is no part of the vault"
+    else:
+        return real
+    raise CaptureFolder(
+        f"{shown}: {wrong}, and nothing is written there; set capture.folder to a folder of the vault"
+    )
 
 
 def _written(inbox: HeldFolder, name: Callable[[int], str], data: bytes) -> str:

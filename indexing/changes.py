@@ -191,34 +191,28 @@ MAX_SHARE = 0.5
 
 
 def check_deletions(
-    vault: Path, changes: Changes, known: Mapping[str, FileStamp], indexed: int, lately: int = 0
+    vault: Path, changes: Changes, known: Mapping[str, FileStamp], indexed: int
 ) -> None:
     """Refuse a run that would forget too many notes; those that may have moved do not count.
 
     :param known: path -> stamp of every note of the index, of which ``indexed`` are indexed.
-    :param lately: notes that the runs just before forgot, which count together with these.
     :raises MassDeletion: saying how many, and what to do.
     """
     gone = sum(known[path].status is NoteStatus.INDEXED for path in changes.gone)
     if gone:
         gone -= sum(file.path not in known for file in changes.read)
     if gone > 0:
-        refuse_deletions(vault, indexed, gone, lately)
+        refuse_deletions(vault, indexed, gone)
 
 
-def refuse_deletions(vault: Path, indexed: int, gone: int, before: int = 0) -> None:
-    """Refuse when of all notes more than ``FEW`` and more than half are gone: of the ``indexed`` ones,
-    ``gone``, and those that the index has forgotten ``before``.
+def refuse_deletions(vault: Path, indexed: int, gone: int) -> None:
+    """Refuse when of all ``indexed`` notes more than ``FEW`` and more than half are gone.
 
     :raises MassDeletion: saying how many, and what to do.
     """
-    gone, every = gone + before, indexed + before
-    if gone > FEW and gone > MAX_SHARE * every:
-        kept = "nothing was changed"
-        if before:
-            kept = f"after the {before:,} of the last minutes no more were forgotten"
+    if gone > FEW and gone > MAX_SHARE * indexed:
         raise MassDeletion(
-            f"{vault}: {gone:,} of the {every:,} notes in the index are gone, so {kept}; "
-            "if the vault is on a disk that is not there now, bring it back; if you did "
+            f"{vault}: {gone:,} of the {indexed:,} notes in the index are gone, so nothing was "
+            "changed; if the vault is on a disk that is not there now, bring it back; if you did "
             "delete them, run: notehop index --allow-mass-delete"
         )

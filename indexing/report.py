@@ -167,7 +167,7 @@ class Report(Update):
     the vault that is not in the index, sorted by path. ``warnings`` are of the notes read in this
     run. ``embedded`` counts texts that went through the model, ``seconds`` is wall time.
     ``links`` counts those of all indexed notes by status; ``ambiguous`` ones are resolved, to their
-    first fit. ``languages`` counts those of a sample of the notes, if the run wrote any.
+    first fit.
     """
 
     vault: str
@@ -176,7 +176,6 @@ class Report(Update):
     skipped: tuple[tuple[str, str], ...] = ()
     failed: tuple[tuple[str, str], ...] = ()
     links: Mapping[str, int] = field(default_factory=dict)
-    languages: Mapping[str, int] = field(default_factory=dict)
     advice: tuple[str, ...] = ()
     enrichment: EnrichReport | None = None
 

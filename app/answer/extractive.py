@@ -207,16 +207,15 @@ def look(query: str, sources: Sequence[Named], reading: Reading, limit: int) -> 
         return found
     # What answers all of it may say nothing of one of them.
     quotes = list(found.quotes) if found.answers else []
-    answered = [
-        one
-        for one in (_look(each, sources, reading, 1, brief=True) for each in questions)
-        if one.answers
-    ]
-    for quote in (quote for one in answered for quote in one.quotes[:1]):
+    each = [_look(one, sources, reading, 1, brief=True) for one in questions]
+    for quote in (quote for one in each if one.answers for quote in one.quotes[:1]):
         if not any(quote.source is other.source and _overlap(quote, other) for other in quotes):
             quotes.append(quote)
-    most = max((one.likelihood for one in (found, *answered)), default=0.0)
-    return replace(found, quotes=quotes, likelihood=most) if quotes else found
+    if not quotes:
+        return found
+    # Where nothing answers one of them, it is not sure that all is answered.
+    weakest = max(EVEN, min(one.likelihood for one in each))
+    return replace(found, quotes=quotes, likelihood=max(found.likelihood, weakest))
 
 
 def _overlap(one: Quote, other: Quote) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from notehop.app.answer.facts import names_of
 from notehop.app.answer.passages import Passage
 from notehop.indexing.tokens.languages import detect_language
 from notehop.indexing.tokens.words import fold
@@ -156,7 +157,7 @@ class Question:
     """A question, its language, and the forms that its answer may have, the likeliest first.
 
     ``about`` is what is to be defined, in the words of the question; ``sides`` are what is to be
-    compared; ``measure`` is one of :data:`MEASURES`, ``exact`` a key of :data:`EXACT`, ``count`` or
+    compared; ``measure`` is one of :data:`MEASURES`, ``exact`` a key of :data:`EXACT`, ``count``, ``person`` or
     ``number``: what an answer must have in it; ``counted`` is what is counted. Empty where nothing
     of the kind is asked. ``abbreviated`` tells that the long form of an abbreviation is asked for,
     and not what it is.
@@ -202,6 +203,9 @@ def fits(
         return has_date(FILED_ON.sub("", text))
     if question.exact == "number":
         return has_number(text, known)
+    if question.exact == "person":
+        asked = fold(question.text).casefold()
+        return any(fold(one).casefold() not in asked for one in names_of(text))
     return EXACT[question.exact][1].search(plain) is not None
 
 
@@ -385,7 +389,7 @@ def _exact(plain: str, forms: Sequence[Form], measure: str) -> tuple[str, str]:
         may = kind != "secret" or form in ("open", "definition", "person")
         if kind not in MEASURES and may and asks.search(plain):
             return kind, ""
-    return ("number" if form == "number" else ""), ""
+    return (form if form in ("number", "person") else ""), ""
 
 
 def says_form(word: str) -> bool:

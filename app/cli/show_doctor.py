@@ -29,11 +29,8 @@ def show_doctor(report: DoctorReport, *, everything: bool) -> None:
         state += f", {counted(check.pending, 'note')} changed since" if check.pending else ""
         headline("Index", state if check.exists else "none yet; run: notehop index")
         for one in check.findings:
-            count = f"{one.count:,} x " if one.count > 1 else ""
             style = "red" if one.broken else "yellow"
-            show_line((f"{one.part}: ", style), f"{count}{one.problem}", indent=2)
-            if one.examples:
-                show_line((", ".join(one.examples), "dim"), indent=4)
+            show_line((f"{one.part}: ", style), one.problem, indent=2)
         for said in check.not_done:
             show_line(("not checked  ", "yellow"), said, indent=2)
     for kind, title, rows in _parts(report, everything):

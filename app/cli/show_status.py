@@ -13,7 +13,6 @@ LISTED = 10  # notes of each kind; `--json` has all of them
 
 RUN = "run: notehop index"
 
-_DID = ("added", "changed", "moved", "deleted")
 _TEXTS = {"summary": "summary", "header": "header of a passage"}
 
 
@@ -67,11 +66,6 @@ def _index_rows(told: models.IndexStatus) -> Iterator[tuple[str, str | None]]:
         state = f"changed since: {said}{then}" if said else "up to date"
     yield "state", told.problem or state
     yield "updated", f"{shown_time(told.updated)}, {ago(told.age)}, generation {told.generation}"
-    if (run := told.last_run) is not None:
-        did = _counts({name: getattr(run, name) for name in _DID}) or "nothing changed"
-        took = f"{run.ended - run.started:.1f} s"
-        yield "last run", f"{shown_time(run.ended)}, {run.command}, {did}, {took}"
-        yield "", run.error and f"failed: {run.error}"
     if (watcher := told.watcher) is not None:
         detail = f": {watcher.detail}" if watcher.detail else ""
         who = f"{watcher.command}, process {watcher.pid}, since {shown_time(watcher.since)}"

@@ -7,7 +7,6 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from notehop.app.models.query import Strict
-from notehop.indexing.run_record import RunRecord
 from notehop.indexing.stores.model import Holder
 from notehop.indexing.watch.state import WatchState
 
@@ -195,7 +194,6 @@ class IndexStatus(Strict):
     pending: PendingChanges | None
     chroma_generation: int | None = None
     vector_server: VectorServerNow | None = None
-    last_run: RunRecord | None
     watcher: WatchState | None
     writer: Holder | None
     server: ServerNow | None

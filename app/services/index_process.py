@@ -12,9 +12,8 @@ from pathlib import Path
 from notehop.app.services.open_vault import Place
 from notehop.config.errors import BeingIndexed, IndexFailure, IndexMissing, NotehopError
 from notehop.indexing.stores.layout import IndexLayout
-from notehop.indexing.watch.backoff import Backoff
 from notehop.indexing.watch.process import index_program, run_program
-from notehop.indexing.watch.state import read_watch_state
+from notehop.indexing.watch.state import Backoff, read_watch_state
 
 
 def remedy(layout: IndexLayout) -> str:
@@ -102,7 +101,8 @@ def has_index(place: Place) -> bool:
     try:
         with Catalog.of(place.layout) as catalog:
             meta = catalog.meta()
-            return "fingerprint" in meta and not meta.get("under_way")
+            ended = not meta.get("under_way") or place.layout.catalog_state.is_file()
+            return "fingerprint" in meta and ended
     except IndexMissing:
         return False
     except NotehopError:

@@ -21,7 +21,6 @@ from notehop.indexing.enrich.store import EnrichmentStore
 from notehop.indexing.fingerprint import expected_fingerprint
 from notehop.indexing.llm.egress import EgressLog, Hosts, names_this_machine, refusal
 from notehop.indexing.llm.providers import address, host_of, provider_of
-from notehop.indexing.run_record import read_run_record
 from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot, check_fingerprint, check_vault
 from notehop.indexing.stores.chroma import read_mirror
 from notehop.indexing.stores.lock import read_holder
@@ -196,7 +195,6 @@ def index_status(place: Place) -> models.IndexStatus:
             "pending": pending,
             "chroma_generation": None if mirror is None else mirror.generation,
             "vector_server": vector_server_now(place, view.stamp),
-            "last_run": read_run_record(layout),
             "watcher": read_watch_state(layout),
             "writer": read_holder(layout),
             "server": read_running(layout),

@@ -19,7 +19,6 @@ from notehop.app.services.open_vault import Place, locate, open_place
 from notehop.config import load_settings
 from notehop.config.errors import IndexFailure, IndexMissing, UsageError
 from notehop.config.small_files import is_folder
-from notehop.indexing.run_record import read_run_record
 from notehop.indexing.watch.state import read_watch_state
 
 if TYPE_CHECKING:
@@ -67,8 +66,7 @@ class LazyVault:
     @property
     def is_new(self) -> bool:
         """Whether no run over its index has ended yet, here or on another machine."""
-        run = read_run_record(self.place.layout)
-        return (run is None or run.generation == 0) and not has_index(self.place)
+        return not has_index(self.place)
 
     def first_index(self) -> tuple[str | None, str | None]:
         """How far the first index is that is being made, and what is in the way of it."""

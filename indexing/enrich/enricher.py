@@ -252,10 +252,12 @@ class _Enricher:
                 except ProviderError as exc:
                     if exc.kind in _HOPELESS:
                         raise
-                    self.failed.pop(item.key, None)
+                    failed_before = self.failed.pop(item.key, None) is not None
                     self.failed[item.key] = str(exc)
                     in_a_row += 1
                     if in_a_row >= _IN_A_ROW:
+                        if failed_before:
+                            return  # all that are left failed before; the next run begins with others
                         raise NotehopError(f"{in_a_row} requests in a row failed: {exc}") from exc
                     continue
                 in_a_row = 0

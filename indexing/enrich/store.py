@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import time
+import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -35,16 +36,20 @@ class Summary:
 
 LOST = "could not be read and is made anew; what was written about the notes is lost"
 
-VERSION = 2  # raised when a table changes; a store of another version is made anew
+VERSION = 1  # raised when a table changes; a store of another version is made anew
 
 # texts: what was written; it stands for any note that would have the same written.
-# uses: which note needs which texts.
+# uses: which note needs which texts; one that is not current was needed before, and its text is kept
+# until a run has written all that is needed now.
 # owed: notes that have a header which the index does not hold yet.
 # seen: notes for which nothing is to be done, as long as they are of this shape.
+# Nothing reads what texts say of kind, tokens and made, and uses of since.
 _TABLES = {
-    "texts": "key VARCHAR NOT NULL PRIMARY KEY, text TEXT NOT NULL, model VARCHAR NOT NULL",
+    "texts": "key VARCHAR NOT NULL PRIMARY KEY, kind VARCHAR NOT NULL, text TEXT NOT NULL, "
+    "model VARCHAR NOT NULL, tokens INTEGER NOT NULL, made DOUBLE NOT NULL, checksum BIGINT NOT NULL",
     "uses": "path VARCHAR NOT NULL, key VARCHAR NOT NULL, kind VARCHAR NOT NULL, "
-    "note_hash VARCHAR NOT NULL, PRIMARY KEY (path, key)",
+    "note_hash VARCHAR NOT NULL, current BOOLEAN NOT NULL, since DOUBLE NOT NULL, "
+    "PRIMARY KEY (path, key)",
     "owed": "path VARCHAR NOT NULL PRIMARY KEY",
     "seen": "path VARCHAR NOT NULL PRIMARY KEY, shape VARCHAR NOT NULL",
     "about": "key VARCHAR NOT NULL PRIMARY KEY, value TEXT NOT NULL",
@@ -53,16 +58,6 @@ _BY_NOTE = ("uses", "owed", "seen")
 
 _LISTED = "IN (SELECT value FROM json_each(?))"
 _DELETE_UNUSED = "DELETE FROM texts WHERE key NOT IN (SELECT key FROM uses)"
-
-_FROM_VERSION_1 = (
-    "DROP TABLE IF EXISTS failures",
-    "DELETE FROM uses WHERE NOT current OR kind NOT IN ('summary', 'header')",
-    _DELETE_UNUSED,
-    *(f"ALTER TABLE uses DROP COLUMN {name}" for name in ("current", "since")),
-    *(f"ALTER TABLE texts DROP COLUMN {name}" for name in ("kind", "tokens", "made", "checksum")),
-    f"UPDATE about SET value = '{VERSION}' WHERE key = 'version'",
-)
-"""What keeps the texts that were paid for."""
 
 
 class EnrichmentStore:
@@ -81,9 +76,8 @@ class EnrichmentStore:
                             run(f"CREATE TABLE {name} ({columns})")
                         run("CREATE INDEX uses_by_key ON uses (key)")
                         _put(connection, "about", [("version", json.dumps(VERSION))])
-                    elif run("SELECT 1 FROM about WHERE (key, value) = ('version', '1')").first():
-                        for statement in _FROM_VERSION_1:
-                            run(statement)
+                    # Of releases before, with paths of notes in it.
+                    run("DROP TABLE IF EXISTS failures")
             if self._about("version") != VERSION:
                 raise IndexDamaged(f"{path}: of another version, or never finished")
         except BaseException:
@@ -123,7 +117,7 @@ class EnrichmentStore:
         last = self._about("last") or {}
         reasons = last.get("failed", {})
         rows = self._rows(
-            "SELECT path, kind, key FROM uses WHERE key NOT IN (SELECT key FROM texts) "
+            "SELECT path, kind, key FROM uses WHERE current AND key NOT IN (SELECT key FROM texts) "
             f"AND key {_LISTED} ORDER BY path, key",
             _json(reasons),
         )
@@ -146,8 +140,9 @@ class EnrichmentStore:
         return json.loads(rows[0].value) if rows else None
 
     def texts(self, keys: Iterable[str]) -> dict[str, str]:
-        """Key -> text, for those that are there."""
-        return dict(self._rows(f"SELECT key, text FROM texts WHERE key {_LISTED}", _json(keys)))
+        """Key -> text, for those that are there; one that is not what was written is not."""
+        rows = self._rows(f"SELECT key, text, checksum FROM texts WHERE key {_LISTED}", _json(keys))
+        return {key: text for key, text, checksum in rows if checksum == _checksum(key, text)}
 
     def summaries(self, hashes: Mapping[str, str]) -> dict[str, Summary]:
         """Path -> summary, of notes that have one of a content.
@@ -155,13 +150,13 @@ class EnrichmentStore:
         :param hashes: path -> hash of the content.
         """
         query = (
-            "SELECT path, note_hash, text, model FROM uses JOIN texts USING (key) "
-            f"WHERE kind = 'summary' AND path {_LISTED}"
+            "SELECT path, note_hash, texts.* FROM uses JOIN texts USING (key) "
+            f"WHERE current AND uses.kind = 'summary' AND path {_LISTED}"
         )
         return {
-            path: Summary(text, model)
-            for path, note_hash, text, model in self._rows(query, _json(hashes))
-            if note_hash == hashes[path]
+            row.path: Summary(row.text, row.model)
+            for row in self._rows(query, _json(hashes))
+            if row.note_hash == hashes[row.path] and row.checksum == _checksum(row.key, row.text)
         }
 
     def delete_orphans(self, indexed: Collection[str], catalog: CatalogReads) -> bool:
@@ -183,7 +178,8 @@ class EnrichmentStore:
             for old, note_hash in sorted(hashes):
                 new = next((one for one in holders.get(note_hash, ()) if one in indexed), None)
                 if new and run("SELECT 1 FROM uses WHERE path = ?", (new,)).first() is None:
-                    run("UPDATE uses SET path = ? WHERE path = ?", (new, old))
+                    of_this = "UPDATE uses SET path = ? WHERE path = ? AND note_hash = ?"
+                    run(of_this, (new, old, note_hash))
             for table in _BY_NOTE:
                 run(f"DELETE FROM {table} WHERE path {_LISTED}", (_json(gone),))
             run(_DELETE_UNUSED)
@@ -193,21 +189,25 @@ class EnrichmentStore:
     def set_requirements(
         self, needed: Mapping[str, Mapping[str, Kind]], hashes: Mapping[str, str]
     ) -> None:
-        """Say which texts (key -> kind) notes need now.
+        """Say which texts (key -> kind) notes need now; those they needed before are kept.
 
         :param hashes: path -> hash of the note's content.
         """
+        now = time.time()
         with self._writing() as connection:
             for path, texts in needed.items():
-                connection.exec_driver_sql(
-                    f"DELETE FROM uses WHERE path = ? AND key NOT {_LISTED}", (path, _json(texts))
-                )
-                rows = [(path, key, kind, hashes[path]) for key, kind in texts.items()]
+                for statement in (
+                    "UPDATE uses SET current = 0 WHERE path = ?",
+                    "DELETE FROM seen WHERE path = ?",
+                ):
+                    connection.exec_driver_sql(statement, (path,))
+                rows = [(path, key, kind, hashes[path], 1, now) for key, kind in texts.items()]
                 _put(connection, "uses", rows)
 
     def delete_unused(self) -> None:
         """Delete the texts that no note needs any more."""
         with self._writing() as connection:
+            connection.exec_driver_sql("DELETE FROM uses WHERE NOT current")
             connection.exec_driver_sql(_DELETE_UNUSED)
 
     def put(self, key: str, text: str, model: str) -> bool:
@@ -217,7 +217,8 @@ class EnrichmentStore:
             query = "SELECT path, kind FROM uses WHERE key = ? ORDER BY path"
             users = connection.exec_driver_sql(query, (key,)).all()
             if users:
-                _put(connection, "texts", [(key, text, model)])
+                row = (key, users[0].kind, text, model, 0, time.time(), _checksum(key, text))
+                _put(connection, "texts", [row])
             _put(connection, "owed", [(path,) for path, kind in users if kind == "header"])
             faults.point("enrich-inside-put")
         faults.point("enrich-put")
@@ -243,8 +244,9 @@ class EnrichmentStore:
     def tally(self) -> dict[str, tuple[int, int]]:
         """Kind -> how many texts notes need now that are there, and how many are not."""
         query = (
-            "SELECT kind, count(texts.key), count(*) - count(texts.key) "
-            "FROM uses LEFT JOIN texts USING (key) GROUP BY kind"
+            "SELECT uses.kind, count(texts.key), count(*) - count(texts.key) "
+            "FROM uses LEFT JOIN texts USING (key) "
+            "WHERE current AND uses.kind IN ('summary', 'header') GROUP BY uses.kind"
         )
         return {kind: (have, lack) for kind, have, lack in self._rows(query)}
 
@@ -267,6 +269,10 @@ class EnrichmentStore:
                 f"{self._database.label}: what was written about the notes cannot be read; delete "
                 "this file and run: notehop index"
             ) from exc
+
+
+def _checksum(key: str, text: str) -> int:
+    return zlib.crc32(f"{key}\n{text}".encode())
 
 
 def _json(values: Iterable[str]) -> str:

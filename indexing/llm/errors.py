@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import ssl
 from collections.abc import Container, Iterable, Iterator
@@ -55,7 +56,6 @@ class _Rule(NamedTuple):
     retry: bool = False
 
 
-_NO_CREDIT_LEFT = "has no credit left for this key{quoted}; see to it there"
 _RULES = (
     _Rule(
         range(300, 400),
@@ -65,8 +65,7 @@ _RULES = (
     # What the provider says of a key may repeat it, in part.
     _Rule([401], "key", "does not take the key in {variable} (status 401); check it"),
     _Rule([403], "key", "refuses this (status 403){quoted}"),
-    _Rule([402], "rate", _NO_CREDIT_LEFT),
-    _Rule([400, 429], "rate", _NO_CREDIT_LEFT, _NO_CREDIT),
+    _Rule([402], "rate", "has no credit left for this key{quoted}; see to it there"),
     _Rule([429], "rate", "takes no more requests for now{quoted}; ask again later", retry=True),
     _Rule(
         [400, 413, 422, 500],
@@ -99,8 +98,23 @@ def of_status(status: int, body: bytes, config: ProviderConfig, path: str) -> Pr
         says = f"asks for a key (status {status}); set the environment variable {variable}"
         return ProviderError(f"{config.where} {says}", "key")
     words = body.decode("utf-8", "replace").strip()
+    if status in (400, 429) and _NO_CREDIT.search(_json_error(words)):
+        status = 402
     # A page for a browser says nothing.
     return _of_rules(_RULES, status, "" if words.startswith("<") else words, config, path)
+
+
+def _json_error(words: str) -> str:
+    """Message, code and type of an error in JSON, without the notes that it may repeat elsewhere."""
+    try:
+        error = json.loads(words)
+    except (ValueError, RecursionError):
+        return ""
+    if isinstance(error, dict):
+        error = error.get("error", error)
+    if isinstance(error, dict):
+        error = " ".join(str(error.get(name)) for name in ("message", "code", "type"))
+    return error if isinstance(error, str) else ""
 
 
 def _of_rules(

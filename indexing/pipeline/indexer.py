@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
@@ -10,16 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from notehop.config import Settings
-from notehop.config.errors import IndexFailure, NotehopError, VectorServerError
+from notehop.config.errors import IndexFailure, VectorServerError
 from notehop.indexing.changes import refuse_deletions, scan
 from notehop.indexing.fingerprint import expected_fingerprint
 from notehop.indexing.graph.resolve import Status
-from notehop.indexing.pipeline.language import advice, languages_of
+from notehop.indexing.pipeline.language import advice, language_for
 from notehop.indexing.pipeline.models import LoadEmbedder, embedding_by, load_embedder
 from notehop.indexing.pipeline.run import IndexRun, IndexState, Request
-from notehop.indexing.pipeline.upkeep import check_catalog, derive
+from notehop.indexing.pipeline.upkeep import check_catalog
 from notehop.indexing.report import Progress, Report, Update
-from notehop.indexing.run_record import failed_before, record_run
 from notehop.indexing.stores.catalog import (
     Catalog,
     check_vault,
@@ -37,7 +35,6 @@ from notehop.indexing.stores.chroma import (
 from notehop.indexing.stores.layout import IndexLayout, unwritable
 from notehop.indexing.stores.lock import WriterLock
 from notehop.indexing.stores.model import LIMITS, Limits, NoteStatus
-from notehop.indexing.tokens.languages import NAMES
 
 if TYPE_CHECKING:
     from llama_index.core.schema import TransformComponent
@@ -93,9 +90,10 @@ class Indexer:
         :raises IndexUnwritable: if the disk is full or read-only; what was committed stays.
         :raises ModelError: if the embedding model is missing or fails.
         """
-        bring_up = self._rebuild if rebuild else self._bring_up
+        request = Request(allow_mass_delete=allow_mass_delete)
         with self._writing() as fingerprint:
-            update = bring_up(fingerprint, Request(allow_mass_delete=allow_mass_delete))
+            run = self._rebuild if rebuild else self._run
+            update = run(self.layout, fingerprint, request)
             report = self._report(update)
             try:
                 _, warnings = self._mirror()
@@ -123,25 +121,17 @@ class Indexer:
         """
         where = None if paths is None else tuple(paths)
         with self._writing() as fingerprint:
-            return self._bring_up(fingerprint, Request(where, again, allow_mass_delete, True))
+            return self._run(self.layout, fingerprint, Request(where, again, allow_mass_delete))
 
     def tidy(self, interrupted: Callable[[], bool] = lambda: False) -> bool:
-        """Do what keeps the index small and quick to open, and the copy of it in Chroma current.
+        """Bring the copy of the index in Chroma up to it.
 
-        :param interrupted: asked now and then: whether to leave that copy to a later call.
+        :param interrupted: asked now and then: whether to leave that to a later call.
         :returns: whether nothing was left to one.
         :raises NotehopError: as :meth:`run`; VectorServerError if a Chroma server is not brought up.
         """
         with self._writing():
-            state = read_catalog_state(self.layout)
-            if state is None or not state.fits(self.layout):
-                # Something was harmed or cut off: the next run looks at all of it.
-                return True
-            with Catalog.open(self.layout.catalog) as catalog:
-                derive(self.layout, catalog, everything=True, limits=self.limits)
-            write_catalog_state(self.layout, state.generation, state.stamp)
-            done, _ = self._mirror(interrupted)
-            return done
+            return self._mirror(interrupted)[0]
 
     @contextmanager
     def _writing(self) -> Iterator[dict[str, Any]]:
@@ -158,8 +148,6 @@ class Indexer:
                 except BaseException:
                     self._state = None
                     raise
-                finally:
-                    self.layout.close_to_others(thorough=True)
         finally:
             self.progress.close()
 
@@ -187,23 +175,12 @@ class Indexer:
         warning = update_mirror(self.layout, interrupted, self._write_mirror)
         return True, warnings if warning is None else (*warnings, warning)
 
-    def _bring_up(self, fingerprint: dict[str, Any], request: Request) -> Update:
-        """Run, and once more from nothing where the notes are mostly in another language by now."""
-        done, language = self._run(self.layout, fingerprint, request)
-        if language is None:
-            return done
-        anew = self._rebuild(fingerprint, Request(allow_mass_delete=True))
-        warning = (
-            f"most notes are in {NAMES.get(language, 'another language')} by now, which the "
-            "index was not made for; so it was made anew"
-        )
-        embedded, warnings = done.embedded + anew.embedded, (*done.warnings, warning)
-        return replace(done, generation=anew.generation, embedded=embedded, warnings=warnings)
-
-    def _rebuild(self, fingerprint: dict[str, Any], request: Request) -> Update:
+    def _rebuild(
+        self, layout: IndexLayout, fingerprint: dict[str, Any], request: Request
+    ) -> Update:
         """Build a new index beside the old one, which answers until the new one is whole."""
-        if not Catalog.exists(self.layout.catalog):
-            return self._run(self.layout, fingerprint, request)[0]
+        if not Catalog.exists(layout.catalog):
+            return self._run(layout, fingerprint, request)
         if not request.allow_mass_delete:
             # It must not replace another vault's index, nor that of a vault not there now; one that
             # is damaged may be anybody's.
@@ -226,45 +203,32 @@ class Indexer:
         except OSError as exc:
             raise unwritable(self.layout.root, exc) from exc
         request = replace(request, allow_mass_delete=True)
-        update, _ = self._run(made, fingerprint, request)
+        update = self._run(made, fingerprint, request)
         # Its words too are those of the former index.
         remove_mirror(self.layout)
         self.layout.put_in_force(made)
         self._state = None
         return update
 
-    def _run(
-        self, layout: IndexLayout, fingerprint: dict[str, Any], request: Request
-    ) -> tuple[Update, str | None]:
-        """Run once; also the language of most notes, where the index was made for another."""
+    def _run(self, layout: IndexLayout, fingerprint: dict[str, Any], request: Request) -> Update:
         state = read_catalog_state(layout)
         harmed = state is None or not state.fits(layout)
-        run: IndexRun | None = None
-        recorded = self.layout, self._command, time.time(), request.allow_mass_delete
         meta = {"vault": str(self.vault.resolve())}
-        try:
-            with Catalog.open(layout.catalog, create=True, meta=meta) as catalog:
-                if harmed and catalog.generation:
-                    self.progress.stage("Checking the index", 0, "")
-                    check_catalog(catalog, state)
-                catalog.renew_if_older(state)
-                if self._state is None or not self._state.fits(catalog):
-                    self._state = IndexState(catalog)
-                check_vault(self._state.meta, self.vault, layout.root)
-                run = IndexRun(self, layout, catalog, self._state, request, fingerprint, harmed)
-                update = run.execute()
-        except NotehopError as exc:
-            record_run(*recorded, Update(0, False, 0) if run is None else run.so_far(), exc)
-            raise
-        if not request.again and (
-            update.wrote or not request.follows or failed_before(self.layout)
-        ):
-            record_run(*recorded, update)
+        with Catalog.open(layout.catalog, create=True, meta=meta) as catalog:
+            if harmed and catalog.generation:
+                self.progress.stage("Checking the index", 0, "")
+                check_catalog(catalog, state)
+            catalog.renew_if_older(state)
+            if self._state is None or not self._state.fits(catalog):
+                self._state = IndexState(catalog)
+            check_vault(self._state.meta, self.vault, layout.root)
+            run = IndexRun(self, layout, catalog, self._state, request, fingerprint, harmed)
+            update = run.execute()
         write_catalog_state(layout, self._state.generation, stamp_of(self._state.meta))
-        return update, run.outgrown
+        return update
 
     def _report(self, update: Update) -> Report:
-        languages: dict[str, int] = {}
+        advised: tuple[str, ...] = ()
         with (
             Catalog.open(self.layout.catalog, read_only=True) as catalog,
             catalog.snapshot() as view,
@@ -276,9 +240,11 @@ class Indexer:
             }
             problems = view.meta().get("problems", ())
             reasons[NoteStatus.SKIPPED] += [(path, reason) for path, reason in problems]
-            if update.wrote:
-                languages = languages_of(view, view.indexed_paths())
-        advised = advice(languages, self.settings.embedding)
+            if update.wrote and (paths := view.indexed_paths()):
+                automatic = self.settings.lexical.language == "auto"
+                made_for = (view.fingerprint or {}).get("language") if automatic else None
+                most = language_for(self.vault, paths)
+                advised = advice(most, self.settings.embedding, made_for)
         return Report(
             **asdict(update),
             vault=str(self.vault.resolve()),
@@ -287,8 +253,7 @@ class Indexer:
             skipped=tuple(sorted(reasons[NoteStatus.SKIPPED])),
             failed=tuple(sorted(reasons[NoteStatus.FAILED])),
             links={status.value: counts.links.get(status, 0) for status in Status},
-            languages=languages,
-            advice=() if advised is None else (advised,),
+            advice=advised,
         )
 
 
@@ -307,8 +272,8 @@ def index(
 ) -> Report:
     """Run an indexer, then have written about the notes what the settings ask for (``[enrich]``).
 
-    :param agree: told what a language model is to write and what that costs; says why not to go on,
-        or None to go on. Without it, it goes on if the budget of a run covers all of it.
+    :param agree: told what a language model is to write and what that costs; says why not to go on.
+        Without it, it goes on if the budget of a run covers all of it.
     :param ray: address of a Ray cluster whose workers embed; None for this machine.
     :raises NotehopError: as :meth:`Indexer.run`.
     """
@@ -316,15 +281,8 @@ def index(
 
     progress = progress or Progress()
     with embedding_by(ray, settings, layout.root, progress.message) as load:
-        indexer = Indexer(
-            vault,
-            settings,
-            layout,
-            progress,
-            load,
-            command=command,
-            transformations=transformations,
-        )
+        where = vault, settings, layout, progress, load
+        indexer = Indexer(*where, command=command, transformations=transformations)
         report = indexer.run(rebuild=rebuild, allow_mass_delete=allow_mass_delete)
         done = enrich(indexer, agree or within_budget)
     if done is None:

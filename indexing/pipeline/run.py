@@ -15,10 +15,9 @@ from notehop.indexing.embed.embedder import Embedder
 from notehop.indexing.enrich.prompts import header_identity
 from notehop.indexing.enrich.store import delete_orphans
 from notehop.indexing.graph.files import VaultFiles, affected_names
-from notehop.indexing.pipeline.language import judge
-from notehop.indexing.pipeline.upkeep import derive, lacks_query_model, remove_damaged, withdraw
+from notehop.indexing.pipeline.language import language_for
+from notehop.indexing.pipeline.upkeep import derive, lacks_query_model, withdraw
 from notehop.indexing.report import Update
-from notehop.indexing.run_record import lost_lately, read_run_record
 from notehop.indexing.shown import counted
 from notehop.indexing.stores.catalog import Catalog, check_fingerprint, stamp_of
 from notehop.indexing.stores.catalog_read import FileStamp
@@ -48,13 +47,11 @@ class Request:
 
     ``paths`` are looked at, with what is below them; None is all of the vault, and so is any where a
     run before was cut off. ``again``: the notes at them are made anew even if they are as they were.
-    ``follows``: a follower asks, of whose runs one that found nothing leaves no record.
     """
 
     paths: tuple[str, ...] | None = None
     again: bool = False
     allow_mass_delete: bool = False
-    follows: bool = False
 
 
 class IndexState:
@@ -129,12 +126,7 @@ class IndexState:
 
 
 class IndexRun:
-    """Brings one open catalog, and what is derived from it, up to its vault.
-
-    ``outgrown`` is, after the run, the language of most notes where the index was made for another.
-    """
-
-    outgrown: str | None = None
+    """Brings one open catalog, and what is derived from it, up to its vault."""
 
     def __init__(
         self,
@@ -191,8 +183,6 @@ class IndexRun:
         everything = self._paths is None
         if (stored := self.state.meta.get("fingerprint")) is not None:
             check_fingerprint(stored, self.fingerprint)
-        if everything:
-            self._warnings += remove_damaged(self.layout)
         self._write(self._changes())
         if everything and (unread := unread_pdfs(self.state.attachments, self.settings.vault)):
             self._warnings.append(unread)
@@ -201,10 +191,6 @@ class IndexRun:
             self.progress.stage("Loading the model", 0, "")
             self._embedder  # noqa: B018 (loading the model makes the one for queries)
         derive(self.layout, self.catalog, everything=everything, limits=self.indexer.limits)
-        return self.so_far()
-
-    def so_far(self) -> Update:
-        """What was done until now; a run that fails has kept that."""
         kinds = ("added", "changed", "moved", "deleted")
         return Update(
             generation=self.state.generation,
@@ -239,9 +225,7 @@ class IndexRun:
             named=frozenset(request.paths or ()),
         )
         if not request.allow_mass_delete:
-            record = None if request.again else read_run_record(self.indexer.layout)
-            lately = lost_lately(record, time.time())
-            check_deletions(self.vault, changes, state.stamps, state.indexed, lately)
+            check_deletions(self.vault, changes, state.stamps, state.indexed)
         # What is as it was is not written again: a run without changes writes nothing.
         news = [file for file in changes.retry if self._is_news(file)]
         read = sorted([*changes.read, *news], key=lambda file: file.path)
@@ -280,9 +264,7 @@ class IndexRun:
 
     def _write(self, changes: Changes) -> None:
         state = self.state
-        judged = judge(self.vault, self.fingerprint["language"], state, changes)
-        language, self.outgrown, judged_at = judged
-        about = {**self._about(), **judged_at}
+        about = self._about()
         is_known = all(state.meta.get(key) == value for key, value in about.items())
         if not changes and is_known and not state.cut_off:
             return
@@ -293,10 +275,12 @@ class IndexRun:
         # Links that were resolved before a run was cut off may have met files it had seen: what it
         # assumed of them is not known.
         every_link = bool(state.meta.get("under_way"))
-        fingerprint = {**self.fingerprint, "language": language}
-        if not (changes.read or self.catalog.has_chunks):
-            # An empty vault has no language; its first notes will have one.
-            fingerprint["language"] = self.fingerprint["language"]
+        fingerprint = {**self.fingerprint}
+        # An empty vault has no language; its first notes will have one.
+        if fingerprint["language"] is None and (changes.read or self.catalog.has_chunks):
+            stored = state.meta.get("fingerprint", {}).get("language")
+            new = [file.path for file in changes.read]
+            fingerprint["language"] = stored or language_for(self.vault, new)
         files = state.files(self.catalog, self._walk, changes)
         into = self.catalog, files, int(self.fingerprint["dimensions"])
         gone = set(changes.gone)
@@ -318,7 +302,7 @@ class IndexRun:
             if any(item.note is not None for item in notes):
                 if self._chunker is None:
                     left = [*chain(*parts[number - 1 :])]
-                    self._chunker = self._make_chunker(left, language)
+                    self._chunker = self._make_chunker(left, fingerprint["language"])
                 sentences = self._chunker.chunk(notes, _tokens_of(part))
             elif self._chunker is not None:
                 self.progress.advance(_tokens_of(part))

@@ -1,35 +1,28 @@
-"""What is made from the catalog: brought up to it at the end of a run, removed where it was harmed.
+"""What is made from the catalog: brought up to it at the end of a run, made anew where it was harmed.
 
 All raise IndexUnwritable if the disk refuses.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 from notehop.config.errors import IndexDamaged
 from notehop.indexing import faults
 from notehop.indexing.embed.onnx_model import MANIFEST_FILE, read_manifest
-from notehop.indexing.stores.caches import bring_up_to_date
-from notehop.indexing.stores.catalog import Catalog, CatalogState, forget_withdrawn
+from notehop.indexing.stores.caches import bring_up_to_date, forget_withdrawn
+from notehop.indexing.stores.catalog import Catalog, CatalogState
 from notehop.indexing.stores.chroma import remove_mirror
 from notehop.indexing.stores.database import REBUILD
 from notehop.indexing.stores.layout import IndexLayout, unwritable
-from notehop.indexing.stores.lexical_segments import read_segments
 from notehop.indexing.stores.model import Limits
 
 
 def check_catalog(catalog: Catalog, state: CatalogState | None) -> None:
-    """Look at a catalog whose files are other than a run left them.
-
-    Where a run of ours was cut off, its pages are looked at; where none was, every row too.
-
-    :raises IndexDamaged: if it is not sound, or does not know what it knew.
+    """Look at every row of a catalog whose files are other than a run left them; IndexDamaged if it is
+    not sound, or does not know what it knew.
     """
     with catalog.snapshot() as view:
         generation, stamp = view.generation, view.stamp
-    catalog.verify(rows=state is None or generation <= state.generation)
+    catalog.verify()
     if state is not None and stamp == state.stamp and generation < state.generation:
         raise IndexDamaged(
             f"{catalog.label}: the index has lost what was written after generation "
@@ -37,24 +30,15 @@ def check_catalog(catalog: Catalog, state: CatalogState | None) -> None:
         )
 
 
-def remove_damaged(layout: IndexLayout) -> Iterator[str]:
-    """Remove what is made from the catalog and is not as it was written; what, for people."""
-    if layout.postings.exists() or layout.lexical.is_file():
-        try:
-            read_segments(layout.postings)
-        except IndexDamaged:
-            _remove(layout, layout.lexical)
-            yield f"{layout.lexical}: the lexical index was damaged and is made anew"
-
-
 def lacks_query_model(layout: IndexLayout) -> bool:
     """Whether the model that was exported for queries is not as it was written; it is forgotten then."""
     if layout.model.is_file():
-        _remove(layout, layout.model)
+        layout.remove(layout.model)
     manifest = read_manifest(layout.model)
     if manifest is not None and manifest.is_sound(layout.model):
         return False
-    _remove(layout, layout.model / MANIFEST_FILE)
+    layout.remove(layout.model / MANIFEST_FILE)
+    faults.point("export.json-removed")
     return True
 
 
@@ -68,29 +52,18 @@ def withdraw(layout: IndexLayout) -> None:
 
 
 def derive(layout: IndexLayout, catalog: Catalog, *, everything: bool, limits: Limits) -> None:
-    """At the end of a run: bring what is derived up to the notes.
+    """At the end of a run: bring what is derived up to the notes; IndexDamaged if the catalog cannot be
+    read.
 
-    :param everything: do all that is due; else, after a change of some notes, what can wait does:
-        readers catch up by themselves.
-    :raises IndexDamaged: if the catalog cannot be read.
+    :param everything: look at all of the words, and write them anew where they are damaged.
     """
     withdrawn = layout.purge_mark.exists()
     if withdrawn:
         remove_mirror(layout)
-    bring_up_to_date(
-        layout, catalog, thorough=withdrawn, only_pressing=not everything, limits=limits
-    )
+    bring_up_to_date(layout, catalog, thorough=withdrawn, verify=everything, limits=limits)
     try:
-        if withdrawn:
-            layout.journal_mark.touch()
-        forget_withdrawn(catalog, layout.journal_mark)
-        layout.purge_mark.unlink(missing_ok=True)
+        forget_withdrawn(layout, catalog)
     except OSError as exc:
         raise unwritable(layout.root, exc) from exc
     if withdrawn:
         faults.point("purge-mark-cleared")
-
-
-def _remove(layout: IndexLayout, path: Path) -> None:
-    layout.remove(path)
-    faults.point(f"{path.name}-removed")

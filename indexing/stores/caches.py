@@ -9,7 +9,6 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from math import inf
 from typing import Any, Generic, TypeVar
 
 from notehop.config.errors import IndexDamaged
@@ -31,8 +30,6 @@ from notehop.indexing.stores.vector_index import VectorIndex
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
-
-_PRESSING = 4  # how many times as much as is due holds readers up, who have to catch up with it
 
 
 def read_vectors(view: CatalogSnapshot, wanted: Collection[ChunkId]) -> VectorIndex:
@@ -90,7 +87,7 @@ def bring_up_to_date(
     catalog: Catalog,
     *,
     thorough: bool = False,
-    only_pressing: bool = False,
+    verify: bool = False,
     limits: Limits = LIMITS,
 ) -> None:
     """Write the words of the newest generation, where that is due.
@@ -99,31 +96,45 @@ def bring_up_to_date(
     for a fixed share of it that changed, so that the work grows with the changes; what is less
     than that, readers take in from the catalog.
 
-    :param thorough: write all anew, so that nothing of a chunk that left stays in the file.
-    :param only_pressing: leave to a quiet moment what holds no reader up, and is not missing or another
-        index's; to tell takes a few milliseconds at any size.
+    :param thorough: write whatever changed, so that nothing of a chunk that left stays in the file.
+    :param verify: read the file, and write it where it is damaged.
     :raises IndexUnwritable: if the disk is full or read-only; what was there stays.
     """
     with catalog.snapshot() as view:
-        least = _PRESSING if only_pressing else 1
-        if view.fingerprint is None or not (thorough or _behind(layout, view, limits) > least):
+        most = 0 if thorough else None
+        if view.fingerprint is None or not _is_due(layout, view, limits, most, verify=verify):
             return
         wanted = {one for ids in view.chunk_ids().values() for one in ids}
         index = read_lexical(layout, view, wanted, limits=limits)
         index.save(layout.postings, view.generation, view.stamp)
 
 
-def _behind(layout: IndexLayout, view: CatalogSnapshot, limits: Limits) -> float:
-    """How many notes the file lacks, in shares of what is written whole; infinite for no file."""
+def _is_due(
+    layout: IndexLayout, view: CatalogSnapshot, limits: Limits, most: int | None, *, verify: bool
+) -> bool:
+    """Whether the file is damaged or another index's, or more notes than ``most`` changed since."""
     try:
-        with open_segments(layout.postings) as (words, _):
-            generation, stamp, chunks = words["generation"], words["stamp"], words["chunks"]
+        with open_segments(layout.postings) as (about, arrays):
+            for name in arrays if verify else ():
+                arrays[name]  # checked as it is read
     except IndexDamaged:
-        return inf
-    if stamp != view.stamp:
-        return inf
-    changed = view.changed_paths(generation)
-    return len(changed) / float(max(limits.changed_notes, chunks // limits.chunks_each))
+        return True
+    if most is None:
+        most = max(limits.changed_notes, about["chunks"] // limits.chunks_each)
+    return about["stamp"] != view.stamp or len(view.changed_paths(about["generation"])) > most
+
+
+def forget_withdrawn(layout: IndexLayout, catalog: Catalog) -> None:
+    """Let the words of withdrawn notes leave the catalog's own files, while a mark says that they may
+    stand in some file; or OSError.
+
+    While somebody reads an older generation it cannot be: whose transaction ends last tries again,
+    and so does the next run. The mark stays for that run too where the words were not written anew.
+    """
+    if layout.purge_mark.exists() and catalog.database.forget_deleted():
+        with catalog.snapshot() as view:
+            if view.fingerprint is None or not _is_due(layout, view, LIMITS, 0, verify=False):
+                layout.purge_mark.unlink(missing_ok=True)
 
 
 class Layered(Mapping[Key, Value]):

@@ -51,11 +51,6 @@ def _head_of(label: str, rows: Iterable[Sequence[Any]]) -> dict[str, Any]:
         schema, _ = head.get("schema"), int(head["generation"])
     except (ValueError, TypeError, KeyError) as exc:
         raise damaged(label, f"a row cannot be read: {exc}") from exc
-    if isinstance(schema, int) and schema > SCHEMA_VERSION:
-        raise IndexMismatch(
-            f"{label}: a newer notehop wrote this index (format {schema}, this one reads "
-            f"format {SCHEMA_VERSION}); update notehop, or {REBUILD}"
-        )
     if schema != SCHEMA_VERSION:
         raise IndexMismatch(
             f"{label}: index written in format {schema}, this notehop reads format "
@@ -300,12 +295,10 @@ class Catalog(CatalogReads):
             self.database.write(lambda connection: put_meta(connection, own))
             self._known = _head_of(self.label, self._fetch(_HEAD))
 
-    def verify(self, *, rows: bool = True) -> None:
-        """Look at every page, which takes a second a gigabyte, and every row, which takes thirty;
-        IndexDamaged names the first that is not as it was written."""
-        self.database.check_pages(thorough=rows)
-        if not rows:
-            return
+    def verify(self) -> None:
+        """Look at every page and every row, which takes half a minute a gigabyte; IndexDamaged names the
+        first that is not as it was written."""
+        self.database.check_pages()
         self.meta()
         self.notes()
         for row in self._pages(select(CHUNKS), (CHUNKS.c.id,)):
@@ -319,21 +312,6 @@ class Catalog(CatalogReads):
 
     def _fetch(self, query: Query, values: Iterable[str] | None = None) -> Sequence[ResultRow]:
         return self.database.read(lambda connection: fetched(connection, query, values))
-
-
-def forget_withdrawn(catalog: Catalog, mark: Path) -> None:
-    """Let the words of withdrawn notes leave the catalog's own files, while ``mark`` says that they may
-    stand there; or OSError.
-
-    While somebody reads an older generation it cannot be: whose transaction ends last tries again,
-    and so does the next run.
-    """
-    try:
-        marked = mark.stat().st_mtime_ns
-        if catalog.database.forget_deleted() and mark.stat().st_mtime_ns == marked:
-            mark.unlink(missing_ok=True)
-    except FileNotFoundError:
-        pass
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from urllib.parse import parse_qs, urlsplit
 from pydantic import TypeAdapter
 
 from notehop.config import Settings
-from notehop.config.errors import IndexDamaged, IndexFailure, IndexUnwritable, UsageError
+from notehop.config.errors import IndexFailure, IndexUnwritable, UsageError
 from notehop.indexing import faults
 
 Read = TypeVar("Read")
@@ -64,9 +64,6 @@ CatalogAddress = Path | ServerCatalog  # where a catalog is: a file of SQLite, o
 _MADE_ANEW = re.compile("index-[0-9a-f]{8}")
 """Names of the folders in which rebuilds make an index. They have no marker of their own."""
 
-_FORMER = ("next", "replaced")
-"""Names of such folders, with a marker, that a former version used."""
-
 
 class _Place:
     """A path in the folder of an index, or in that in which a rebuild made it."""
@@ -105,7 +102,6 @@ class IndexLayout:
     postings = _replaced("lexical/postings.npz")
     model = _replaced("model")
     purge_mark = _replaced("purge")
-    journal_mark = _replaced("journal")
     enrichment = _Place("enrichment.sqlite")
     enriching_lock = _Place("enriching.lock")
     chroma = _Place("chroma")
@@ -115,50 +111,25 @@ class IndexLayout:
     watch_lock = _Place("watcher.lock")
     watch_state = _Place("watcher.json")
     server = _Place("server.json")
-    run_record = _Place("last-run.json")
 
     @property
     def home(self) -> Path:
         """The folder that holds the index in force, or the one that is being made.
 
-        Where the file that names it is lost or says nothing, and no index lies in the folder itself,
-        it is the only whole one that a rebuild made.
-
-        :raises IndexFailure: if that file cannot be read.
-        :raises IndexDamaged: if it is lost, and several are whole.
+        :raises IndexFailure: if the file that names it cannot be read.
         """
         if self.made_in is not None:
             return self.root / self.made_in
-        if (name := self._named()) is not None:
-            return self.root / name
-        if self.database is not None or (self.root / "catalog.sqlite").exists():
-            return self.root
-        # The catalog's state is written last.
-        whole = sorted(
-            file.parent
-            for file in self.root.glob("index-*/catalog.json")
-            if _MADE_ANEW.fullmatch(file.parent.name) and (file.parent / "catalog.sqlite").exists()
-        )
-        if len(whole) > 1:
-            names = " or ".join(path.name for path in whole)
-            raise IndexDamaged(
-                f"{self.current}: does not say which index is in force; write {names} there (the one "
-                "that was written last, if in doubt), or delete those folders and run: notehop index"
-            )
-        return whole[0] if whole else self.root
-
-    def _named(self) -> str | None:
-        """The name of the folder that is said to hold the index in force; None for no such name."""
         try:
             name = self.current.read_text("utf-8", "replace").strip()
         except (FileNotFoundError, NotADirectoryError):
-            return None
+            return self.root
         except OSError as exc:
             raise IndexFailure(
                 f"{self.current}: cannot be read ({exc.strerror or exc}); mend the permissions of "
                 "the folder"
             ) from exc
-        return name if _MADE_ANEW.fullmatch(name) else None
+        return self.root / name if _MADE_ANEW.fullmatch(name) else self.root
 
     @property
     def catalog(self) -> CatalogAddress:
@@ -175,21 +146,10 @@ class IndexLayout:
 
     @property
     def contents(self) -> tuple[Path, ...]:
-        """All that a rebuild makes anew."""
-        derived = (self.lexical, self.model, self.catalog_state, *self.former)
-        return (*self.catalog_files, *derived, self.purge_mark, self.journal_mark)
-
-    @property
-    def former(self) -> tuple[Path, ...]:
-        """What earlier versions kept of the notes, and no run writes any more."""
-        names = (
-            "themes.json",
-            "themes.new",
-            "vectors",
-            "lexical/segments.npz",
-            "lexical/segments.new",
-        )
-        return tuple(self.home / name for name in names)
+        """All that a rebuild makes anew, with what 0.1.0 kept of the notes."""
+        derived = (self.lexical, self.model, self.catalog_state, self.purge_mark)
+        former = (self.home / name for name in ("themes.json", "vectors"))
+        return (*self.catalog_files, *derived, *former)
 
     def beside(self) -> IndexLayout:
         """Where a rebuild may make the index that takes the place of this one; nothing is there."""
@@ -200,24 +160,15 @@ class IndexLayout:
         """What is there of indexes that a rebuild replaced, or did not finish: their folders, and files
         and folders of a first one."""
         home = self.home
-        if home != self.root:
-            first = IndexLayout(self.root, self.database, "").contents
-        elif self.database is None and not self.catalog_file.exists():
-            # Which of them was in force is not known.
-            return []
-        else:
-            first = ()
-        # An index of another vault may lie in this folder: it has a marker, and a name of its own.
-        folders = [
+        first = () if home == self.root else IndexLayout(self.root, self.database, "").contents
+        # An index of another vault may lie in this folder: it has a marker.
+        folders = (
             path
             for path in self.root.iterdir()
             if path != home
-            and (
-                path.name in _FORMER
-                if (path / self.marker.name).is_file()
-                else _MADE_ANEW.fullmatch(path.name)
-            )
-        ]
+            and _MADE_ANEW.fullmatch(path.name)
+            and not (path / self.marker.name).is_file()
+        )
         return [*folders, *(path for path in first if path.exists())]
 
     def put_in_force(self, made: IndexLayout) -> None:
@@ -240,11 +191,9 @@ class IndexLayout:
         self.remove_left_over()
 
     def remove_left_over(self) -> None:
-        """Remove indexes that are not in force: replaced, or never whole, and what earlier versions kept.
-        Of the first, what the system does not let go, as a file that is open, the next call removes.
-        The caller holds the lock.
+        """Remove indexes that are not in force: replaced, or never whole. What the system does not let go,
+        as a file that is open, the next call removes. The caller holds the lock.
 
-        :raises IndexDamaged: as :attr:`home`.
         :raises IndexUnwritable: if the disk refuses.
         """
         try:
@@ -255,19 +204,14 @@ class IndexLayout:
                     with suppress(OSError):
                         path.unlink()
                 faults.point("rebuild-former-removed")
-            home = self.home
-            if not home.is_dir():
+            if not self.home.is_dir():
                 self.current.unlink()
-            elif home != self.root and self._named() is None:
-                replace_file(self.current, f"{home.name}\n")
         except OSError as exc:
             raise unwritable(self.root, exc) from exc
         if self.database is not None:
             from notehop.indexing.stores.served.postgres_database import remove_replaced
 
             remove_replaced(self.database)
-        for path in self.former:
-            self.remove(path)
 
     def remove(self, path: Path) -> None:
         """Remove a file or folder, which need not be there; IndexUnwritable if the disk refuses."""
@@ -287,27 +231,14 @@ class IndexLayout:
         self.root.mkdir(mode=0o700, exist_ok=True)
         self.close_to_others()
 
-    def close_to_others(self, *, thorough: bool = False) -> None:
-        """Take every right of other users away, as far as it can: an index holds all text of its vault.
-
-        :param thorough: look at what lies in the folder too, though the folder itself is closed.
-        """
-        if os.name != "posix":
-            return
-
-        def was_open(path: Path) -> bool:
-            # What others own, or remove meanwhile, is none of ours to close.
-            with suppress(OSError):
-                mode = path.lstat().st_mode
-                if not stat.S_ISLNK(mode) and mode & 0o077:
-                    path.chmod(stat.S_IMODE(mode) & 0o700)
-                    return True
-            return False
-
-        if was_open(self.root.resolve()) or thorough:
-            for folder, folders, files in os.walk(self.root):
-                for name in (*folders, *files):
-                    was_open(Path(folder, name))
+    def close_to_others(self) -> None:
+        """Take every right of other users to the folder away, and so to all that lies in it, as far as it
+        can: an index holds all text of its vault."""
+        # What another owns is none of ours to close.
+        with suppress(OSError):
+            mode = self.root.stat().st_mode
+            if os.name == "posix" and mode & 0o077:
+                self.root.chmod(stat.S_IMODE(mode) & 0o700)
 
     def create(self, vault: Path) -> None:
         """Make the folder and its marker; a folder that is an index already stays as it is.

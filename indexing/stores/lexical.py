@@ -307,16 +307,11 @@ def _within(docs: Ints, among: Ints) -> npt.NDArray[np.bool_]:
 
 
 def _tidied(segments: list[Segment], limits: Limits) -> list[Segment]:
-    """The same with fewer segments where they have become many: the small ones joined."""
-    if len(segments) <= limits.segments:
+    """The same with the small segments joined, where they have become many."""
+    small = [one for one in segments if one.living < limits.segment // limits.segments]
+    if len(small) <= limits.segments:
         return segments
-    some = sorted(segments, key=lambda segment: segment.living)
-    count, total = 2, some[0].living + some[1].living
-    # One that is far larger is joined when the small ones together have come near it.
-    while count < len(some) and some[count].living <= min(4 * total, limits.segment - total):
-        total += some[count].living
-        count += 1
-    return [*some[count:], joined(some[:count])]
+    return [*(one for one in segments if one not in small), joined(small)]
 
 
 def _compacted(segments: Iterable[Segment], limits: Limits) -> list[Segment]:

@@ -1,9 +1,8 @@
 """The lock that lets one process at a time write an index.
 
-The lock is the operating system's, on open files: it ends with its process, however that ends. It is
-taken twice, on ``writer.lock`` and, where the system can, on the folder itself: who deletes the file
-does not let a second writer in. The JSON beside it only tells people who holds it. A catalog on a
-server has a lock there too, for the machines that share it.
+The lock is the operating system's, on an open file: it ends with its process, however that ends. The
+JSON beside it only tells people who holds it. A catalog on a server has a lock there too, for the
+machines that share it.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ import errno
 import json
 import os
 import socket
-import sys
 from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -28,9 +26,6 @@ from notehop.indexing.stores.model import Holder
 
 if TYPE_CHECKING:
     from notehop.indexing.stores.served.postgres_database import LockSession
-
-if sys.platform != "win32":
-    import fcntl
 
 NO_LOCKS = {
     getattr(errno, name, None) for name in ("ENOSYS", "ENOTSUP", "EOPNOTSUPP", "ENOLCK")
@@ -58,7 +53,6 @@ class WriterLock:
             poll_interval=0.02,
         )
         self._patience = patience
-        self._folder: int | None = None
         self._session: LockSession | None = None
 
     def acquire(self) -> None:
@@ -73,7 +67,6 @@ class WriterLock:
             layout.make_folder()
             self._lock.acquire()
             faults.point("lock-taken")
-            self._folder = _lock_folder(layout.root)
             if layout.database is not None:
                 from notehop.indexing.stores.served.postgres_database import LockSession
 
@@ -85,7 +78,7 @@ class WriterLock:
             faults.point("lock-holder-told")
         except BaseException as exc:
             self._let_go()
-            if isinstance(exc, Timeout | BlockingIOError):
+            if isinstance(exc, Timeout):
                 said = read_json(Holder, layout.lock_holder)
                 # Not written yet, or half, or left behind by one that was killed: the lock stands.
                 if said and said.host == socket.gethostname() and not lives(said.pid):
@@ -122,9 +115,6 @@ class WriterLock:
         if self._session is not None:
             self._session.end()
             self._session = None
-        if self._folder is not None:
-            os.close(self._folder)
-            self._folder = None
         self._lock.release()
 
 
@@ -139,23 +129,6 @@ def lock_failure(folder: Path, exc: OSError | NotImplementedError) -> IndexUnwri
         f"{folder}: the disk of this folder knows no locks ({says}), and two "
         "writers at once would break the index; name a folder on another disk with --index-dir"
     )
-
-
-def _lock_folder(path: Path) -> int | None:
-    """Lock the folder itself; None where the system, or this disk, locks files only."""
-    if sys.platform == "win32":
-        # Nobody can delete a file there that is open.
-        return None
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as exc:
-        os.close(handle)
-        if isinstance(exc, BlockingIOError):
-            raise
-        # Some network disks lock no folders: the file beside it is locked all the same.
-        return None
-    return handle
 
 
 def read_holder(layout: IndexLayout) -> Holder | None:

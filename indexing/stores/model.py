@@ -195,7 +195,8 @@ class Limits:
     """Chunks of a segment of the lexical index at most: to sort their postings takes some 200 MB."""
 
     segments: int = 16
-    """Segments above which the small ones are joined: each costs a search some 50 microseconds."""
+    """Small segments, of less than a share of that, above which they are joined: each costs a search
+    some 50 microseconds."""
 
 
 LIMITS = Limits()  # what notehop runs with

@@ -21,6 +21,7 @@ from notehop.indexing.stores.caches import (
     Layered,
     QueryCache,
     complete_vectors,
+    forget_withdrawn,
     read_lexical,
     read_vectors,
 )
@@ -28,7 +29,6 @@ from notehop.indexing.stores.catalog import (
     Catalog,
     CatalogSnapshot,
     check_fingerprint,
-    forget_withdrawn,
     read_catalog_state,
     write_catalog_state,
 )
@@ -361,22 +361,16 @@ class Reader:
     def _opened(self) -> tuple[CatalogAddress, Catalog, Generation]:
         if not self._read_only:
             self.layout.close_to_others()
-        address = self.layout.catalog
+        # Read first: a writer that goes on meanwhile leaves no later one than is read then.
+        address, state = self.layout.catalog, read_catalog_state(self.layout)
         catalog = Catalog.of(self.layout)
         if not self._read_only:
             catalog.snapshot_ended = self._forget_withdrawn
         try:
             with catalog.snapshot() as view:
                 held = self._load(view)
-            state = read_catalog_state(self.layout)
-            # Looked at again: a writer may have come between.
-            if (
-                state is not None
-                and state.stamp == held.stamp
-                and state.generation > held.number
-                and state.generation > (generation := catalog.generation)
-            ):
-                raise _went_back(catalog.label, generation)
+            if state and state.stamp == held.stamp and state.generation > held.number:
+                raise _went_back(catalog.label, held.number)
             return address, catalog, held
         except BaseException:
             catalog.close()
@@ -407,7 +401,7 @@ class Reader:
 
     def _forget_withdrawn(self) -> None:
         """Let no word of a withdrawn note outlast the query that was in the way of its leaving."""
-        if not self.layout.journal_mark.exists():
+        if not self.layout.purge_mark.exists():
             return
         # Where the folder cannot be written, all was deleted, or a run is under way, that run or the
         # next one does it.
@@ -416,7 +410,7 @@ class Reader:
             state = read_catalog_state(self.layout)
             whole = state is not None and state.fits(self.layout)
             with Catalog.open(self.layout.catalog) as catalog:
-                forget_withdrawn(catalog, self.layout.journal_mark)
+                forget_withdrawn(self.layout, catalog)
             if state is not None and whole:
                 # The file has other bytes now, and is as whole as before.
                 write_catalog_state(self.layout, state.generation, state.stamp)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 from sqlalchemy import (
@@ -10,12 +11,13 @@ from sqlalchemy import (
     Column,
     Double,
     Index,
-    Integer,
     LargeBinary,
     MetaData,
     Table,
     Text,
 )
+
+from notehop.indexing.stores.model import ChunkRow, LinkRow, NoteRow
 
 SCHEMA_VERSION = 4  # raised when a table changes so that an older catalog must be rebuilt
 
@@ -23,16 +25,30 @@ _TEXT = Text().with_variant(Text(collation="C"), "postgresql")
 """Compared byte by byte, as SQLite does, whatever the language of the server is."""
 
 
+_KINDS = {"int": BigInteger, "float": Double, "bytes": LargeBinary, "bool": Boolean}
+
+
 def _key(name: str) -> Column[Any]:
     return Column(name, _TEXT, primary_key=True)
 
 
-def _text(name: str, *, optional: bool = False) -> Column[Any]:
-    return Column(name, _TEXT, nullable=optional)
+def _text(name: str) -> Column[Any]:
+    return Column(name, _TEXT, nullable=False)
 
 
 def _number(name: str, kind: Any = BigInteger) -> Column[Any]:
     return Column(name, kind, nullable=False)
+
+
+def _columns(row: type, *key: str) -> list[Column[Any]]:
+    """Those of the fields of a row, in their order; what is no number is text."""
+    found = []
+    for one in fields(row):
+        kind, _, optional = str(one.type).partition(" | ")
+        is_key, form = one.name in key, _KINDS.get(kind, _TEXT)
+        column: Column[Any] = Column(one.name, form, primary_key=is_key, nullable=bool(optional))
+        found.append(column)
+    return found
 
 
 # Lists and mappings are JSON in text columns: every database takes them, and they are read whole.
@@ -44,23 +60,7 @@ META = Table("meta", METADATA, _key("key"), _text("value"))
 NOTES = Table(
     "notes",
     METADATA,
-    _key("path"),
-    _text("title"),
-    _text("status"),
-    _text("reason", optional=True),
-    _text("aliases"),
-    _text("tags"),
-    _text("page_type", optional=True),
-    _text("front_matter"),
-    Column("created", Double),
-    _number("modified", Double),
-    _number("size"),
-    _number("mtime_ns"),
-    _text("content_hash"),
-    _text("outline"),
-    _text("blocks"),
-    _number("line_count", Integer),
-    _text("warnings"),
+    *_columns(NoteRow, "path"),
     _number("checksum"),
     Index("notes_by_content", "content_hash"),
 )
@@ -83,17 +83,7 @@ LABELS = Table(
 CHUNKS = Table(
     "chunks",
     METADATA,
-    _key("id"),
-    _text("path"),
-    _number("ordinal", Integer),
-    _text("heading_path"),
-    _number("first_line", Integer),
-    _number("last_line", Integer),
-    _text("text"),
-    _text("embedded_hash"),
-    Column("tokens", LargeBinary, nullable=False),
-    _number("generation"),
-    _text("kind"),
+    *_columns(ChunkRow, "id"),
     _number("checksum"),
     # Holds all that a reader keeps of each chunk, in its order: opening never reads the texts.
     Index("chunks_by_path", "path", "ordinal", "id", "embedded_hash", "generation"),
@@ -114,25 +104,7 @@ VECTORS = Table(
 LINKS = Table(
     "links",
     METADATA,
-    _key("path"),
-    Column("ordinal", Integer, primary_key=True, autoincrement=False),
-    _text("chunk_id", optional=True),
-    _number("line", Integer),
-    _text("kind"),
-    _text("syntax"),
-    _text("raw"),
-    _text("raw_target"),
-    _text("fragment", optional=True),
-    _text("display", optional=True),
-    _text("sentence"),
-    _text("sentence_id", optional=True),
-    _text("property", optional=True),
-    _text("status"),
-    _text("via", optional=True),
-    _text("target_path", optional=True),
-    _text("target_chunk_id", optional=True),
-    Column("fragment_found", Boolean),
-    _text("candidates"),
+    *_columns(LinkRow, "path", "ordinal"),
     # The name that decides which links are resolved again when a file comes or goes.
     _text("name_key"),
     _number("checksum"),

@@ -144,21 +144,15 @@ class VectorIndex:
         :raises ValueError: if the query's shape is not (dimensions,).
         """
         vector = checked_query(query, self.dimensions)
-        rows = None if allowed is None else self._shown(allowed)
-        if rows is not None and 2 * len(rows) < len(self._hidden):
-            # Below a half, copying the allowed rows together costs less than scoring them all.
-            scores = np.vecdot(self._matrix[rows], vector)
+        if allowed is None:
+            rows = np.flatnonzero(~self._hidden)
         else:
-            # Row by row: a product with the whole matrix would be shared out by BLAS to threads that
-            # wait for each other, which on a busy machine takes twenty times as long.
-            scores = np.vecdot(self._matrix, vector)
-            if rows is not None:
-                scores = scores[rows]
-            elif self._dead:
-                scores[self._hidden] = -np.inf
-        at = _leading(scores, min(k, len(self) if rows is None else len(rows)))
-        ids = [self._rows.ids[row] for row in (at if rows is None else rows[at]).tolist()]
-        return _sorted(ids, scores[at], k)
+            rows = self._shown(allowed)
+        # Row by row: a product with the whole matrix would be shared out by BLAS to threads that
+        # wait for each other, which on a busy machine takes twenty times as long.
+        scores = np.vecdot(self._matrix, vector)[rows]
+        at = _leading(scores, min(k, len(rows)))
+        return _sorted([self._rows.ids[row] for row in rows[at].tolist()], scores[at], k)
 
     def _places(self, ids: Iterable[str]) -> NDArray[np.intp]:
         """The row of each id; -1 for one that is not shown."""

@@ -153,7 +153,10 @@ def read_note(root: Path, file: FileEntry, known_hash: str, *, comment_links: Co
     except OSError as exc:
         reason = exc.strerror or exc
         if exc.errno not in _OF_THE_FILE:  # one that is gone the next walk counts as deleted
-            return Read(file, problem=f"cannot be read now: {reason}; check the disk", away=True)
+            what = (
+                "it was just deleted" if exc.errno == errno.ENOENT else f"{reason}; check the disk"
+            )
+            return Read(file, problem=f"cannot be read now: {what}", away=True)
         return Read(file, problem=f"cannot be read: {reason}; check its permissions")
     file = replace(file, size=stat.st_size, mtime_ns=stat.st_mtime_ns)
     content_hash = hashlib.sha256(data).hexdigest()

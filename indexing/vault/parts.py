@@ -271,13 +271,18 @@ def _outline(name: str, value: object, depth: int = 0) -> Iterator[str]:
     """A value of YAML, and what is in it, as items of a nested list; nothing of one that is empty."""
     label = f"{'  ' * depth}- {name}{':' * bool(name)}"
     if isinstance(value, Mapping | list):
-        if name:
+        pairs = value.items() if isinstance(value, Mapping) else (("", one) for one in value)
+        below = depth + bool(name)
+        inside = [
+            line
+            for key, one in pairs
+            for line in _outline(_IN_WORDS.get(key, _flat(key)), one, below)
+        ]
+        if name and inside:
             yield label
-        inside = value.items() if isinstance(value, Mapping) else (("", one) for one in value)
-        for key, one in inside:
-            yield from _outline(_IN_WORDS.get(key, _flat(key)), one, depth + bool(name))
-    elif value is not None:
-        yield f"{label.rstrip()} {_flat(value)}"
+        yield from inside
+    elif text := _flat(value):
+        yield f"{label.rstrip()} {text}"
 
 
 def _flat(value: object) -> str:

@@ -68,9 +68,10 @@ def read_pdf(data: bytes, *, pages: int = MOST_PAGES, seconds: float = SECONDS) 
         others = f", the first of {len(broken):,}" if len(broken) > 1 else ""
         warnings.append(f"page {number:,} cannot be read ({reason}){others}; save it anew")
     if not parts:
-        scanned = "scanned, perhaps; a program for text recognition (OCR) adds it"
-        nothing = f"has no text on its {first['total']:,} pages: {scanned}"
-        raise Unreadable("; ".join(warnings) or nothing)
+        if len(read) > len(broken):
+            scanned = "scanned, perhaps; a program for text recognition (OCR) adds it"
+            warnings.insert(0, f"has no text on its {len(read):,} pages: {scanned}")
+        raise Unreadable("; ".join(warnings))
     if len(_known) >= _REMEMBERED:
         _known.clear()
     _known[key] = parts, warnings

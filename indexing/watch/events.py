@@ -17,7 +17,7 @@ from pathlib import Path
 from watchfiles import Change, watch
 
 from notehop.indexing.vault.walk import is_text
-from notehop.indexing.watch.backoff import TIMING, Timing
+from notehop.indexing.watch.state import TIMING, Timing
 
 EVERYTHING = ""  # the path that stands for the whole vault
 OWN_SETTINGS = "notehop.toml"  # the vault's settings

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from math import inf
 
 from notehop.config.errors import (
     IndexDamaged,
@@ -18,9 +19,8 @@ from notehop.config.small_files import is_folder
 from notehop.indexing.pipeline import Indexer
 from notehop.indexing.pipeline.models import TooMuchToEmbed
 from notehop.indexing.report import Update
-from notehop.indexing.watch.backoff import LAST_WAIT, TIMING, Backoff, Timing
 from notehop.indexing.watch.events import EVERYTHING, OWN_SETTINGS, VaultEvents
-from notehop.indexing.watch.state import Phase, WatcherLock
+from notehop.indexing.watch.state import LAST_WAIT, TIMING, Backoff, Phase, Timing, WatcherLock
 
 
 class Follower:
@@ -52,14 +52,12 @@ class Follower:
         # What is to be taken in, and when that is tried again.
         self._due = {EVERYTHING}
         self._backoff = Backoff()
-        # When the vault was scanned, how long at least until the next time, whether changes were lost.
-        self._scanned, self._pause, self._lost = time.monotonic(), timing.lost, False
+        # When the vault was scanned, and whether changes were lost since.
+        self._scanned, self._lost = time.monotonic(), False
         # Why changes are not reported, and when the system is asked again.
         self._unreported: str | None = None
         self._ask_at = 0.0
-        # Whether the index is to be tidied, and when that is tried again.
-        self._untidy = False
-        self._tidy_backoff = Backoff()
+        self._mirror_at = inf
         # What people were told is in the way, and whether other settings may help.
         self._trouble: str | None = None
         self._settings_may_help = False
@@ -73,15 +71,15 @@ class Follower:
             while not stop.is_set():
                 if not self._backoff.left:
                     self._keep_lock()
-                self._end_events_that_failed()
+                self._end_failed_events()
                 self._wait(stop)
                 if self._due and not self._backoff.left:
                     if self._settings_may_help:
                         self._load_settings(quietly=True)
                     self._listen()
                     self._take_in()
-                elif not self._due and self._untidy and not self._tidy_backoff.left:
-                    self._tidy(stop)
+                elif not self._due and time.monotonic() >= self._mirror_at:
+                    self._update_mirror(stop)
         finally:
             self._end_events()
 
@@ -111,9 +109,8 @@ class Follower:
                 self._backoff.shorten()
             self._due |= paths
             self._lost |= lost
-        since = time.monotonic() - self._scanned
-        rescan = self._indexer.settings.watch.rescan_s
-        if since >= (min(rescan, self._pause) if self._lost else rescan):
+        rescan, lost_too = self._indexer.settings.watch.rescan_s, self._timing.lost
+        if time.monotonic() - self._scanned >= (min(rescan, lost_too) if self._lost else rescan):
             self._due.add(EVERYTHING)
 
     def _listen(self) -> None:
@@ -126,9 +123,9 @@ class Follower:
             if self._events.failure is None:
                 self._unreported = None
             self._due.add(EVERYTHING)
-        self._end_events_that_failed()
+        self._end_failed_events()
 
-    def _end_events_that_failed(self) -> None:
+    def _end_failed_events(self) -> None:
         if self._events is not None and (why := self._events.failure) is not None:
             if self._events.refused:
                 # To ask takes, for a moment, all the watches that other programs could have.
@@ -151,44 +148,37 @@ class Follower:
             if not quietly:
                 self._notify(f"the settings stay as they were: {exc}")
             return
-        before, self._indexer = self._indexer.settings, found
+        if found.settings.watch != self._indexer.settings.watch:
+            self._end_events()
+        self._indexer = found
         if not quietly:
             self._backoff.reset()
         self._due.add(EVERYTHING)
-        if found.settings.watch != before.watch:
-            self._end_events()
 
     def _take_in(self) -> None:
         """Bring the index up to what is due; what cannot be done stays due."""
         paths, self._due = self._due, set()
         everything, wrote = EVERYTHING in paths, True
-        began = time.monotonic()
         try:
             self._lock.write_state("indexing")
             try:
                 update = self._indexer.update(None if everything else paths)
             except TooMuchToEmbed:
                 self._run_bulk()
-                self._untidy = True
                 self._notify("many changes were indexed by a process of their own")
             else:
-                wrote = update.wrote
-                if wrote:
-                    self._untidy = True
-                    self._tidy_backoff.failed(self._timing.quiet, self._timing.quiet)
+                if wrote := update.wrote:
                     self._notify(update)
         except (NotehopError, OSError) as exc:
             self._due |= paths
             self._failed(exc)
             return
+        now = time.monotonic()
         if everything:
-            self._scanned, self._lost = time.monotonic(), self._events is None
-            if not wrote:
-                # So that scans cost a small share of the machine; embedding is no part of one.
-                took = self._scanned - began
-                self._pause = max(self._timing.lost, self._timing.share * took)
-            # A Chroma server may have lost what it had: look now and then.
-            self._untidy |= self._indexer.settings.vectors.engine == "chroma"
+            self._scanned, self._lost = now, self._events is None
+        # A Chroma server may have lost what it had: look now and then.
+        if wrote or (everything and self._indexer.settings.vectors.engine == "chroma"):
+            self._mirror_at = now + self._timing.quiet
         self._backoff.reset()
         self._settings_may_help = False
         self._all_well(checked=everything)
@@ -212,23 +202,22 @@ class Follower:
         self._settings_may_help = isinstance(exc, IndexDamaged | IndexMismatch)
         self._report_trouble("held" if isinstance(exc, MassDeletion) else "waiting", _message(exc))
 
-    def _tidy(self, stop: threading.Event) -> None:
-        """Do what keeps the index small and quick to open, while nobody waits for it."""
+    def _update_mirror(self, stop: threading.Event) -> None:
+        """Bring the copy in Chroma up to the index, while nobody waits for that."""
 
         def interrupted() -> bool:
             return stop.is_set() or (self._events is not None and self._events.pending)
 
+        self._mirror_at = time.monotonic() + self._timing.quiet
         try:
-            done = self._indexer.tidy(interrupted)
-        except IndexLocked:
-            self._tidy_backoff.failed(self._timing.quiet, self._timing.quiet)
-        except (NotehopError, OSError) as exc:
-            self._tidy_backoff.failed(self._timing.failed_retry)
-            self._report_trouble("waiting", _message(exc))
-        else:
-            self._untidy = not done
-            self._tidy_backoff.reset()
+            if self._indexer.tidy(interrupted):
+                self._mirror_at = inf
             self._all_well()
+        except IndexLocked:
+            pass
+        except (NotehopError, OSError) as exc:
+            self._mirror_at = time.monotonic() + self._timing.mended_retry
+            self._report_trouble("waiting", _message(exc))
 
     def _all_well(self, *, checked: bool = False) -> None:
         """Nothing is in the way, but perhaps that changes are not reported."""
@@ -236,8 +225,7 @@ class Follower:
         if self._unreported is not None:
             detail = (
                 f"the system does not report changes of the vault ({self._unreported}), "
-                f"so all of it is looked at every {self._timing.lost:.0f} seconds, "
-                "less often where that takes long"
+                f"so all of it is looked at every {self._timing.lost:.0f} seconds"
             )
         self._report_trouble("following", detail, checked=checked)
 

@@ -211,6 +211,21 @@ def test_what_is_no_token_is_refused_and_not_shown(
     assert "swordfish" not in str(caught.value)
 
 
+def test_a_file_of_a_token_is_refused_and_leaves_no_server_open(
+    home: Path, vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remedy = r'server\.token_file .*; set NOTEHOP_SERVER__TOKEN="\$\(cat FILE\)"'
+    for folder in (vault, home):
+        file = folder / "notehop.toml"
+        file.write_text("[server]\ntoken_file = '/run/token'\n")
+        with pytest.raises(SettingsError, match=f"notehop\\.toml: {remedy}"):
+            load_settings(vault=vault)
+        file.unlink()
+    monkeypatch.setenv("NOTEHOP_SERVER__TOKEN_FILE", "/run/token")
+    with pytest.raises(SettingsError, match=f"NOTEHOP_SERVER__TOKEN_FILE: {remedy}"):
+        load_settings()
+
+
 @pytest.mark.parametrize(("module", "said"), rows(__file__, "it_is_off_before_a_library_is_loaded"))
 def test_it_is_off_before_a_library_is_loaded(module: str, said: str | None) -> None:
     given = {name: said for name in SWITCHES if said is not None}

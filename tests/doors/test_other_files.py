@@ -38,6 +38,8 @@ views:
     order: [file.name, author]
   - type: cards
     name: By shelf
+    filters: {}
+    order: [""]
     groupBy: {property: shelf, direction: DESC}
 """
 NOTES = {
@@ -104,7 +106,10 @@ def test_a_view_is_found_and_cited_by_its_name(place: Place) -> None:
     assert (hit.path, hit.heading) == ("Books.base", "Unread")
     assert "pages > 300" in hit.text
     assert hit.uri.endswith("&file=Books.base%23Unread")
-    assert first(place, "grouped shelf DESC").heading == "By shelf"
+    shelf = first(place, "grouped shelf DESC")
+    assert shelf.heading == "By shelf"
+    assert "with" not in shelf.text, "nothing of what is empty"
+    assert "columns" not in shelf.text
 
 
 def test_links_into_them_lead_to_the_card_and_the_view(place: Place) -> None:

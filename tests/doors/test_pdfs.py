@@ -193,6 +193,8 @@ def test_pages_and_time_have_limits() -> None:
     parts, warnings = product.read_pdf(TIDES, pages=1)
     assert [one.headings for one in parts] == [((1, "Page 1"),)]
     assert "1 of 3 pages were read" in warnings[0]
+    with pytest.raises(ValueError, match=r"has no text on its 2 pages: .*\(OCR\).*; 2 of 3 pages"):
+        product.read_pdf(pdf(["", "", "x"]), pages=2)
     with pytest.raises(
         ValueError, match=r"0 of 1 pages were read: reading it took longer than 0\.5 s"
     ):

@@ -231,14 +231,6 @@ def test_one_model_is_in_memory(both: Vaults, monkeypatch: pytest.MonkeyPatch) -
     assert work.search("budget").hits
 
 
-def test_an_index_of_which_no_run_is_on_record_is_no_new_one(both: Vaults) -> None:
-    first = both.first
-    first.place.layout.run_record.write_text('{"written": "by another version"}')
-    assert not first.is_new
-    first.place.layout.run_record.unlink()
-    assert not first.is_new
-
-
 NAMES = [
     (["{home}", "{work}"], ["Home", "At Work"]),
     (["a={home}", "b={work}"], ["a", "b"]),

@@ -163,6 +163,8 @@ def test_a_folder_that_leads_out_of_the_vault(vault: Path, tmp_path: Path, folde
         product.write_new(vault, folder, name, "tea")
     assert everything(outside) == {}
     assert list(outside.iterdir()) == []
+    with pytest.raises(product.CaptureFailed, match="whose name begins with a dot"):
+        product.write_new(vault, ".hidden/In", name, "tea")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows holds no folders")

@@ -252,9 +252,18 @@ def test_notes_that_always_fail_keep_no_others(bench: EnrichBench) -> None:
         bench.write(f"{name}.md", f"{name} is {LONG}. {LONG}.\n")
     done = bench.both()
     assert (done.calls, done.failed, done.waiting) == (3, 3, 3)
-    done = bench.both()
+    assert "3 requests in a row failed" in str(done.stopped)
+    bench.both()
     assert set(bench.summaries()) == {"Atlas.md", "Boat.md"}
-    assert (done.failed, done.waiting) == (4, 0)
+    # What always fails ends no run: what an edit left over is deleted.
+    bench.llm.tell = lambda prompt: "Old zanzibar." if "A cup" in prompt else tell(prompt)
+    bench.write("Cup.md", f"A cup and {LONG}. {LONG}.\n")
+    bench.both()
+    assert bench.bytes_hold("zanzibar")
+    bench.write("Cup.md", f"A mug and {LONG}. {LONG}.\n")
+    done = bench.both()
+    assert (done.failed, done.waiting, done.stopped) == (4, 0, None)
+    assert not bench.bytes_hold("zanzibar")
     # One that failed in a bad hour gets its turn, too.
     bench.llm.tell = lambda prompt: tell(prompt.replace("Slow 4", "Sloe 4"))
     bench.both()
@@ -302,16 +311,29 @@ def test_what_no_note_needs_any_more_is_deleted(bench: EnrichBench) -> None:
     assert not bench.bytes_hold("zanzibar")
 
 
-def test_a_model_that_is_not_agreed_to_costs_nothing_that_is_there(bench: EnrichBench) -> None:
+@pytest.mark.parametrize("headers", ["llm", "off"])
+def test_a_model_that_is_not_agreed_to_costs_nothing_that_is_there(
+    bench: EnrichBench, headers: str
+) -> None:
+    bench.ask(headers=headers)
+    bench.llm.tell = lambda prompt: "Of zanzibar." if "A cup" in prompt else plainly(prompt)
+    bench.write("Cup.md", f"A cup of {LONG}. It leaks {LONG}.\n")
     bench.both()
-    written, asked = bench.summaries(), len(bench.llm.asked)
     before = bench.settings
     bench.settings = before.with_overrides({"llm.model": "dear"})
     bench.index()
     assert bench.enrich(lambda *_: "no").stopped == "no"
+    assert bench.bytes_hold("zanzibar")
+    (bench.vault / "Cup.md").unlink()
+    (bench.vault / "Boat.md").rename(bench.vault / "Ship.md")
+    bench.index()
+    assert not bench.bytes_hold("zanzibar")
+    asked = len(bench.llm.asked)
     bench.settings = before
     assert bench.both().waiting == 0
-    assert (bench.summaries(), len(bench.llm.asked)) == (written, asked)
+    assert len(bench.llm.asked) - asked <= 3  # the moved note is named in what is sent
+    assert not any("Atlas" in prompt for prompt in bench.llm.asked[asked:])
+    assert set(bench.summaries()) == {"Atlas.md", "Ship.md"}
 
 
 def test_without_a_provider_what_was_written_stays(bench: EnrichBench) -> None:
@@ -322,20 +344,16 @@ def test_without_a_provider_what_was_written_stays(bench: EnrichBench) -> None:
     assert bench.summaries() == written != {}
 
 
-def test_a_store_of_a_version_before_keeps_what_was_paid_for(bench: EnrichBench) -> None:
+def test_a_text_that_is_not_what_was_written_is_not_shown(bench: EnrichBench) -> None:
     bench.both()
     with closing(sqlite3.connect(bench.layout.enrichment)) as store, store:
-        for name, columns in {
-            "uses": "current since",
-            "texts": "kind tokens made checksum",
-        }.items():
-            for column in columns.split():
-                store.execute(f"ALTER TABLE {name} ADD COLUMN {column} NOT NULL DEFAULT 1")
-        store.execute("INSERT INTO uses VALUES ('Atlas.md', 'old', 'summary', 'hash', 0, 1)")
-        store.execute("UPDATE about SET value = '1' WHERE key = 'version'")
-    done = bench.both()
-    assert (done.calls, done.waiting, done.warnings) == (0, 0, [])
-    assert set(bench.summaries()) == {"Atlas.md", "Boat.md"}
+        store.execute("UPDATE texts SET text = replace(text, 'Atlas', 'Btlas')")
+    assert set(bench.summaries()) == {"Boat.md"}
+    bench.model.asked.clear()
+    bench.index(rebuild=True)
+    embedded = " ".join(bench.model.asked)
+    assert "Placed: Boat" in embedded
+    assert "Btlas" not in embedded
 
 
 def test_a_lock_that_cannot_be_had_is_told_from_one_that_is_held(bench: EnrichBench) -> None:

@@ -23,10 +23,9 @@ from notehop.indexing.stores.check import (
     ELSEWHERE,
     INDEX,
     REBUILD,
-    CheckResult,
+    Checked,
     Finding,
     PartState,
-    check_catalog,
     check_lexical,
     check_mirror,
     said_of,
@@ -48,9 +47,9 @@ class IndexCheck(Strict):
     not_done: list[str] = Field(default_factory=list)
     parts: list[PartState] = Field(default_factory=list)
 
-    def add_checked(self, found: CheckResult) -> None:
-        self.findings += found.findings
-        self.parts += found.parts
+    def add_checked(self, found: Checked) -> None:
+        self.findings += found[0]
+        self.parts += found[1]
 
     def add_failure(self, part: str, exc: Exception) -> None:
         anew = isinstance(exc, errors.IndexDamaged | errors.IndexMismatch | errors.ModelError)
@@ -113,7 +112,6 @@ def _check(
         found.add_failure("catalog", exc)
     chunks = view.counts().chunks
     found.parts.append(PartState(part="catalog", items=chunks, generation=view.generation))
-    found.findings += check_catalog(view)
     # Whether the catalog still knows what it knew when the last run ended.
     state = read_catalog_state(layout)
     if state is not None and state.stamp == view.stamp and view.generation < state.generation:
@@ -126,10 +124,8 @@ def _check(
     if alone and view.meta().get("under_way"):
         found.add("catalog", "the last run was cut off: notes are missing", INDEX)
     if alone and layout.purge_mark.exists():
-        cut_off = "a run was cut off: words of withdrawn notes may stand in files"
-        found.add("purge", cut_off, INDEX, broken=False)
-    if alone and any(path.exists() for path in layout.former):
-        found.add("former", "files of an earlier version take room", INDEX, broken=False)
+        left = "words of withdrawn notes may stand in files"
+        found.add("purge", left, INDEX, broken=False)
     if alone and layout.left_over():
         found.add("rebuild", "a rebuild was cut off and takes room", INDEX, broken=False)
     try:

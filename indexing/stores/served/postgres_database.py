@@ -111,7 +111,7 @@ class PostgresDatabase(Database):
     def is_lost(self, exc: BaseException) -> bool:
         return is_lost(exc)
 
-    def check_pages(self, *, thorough: bool) -> None:
+    def check_pages(self) -> None:
         """Nothing: its pages are the server's matter."""
 
     def tables(self, connection: Connection) -> set[str]:

@@ -26,7 +26,6 @@ STATUS = product.IndexStatus(
     failed=[],
     passed_over=[],
     pending=product.PendingChanges(read=1, skip=0, gone=0),
-    last_run=None,
     watcher=None,
     writer=product.Holder(pid=1, host="here", command="notehop index", since="2026-05-02T12:00:00"),
     server=None,

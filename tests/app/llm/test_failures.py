@@ -1,6 +1,7 @@
 """A provider that fails leaves nobody without an answer: the notes are quoted, and it says why."""
 
 import socket
+from dataclasses import replace
 
 import pytest
 
@@ -46,6 +47,11 @@ def is_quoted(heard: Heard) -> bool:
         pytest.param(fails(404, "no such path"), "llm.base_url", id="404 path"),
         pytest.param(fails(429, "slow down"), "slow down", id="429"),
         pytest.param(fails(429, code="insufficient_quota"), "no credit", id="429 no credit"),
+        pytest.param(
+            replace(fails(400), body={"error": {"message": "no", "input": "billing"}}),
+            "refuses this",
+            id="400 repeats a note",
+        ),
         pytest.param(fails(500, "we are sorry"), "we are sorry", id="500"),
         pytest.param(fails(503, "loading model"), "loading model", id="503"),
         pytest.param(fails(302, location="http://192.0.2.9/"), "status 302", id="302"),
@@ -54,7 +60,7 @@ def is_quoted(heard: Heard) -> bool:
         pytest.param(says("The ", b"data: {not json\n\n"), "no answer", id="broken event"),
         pytest.param(says(b"<html>a proxy</html>", finish=None), "no", id="no events at all"),
         pytest.param(
-            says("The ", b'data: {"error": {"message": "out of memory"}}\n\n'),
+            says("The ", b'data: {"error": {"message": "out of memory: billing"}}\n\n'),
             "no answer that can be read: out of memory",
             id="error in the middle",
         ),

@@ -15,17 +15,6 @@ from tests.support.notes import built, write_notes
 
 pytestmark = pytest.mark.model
 
-RUN = product.RunRecord(
-    started=1_700_000_000.0,
-    ended=1_700_000_002.5,
-    command="notehop index",
-    generation=1,
-    wrote=True,
-    notes=1,
-    changed=1,
-    embedded=3,
-)
-
 
 def test_a_first_run_that_kept_nothing_is_no_index(vault: Path, tmp_path: Path) -> None:
     place = product.locate(vault, index_dir=tmp_path / "ix")
@@ -36,18 +25,15 @@ def test_a_first_run_that_kept_nothing_is_no_index(vault: Path, tmp_path: Path) 
         product.index_status(place)
 
 
-def test_age_and_the_last_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_age(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     place = built(tmp_path, {"A.md": "Text.\n"})
-    product.write_run_record(place.layout, RUN)
     with product.Catalog.open(place.layout.catalog) as catalog:
         catalog.commit(product.Batch(meta={"written": time.time() - 3_700}))
     told = product.index_status(place)
     assert 3_600 < told.age < 4_000
-    assert told.last_run.embedded == 3
     product.show_status(told)
     shown = capsys.readouterr().out
     assert ", 1 hour ago, generation 2\n" in shown
-    assert ", notehop index, 1 changed, 2.5 s\n" in shown
 
 
 def test_who_makes_the_first_index(tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ import pytest
 
 from tests.support import product
 from tests.support.notes import Bench
-from tests.support.tables import rows
 from tests.vaults.hostile import Case, build_hostile, make_readable
 
 
@@ -81,14 +80,6 @@ def test_what_was_passed_over_elsewhere_stays_known(indexed: Bench) -> None:
         assert [path for path, _ in catalog.meta()["problems"]] == ["deep/pipe.md"]
 
 
-def test_a_run_leaves_a_record_and_an_idle_update_keeps_it(indexed: Bench) -> None:
-    record = product.read_run_record(indexed.layout)
-    assert record is not None
-    assert (record.added, record.error) == (3, None)
-    indexed.indexer().update(["a.md"])
-    assert product.read_run_record(indexed.layout) == record
-
-
 def test_two_edits_within_one_tick_of_the_clock_are_two(indexed: Bench) -> None:
     found = indexed.indexer()
     note = indexed.vault / "b.md"
@@ -102,16 +93,15 @@ def test_two_edits_within_one_tick_of_the_clock_are_two(indexed: Bench) -> None:
     assert not found.update(["b.md"]).wrote
 
 
-@pytest.mark.parametrize(
-    ("languages", "told"), rows(__file__, "a_tenth_of_the_notes_is_worth_a_word")
-)
-def test_a_tenth_of_the_notes_is_worth_a_word(languages: dict[str, int], told: str | None) -> None:
-    said = product.advice(languages, product.load_settings().embedding)
-    assert (said is None) is (told is None)
-    if said is not None and told is not None:
-        assert said.startswith(f"{told}, which all-MiniLM-L6-v2 does not read")
-        assert 'model = "multilingual-e5-small"' in said
-        assert said.endswith("run: notehop index --rebuild")
+def test_notes_in_another_language_are_worth_a_word() -> None:
+    settings = product.load_settings().embedding
+    assert product.advice("en", settings, "en") == product.advice("en", settings, None) == ()
+    words, meaning = product.advice("de", settings, "en")
+    assert words.startswith("most notes are in German, and the index was made for English;")
+    assert "German, which all-MiniLM-L6-v2 does not read" in meaning
+    assert 'model = "multilingual-e5-small"' in meaning
+    for line in (words, meaning):
+        assert line.endswith("run: notehop index --rebuild")
 
 
 SECRETS = (

@@ -49,19 +49,6 @@ def test_the_lock_stands_whatever_the_note_beside_it_says(layout: IndexLayout, l
             WriterLock(layout, "notehop index").acquire()
 
 
-def test_a_lock_file_that_is_deleted_while_held_lets_no_second_writer_in(
-    layout: IndexLayout,
-) -> None:
-    with WriterLock(layout, "notehop serve"):
-        layout.lock.unlink()
-        second = WriterLock(layout, "notehop index")
-        with pytest.raises(IndexLocked, match="notehop serve"):
-            second.acquire()
-        assert not second.held
-    with second:
-        assert second.held
-
-
 def test_a_disk_without_locks_is_said_to_be_one(
     layout: IndexLayout, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -193,32 +193,6 @@ def test_settings_of_the_vault_are_taken_up(followed: Followed) -> None:
     followed.until(lambda: bench.chunks("Notes/1.md") == [])
 
 
-def test_folders_that_go_one_after_the_other_are_held_like_all_at_once(followed: Followed) -> None:
-    bench = followed.bench
-    for folder in range(5):
-        for number in range(8):
-            bench.write(f"{folder}/{number}.md", f"Words of {folder} and {number}.")
-    followed.until(lambda: len(followed.paths()) == 53)
-    gone = 0
-    for folder in range(5):
-        shutil.rmtree(bench.vault / str(folder))
-        gone += 8
-        if gone > 26:
-            break
-        followed.until(lambda left=53 - gone: len(followed.paths()) == left)
-    followed.until(lambda: (s := product.read_watch_state(bench.layout)) and s.state == "held")
-    assert len(followed.paths()) == 29
-    more = "after the 24 of the last minutes no more"
-    followed.until(lambda: any(more in said for said in followed.messages()))
-    # A person says that it was meant.
-    product.Indexer(bench.vault, bench.settings, bench.layout, load=bench.model.load).run(
-        allow_mass_delete=True
-    )
-    followed.until(lambda: "following the vault again" in followed.messages())
-    (bench.vault / "tides.md").unlink()
-    followed.until(lambda: "tides.md" not in followed.paths())
-
-
 def test_a_disk_that_answers_with_errors_is_waited_for(
     followed: Followed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -313,7 +287,7 @@ def test_looks_at_a_vault_that_reports_nothing_cost_little(
     bench.index()
     monkeypatch.setattr("notehop.indexing.watch.events.watch", refuse)
     monkeypatch.setattr(product.Indexer, "update", slow)
-    found = Followed(bench, share=5.0, report_retry=60.0)
+    found = Followed(bench, lost=0.5, report_retry=60.0)
     found.start()
     found.until(lambda: len(looks) > 3)
     found.stop()

@@ -116,41 +116,17 @@ def keep_former(place: Place) -> None:
 
 HARMS: dict[str, tuple[Callable[[Place], None], str, str, str, bool]] = {
     "another's words": (of_another_index, "lexical", "it is of another index", INDEX, True),
-    "chunks without vectors": (
-        sql("DELETE FROM vectors WHERE collection='chunks'"),
-        "catalog",
-        "it lacks vectors of chunks",
-        REBUILD,
-        True,
-    ),
-    "sentences without vectors": (
-        sql("DELETE FROM vectors WHERE collection='links'"),
-        "catalog",
-        "it lacks vectors of links",
-        REBUILD,
-        True,
-    ),
     "no lexical index": (remove("lexical"), "lexical", "cannot be read", INDEX, True),
     "words cut short": (cut("lexical/postings.npz"), "lexical", "cannot be read", INDEX, True),
     "lexical rot": (rot("lexical/postings.npz"), "lexical", "cannot be read", INDEX, True),
     "no query door": (remove("model"), "model", "the model for queries", INDEX, True),
     "door rotten": (rot("model/export.json"), "model", "the model for queries", INDEX, True),
-    "mark of a run": (touch("purge"), "purge", "a run was cut off", INDEX, False),
+    "mark of a run": (touch("purge"), "purge", "words of withdrawn notes", INDEX, False),
     "half a rebuild": (begin_rebuild, "rebuild", "a rebuild was cut off", INDEX, False),
-    "earlier version": (touch("themes.json"), "former", "files of an earlier", INDEX, False),
     "half a removal": (keep_former, "rebuild", "a rebuild was cut off", INDEX, False),
     "half a run": (
         sql("UPDATE meta SET value='true' WHERE key='under_way'"),
         "catalog", "the last run was cut off", INDEX, True),
-    "chunks gone": (
-        sql("DELETE FROM chunks WHERE path='Plan.md'"),
-        "catalog", "indexed notes without a chunk", REBUILD, True),
-    "note gone": (
-        sql("DELETE FROM notes WHERE path='Plan.md'"),
-        "catalog", "chunks of notes that are not indexed", REBUILD, True),
-    "names gone": (
-        sql("DELETE FROM names WHERE path='Plan.md'"),
-        "catalog", "indexed notes that no name finds", REBUILD, True),
     "text changed": (
         sql("UPDATE chunks SET text='Something else'"),
         "catalog", "damaged", REBUILD, True),

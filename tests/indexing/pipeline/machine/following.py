@@ -283,10 +283,10 @@ class Following:
 
     def _check_rest(self, told: product.Report | product.Update) -> None:
         """Over an unchanged vault nothing is written, and nothing asked of the model."""
-        if self.layout.journal_mark.exists():
+        if self.layout.purge_mark.exists():
             # A reader that is gone by now kept the words of a withdrawn note.
             self._indexer.update(())
-        assert not self.layout.journal_mark.exists()
+        assert not self.layout.purge_mark.exists()
         files, loaded = self._index_files(), self._model.loaded
         found = product.scan(self.vault.root, self._settings.vault)
         assert not product.changes_since(self._catalog(), found, MAX_NOTE_BYTES)
@@ -347,7 +347,7 @@ class Following:
     def _index_files(self) -> Mapping[str, tuple[int, int]]:
         told = {}
         for file in self.layout.root.rglob("*"):
-            if file.is_file() and file.name not in ("last-run.json", "writer.lock"):
+            if file.is_file() and file.name != "writer.lock":
                 stat = file.stat()
                 told[file.relative_to(self.layout.root).as_posix()] = stat.st_size, stat.st_mtime_ns
         return {name: said for name, said in told.items() if not name.endswith(("-wal", "-shm"))}
