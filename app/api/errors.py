@@ -68,8 +68,12 @@ async def _frameworks(request: Request, exc: Exception) -> ProblemResponse:
     assert isinstance(exc, HTTPException)
     detail = exc.detail
     if exc.status_code == HTTPStatus.NOT_FOUND:
-        given = request.scope.get("root_path", "") + request.scope["path"]
-        detail = f"there is nothing at {given}; /openapi.json lists what there is, /docs shows it"
+        below, given = request.scope.get("root_path", ""), request.scope["path"]
+        path = given.rstrip("/")
+        instead = "/openapi.json lists what there is, /docs shows it"
+        if path != given and path in request.app.openapi()["paths"]:
+            instead = f"use {below}{path}"
+        detail = f"there is nothing at {below}{given}; {instead}"
     elif exc.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
         allowed = (exc.headers or {}).get("Allow", "another method")
         detail = f"{request.url.path} does not take {request.method}; use {allowed}"

@@ -82,6 +82,25 @@ def _handed_on(scope: Scope) -> bool:
     )
 
 
+def _client(scope: Scope) -> str:
+    """An address, or of version 6 the network that one client is given; and whether by a proxy there.
+
+    A proxy on this machine is believed the address that it adds last.
+    """
+    said = str(scope["client"][0]) if scope.get("client") else ""
+    handed_on = _handed_on(scope)
+    forwarded = [value for name, value in scope["headers"] if name == b"x-forwarded-for"]
+    if forwarded and is_loopback(said):
+        last = forwarded[-1].decode("latin-1").rpartition(",")[2].strip()
+        said = last if _address(last) is not None else said
+    address = _address(said)
+    if isinstance(address, ipaddress.IPv6Address):
+        # One of version 4, as a server names it that listens to both, is one client.
+        mapped = address.ipv4_mapped
+        said = str(mapped or ipaddress.ip_network((int(address) >> 64 << 64, 64)))
+    return f"{said}{' by proxy' * handed_on}"
+
+
 class Guard:
     """Says of a request why it is not let in; None lets it in.
 
@@ -153,9 +172,7 @@ class Guard:
 
         Of each it is written down in its scope what its token opens; with no tokens, that is all.
         """
-        # A proxy on this machine is another client than this machine.
-        address = scope["client"][0] if scope.get("client") else ""
-        client = f"{address}{' by proxy' * _handed_on(scope)}"
+        client = _client(scope)
         headers = Headers(scope=scope)
         shows = bool(self._tokens) and "authorization" in headers
         # Before it is compared: an answer other than this would tell a right guess from a wrong.

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from notehop.app.cli.options import Common, argument, given_path, option
 from notehop.config.errors import UsageError
@@ -53,14 +54,14 @@ def evaluate(
         raise UsageError("--ablate and --compare are two evaluations; run one after the other")
     if ablate and answers is not None:
         raise UsageError("--ablate is not for --answers (docs/evaluation.md)")
-    stream: IO[str] | None = None
     if out is not None:
-        # Before the minutes that it takes to have something to write.
-        try:
+        # Before the minutes that it takes to have something to write; what is there stays till then.
+        with _writing(out):
             out.parent.mkdir(parents=True, exist_ok=True)
-            stream = out.open("w", encoding="utf-8")
-        except OSError as exc:
-            raise UsageError(f"{out}: cannot be written: {exc.strerror}") from exc
+            new = not out.exists()
+            out.open("a").close()
+            if new:
+                out.unlink()
     from notehop.app.cli import show_evaluation as shown
     from notehop.app.cli.output import print_json
     from notehop.app.evaluation import run
@@ -94,6 +95,14 @@ def evaluate(
     document = {"version": version("notehop"), "sets": [asdict(one) for one in found]}
     if options.json:
         print_json(document)
-    if stream is not None:
-        with stream:
-            stream.write(json.dumps(document, indent=2) + "\n")
+    if out is not None:
+        with _writing(out):
+            out.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+
+
+@contextmanager
+def _writing(file: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as exc:
+        raise UsageError(f"{file}: cannot be written: {exc.strerror}") from exc

@@ -251,9 +251,16 @@ def _opened(place: Place) -> VaultHandle:
     from notehop.app.cli.output import waiting
 
     with waiting(READING):
-        from notehop.app.services.open_vault import open_place
+        return _open(place)
 
-        return open_place(place)
+
+def _open(place: Place) -> VaultHandle:
+    """The vault, opened here, unless a server makes its first index."""
+    from notehop.app.services.index_process import check_first_index
+    from notehop.app.services.open_vault import open_place
+
+    check_first_index(place)
+    return open_place(place)
 
 
 def _reply(
@@ -270,10 +277,8 @@ def _reply(
     with waiting(READING):
         found: ReplyT | None = ask_server(place, query)
         if found is None:
-            from notehop.app.services.open_vault import open_place
-
             _check(query)
-            with open_place(place) as vault:
+            with _open(place) as vault:
                 found = work(vault)
     _print(options, place, found, show)
 

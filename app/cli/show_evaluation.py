@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from notehop.app.cli.output import headline, out, show_table
+from notehop.app.cli.output import headline, out, show_table, warn
 from notehop.app.evaluation import answer_sets
 from notehop.app.evaluation.answer_sets import AnswersEvaluated
 from notehop.app.evaluation.metrics import CONTEXT, LINKED, MEASURES, MeanEstimate, percent
@@ -34,6 +34,7 @@ def show_evaluation(found: Evaluated) -> None:
         [row.setting, *(percent(one.value) for one in row.measures.values())] for row in found.rows
     ]
     _show_table(["notes, %", *short], cells)
+    warn([f"{message} ({counted(count, 'time')})" for message, count in found.warnings.items()])
 
 
 def show_answers(found: AnswersEvaluated) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
@@ -68,13 +69,14 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Evaluated:
-    """A set of questions under every setting."""
+    """A set of questions under every setting; warnings, with how many searches had them."""
 
     name: str
     notes: int
     measure: str
     questions: tuple[KnownQuestion, ...]
     rows: tuple[Row, ...]
+    warnings: Mapping[str, int]
 
 
 def evaluate_sets(
@@ -152,6 +154,7 @@ def _evaluated(
     check_gold(questions, paths, name)
     measure = metrics.measure_for(questions)
     at = MEASURES.index(measure)
+    warnings: Counter[str] = Counter()
 
     def ask(vault: VaultHandle) -> tuple[NDArray[np.float64], list[int], list[float]]:
         """Ask every question for its context and for notes. Questions are text: they may quote what
@@ -179,6 +182,7 @@ def _evaluated(
             }
             found = vault.search(question.question, literal=True, **how)
             rankings.append([hit.path for hit in found.hits])
+            warnings.update([*query.trace.warnings, *found.warnings])
             progress.advance(1)
         ranked = metrics.ranking_values(rankings, [one.gold for one in questions])
         return np.hstack([np.asarray(contexts), ranked]), passages, milliseconds
@@ -199,7 +203,7 @@ def _evaluated(
             milliseconds=float(np.median(milliseconds)),
         )
         rows.append(row)
-    return Evaluated(name, len(paths), measure, questions, tuple(rows))
+    return Evaluated(name, len(paths), measure, questions, tuple(rows), dict(warnings))
 
 
 def evaluate_answers(

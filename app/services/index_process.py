@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from notehop.app.services.open_vault import Place
-from notehop.config.errors import IndexFailure, IndexMissing, NotehopError
+from notehop.config.errors import BeingIndexed, IndexFailure, IndexMissing, NotehopError
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.watch.process import index_program, run_program
 from notehop.indexing.watch.state import Backoff, read_watch_state
@@ -30,6 +30,8 @@ FIRST_RETRY = 1.0
 
 LAST_RETRY = 60.0
 """The longest such wait, and the life that makes a follower count as having worked."""
+
+JUST_BEGUN = "just begun"  # how far a run is that has not said so yet
 
 ENDING = 5.0  # seconds that a process is given to finish what it writes
 
@@ -106,3 +108,19 @@ def has_index(place: Place) -> bool:
     except NotehopError:
         # It is damaged, or its server is away: who opens it says so, and who follows it waits.
         return True
+
+
+def check_first_index(place: Place) -> None:
+    """Open nothing of a vault whose first index a follower makes: there is none, or a part.
+
+    :raises BeingIndexed: saying how far it is.
+    """
+    state = read_watch_state(place.layout)
+    if state is not None and state.state == "indexing" and not has_index(place):
+        raise being_indexed(place, state.detail or JUST_BEGUN)
+
+
+def being_indexed(place: Place, progress: str) -> BeingIndexed:
+    return BeingIndexed(
+        f"{place.name} is being indexed for the first time ({progress}); ask again in a minute"
+    )

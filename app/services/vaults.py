@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from notehop.app.services.index_process import FollowerProcess, has_index
+from notehop.app.services.index_process import JUST_BEGUN, FollowerProcess, being_indexed, has_index
 from notehop.app.services.open_vault import Place, locate, open_place
 from notehop.config import load_settings
-from notehop.config.errors import BeingIndexed, IndexFailure, IndexMissing, UsageError
+from notehop.config.errors import IndexFailure, IndexMissing, UsageError
 from notehop.config.small_files import is_folder
 from notehop.indexing.watch.state import read_watch_state
 
@@ -75,9 +75,9 @@ class LazyVault:
             return None, None
         if state is None:
             trouble = None if self._follower is None else self._follower.trouble
-            return ("just begun", None) if trouble is None else (None, trouble)
+            return (JUST_BEGUN, None) if trouble is None else (None, trouble)
         if state.state == "indexing":
-            return state.detail or "just begun", None
+            return state.detail or JUST_BEGUN, None
         return None, state.detail
 
     def open(self) -> VaultHandle:
@@ -93,10 +93,7 @@ class LazyVault:
             if self.opened is None:
                 progress, failure = self.first_index()
                 if progress is not None:
-                    raise BeingIndexed(
-                        f"{self.place.name} is being indexed for the first time ({progress}); "
-                        "ask again in a minute"
-                    )
+                    raise being_indexed(self.place, progress)
                 try:
                     self.opened = open_place(self.place)
                 except IndexMissing as exc:

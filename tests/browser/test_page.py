@@ -5,7 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import unquote_plus
 
-from playwright.sync_api import Locator, Page, expect
+import pytest
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.browser.looks import LOOKS, Look, Opened, asked, assert_accessible, assert_fits
 
@@ -143,9 +144,8 @@ def test_a_link_names_a_section(visit: Visit) -> None:
 def test_a_note_that_is_not_there(visit: Visit) -> None:
     opened = visit("#/note/No%20such%20note.md")
     opened.allow("404")
-    expect(opened.page.locator("#reader").get_by_role("group", name="Error")).to_contain_text(
-        "No such note"
-    )
+    error = opened.page.locator("#reader").get_by_role("group", name="Error")
+    expect(error.get_by_role("heading", name="No such note")).to_be_visible()
     opened.page.keyboard.press("Escape")
     expect(opened.page.locator("#reader")).to_be_hidden()
 
@@ -238,6 +238,60 @@ def test_status(visit: Visit, look: Look) -> None:
     expect(page.locator("#fresh")).to_contain_text("up to date")
     assert "Salary" not in page.content()  # a private note
     checked(page)
+
+
+def test_the_status_tells_why_the_last_run_failed(visit: Visit) -> None:
+    page = visit("").page
+
+    def failed(route: Route) -> None:
+        reply = route.fetch()
+        run = {**reply.json()["last_run"], "error": "the disk is full"}
+        route.fulfill(response=reply, json={**reply.json(), "last_run": run})
+
+    page.route("**/status", failed)
+    page.goto(f"{page.url.split('#')[0]}#/status")
+    freshness = page.get_by_role("region", name="Freshness")
+    expect(freshness).to_contain_text(
+        re.compile(r"The last run \(notehop index, .+\) failed: the disk is full")
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "title"),
+    [
+        ("busy", "The server is busy"),
+        ("index-missing", "There is no index yet"),
+        ("odd", "That did not work"),
+    ],
+)
+def test_an_error_has_a_title(visit: Visit, kind: str, title: str) -> None:
+    opened = visit("#/search")
+    opened.allow("503")
+    problem = {
+        "type": f"urn:notehop:problem:{kind}",
+        "title": "Service Unavailable",
+        "status": 503,
+        "detail": "Why it is so",
+    }
+    opened.page.route("**/search", lambda route: route.fulfill(status=503, json=problem))
+    opened.page.get_by_label("Search", exact=True).fill("tide")
+    error = opened.page.get_by_role("group", name="Error")
+    expect(error.get_by_role("heading")).to_have_text(title)
+    expect(error).to_contain_text("Why it is so")
+
+
+def test_a_connected_note_unfolds(visit: Visit) -> None:
+    page = asked(visit(ASKED).page)
+    answered(page)
+    card = page.locator(".card.connected").filter(has=page.get_by_role("button")).first
+    snippet = card.locator(".snippet")
+    cut = "snippet => snippet.scrollHeight > snippet.clientHeight + 4"
+    assert snippet.evaluate(cut)
+    card.get_by_role("button", name="Show all").press("Enter")
+    assert not snippet.evaluate(cut)
+    card.get_by_role("button", name="Show less").click()
+    assert snippet.evaluate(cut)
+    expect(page.locator(".card.source").get_by_role("button")).to_have_count(0)  # whole already
 
 
 def test_keys(visit: Visit) -> None:

@@ -78,6 +78,10 @@ def test_related_notes_of_the_open_note(app: Open, request: pytest.FixtureReques
     assert shown.locator("html").get_attribute("data-theme") == ("dark" if dark else "light")
     assert_accessible(inside(page))
     assert shown.locator("html").evaluate("(e) => e.scrollWidth - e.clientWidth") == 0
+    folded = cards.first.locator(".snippet")
+    low = folded.bounding_box()["height"]
+    cards.first.get_by_role("button", name="Show all").click()
+    assert folded.bounding_box()["height"] > low
 
     # Another note is opened: the pane follows.
     page.evaluate("app.workspace.show('People/Bram Teague.md')")

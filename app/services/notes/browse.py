@@ -4,12 +4,14 @@ vault can be filtered by.
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nsmallest
 from itertools import chain, islice
 from pathlib import PurePosixPath
+from typing import Any
 
 from notehop.app import models
 from notehop.app.models.query import Direction
@@ -256,12 +258,15 @@ def laid_out(
 
 VALUES = 5  # values of a property that are named
 
+_LINK_SIGNS = re.compile(r"[\[\]|#]+")
+
 
 def overview(now: CurrentNotes) -> models.VaultOverview:
     """Count tags, folders, types and properties over the notes that are in the vault now."""
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
     folders: Counter[str] = Counter()
     having: Counter[str] = Counter()
+    spelled: defaultdict[str, Counter[str]] = defaultdict(Counter)
     notes = now.notes_at(now.paths()).values()
     for note in notes:
         folders.update(str(one) for one in PurePosixPath(note.path).parents if one.name)
@@ -269,6 +274,11 @@ def overview(now: CurrentNotes) -> models.VaultOverview:
         having.update({label for label, _ in rows})
         for label, value in rows:
             counts[label][value] += 1
+        for text in _texts([note.page_type, note.front_matter]):
+            spelled[labels.value_label(text)][text[: labels.LENGTH]] += 1
+
+    def as_written(value: str) -> str:
+        return next(iter(_most_first(spelled[value])), value)
 
     days = sorted(moment[:10] for moment in counts[labels.DATE])
     return models.VaultOverview(
@@ -278,11 +288,11 @@ def overview(now: CurrentNotes) -> models.VaultOverview:
         last=days[-1] if days else None,
         folders=_most_first(folders),
         tags=_most_first(counts[labels.TAG]),
-        types=_most_first(counts[labels.TYPE]),
+        types={as_written(one): count for one, count in _most_first(counts[labels.TYPE]).items()},
         properties={
             key: models.PropertyUse(
                 notes=number,
-                values=[one for one in _most_first(counts[label]) if one][:VALUES],
+                values=[as_written(one) for one in _most_first(counts[label]) if one][:VALUES],
             )
             for label, number in _most_first(having).items()
             if (key := labels.property_key(label)) is not None
@@ -294,3 +304,12 @@ def overview(now: CurrentNotes) -> models.VaultOverview:
 
 def _most_first(counts: Counter[str]) -> dict[str, int]:
     return dict(sorted(counts.items(), key=lambda one: (-one[1], one[0])))
+
+
+def _texts(values: Any) -> Iterator[str]:
+    """The texts in a value of front matter as they are written, and what its links name."""
+    if isinstance(values, str):
+        yield from dict.fromkeys(part.strip() for part in (values, *_LINK_SIGNS.split(values)))
+    elif isinstance(values, Mapping | list | tuple):
+        for one in values.values() if isinstance(values, Mapping) else values:
+            yield from _texts(one)

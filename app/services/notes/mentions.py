@@ -19,7 +19,7 @@ from notehop.indexing.tokens.tokenizer import Tokenizer
 from notehop.indexing.tokens.words import words_in_order
 from notehop.indexing.vault.model import Lines, Note
 from notehop.indexing.vault.plain import plain_text
-from notehop.indexing.vault.sentences import sentence_spans, shortened
+from notehop.indexing.vault.sentences import sentence_spans
 
 LISTED = 20  # mentions that are listed; no further note is read for more
 READ = 40  # notes that are read for them: what the index takes for a mention may be a link
@@ -231,4 +231,13 @@ def _sentence_at(note: Note, place: tuple[int, int], language: str) -> str:
         if first <= begins - start < last:
             end, start = start + max(last, ends - start), start + first
             break
-    return shortened(flat(plain_text(note, start, end)), SENTENCE)
+    before, said = (flat(plain_text(note, start, until)) for until in (begins, end))
+    if len(said) <= SENTENCE:
+        return said
+    # Of a longer one the words around the place.
+    at = len(before)
+    room = SENTENCE - 2  # for the marks that say where it was cut
+    start = max(0, min(at - room // 2, len(said) - room))
+    first = said.find(" ", start, at) + 1 if start else 0
+    cut = said[first : first + room].rstrip()
+    return f"{'…' if first else ''}{cut}{'…' if first + len(cut) < len(said) else ''}"

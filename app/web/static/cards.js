@@ -65,7 +65,9 @@ function worth({ relevance }) {
 }
 
 function foot(one) {
-  return h("p", { class: "card-foot" }, offer(one));
+  return h("p", { class: "card-foot" },
+    h("button", { class: "plain more", type: "button", hidden: true, "aria-expanded": "false", onclick: unfold }, "Show all"),
+    offer(one));
 }
 
 let offer = (one) => h("a", { class: "plain", href: one.uri, "aria-label": `Open ${one.title} in Obsidian` }, "Open in Obsidian");
@@ -75,10 +77,26 @@ export function offerInstead(make) {
   offer = make;
 }
 
-/** Put rendered texts into cards. */
-export function dress(cards, html) {
-  cards.forEach((card, at) => put(card.querySelector(".snippet"), rendered(html[at])));
+function unfold({ currentTarget: button }) {
+  const open = button.closest(".card").querySelector(".snippet").classList.toggle("open");
+  button.setAttribute("aria-expanded", String(open));
+  button.textContent = open ? "Show less" : "Show all";
 }
+
+/** Put rendered texts into cards; one that is folded and does not fit gets a button. */
+export function dress(cards, html) {
+  cards.forEach((card, at) => {
+    const snippet = card.querySelector(".snippet");
+    put(snippet, rendered(html[at]));
+    resized.observe(snippet);
+  });
+}
+
+// A card gets narrower when connected notes come to stand beside it.
+const resized = new ResizeObserver((changes) => changes.forEach(({ target }) => {
+  const fits = !target.classList.contains("open") && target.scrollHeight <= target.clientHeight + 4;
+  target.closest(".card").querySelector(".more").hidden = fits;
+}));
 
 /** Says that a text is a model's and not the note's; nothing where it is the note's own. */
 export function writtenBy(model) {

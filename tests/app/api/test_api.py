@@ -125,6 +125,13 @@ def test_a_wrong_request_names_the_field(client: TestClient, body: Any, at: str)
     assert at in told["detail"]
 
 
+def test_a_slash_too_many_is_told_the_route(client: TestClient) -> None:
+    assert client.post("/query/", json={"query": "q"}).json()["detail"] == (
+        "there is nothing at /query/; use /query"
+    )
+    assert "/openapi.json lists" in client.get("/nowhere/").json()["detail"]
+
+
 def test_an_unforeseen_error_is_not_quoted() -> None:
     vault = FakeVault(RuntimeError("the password is swordfish"))
     with client_of(vault) as client:

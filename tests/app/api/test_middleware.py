@@ -175,16 +175,36 @@ def test_what_a_proxy_hands_on_is_not_from_here(header: str) -> None:
         assert not client.get("/status", headers={header: "192.0.2.9"}).json()["index_dir"]
 
 
-def test_wrong_tokens_are_soon_not_heard_any_more(locked: TestClient) -> None:
-    def shown(token: str, **headers: str) -> int:
-        said = {"Authorization": f"Bearer {token}", **headers}
-        return locked.get("/status", headers=said).status_code
+def shown(client: TestClient, token: str, **headers: str) -> int:
+    said = {"Authorization": f"Bearer {token}", **headers}
+    return client.get("/status", headers=said).status_code
 
-    assert [shown("wrong") for _ in range(GUESSES + 1)] == [401] * GUESSES + [429]
+
+def test_wrong_tokens_are_soon_not_heard_any_more(locked: TestClient) -> None:
+    assert [shown(locked, "wrong") for _ in range(GUESSES + 1)] == [401] * GUESSES + [429]
     # Nor a right one, which would tell it from the wrong ones.
-    assert shown(TOKEN) == 429
-    assert shown(TOKEN, Via="1.1 another") == 200
+    assert shown(locked, TOKEN) == 429
+    assert shown(locked, TOKEN, Via="1.1 another") == 200
     assert locked.get("/status").status_code == 401
+
+
+@pytest.mark.parametrize(("forwarded", "same", "other"), rows(__file__, "clients_of_a_proxy"))
+def test_clients_of_a_proxy_here_are_told_apart(
+    locked: TestClient, forwarded: str, same: str, other: str
+) -> None:
+    for _ in range(GUESSES):
+        shown(locked, "wrong", **{"X-Forwarded-For": forwarded})
+    told = [shown(locked, TOKEN, **{"X-Forwarded-For": one}) for one in (same, other)]
+    assert told == [429, 200]
+
+
+def test_an_address_elsewhere_cannot_pass_for_many() -> None:
+    app = create_app(FakeVault(), settings(), tokens=(TOKEN,))
+    with client_at("192.168.1.9", app) as client:
+        told = [
+            shown(client, "wrong", **{"X-Forwarded-For": f"192.0.2.{at}"}) for at in range(GUESSES)
+        ]
+        assert [*told, shown(client, TOKEN, **{"X-Forwarded-For": "192.0.2.99"})][-2:] == [401, 429]
 
 
 @pytest.mark.parametrize(

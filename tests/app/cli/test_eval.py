@@ -14,10 +14,27 @@ def test_refusals(tmp_path: Path, vault: Path) -> None:
     assert "--ablate and --compare are two evaluations" in told(both, 2)
     assert "bring their own vaults" in told(call("eval", tmp_path, "--vault", vault), 2)
     assert "cannot be written" in told(call("eval", tmp_path, "--out", tmp_path), 2)
-    assert "holds no golden sets" in told(call("eval", tmp_path), 2)
+    before, new = tmp_path / "before.json", tmp_path / "new.json"
+    before.write_text("found before")
+    for out in (before, new):
+        assert "holds no golden sets" in told(call("eval", tmp_path, "--out", out), 2)
+    assert before.read_text() == "found before"
+    assert not new.exists()
     assert "name what to measure" in told(call("eval"), 2)
     unread = call("eval", tmp_path / "none.jsonl", "--vault", vault)
     assert "none.jsonl: cannot be read" in told(unread, 2)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a full disk")
+@pytest.mark.model
+def test_a_full_disk_and_warnings_are_told(indexed: tuple[Path, Path], tmp_path: Path) -> None:
+    questions = tmp_path / "mine.jsonl"
+    questions.write_text(json.dumps({"id": 1, "question": "??", "gold": ["Atlas.md"]}) + "\n")
+    found = call("eval", questions, *options(*indexed), "--out", "/dev/full")
+    assert found.exit_code == 2
+    assert "warning: the query has no words to look for" in found.stderr
+    assert "meaning alone (4 times)" in found.stderr  # two searches under two settings
+    assert "error: /dev/full: cannot be written: No space left" in found.stderr
 
 
 @pytest.mark.model

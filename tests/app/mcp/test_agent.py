@@ -74,7 +74,7 @@ def test_several_notes_share_a_budget_and_one_that_is_missing_hides_none(local: 
 def test_an_overview_tells_what_filters_can_be_used_with(local: Agent) -> None:
     found = local.reply("vault_overview", budget=50_000)
     assert "Salary" not in found
-    assert "> lead ([[bram teague]], bram teague, " in found
+    assert "> lead ([[Bram Teague]], Bram Teague, " in found
     counted = re.compile(r"^> (.+?): (\d+)$", re.MULTILINE)
     for name in ("path", "tag", "type"):
         values = dict(

@@ -93,6 +93,15 @@ def test_mentions_without_a_link(opened: VaultHandle) -> None:
     assert opened.note("Wall", mentions=False).unlinked_mentions == []
 
 
+def test_of_a_long_sentence_the_words_around_a_mention_are_shown(tmp_path: Path) -> None:
+    long = f"{'before it, ' * 60}the sea wall stands, {'after it, ' * 60}.\n"
+    with open_place(built(tmp_path, {"Wall.md": NOTES["Wall.md"], "Long.md": long})) as vault:
+        (found,) = vault.note("Wall").unlinked_mentions
+    assert "the sea wall stands" in found.sentence
+    assert (found.sentence[0], found.sentence[-1]) == ("…", "…")
+    assert len(found.sentence) <= 300
+
+
 @pytest.mark.parametrize(("section", "name", "lines"), rows(__file__, "a_section"))
 def test_a_section(opened: VaultHandle, section: str, name: str, lines: list[int]) -> None:
     note = opened.note("Wall", section=section)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.support import product
+from tests.support import commands, product
 from tests.support.commands import options, printed
 from tests.support.notes import built, write_notes
 
@@ -47,6 +47,30 @@ def test_who_makes_the_first_index(tmp_path: Path) -> None:
         product.index_status(place)
     with pytest.raises(product.IndexMissing, match="run: notehop index"):
         product.index_status(place)
+
+
+@pytest.mark.parametrize(
+    "words", ["suggest", "suggest A.md", "search Text", "ask Text", "links --format json"]
+)
+@pytest.mark.parametrize("part", [False, True], ids=["none yet", "a part"])
+def test_commands_wait_for_the_first_index_of_a_server(
+    words: str, part: bool, tmp_path: Path
+) -> None:
+    place = built(tmp_path, {"A.md": "Text.\n"})
+    if part:
+        with product.Catalog.open(place.layout.catalog) as catalog:
+            catalog.commit(product.Batch(meta={"under_way": True}))
+    else:
+        place = product.locate(place.vault, index_dir=tmp_path / "none")
+    watching = product.WatcherLock(place.layout, "notehop serve")
+    watching.acquire()
+    try:
+        watching.write_state("indexing", "3 of 30 notes")
+        found = commands.call(*words.split(), *options(place.vault, place.layout.root))
+    finally:
+        watching.release()
+    assert (found.exit_code, found.stdout) == (1, "")
+    assert "is being indexed for the first time (3 of 30 notes); ask again" in found.stderr
 
 
 def test_who_follows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
