@@ -157,10 +157,10 @@ class Question:
     """A question, its language, and the forms that its answer may have, the likeliest first.
 
     ``about`` is what is to be defined, in the words of the question; ``sides`` are what is to be
-    compared; ``measure`` is one of :data:`MEASURES`, ``exact`` a key of :data:`EXACT`, ``count``, ``person`` or
-    ``number``: what an answer must have in it; ``counted`` is what is counted. Empty where nothing
-    of the kind is asked. ``abbreviated`` tells that the long form of an abbreviation is asked for,
-    and not what it is.
+    compared; ``measure`` is one of :data:`MEASURES`, ``exact`` a key of :data:`EXACT`, ``count``,
+    ``person`` or ``number``: what an answer must have in it; ``counted`` is what is counted. Empty
+    where nothing of the kind is asked. ``abbreviated`` tells that the long form of an abbreviation is
+    asked for, and not what it is.
     """
 
     text: str
