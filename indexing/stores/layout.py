@@ -102,6 +102,7 @@ class IndexLayout:
     postings = _replaced("lexical/postings.npz")
     model = _replaced("model")
     purge_mark = _replaced("purge")
+    journal_mark = _replaced("journal")
     enrichment = _Place("enrichment.sqlite")
     enriching_lock = _Place("enriching.lock")
     chroma = _Place("chroma")
@@ -147,7 +148,7 @@ class IndexLayout:
     @property
     def contents(self) -> tuple[Path, ...]:
         """All that a rebuild makes anew, with what 0.1.0 kept of the notes."""
-        derived = (self.lexical, self.model, self.catalog_state, self.purge_mark)
+        derived = (self.lexical, self.model, self.catalog_state, self.purge_mark, self.journal_mark)
         former = (self.home / name for name in ("themes.json", "vectors"))
         return (*self.catalog_files, *derived, *former)
 
