@@ -52,9 +52,10 @@ def _head_of(label: str, rows: Iterable[Sequence[Any]]) -> dict[str, Any]:
     except (ValueError, TypeError, KeyError) as exc:
         raise damaged(label, f"a row cannot be read: {exc}") from exc
     if schema != SCHEMA_VERSION:
+        newer = isinstance(schema, int) and schema > SCHEMA_VERSION
         raise IndexMismatch(
             f"{label}: index written in format {schema}, this notehop reads format "
-            f"{SCHEMA_VERSION}; {REBUILD}"
+            f"{SCHEMA_VERSION}; {'update notehop, or ' if newer else ''}{REBUILD}"
         )
     return head
 
