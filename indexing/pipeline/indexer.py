@@ -13,7 +13,7 @@ from notehop.config.errors import IndexFailure, VectorServerError
 from notehop.indexing.changes import refuse_deletions, scan
 from notehop.indexing.fingerprint import expected_fingerprint
 from notehop.indexing.graph.resolve import Status
-from notehop.indexing.pipeline.language import advice, language_for
+from notehop.indexing.pipeline.language import advice_for
 from notehop.indexing.pipeline.models import LoadEmbedder, embedding_by, load_embedder
 from notehop.indexing.pipeline.run import IndexRun, IndexState, Request
 from notehop.indexing.pipeline.upkeep import check_catalog
@@ -228,7 +228,6 @@ class Indexer:
         return update
 
     def _report(self, update: Update) -> Report:
-        advised: tuple[str, ...] = ()
         with (
             Catalog.open(self.layout.catalog, read_only=True) as catalog,
             catalog.snapshot() as view,
@@ -240,11 +239,7 @@ class Indexer:
             }
             problems = view.meta().get("problems", ())
             reasons[NoteStatus.SKIPPED] += [(path, reason) for path, reason in problems]
-            if update.wrote and (paths := view.indexed_paths()):
-                automatic = self.settings.lexical.language == "auto"
-                made_for = (view.fingerprint or {}).get("language") if automatic else None
-                most = language_for(self.vault, paths)
-                advised = advice(most, self.settings.embedding, made_for)
+            advised = advice_for(self.vault, self.settings, view)
         return Report(
             **asdict(update),
             vault=str(self.vault.resolve()),

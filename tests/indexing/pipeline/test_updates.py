@@ -1,5 +1,6 @@
 """Updates of some paths, the language of a vault, and notes that mean harm."""
 
+import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -102,6 +103,28 @@ def test_notes_in_another_language_are_worth_a_word() -> None:
     assert 'model = "multilingual-e5-small"' in meaning
     for line in (words, meaning):
         assert line.endswith("run: notehop index --rebuild")
+
+
+def test_each_run_goes_by_the_language_of_the_notes_alone(indexed: Bench) -> None:
+    said = "Der Kessel pfeift, sobald das Wasser kocht, und muss einmal im Monat entkalkt werden. "
+    for number in range(9):
+        card = {
+            "id": "1",
+            "type": "text",
+            "text": 9 * said,
+            "x": 0,
+            "y": 0,
+            "width": 9,
+            "height": 9,
+        }
+        indexed.write(f"{number}.canvas", json.dumps({"nodes": [card]}))
+    indexed.write("a.md", "The kettle has to be cleaned once a month, or it tastes of stone.")
+    assert indexed.index().advice == ()
+    for name in ("a.md", "b.md", "deep/c.md"):
+        indexed.write(name, said)
+    # A follower takes them in; whoever asks afterwards is told.
+    indexed.indexer().update()
+    assert len(indexed.index().advice) == 2
 
 
 SECRETS = (
