@@ -106,6 +106,8 @@ def bring_up_to_date(
             return
         wanted = {one for ids in view.chunk_ids().values() for one in ids}
         index = read_lexical(layout, view, wanted, limits=limits)
+        if layout.lexical.is_file() or layout.postings.is_dir():
+            layout.remove(layout.lexical)
         index.save(layout.postings, view.generation, view.stamp)
 
 

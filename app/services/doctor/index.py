@@ -130,7 +130,8 @@ def _check(
         left = "words of withdrawn notes may stand in files"
         found.add("purge", left, INDEX, broken=False)
     if alone and layout.left_over():
-        found.add("rebuild", "a rebuild was cut off and takes room", INDEX, broken=False)
+        left = "a rebuild was cut off, or an earlier version left files, which takes room"
+        found.add("rebuild", left, INDEX, broken=False)
     try:
         found.pending = pending_changes(place, catalog).pending
     except errors.NotehopError as exc:
