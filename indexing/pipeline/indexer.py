@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from notehop.config import Settings
-from notehop.config.errors import IndexFailure, VectorServerError
+from notehop.config.errors import IndexDamaged, IndexFailure, NotehopError, VectorServerError
 from notehop.indexing.changes import refuse_deletions, scan
 from notehop.indexing.fingerprint import expected_fingerprint
 from notehop.indexing.graph.resolve import Status
-from notehop.indexing.pipeline.language import advice, language_for
+from notehop.indexing.pipeline.language import advice_for
 from notehop.indexing.pipeline.models import LoadEmbedder, embedding_by, load_embedder
 from notehop.indexing.pipeline.run import IndexRun, IndexState, Request
 from notehop.indexing.pipeline.upkeep import check_catalog
 from notehop.indexing.report import Progress, Report, Update
 from notehop.indexing.stores.catalog import (
     Catalog,
+    catalog_marks,
     check_vault,
     read_catalog_state,
     stamp_of,
@@ -76,6 +77,7 @@ class Indexer:
         self.load, self.transformations, self.limits = load, transformations, limits
         self._command, self._write_mirror = command, write_mirror
         self._state: IndexState | None = None
+        self._left: Mapping[str, tuple[int, int]] | None = None  # by a run that failed
 
     def run(self, *, rebuild: bool = False, allow_mass_delete: bool = False) -> Report:
         """Index what changed since the last run; with ``rebuild``, everything from nothing.
@@ -213,22 +215,29 @@ class Indexer:
     def _run(self, layout: IndexLayout, fingerprint: dict[str, Any], request: Request) -> Update:
         state = read_catalog_state(layout)
         harmed = state is None or not state.fits(layout)
+        marks, checked = catalog_marks(layout), False
         meta = {"vault": str(self.vault.resolve())}
-        with Catalog.open(layout.catalog, create=True, meta=meta) as catalog:
-            if harmed and catalog.generation:
-                self.progress.stage("Checking the index", 0, "")
-                check_catalog(catalog, state)
-            catalog.renew_if_older(state)
-            if self._state is None or not self._state.fits(catalog):
-                self._state = IndexState(catalog)
-            check_vault(self._state.meta, self.vault, layout.root)
-            run = IndexRun(self, layout, catalog, self._state, request, fingerprint, harmed)
-            update = run.execute()
+        try:
+            with Catalog.open(layout.catalog, create=True, meta=meta) as catalog:
+                if harmed and catalog.generation and marks != self._left:
+                    self.progress.stage("Checking the index", 0, "")
+                    check_catalog(catalog, state)
+                checked = True
+                catalog.renew_if_older(state)
+                if self._state is None or not self._state.fits(catalog):
+                    self._state = IndexState(catalog)
+                check_vault(self._state.meta, self.vault, layout.root)
+                run = IndexRun(self, layout, catalog, self._state, request, fingerprint, harmed)
+                update = run.execute()
+        except NotehopError as exc:
+            # So that whoever tries again does not look at every row each time.
+            if checked and not isinstance(exc, IndexDamaged):
+                self._left = catalog_marks(layout)
+            raise
         write_catalog_state(layout, self._state.generation, stamp_of(self._state.meta))
         return update
 
     def _report(self, update: Update) -> Report:
-        advised: tuple[str, ...] = ()
         with (
             Catalog.open(self.layout.catalog, read_only=True) as catalog,
             catalog.snapshot() as view,
@@ -240,11 +249,7 @@ class Indexer:
             }
             problems = view.meta().get("problems", ())
             reasons[NoteStatus.SKIPPED] += [(path, reason) for path, reason in problems]
-            if update.wrote and (paths := view.indexed_paths()):
-                automatic = self.settings.lexical.language == "auto"
-                made_for = (view.fingerprint or {}).get("language") if automatic else None
-                most = language_for(self.vault, paths)
-                advised = advice(most, self.settings.embedding, made_for)
+            advised = advice_for(self.vault, self.settings, view)
         return Report(
             **asdict(update),
             vault=str(self.vault.resolve()),

@@ -7,6 +7,7 @@ from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
+from notehop.config import Settings
 from notehop.config.settings import EmbeddingSettings
 from notehop.indexing.embed.models import (
     INSTALL,
@@ -16,6 +17,8 @@ from notehop.indexing.embed.models import (
     languages_read,
     reads,
 )
+from notehop.indexing.graph.files import is_note
+from notehop.indexing.stores.catalog import CatalogSnapshot
 from notehop.indexing.tokens.languages import NAMES, detect_language
 
 SAMPLE = 200
@@ -24,14 +27,23 @@ SAMPLE = 200
 BEGINNING = 4_000  # bytes read of each of them
 
 
-def language_for(root: Path, paths: Sequence[str]) -> str:
-    """The language of most of the notes at some paths, by a sample of their files."""
+def language_for(root: Path, paths: Sequence[str], default: str = "en") -> str:
+    """The language of most of the notes among some paths, by a sample of their files; the default where
+    they do not tell."""
     texts: list[str] = []
-    for path in _sample(paths):
+    for path in _sample([*filter(is_note, paths)]):
         # The run reads it again, and reports it as failed.
         with suppress(OSError), (root / path).open("rb") as stream:
             texts.append(stream.read(BEGINNING).decode("utf-8", errors="ignore"))
-    return detect_language(texts)
+    return detect_language(texts, default)
+
+
+def advice_for(root: Path, settings: Settings, view: CatalogSnapshot) -> tuple[str, ...]:
+    """What :func:`advice` says of the notes of an index as their files are now."""
+    automatic = settings.lexical.language == "auto"
+    made_for = (view.fingerprint or {}).get("language") if automatic else None
+    most = language_for(root, view.indexed_paths(), made_for or "en")
+    return advice(most, settings.embedding, made_for)
 
 
 def advice(language: str, settings: EmbeddingSettings, made_for: str | None) -> tuple[str, ...]:

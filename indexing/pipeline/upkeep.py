@@ -62,6 +62,10 @@ def derive(layout: IndexLayout, catalog: Catalog, *, everything: bool, limits: L
         remove_mirror(layout)
     bring_up_to_date(layout, catalog, thorough=withdrawn, verify=everything, limits=limits)
     try:
+        if withdrawn:
+            # First: from here on the journal alone may hold their words.
+            layout.journal_mark.touch()
+            layout.purge_mark.unlink(missing_ok=True)
         forget_withdrawn(layout, catalog)
     except OSError as exc:
         raise unwritable(layout.root, exc) from exc

@@ -106,6 +106,8 @@ def bring_up_to_date(
             return
         wanted = {one for ids in view.chunk_ids().values() for one in ids}
         index = read_lexical(layout, view, wanted, limits=limits)
+        if layout.lexical.is_file() or layout.postings.is_dir():
+            layout.remove(layout.lexical)
         index.save(layout.postings, view.generation, view.stamp)
 
 
@@ -126,15 +128,13 @@ def _is_due(
 
 def forget_withdrawn(layout: IndexLayout, catalog: Catalog) -> None:
     """Let the words of withdrawn notes leave the catalog's own files, while a mark says that they may
-    stand in some file; or OSError.
+    stand there; or OSError.
 
     While somebody reads an older generation it cannot be: whose transaction ends last tries again,
-    and so does the next run. The mark stays for that run too where the words were not written anew.
+    and so does the next run.
     """
-    if layout.purge_mark.exists() and catalog.database.forget_deleted():
-        with catalog.snapshot() as view:
-            if view.fingerprint is None or not _is_due(layout, view, LIMITS, 0, verify=False):
-                layout.purge_mark.unlink(missing_ok=True)
+    if layout.journal_mark.exists() and catalog.database.forget_deleted():
+        layout.journal_mark.unlink(missing_ok=True)
 
 
 class Layered(Mapping[Key, Value]):

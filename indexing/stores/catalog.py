@@ -52,9 +52,10 @@ def _head_of(label: str, rows: Iterable[Sequence[Any]]) -> dict[str, Any]:
     except (ValueError, TypeError, KeyError) as exc:
         raise damaged(label, f"a row cannot be read: {exc}") from exc
     if schema != SCHEMA_VERSION:
+        newer = isinstance(schema, int) and schema > SCHEMA_VERSION
         raise IndexMismatch(
             f"{label}: index written in format {schema}, this notehop reads format "
-            f"{SCHEMA_VERSION}; {REBUILD}"
+            f"{SCHEMA_VERSION}; {'update notehop, or ' if newer else ''}{REBUILD}"
         )
     return head
 
@@ -329,14 +330,14 @@ class CatalogState:
 
     def fits(self, layout: IndexLayout) -> bool:
         """Whether the files are as they were; a catalog that is open by a writer has others."""
-        return self.files == _marks(layout)
+        return self.files == catalog_marks(layout)
 
 
 def write_catalog_state(layout: IndexLayout, generation: int, stamp: str) -> None:
     """Write down what the files are like now, of a catalog that is whole and closed. Where the disk
     refuses, what was written before stays: the next run looks closer than it need."""
     with suppress(OSError):
-        state = CatalogState(generation, stamp, _marks(layout))
+        state = CatalogState(generation, stamp, catalog_marks(layout))
         if state != read_catalog_state(layout):
             replace_file(layout.catalog_state, json.dumps(asdict(state)))
 
@@ -357,6 +358,7 @@ def file_marks(root: Path, files: Iterable[Path]) -> dict[str, tuple[int, int]]:
     return marks
 
 
-def _marks(layout: IndexLayout) -> Mapping[str, tuple[int, int]]:
+def catalog_marks(layout: IndexLayout) -> Mapping[str, tuple[int, int]]:
+    """The marks of the catalog's files; those of one on a server are none."""
     # The file -shm is mapped by whoever reads: it says nothing.
     return file_marks(layout.root, (f for f in layout.catalog_files if f.suffix != ".sqlite-shm"))

@@ -64,6 +64,9 @@ CatalogAddress = Path | ServerCatalog  # where a catalog is: a file of SQLite, o
 _MADE_ANEW = re.compile("index-[0-9a-f]{8}")
 """Names of the folders in which rebuilds make an index. They have no marker of their own."""
 
+_FORMER = ("last-run.json", "themes.json", "themes.new", "vectors", "lexical/segments.npz")
+"""What earlier versions kept, and no run writes any more."""
+
 
 class _Place:
     """A path in the folder of an index, or in that in which a rebuild made it."""
@@ -102,6 +105,7 @@ class IndexLayout:
     postings = _replaced("lexical/postings.npz")
     model = _replaced("model")
     purge_mark = _replaced("purge")
+    journal_mark = _replaced("journal")
     enrichment = _Place("enrichment.sqlite")
     enriching_lock = _Place("enriching.lock")
     chroma = _Place("chroma")
@@ -146,10 +150,9 @@ class IndexLayout:
 
     @property
     def contents(self) -> tuple[Path, ...]:
-        """All that a rebuild makes anew, with what 0.1.0 kept of the notes."""
-        derived = (self.lexical, self.model, self.catalog_state, self.purge_mark)
-        former = (self.home / name for name in ("themes.json", "vectors"))
-        return (*self.catalog_files, *derived, *former)
+        """All that a rebuild makes anew."""
+        derived = (self.lexical, self.model, self.catalog_state, self.purge_mark, self.journal_mark)
+        return (*self.catalog_files, *derived)
 
     def beside(self) -> IndexLayout:
         """Where a rebuild may make the index that takes the place of this one; nothing is there."""
@@ -157,8 +160,8 @@ class IndexLayout:
         return IndexLayout(self.root, database, f"index-{uuid.uuid4().hex[:8]}")
 
     def left_over(self) -> list[Path]:
-        """What is there of indexes that a rebuild replaced, or did not finish: their folders, and files
-        and folders of a first one."""
+        """What is there of indexes that a rebuild replaced, or did not finish, and of earlier versions: their
+        folders, and files and folders of a first one."""
         home = self.home
         first = () if home == self.root else IndexLayout(self.root, self.database, "").contents
         # An index of another vault may lie in this folder: it has a marker.
@@ -166,10 +169,14 @@ class IndexLayout:
             path
             for path in self.root.iterdir()
             if path != home
-            and _MADE_ANEW.fullmatch(path.name)
-            and not (path / self.marker.name).is_file()
+            and (
+                path.name in ("next", "replaced")
+                if (path / self.marker.name).is_file()
+                else _MADE_ANEW.fullmatch(path.name)
+            )
         )
-        return [*folders, *(path for path in first if path.exists())]
+        former = (place / name for place in {home, self.root} for name in _FORMER)
+        return [*folders, *(path for path in (*first, *former) if path.exists())]
 
     def put_in_force(self, made: IndexLayout) -> None:
         """Let a whole, closed index, made :meth:`beside` this one, take its place.

@@ -401,7 +401,7 @@ class Reader:
 
     def _forget_withdrawn(self) -> None:
         """Let no word of a withdrawn note outlast the query that was in the way of its leaving."""
-        if not self.layout.purge_mark.exists():
+        if not self.layout.journal_mark.exists():
             return
         # Where the folder cannot be written, all was deleted, or a run is under way, that run or the
         # next one does it.

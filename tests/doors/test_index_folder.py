@@ -124,9 +124,52 @@ def test_words_of_a_note_made_private_leave_with_the_last_query_that_may_read_th
         index_vault(root / "vault", index_dir=index)
         assert set(holders(index, b"drawn by hand")) <= {"catalog.sqlite", "catalog.sqlite-wal"}
         assert "drawn by hand" in query.chunks_of("Tiles.md")[0].text
+        # Their words are made anew once, not by each run while the query lasts.
+        words = (index / "lexical" / "postings.npz").stat()
+        (root / "vault" / "Bread.md").write_text("Feed it in the evening.\n", "utf-8")
+        index_vault(root / "vault", index_dir=index)
+        assert (index / "lexical" / "postings.npz").stat().st_mtime_ns == words.st_mtime_ns
         query.close()
         assert holders(index, b"drawn by hand") == []
         assert not (index / "purge").exists()
+        assert not (index / "journal").exists()
+
+
+def test_queries_leave_what_a_killed_run_has_to_write_to_the_next_run(root: Path) -> None:
+    index = root / "index"
+    (index / "purge").touch()
+    (index / "writer.lock").unlink()
+    with Reader(IndexLayout(index)) as reader:
+        reader.snapshot().close()
+    assert not (index / "writer.lock").exists(), "a query took the lock"
+    index_vault(root / "vault", index_dir=index)
+    assert not (index / "purge").exists()
+
+
+@pytest.mark.parametrize("path", ["lexical", "lexical/postings.npz"])
+def test_a_file_for_a_folder_and_a_folder_for_a_file_are_made_anew(root: Path, path: str) -> None:
+    right, harmed = found(root), root / "index" / path
+    if harmed.is_dir():
+        shutil.rmtree(harmed)
+        harmed.touch()
+    else:
+        harmed.unlink()
+        harmed.mkdir()
+    command(root, "index")
+    assert "lexical" not in command(root, "doctor")
+    assert found(root) == right
+
+
+def test_a_run_removes_what_earlier_versions_kept(root: Path) -> None:
+    index = root / "index"
+    before = set(index.rglob("*"))
+    for name in ("themes.json", "themes.new", "last-run.json", "lexical/segments.npz", "journal"):
+        (index / name).touch()
+    for name in ("vectors", "next", "replaced"):
+        (index / name).mkdir()
+        (index / name / "notehop-index.txt").touch()
+    index_vault(root / "vault", index_dir=index)
+    assert set(index.rglob("*")) == before
 
 
 def holders(index: Path, words: bytes) -> list[str]:

@@ -12,6 +12,7 @@ from notehop.app.services.status import pending_changes, vector_server_now
 from notehop.config import errors
 from notehop.indexing.embed.onnx_model import read_manifest
 from notehop.indexing.fingerprint import expected_fingerprint
+from notehop.indexing.pipeline.language import advice_for
 from notehop.indexing.stores.catalog import (
     Catalog,
     CatalogSnapshot,
@@ -120,6 +121,8 @@ def _check(
         found.add("catalog", lost, REBUILD if layout.database is None else INDEX)
     if not bare:
         _check_derived(found, place, view)
+    for line in advice_for(place.vault, place.settings, view):
+        found.add("language", line, REBUILD, broken=False)
     # What a run that was cut off left; while one is under way, it is its own business.
     if alone and view.meta().get("under_way"):
         found.add("catalog", "the last run was cut off: notes are missing", INDEX)
@@ -127,7 +130,8 @@ def _check(
         left = "words of withdrawn notes may stand in files"
         found.add("purge", left, INDEX, broken=False)
     if alone and layout.left_over():
-        found.add("rebuild", "a rebuild was cut off and takes room", INDEX, broken=False)
+        left = "a rebuild was cut off, or an earlier version left files, which takes room"
+        found.add("rebuild", left, INDEX, broken=False)
     try:
         found.pending = pending_changes(place, catalog).pending
     except errors.NotehopError as exc:

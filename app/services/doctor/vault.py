@@ -89,24 +89,26 @@ def examine(place: Place, kind: Kind | None = None) -> DoctorReport:
     return report
 
 
-def _of(found: Survey, status: Status) -> Iterator[tuple[str, ResolvedLink]]:
-    """The links of a status, each with what it names."""
+def _of(found: Survey, status: Status) -> Iterator[tuple[str, str, ResolvedLink]]:
+    """The links of a status, each with what it names, as :func:`_broken` takes them."""
     for one in found.links:
         if one.resolution.status is status:
-            yield one.link.target or one.link.raw, one
+            yield "", one.link.target or one.link.raw, one
 
 
 def _broken(
-    links: Iterable[tuple[str, ResolvedLink]],
+    links: Iterable[tuple[str, str, ResolvedLink]],
 ) -> list[tuple[BrokenLinks, ResolvedLink]]:
     """Links by what they name, most of them first, with the first of each.
 
-    Those that would lead to the same new note go together: case and ``.md`` make no difference.
+    Those that would lead to the same new note go together: case and ``.md`` make no difference, but in
+    the path of the note, if any, whose fragment is named.
     """
-    groups: dict[str, list[tuple[str, int, str, ResolvedLink]]] = {}
-    for target, one in links:
-        name = fold(target).strip().removesuffix(NOTE_SUFFIX)
-        groups.setdefault(name, []).append((one.source, one.link.line, target, one))
+    groups: dict[tuple[str, str], list[tuple[str, int, str, ResolvedLink]]] = {}
+    for path, name, one in links:
+        key = path, fold(name).strip().removesuffix(NOTE_SUFFIX)
+        target = f"{path}#{name}" if path else name
+        groups.setdefault(key, []).append((one.source, one.link.line, target, one))
     rows: list[tuple[BrokenLinks, ResolvedLink]] = []
     for group in groups.values():
         group.sort(key=lambda one: one[:3])
@@ -139,7 +141,7 @@ def _names(found: Survey) -> Iterator[tuple[str, str]]:
 def _fragments(found: Survey) -> list[BrokenLinks]:
     """The headings and blocks that links name and notes do not have, most links first."""
     rows = _broken(
-        (f"{one.resolution.path}#{(one.link.fragment or '').strip()}", one)
+        (one.resolution.path, (one.link.fragment or "").strip(), one)
         for one in found.links
         if one.fragment_found is False and one.resolution.path is not None
     )

@@ -1,5 +1,6 @@
 """Updates of some paths, the language of a vault, and notes that mean harm."""
 
+import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -67,6 +68,32 @@ def test_an_update_after_a_run_that_was_cut_off_looks_at_all(
     assert "more2.md" in paths(indexed)
 
 
+def test_who_tries_again_after_a_failure_does_not_check_every_row_again(
+    indexed: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    indexed.limits = product.Limits(batch_notes=1)
+    for number in range(3):
+        indexed.write(f"more{number}.md", f"More {number}.")
+    checks: list[product.Catalog] = []
+    monkeypatch.setattr(product.Catalog, "verify", lambda catalog: checks.append(catalog))
+
+    def fail(texts: list[str], *_: object) -> object:
+        if any("More 1" in text for text in texts):
+            raise product.ModelError("no memory")
+        return type(indexed.model).embed(indexed.model, texts)
+
+    monkeypatch.setattr(indexed.model, "embed", fail)
+    found = indexed.indexer()
+    for _ in range(3):
+        with pytest.raises(product.ModelError):
+            found.update(None)
+    assert "more0.md" in paths(indexed)
+    assert checks == []
+    with pytest.raises(product.ModelError):
+        indexed.indexer().update(None)
+    assert len(checks) == 1, "another process does not know who wrote last"
+
+
 def test_what_was_passed_over_elsewhere_stays_known(indexed: Bench) -> None:
     (indexed.vault / "lost.md").symlink_to("nowhere.md")
     os.mkfifo(indexed.vault / "deep" / "pipe.md")
@@ -102,6 +129,28 @@ def test_notes_in_another_language_are_worth_a_word() -> None:
     assert 'model = "multilingual-e5-small"' in meaning
     for line in (words, meaning):
         assert line.endswith("run: notehop index --rebuild")
+
+
+def test_each_run_goes_by_the_language_of_the_notes_alone(indexed: Bench) -> None:
+    said = "Der Kessel pfeift, sobald das Wasser kocht, und muss einmal im Monat entkalkt werden. "
+    for number in range(9):
+        card = {
+            "id": "1",
+            "type": "text",
+            "text": 9 * said,
+            "x": 0,
+            "y": 0,
+            "width": 9,
+            "height": 9,
+        }
+        indexed.write(f"{number}.canvas", json.dumps({"nodes": [card]}))
+    indexed.write("a.md", "The kettle has to be cleaned once a month, or it tastes of stone.")
+    assert indexed.index().advice == ()
+    for name in ("a.md", "b.md", "deep/c.md"):
+        indexed.write(name, said)
+    # A follower takes them in; whoever asks afterwards is told.
+    indexed.indexer().update()
+    assert len(indexed.index().advice) == 2
 
 
 SECRETS = (

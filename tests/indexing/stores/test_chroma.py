@@ -103,6 +103,16 @@ def test_what_is_withdrawn_leaves_its_files(indexed: Bench, how: str) -> None:
         check_equal(indexed)
 
 
+def test_a_query_that_holds_up_a_withdrawal_has_it_made_anew_once(indexed: Bench) -> None:
+    with indexed.catalog() as catalog, catalog.snapshot():
+        indexed.write("a/Secret.md", "---\nprivate: true\n---\nThe zanzibarquux.\n")
+        indexed.index()
+        kept = set(indexed.layout.chroma.iterdir())
+        indexed.write("Tide.md", "# Tide\n\nThe tide comes when it likes.\n")
+        indexed.indexer().update(["Tide.md"])
+        assert kept == set(indexed.layout.chroma.iterdir())
+
+
 def test_a_moved_note_is_no_withdrawn_one(indexed: Bench) -> None:
     (indexed.vault / "Wall.md").rename(indexed.vault / "a" / "Wall.md")
     kept = set(indexed.layout.chroma.iterdir())

@@ -136,7 +136,7 @@ HARMS: dict[str, tuple[Callable[[Place], None], str, str, str, bool]] = {
         "catalog", "generations 1 to 1 are lost", REBUILD, True),
     "another format": (
         sql("UPDATE meta SET value='99' WHERE key='schema'"),
-        "catalog", "format 99", REBUILD, True),
+        "catalog", "update notehop, or", REBUILD, True),
     "no catalog": (remove("catalog.sqlite*"), "catalog", "no index yet", INDEX, True),
 }  # fmt: skip
 """Harm: what is broken, what is said of it, the command that repairs it, whether answers suffer."""
@@ -171,6 +171,15 @@ def test_a_catalog_that_lacks_a_vector_is_not_searched(place: Place) -> None:
         "WHERE collection='chunks')")(place)  # fmt: skip
     with pytest.raises(IndexFailure, match=r"1 chunks have no vector.*run: notehop index --re"):
         Reader(place.layout)
+
+
+def test_notes_in_a_language_that_the_index_was_not_made_for(tmp_path: Path) -> None:
+    place = built(tmp_path, NOTES)
+    for note in place.vault.rglob("*.md"):
+        note.write_text("Der Kessel pfeift, sobald das Wasser kocht, und muss entkalkt werden.")
+    words, *_ = check_index(place).findings
+    assert (words.part, words.command, words.broken) == ("language", REBUILD, False)
+    assert "most notes are in German" in words.problem
 
 
 def test_settings_that_do_not_fit(place: Place) -> None:

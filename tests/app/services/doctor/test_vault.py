@@ -49,6 +49,14 @@ def test_headings_and_blocks_that_are_not_there(tmp_path: Path) -> None:
     ]
 
 
+def test_headings_of_notes_whose_names_differ_in_case_alone_are_two(tmp_path: Path) -> None:
+    told = report(tmp_path, {"x/Tide.md": "[[#Lost]]\n", "x/tide.md": "[[#lost]]\n"})
+    assert [(one.target, one.count) for one in told.fragments] == [
+        ("x/Tide.md#Lost", 1),
+        ("x/tide.md#lost", 1),
+    ]
+
+
 def test_orphans(tmp_path: Path) -> None:
     told = report(
         tmp_path,

@@ -283,10 +283,11 @@ class Following:
 
     def _check_rest(self, told: product.Report | product.Update) -> None:
         """Over an unchanged vault nothing is written, and nothing asked of the model."""
-        if self.layout.purge_mark.exists():
+        assert not self.layout.purge_mark.exists()
+        if self.layout.journal_mark.exists():
             # A reader that is gone by now kept the words of a withdrawn note.
             self._indexer.update(())
-        assert not self.layout.purge_mark.exists()
+        assert not self.layout.journal_mark.exists()
         files, loaded = self._index_files(), self._model.loaded
         found = product.scan(self.vault.root, self._settings.vault)
         assert not product.changes_since(self._catalog(), found, MAX_NOTE_BYTES)
