@@ -6,7 +6,7 @@ from pathlib import Path
 from urllib.parse import unquote_plus
 
 import pytest
-from playwright.sync_api import Locator, Page, Route, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.looks import LOOKS, Look, Opened, asked, assert_accessible, assert_fits
 
@@ -238,22 +238,6 @@ def test_status(visit: Visit, look: Look) -> None:
     expect(page.locator("#fresh")).to_contain_text("up to date")
     assert "Salary" not in page.content()  # a private note
     checked(page)
-
-
-def test_the_status_tells_why_the_last_run_failed(visit: Visit) -> None:
-    page = visit("").page
-
-    def failed(route: Route) -> None:
-        reply = route.fetch()
-        run = {**reply.json()["last_run"], "error": "the disk is full"}
-        route.fulfill(response=reply, json={**reply.json(), "last_run": run})
-
-    page.route("**/status", failed)
-    page.goto(f"{page.url.split('#')[0]}#/status")
-    freshness = page.get_by_role("region", name="Freshness")
-    expect(freshness).to_contain_text(
-        re.compile(r"The last run \(notehop index, .+\) failed: the disk is full")
-    )
 
 
 @pytest.mark.parametrize(

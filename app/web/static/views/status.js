@@ -33,11 +33,10 @@ const WATCHER = { indexing: "taking in changes now", following: "taking in chang
 
 function draw(status) {
   const [kind, short, long] = freshness(status);
-  const { notes, links, last_run: run } = status;
+  const { notes, links } = status;
   return [
     h("section", { class: `verdict ${kind}`, "aria-label": "Freshness" },
       h("h2", {}, short[0].toUpperCase() + short.slice(1)), h("p", {}, long),
-      run?.error && h("p", {}, `The last run (${run.command}, ${ago(run.ended)}) failed: ${run.error}`),
       h("p", { class: "small dim" }, [`Last written ${ago(status.updated)}`, status.watcher ? `watched: ${status.watcher.detail || WATCHER[status.watcher.state]}` : "not watched"].join(" · "))),
     h("section", { class: "coverage", "aria-labelledby": "coverage" },
       h("h2", { class: "label", id: "coverage" }, "Coverage"),
