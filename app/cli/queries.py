@@ -231,7 +231,7 @@ def _streamed(vault: VaultHandle, query: models.Query) -> tuple[models.Answer, b
 
     said = ""
     with waiting(READING) as done, ExitStack() as over:
-        events = over.enter_context(closing(vault.stream(query)))  # type: ignore[type-var]
+        events = over.enter_context(closing(vault.stream(query)))
         over.callback(lambda: sys.stdout.write("\n" if said else ""))
         for event in events:
             if isinstance(event, TokenEvent):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import Future, wait
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -183,7 +183,7 @@ class QuestionRun:
         response = self._response(None)
         return self._reply(str(response), response.metadata)
 
-    def events(self) -> Iterator[models.StreamEvent]:
+    def events(self) -> Generator[models.StreamEvent, None, None]:
         """The sources, the connected notes, the answer in pieces, the whole of it; last what goes wrong."""
         cancelled = self.cancelled or (lambda: False)
         try:

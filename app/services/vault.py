@@ -6,7 +6,7 @@ Annotations are types here, not texts: a LlamaIndex tool is made of a method by 
 import asyncio
 import time
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -121,7 +121,7 @@ class VaultHandle:
         *,
         cancelled: Callable[[], bool] | None = None,
         **options: Any,
-    ) -> Iterator[models.StreamEvent]:
+    ) -> Generator[models.StreamEvent, None, None]:
         """Answer a question as :meth:`ask`, in events: sources first, the text as it is written.
 
         The last event is ``done``, with the whole answer, or ``error``. Nothing is done before the

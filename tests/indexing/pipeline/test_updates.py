@@ -43,13 +43,19 @@ def test_the_first_update_of_all_looks_at_all(bench: Bench) -> None:
     assert bench.indexer().update(["a.md"]).added == 2
 
 
-def test_an_update_after_a_run_that_was_cut_off_looks_at_all(
-    indexed: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def several(indexed: Bench) -> Bench:
+    """With three new notes, each a batch of its own."""
     indexed.limits = product.Limits(batch_notes=1)
     for number in range(3):
         indexed.write(f"more{number}.md", f"More {number}.")
-    found = indexed.indexer()
+    return indexed
+
+
+def test_an_update_after_a_run_that_was_cut_off_looks_at_all(
+    several: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = several.indexer()
     asked = 0
 
     def fail(texts: list[str], *_: object) -> object:
@@ -57,40 +63,37 @@ def test_an_update_after_a_run_that_was_cut_off_looks_at_all(
         asked += 1
         if asked == 3:  # the first note is stored by then
             raise KeyboardInterrupt
-        return type(indexed.model).embed(indexed.model, texts)
+        return type(several.model).embed(several.model, texts)
 
-    monkeypatch.setattr(indexed.model, "embed", fail)
+    monkeypatch.setattr(several.model, "embed", fail)
     with pytest.raises(KeyboardInterrupt):
         found.update(None)
-    assert "more0.md" in paths(indexed)
-    assert "more2.md" not in paths(indexed)
+    assert "more0.md" in paths(several)
+    assert "more2.md" not in paths(several)
     found.update(["a.md"])
-    assert "more2.md" in paths(indexed)
+    assert "more2.md" in paths(several)
 
 
 def test_who_tries_again_after_a_failure_does_not_check_every_row_again(
-    indexed: Bench, monkeypatch: pytest.MonkeyPatch
+    several: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    indexed.limits = product.Limits(batch_notes=1)
-    for number in range(3):
-        indexed.write(f"more{number}.md", f"More {number}.")
     checks: list[product.Catalog] = []
     monkeypatch.setattr(product.Catalog, "verify", lambda catalog: checks.append(catalog))
 
     def fail(texts: list[str], *_: object) -> object:
         if any("More 1" in text for text in texts):
             raise product.ModelError("no memory")
-        return type(indexed.model).embed(indexed.model, texts)
+        return type(several.model).embed(several.model, texts)
 
-    monkeypatch.setattr(indexed.model, "embed", fail)
-    found = indexed.indexer()
+    monkeypatch.setattr(several.model, "embed", fail)
+    found = several.indexer()
     for _ in range(3):
         with pytest.raises(product.ModelError):
             found.update(None)
-    assert "more0.md" in paths(indexed)
+    assert "more0.md" in paths(several)
     assert checks == []
     with pytest.raises(product.ModelError):
-        indexed.indexer().update(None)
+        several.indexer().update(None)
     assert len(checks) == 1, "another process does not know who wrote last"
 
 
