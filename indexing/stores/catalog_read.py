@@ -331,13 +331,10 @@ class CatalogReads(ABC):
         query = select(LINKS.c.sentence_id).where(among(LINKS.c.sentence_id)).distinct()
         return {*_first(self._fetch(query, sentence_ids))}
 
-    def changed_paths(self, since_generation: int, *, relinked: bool = False) -> list[str]:
-        """The notes written or removed after a generation, sorted.
-
-        :param relinked: also those dated anew, or with a link that leads elsewhere.
-        """
-        column = CHANGES.c.linked if relinked else CHANGES.c.generation
-        return sorted(_first(self._fetch(select(CHANGES.c.path).where(column > since_generation))))
+    def changed_paths(self, since_generation: int) -> list[str]:
+        """The notes written or removed after a generation, sorted."""
+        query = select(CHANGES.c.path).where(CHANGES.c.generation > since_generation)
+        return sorted(_first(self._fetch(query)))
 
     def dates(self, paths: Iterable[str]) -> dict[str, str]:
         """Path -> date of the note, as it sorts."""

@@ -260,16 +260,12 @@ def write_batch(connection: Connection, batch: Batch, generation: int, commit: s
             for one, row in zip(ids, stored, strict=True)
         )
         _insert(connection, VECTORS, vectors)
-    touched = _touch(connection, batch.touch)
+    _touch(connection, batch.touch)
     _relink(connection, batch.relink)
     _delete(connection, ATTACHMENTS.c.path, [*batch.attach, *batch.detach])
     attached = ({"path": path, "excluded": kept} for path, kept in batch.attach.items())
     _insert(connection, ATTACHMENTS, attached)
-    changes = ({"path": path, "generation": generation, "linked": generation} for path in gone)
-    _insert(connection, CHANGES, changes)
-    # Each of these was written once and has its row.
-    marked = update(CHANGES).where(among(CHANGES.c.path)).values(linked=generation)
-    connection.execute(marked, listed([*(link.path for link in batch.relink), *touched]))
+    _insert(connection, CHANGES, ({"path": path, "generation": generation} for path in gone))
     put_meta(connection, {**batch.meta, "generation": generation, "commit": commit})
 
 
@@ -313,8 +309,8 @@ def _labels(notes: Iterable[NoteRow]) -> Iterator[dict[str, str]]:
             yield {"name": name, "value": value, "path": note.path}
 
 
-def _touch(connection: Connection, touch: Mapping[str, tuple[int, int]]) -> list[str]:
-    """Date notes anew; the paths of those that count as modified at another time now."""
+def _touch(connection: Connection, touch: Mapping[str, tuple[int, int]]) -> None:
+    """Date notes anew, some of which count as modified at another time then."""
     again: list[NoteRow] = []
     rows: list[dict[str, Any]] = []
     found = connection.execute(select(NOTES).where(among(NOTES.c.path)), listed(touch)).all()
@@ -329,10 +325,8 @@ def _touch(connection: Connection, touch: Mapping[str, tuple[int, int]]) -> list
         )
     if rows:
         connection.execute(update(NOTES).where(NOTES.c.path == bindparam("at_path")), rows)
-    paths = [note.path for note in again]
-    _delete(connection, LABELS.c.path, paths)
+    _delete(connection, LABELS.c.path, [note.path for note in again])
     _insert(connection, LABELS, _labels(again))
-    return paths
 
 
 def _relink(connection: Connection, links: Iterable[LinkRow]) -> None:
