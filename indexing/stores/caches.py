@@ -84,7 +84,7 @@ def read_lexical(
         changed = view.chunk_keys(view.changed_paths(generation))
         added = {key.id for key in changed if key.generation > generation}
         added.update(one for one in wanted if one not in index)
-        index.update(gone, view.chunk_tokens(added))
+        index = index.updated(gone, view.chunk_tokens(added))
     return index
 
 
@@ -107,29 +107,25 @@ def bring_up_to_date(
     :raises IndexUnwritable: if the disk is full or read-only; what was there stays.
     """
     with catalog.snapshot() as view:
-        most = 0 if thorough else None
-        if view.fingerprint is None or not _is_due(layout, view, limits, most, verify=verify):
+        if view.fingerprint is None:
             return
-        wanted = {one for ids in view.chunk_ids().values() for one in ids}
+        try:
+            with open_segments(layout.postings) as (about, arrays):
+                for name in arrays if verify else ():
+                    arrays[name]  # checked as it is read
+        except IndexDamaged:
+            pass  # made anew
+        else:
+            share = about["chunks"] // limits.chunks_each
+            most = 0 if thorough else max(limits.changed_notes, share)
+            changed = len(view.changed_paths(about["generation"]))
+            if about["stamp"] == view.stamp and changed <= most:
+                return
+        wanted = {key.id for key in view.chunk_keys()}
         index = read_lexical(layout, view, wanted, limits=limits)
         if layout.lexical.is_file() or layout.postings.is_dir():
             layout.remove(layout.lexical)
         index.save(layout.postings, view.generation, view.stamp)
-
-
-def _is_due(
-    layout: IndexLayout, view: CatalogSnapshot, limits: Limits, most: int | None, *, verify: bool
-) -> bool:
-    """Whether the file is damaged or another index's, or more notes than ``most`` changed since."""
-    try:
-        with open_segments(layout.postings) as (about, arrays):
-            for name in arrays if verify else ():
-                arrays[name]  # checked as it is read
-    except IndexDamaged:
-        return True
-    if most is None:
-        most = max(limits.changed_notes, about["chunks"] // limits.chunks_each)
-    return about["stamp"] != view.stamp or len(view.changed_paths(about["generation"])) > most
 
 
 def forget_withdrawn(layout: IndexLayout, catalog: Catalog) -> None:

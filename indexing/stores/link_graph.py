@@ -12,6 +12,15 @@ if TYPE_CHECKING:
     import networkx as nx
 
 
+_OF_A_NOTE = ("title", "tags", "page_type", "modified")
+_OF_A_LINK = (
+    ("kind", "kind"), ("source_chunk", "chunk_id"), ("line", "line"), ("fragment", "fragment"),
+    ("sentence", "sentence"), ("target_chunk", "target_chunk_id"), ("via", "via"),
+    ("status", "status"), ("ordinal", "ordinal"),
+)  # fmt: skip
+"""Attributes of nodes and edges, and the fields that they are."""
+
+
 def build_graph(notes: Iterable[NoteRow], links: Iterable[LinkRow]) -> nx.MultiDiGraph:
     """Build the graph of a vault.
 
@@ -27,28 +36,10 @@ def build_graph(notes: Iterable[NoteRow], links: Iterable[LinkRow]) -> nx.MultiD
 
     graph = nx.MultiDiGraph()
     for note in notes:
-        graph.add_node(
-            note.path,
-            title=note.title,
-            tags=note.tags,
-            page_type=note.page_type,
-            modified=note.modified,
-        )
+        graph.add_node(note.path, **{name: getattr(note, name) for name in _OF_A_NOTE})
     for link in links:
         leads = link.status in (Status.RESOLVED, Status.AMBIGUOUS)
         if leads and link.path in graph and link.target_path in graph:
-            graph.add_edge(
-                link.path,
-                link.target_path,
-                link.ordinal,
-                kind=link.kind,
-                source_chunk=link.chunk_id,
-                line=link.line,
-                fragment=link.fragment,
-                sentence=link.sentence,
-                target_chunk=link.target_chunk_id,
-                via=link.via,
-                status=link.status,
-                ordinal=link.ordinal,
-            )
+            said = {name: getattr(link, field) for name, field in _OF_A_LINK}
+            graph.add_edge(link.path, link.target_path, link.ordinal, **said)
     return graph

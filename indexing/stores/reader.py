@@ -6,12 +6,12 @@ import sys
 import threading
 import time
 import weakref
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -40,6 +40,7 @@ from notehop.indexing.stores.lock import WriterLock
 from notehop.indexing.stores.model import (
     LIMITS,
     ChunkId,
+    ChunkKey,
     ChunkRow,
     Limits,
     LinkRow,
@@ -60,7 +61,7 @@ _LASTING = 2.0  # seconds after which a process that asks again is taken for one
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Generation:
     """One generation in memory; ``chunk_vectors`` is None where a server holds them, which queries then
-    ask. ``lexical`` alone moves on in place: it may know chunks of a later generation, to be dropped."""
+    ask."""
 
     number: int
     stamp: str
@@ -74,32 +75,28 @@ class Generation:
         """The generation of a view of the same catalog: what changed since is read, no more."""
         changed = view.changed_paths(self.number)
         keys = view.chunk_keys(changed)
-        added = {sys.intern(key.id): key.path for key in keys}
+        added, fresh = _of_chunks(keys)
         ids_by_path, path_by_id = dict(self.ids_by_path), dict(self.path_by_id)
         before = (one for path in changed for one in ids_by_path.pop(path, ()))
         gone = [one for one in before if one not in added]
         for one in gone:
             del path_by_id[one]
-        ids_by_path |= {
-            path: tuple(sys.intern(key.id) for key in some)
-            for path, some in groupby(keys, attrgetter("path"))
-        }
         vectors = self.chunk_vectors
         if vectors is not None:
             vectors = follow_vectors(view, vectors, gone, added)
-        fresh = (key.id for key in keys if key.generation > self.number)
-        self.lexical.update(gone, view.chunk_tokens(fresh))
+        retold = (key.id for key in keys if key.generation > self.number)
         return replace(
             self,
             number=view.generation,
-            ids_by_path=ids_by_path,
+            ids_by_path=ids_by_path | fresh,
             path_by_id=path_by_id | added,
             chunk_vectors=vectors,
+            lexical=self.lexical.updated(gone, view.chunk_tokens(retold)),
             cache=QueryCache(),
         )
 
 
-class Snapshot:
+class Snapshot(AbstractContextManager["Snapshot"]):
     """One generation, which stays as it is while writers go on. Threads may share it.
 
     Take one a query. It holds a read transaction until ``close``, the end of a ``with`` block, or
@@ -110,8 +107,7 @@ class Snapshot:
         notes.
     :ivar shared: what all snapshots of this generation share: what is worked out once is kept by it.
     :ivar chunk_vectors: the vector of each chunk, by id.
-    :ivar lexical: the lexical index. It moves on with the catalog: drop ids that :meth:`path_of`
-        lacks, as :meth:`lexical_top` does.
+    :ivar lexical: the lexical index.
     :ivar labels: the notes by what they can be filtered by.
     """
 
@@ -139,9 +135,6 @@ class Snapshot:
             assert server is not None
             self.chunk_vectors = ServedVectors(server, view, generation.path_by_id, self._cache)
 
-    def __enter__(self) -> Snapshot:
-        return self
-
     def __exit__(self, *_: object) -> None:
         self.close()
 
@@ -166,16 +159,6 @@ class Snapshot:
 
     def paths(self) -> list[str]:
         return sorted(self.shared.ids_by_path)
-
-    def lexical_top(
-        self,
-        tokens: Sequence[str] | Mapping[str, float],
-        k: int,
-        allowed: Collection[ChunkId] | None = None,
-    ) -> list[tuple[ChunkId, float]]:
-        """The ranking of :meth:`LexicalIndex.top`, without ids that this generation lacks."""
-        known = self.shared.path_by_id
-        return [hit for hit in self.lexical.top(tokens, k, allowed) if hit[0] in known]
 
     def chunks(self, ids: Iterable[ChunkId]) -> dict[ChunkId, ChunkRow]:
         """Id -> chunk, for those that are there, in the order of ``ids``."""
@@ -228,7 +211,7 @@ class Snapshot:
         return self._cache.ranks.get([0], lambda _: {0: pagerank(view.indexed_paths(), links())})[0]
 
 
-class Reader:
+class Reader(AbstractContextManager["Reader"]):
     """An index opened for searching. Threads may share it."""
 
     def __init__(
@@ -311,9 +294,6 @@ class Reader:
         if self._server is not None:
             self._server.close()
 
-    def __enter__(self) -> Self:
-        return self
-
     def __exit__(self, *_: object) -> None:
         self.close()
 
@@ -377,9 +357,7 @@ class Reader:
             raise IndexMissing(f"{self.layout.root}: nothing is indexed yet; run: notehop index")
         if self._expected is not None:
             check_fingerprint(view.fingerprint, self._expected)
-        # One string for an id, wherever it stands: 300,000 of them take 24 MB.
-        ids_by_path = {path: tuple(map(sys.intern, ids)) for path, ids in view.chunk_ids().items()}
-        path_by_id = {one: path for path, ids in ids_by_path.items() for one in ids}
+        path_by_id, ids_by_path = _of_chunks(view.chunk_keys())
         vectors = read_vectors(view, path_by_id) if self._server is None else None
         lexical = read_lexical(self.layout, view, path_by_id, self._ranking, self._limits)
         return Generation(
@@ -411,6 +389,19 @@ class Reader:
 
 def _went_back(label: str, generation: int) -> IndexDamaged:
     return damaged(label, f"it is an older copy, of generation {generation}")
+
+
+def _of_chunks(
+    keys: Iterable[ChunkKey],
+) -> tuple[dict[ChunkId, str], dict[str, tuple[ChunkId, ...]]]:
+    """The note of each chunk, and the chunks of each note, in order."""
+    path_by_id: dict[ChunkId, str] = {}
+    ids_by_path: dict[str, tuple[ChunkId, ...]] = {}
+    for path, some in groupby(keys, attrgetter("path")):
+        # One string for an id, wherever it stands: 300,000 of them take 24 MB.
+        ids_by_path[path] = ids = tuple(sys.intern(key.id) for key in some)
+        path_by_id |= dict.fromkeys(ids, path)
+    return path_by_id, ids_by_path
 
 
 def _links(
