@@ -54,7 +54,6 @@ class ChunkRow:
     text: str
     embedded_hash: str
     tokens: bytes
-    generation: int = 0
     kind: ChunkKind = "text"
 
 
@@ -163,12 +162,11 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class ChunkKey:
-    """What tells chunks apart. ``generation`` added the chunk, or changed its tokens last."""
+    """Where a chunk stands."""
 
     id: ChunkId
     path: str
     ordinal: int
-    generation: int
 
 
 @dataclass(frozen=True, slots=True)
