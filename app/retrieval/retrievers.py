@@ -145,7 +145,7 @@ class FieldBM25:
     def retrieve(self, query: str, k: int, view: Snapshot, allowed: AllowedChunks) -> Hits:
         """At most ``k`` of the chunks that hold a word of the query, with their score, above 0."""
         weights = self._tokenizer.weights(self._tokenizer.query(query), view.lexical)
-        return view.lexical_top(weights, k, allowed)
+        return view.lexical.top(weights, k, allowed)
 
 
 class LexicalRetriever(SignalRetriever, BM25Retriever):  # type: ignore[misc]
@@ -189,7 +189,7 @@ def newest_notes(
     notes = narrowed.notes
     found: list[ChunkId] = []
     templates: list[ChunkId] = []
-    for path in filter(notes, view.labels.newest_first(notes.only)):
+    for path in filter(notes, view.labels.newest_first()):
         ids = allowed_among(view.chunk_ids_of(path), narrowed.allowed)[:1]
         if any(chunk.text.strip() for chunk in view.chunks(ids).values()):
             (templates if is_template(path) else found).extend(ids)
