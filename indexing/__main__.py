@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
+from functools import partial
 from pathlib import Path
 
 from notehop.config import load_settings
@@ -26,8 +28,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--device", help="where to embed: auto, cpu, cuda or mps")
     # For a process that runs this one: follow at once, and end when standard input ends.
     parser.add_argument("--supervised", metavar="COMMAND", help=argparse.SUPPRESS)
-    # And one that does a part of what another command is for goes by the name of that.
-    parser.add_argument("--part-of", metavar="COMMAND", default=itself, help=argparse.SUPPRESS)
+    # Or do a part of what another command is for, by the name of that, and end so at once.
+    parser.add_argument("--part-of", metavar="COMMAND", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     for stream in (sys.stdout, sys.stderr):
         # A name of the vault may hold what the terminal's encoding cannot show.
@@ -43,10 +45,13 @@ def main(arguments: list[str] | None = None) -> int:
             return 0
         from notehop.indexing.pipeline import Indexer
         from notehop.indexing.report import report_lines, terminal_progress, warning_lines
+        from notehop.indexing.watch.process import when_input_ends
 
+        if options.part_of is not None:
+            when_input_ends(partial(os._exit, 1))
         where = vault, settings, layout, terminal_progress()
         # No model is asked for a server that follows: that is left to notehop index.
-        report = Indexer(*where, command=options.part_of).run()
+        report = Indexer(*where, command=options.part_of or itself).run()
         sys.stdout.writelines(f"{line}\n" for line in report_lines(report))
         sys.stderr.writelines(f"warning: {line}\n" for line in warning_lines(report))
     except NotehopError as exc:
@@ -61,6 +66,7 @@ def main(arguments: list[str] | None = None) -> int:
 def _follow(options: argparse.Namespace, vault: Path, layout: IndexLayout) -> None:
     from notehop.indexing.report import Update, news_writer
     from notehop.indexing.watch import service
+    from notehop.indexing.watch.process import when_input_ends
 
     write = news_writer(as_json=False)
 
@@ -73,7 +79,7 @@ def _follow(options: argparse.Namespace, vault: Path, layout: IndexLayout) -> No
         vault, layout, options.supervised, notify, options.config, options.device
     )
     with service.stopped_by_signals() as stop:
-        service.when_input_ends(stop)
+        when_input_ends(stop.set)
         service.follow(what, stop, stand_by=True)
 
 

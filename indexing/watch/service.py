@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import signal
-import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -17,7 +15,7 @@ from notehop.config import load_settings
 from notehop.config.errors import IndexLocked
 from notehop.config.settings import EmbeddingSettings
 from notehop.indexing.embed.embedder import Embedder
-from notehop.indexing.embed.onnx_model import MANIFEST_FILE, read_manifest
+from notehop.indexing.embed.onnx_model import read_manifest
 from notehop.indexing.pipeline import Indexer
 from notehop.indexing.pipeline.models import LoadEmbedder, SmallOrBulk, TooMuchToEmbed
 from notehop.indexing.report import Update
@@ -53,7 +51,7 @@ class Following:
 
 def _small_changes() -> LoadEmbedder:
     """What loads the exported model, and raises TooMuchToEmbed: if there is none, or for much text."""
-    kept: dict[object, Embedder] = {}
+    kept: list[Embedder] = []
 
     def refuse(_: EmbeddingSettings) -> Embedder:
         raise TooMuchToEmbed
@@ -62,16 +60,11 @@ def _small_changes() -> LoadEmbedder:
         manifest = read_manifest(folder)
         if manifest is None or (manifest.reason is None and not manifest.is_sound(folder)):
             raise TooMuchToEmbed
-        made = (folder / MANIFEST_FILE).stat()
-        key = (settings.model_dump_json(), made.st_ino, made.st_mtime_ns)
-        if key not in kept:
-            # It imports LlamaIndex, which a run that finds nothing changed does without.
-            from notehop.indexing.embed.onnx_embedding import load_query
+        # It imports LlamaIndex, which a run that finds nothing changed does without.
+        from notehop.indexing.embed.onnx_embedding import load_query
 
-            model: Embedder = load_query(folder, settings)
-            kept.clear()
-            kept[key] = SmallOrBulk(model, settings, refuse) if manifest.reason is None else model
-        return kept[key]
+        kept[:] = [load_query(folder, settings, shared=True)]
+        return SmallOrBulk(kept[0], settings, refuse) if manifest.reason is None else kept[0]
 
     return load
 
@@ -90,29 +83,22 @@ def follow(what: Following, stop: threading.Event, *, stand_by: bool = False) ->
     :raises SettingsError: naming the wrong setting.
     :raises IndexUnwritable: if the folder of the index cannot be written.
     """
-    model = _small_changes()
-    first = what.indexer(model)
+    reload = partial(what.indexer, _small_changes())
     bulk = index_program(what.vault, what.layout, what.config_file, what.device)
-    what.layout.create(what.vault)
+    bulk += ["--part-of", what.command]
+    # Again where the index was deleted: who takes the lock first makes it and follows.
     while not stop.is_set():
-        # Anew each time: since when this process follows is part of its state.
+        indexer = reload()
+        what.layout.create(what.vault)
         lock = WatcherLock(what.layout, what.command)
+        run_bulk = partial(run_program, bulk, stop, partial(_tell, lock))
         try:
             lock.acquire()
-            told = partial(_tell, lock)
-            Follower(
-                first,
-                lock,
-                partial(run_program, [*bulk, "--part-of", what.command], stop, told),
-                what.notify,
-                lambda: what.indexer(model),
-            ).run(stop)
+            Follower(indexer, lock, run_bulk, what.notify, reload).run(stop)
         except IndexLocked:
-            # Before it began, or because the index was deleted and another was quicker.
             if not stand_by:
                 raise
             stop.wait(_STAND_BY)
-            first = what.indexer(model)
         finally:
             lock.release()
 
@@ -131,20 +117,3 @@ def stopped_by_signals() -> Iterator[threading.Event]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def when_input_ends(stop: threading.Event) -> None:
-    """Set the event when standard input ends, as it does when its writer ends in any way."""
-
-    # Not through sys.stdin: its lock is held while it waits, and Python aborts where a thread holds
-    # it at the end.
-    source = sys.stdin.fileno()
-
-    def read() -> None:
-        # A terminal that is gone is an error: its end as well.
-        with suppress(OSError):
-            while os.read(source, 1_024):
-                pass
-        stop.set()
-
-    threading.Thread(target=read, name="notehop-input", daemon=True).start()

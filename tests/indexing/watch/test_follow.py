@@ -54,7 +54,7 @@ WAITS = """
 import sys, threading
 from tests.support.product import stopped_by_signals, when_input_ends
 with stopped_by_signals() as stop:
-    when_input_ends(stop)
+    when_input_ends(stop.set)
     print("ready", flush=True)
     stop.wait()
 """
@@ -83,23 +83,19 @@ def test_it_ends_in_order_by_a_signal_or_when_its_input_ends(
         assert process.stderr.read() == b""
 
 
-def test_the_right_to_follow_is_taken_anew_when_its_file_is_gone(tmp_path: Path) -> None:
+def test_the_right_to_follow_goes_with_its_file(tmp_path: Path) -> None:
     layout = product.IndexLayout(tmp_path / "index")
     watching, other = product.WatcherLock(layout, "one"), product.WatcherLock(layout, "other")
     watching.acquire()
     watching.write_state("following")
-    assert not watching.renew()
-    layout.watch_lock.unlink()
-    assert watching.renew()
-    assert product.read_watch_state(layout) is not None
-    with pytest.raises(product.IndexLocked):
+    assert watching.held
+    with pytest.raises(product.IndexLocked, match="one"):
         other.acquire(patience=0)
-    # The other was quicker: what it tells is left alone.
     layout.watch_lock.unlink()
+    assert not watching.held
     other.acquire(patience=0)
     other.write_state("following")
-    with pytest.raises(product.IndexLocked, match="other"):
-        watching.renew()
+    # What the other tells is left alone.
     watching.release()
     found = product.read_watch_state(layout)
     assert found is not None
@@ -126,15 +122,12 @@ def test_one_that_follows_already_is_an_error_or_waited_for(tmp_path: Path) -> N
 
 
 SLOW_TO_END = """
-import signal, sys, time
-def told(*_):
-    with open(sys.argv[1], "a") as file:
-        file.write("told\\n")
-signal.signal(signal.SIGTERM, told)
+import sys, time
 open(sys.argv[1], "a").close()
-until = time.monotonic() + float(sys.argv[2])
-while time.monotonic() < until:
-    time.sleep(0.01)
+sys.stdin.read()
+with open(sys.argv[1], "a") as file:
+    file.write("told\\n")
+time.sleep(float(sys.argv[2]))
 """
 
 
