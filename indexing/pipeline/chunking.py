@@ -168,7 +168,6 @@ class Chunker:
         self._pipeline = IngestionPipeline(transformations=steps, disable_cache=True)
         self._embedder, self._catalog, self._progress = embedder, catalog, progress
         self._tokenizer = Tokenizer(language)
-        self._too_long = 0
         self._done = self._shown = self._part = 0
         self.texts = 0
 
@@ -202,24 +201,11 @@ class Chunker:
             texts, lambda count: self._show(self._done + self._part * count // len(texts))
         )
         self.texts += len(texts)
-        tokens, window = self._embedder.tokens, self._embedder.max_tokens
-        self._too_long += sum(
-            tokens.size(text) + tokens.overhead > window and tokens.count(text) > window
-            for text in texts
-        )
         return matrix
 
     def _show(self, tokens: int) -> None:
         self._progress.advance(max(0, tokens - self._shown))
         self._shown = max(tokens, self._shown)
-
-    def warnings(self) -> list[str]:
-        """What the model did not see of the texts; empty if it saw all."""
-        if not self._too_long:
-            return []
-        return [
-            f"{self._too_long} texts were longer than the model's window; their ends have no vector"
-        ]
 
 
 def not_chunked(reads: Iterable[Read], skip: Iterable[tuple[FileEntry, str]]) -> list[ChunkedNote]:

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from notehop.config import Settings
-from notehop.config.errors import IndexDamaged, IndexFailure, NotehopError, VectorServerError
+from notehop.config.errors import IndexDamaged, IndexFailure, VectorServerError
 from notehop.indexing.changes import refuse_deletions, scan
 from notehop.indexing.fingerprint import expected_fingerprint
 from notehop.indexing.graph.resolve import Status
-from notehop.indexing.pipeline.language import advice_for
+from notehop.indexing.pipeline.language import advice
 from notehop.indexing.pipeline.models import LoadEmbedder, embedding_by, load_embedder
 from notehop.indexing.pipeline.run import IndexRun, IndexState, Request
-from notehop.indexing.pipeline.upkeep import check_catalog
 from notehop.indexing.report import Progress, Report, Update
 from notehop.indexing.stores.catalog import (
     Catalog,
-    catalog_marks,
     check_vault,
     read_catalog_state,
     stamp_of,
@@ -33,6 +31,7 @@ from notehop.indexing.stores.chroma import (
     update_mirror,
     write_in_child,
 )
+from notehop.indexing.stores.database import REBUILD
 from notehop.indexing.stores.layout import IndexLayout, unwritable
 from notehop.indexing.stores.lock import WriterLock
 from notehop.indexing.stores.model import LIMITS, Limits, NoteStatus
@@ -77,7 +76,6 @@ class Indexer:
         self.load, self.transformations, self.limits = load, transformations, limits
         self._command, self._write_mirror = command, write_mirror
         self._state: IndexState | None = None
-        self._left: Mapping[str, tuple[int, int]] | None = None  # by a run that failed
 
     def run(self, *, rebuild: bool = False, allow_mass_delete: bool = False) -> Report:
         """Index what changed since the last run; with ``rebuild``, everything from nothing.
@@ -215,25 +213,24 @@ class Indexer:
     def _run(self, layout: IndexLayout, fingerprint: dict[str, Any], request: Request) -> Update:
         state = read_catalog_state(layout)
         harmed = state is None or not state.fits(layout)
-        marks, checked = catalog_marks(layout), False
         meta = {"vault": str(self.vault.resolve())}
-        try:
-            with Catalog.open(layout.catalog, create=True, meta=meta) as catalog:
-                if harmed and catalog.generation and marks != self._left:
-                    self.progress.stage("Checking the index", 0, "")
-                    check_catalog(catalog, state)
-                checked = True
-                catalog.renew_if_older(state)
-                if self._state is None or not self._state.fits(catalog):
-                    self._state = IndexState(catalog)
-                check_vault(self._state.meta, self.vault, layout.root)
-                run = IndexRun(self, layout, catalog, self._state, request, fingerprint, harmed)
-                update = run.execute()
-        except NotehopError as exc:
-            # So that whoever tries again does not look at every row each time.
-            if checked and not isinstance(exc, IndexDamaged):
-                self._left = catalog_marks(layout)
-            raise
+        with Catalog.open(layout.catalog, create=True, meta=meta) as catalog:
+            if harmed and catalog.generation:
+                self.progress.stage("Checking the index", 0, "")
+                with catalog.snapshot() as view:
+                    generation, stamp = view.generation, view.stamp
+                catalog.verify()
+                if state is not None and stamp == state.stamp and generation < state.generation:
+                    raise IndexDamaged(
+                        f"{catalog.label}: the index has lost what was written after generation "
+                        f"{generation} of {state.generation}; {REBUILD}"
+                    )
+            catalog.renew_if_older(state)
+            if self._state is None or not self._state.fits(catalog):
+                self._state = IndexState(catalog)
+            check_vault(self._state.meta, self.vault, layout.root)
+            run = IndexRun(self, layout, catalog, self._state, request, fingerprint, harmed)
+            update = run.execute()
         write_catalog_state(layout, self._state.generation, stamp_of(self._state.meta))
         return update
 
@@ -249,7 +246,7 @@ class Indexer:
             }
             problems = view.meta().get("problems", ())
             reasons[NoteStatus.SKIPPED] += [(path, reason) for path, reason in problems]
-            advised = advice_for(self.vault, self.settings, view)
+            advised = advice(self.vault, self.settings, view)
         return Report(
             **asdict(update),
             vault=str(self.vault.resolve()),
