@@ -109,11 +109,6 @@ def unread_pdfs(attachments: Mapping[str, bool], settings: VaultSettings) -> str
     )
 
 
-def changes_since(catalog: CatalogReads, found: Walk, max_note_bytes: int) -> Changes:
-    """Compare a walk with the catalog, by size and time: equal content is found after reading."""
-    return compare(found, catalog.stamps(), catalog.attachments(), max_note_bytes)
-
-
 def compare(
     found: Walk,
     known: Mapping[str, FileStamp],
@@ -123,7 +118,7 @@ def compare(
     recent_ns: int | None = None,
     named: Collection[str] = (),
 ) -> Changes:
-    """Sort the files by what has to be done with them. Pure.
+    """Sort the files by what has to be done with them, by size and time. Pure.
 
     :param found: a walk. What is below a folder that could not be listed is not gone: it stays.
     :param known: path -> stamp of every note of the catalog that the walk could have found.

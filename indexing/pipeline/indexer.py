@@ -14,7 +14,7 @@ from notehop.indexing.changes import refuse_deletions, scan
 from notehop.indexing.fingerprint import expected_fingerprint
 from notehop.indexing.graph.resolve import Status
 from notehop.indexing.pipeline.language import advice
-from notehop.indexing.pipeline.models import LoadEmbedder, embedding_by, load_embedder
+from notehop.indexing.pipeline.models import LoadEmbedder, load_embedder
 from notehop.indexing.pipeline.run import IndexRun, IndexState, Request
 from notehop.indexing.report import Progress, Report, Update
 from notehop.indexing.stores.catalog import (
@@ -38,8 +38,6 @@ from notehop.indexing.stores.model import LIMITS, Limits, NoteStatus
 
 if TYPE_CHECKING:
     from llama_index.core.schema import TransformComponent
-
-    from notehop.indexing.enrich.enricher import Agree
 
 _PATIENCE = 1.0  # seconds to wait for the lock: who looks at an index may hold it for a moment
 
@@ -240,59 +238,19 @@ class Indexer:
             catalog.snapshot() as view,
         ):
             counts = view.counts()
-            reasons = {
-                status: [(note.path, note.reason or "") for note in view.notes(status)]
+            skipped, failed = (
+                [(note.path, note.reason or "") for note in view.notes(status)]
                 for status in (NoteStatus.SKIPPED, NoteStatus.FAILED)
-            }
-            problems = view.meta().get("problems", ())
-            reasons[NoteStatus.SKIPPED] += [(path, reason) for path, reason in problems]
+            )
+            skipped += [(path, reason) for path, reason in view.meta().get("problems", ())]
             advised = advice(self.vault, self.settings, view)
         return Report(
             **asdict(update),
             vault=str(self.vault.resolve()),
             index_dir=str(self.layout.root),
             chunks=counts.chunks,
-            skipped=tuple(sorted(reasons[NoteStatus.SKIPPED])),
-            failed=tuple(sorted(reasons[NoteStatus.FAILED])),
+            skipped=tuple(sorted(skipped)),
+            failed=tuple(sorted(failed)),
             links={status.value: counts.links.get(status, 0) for status in Status},
             advice=advised,
         )
-
-
-def index(
-    vault: Path,
-    settings: Settings,
-    layout: IndexLayout,
-    progress: Progress | None = None,
-    *,
-    command: str = "notehop index",
-    rebuild: bool = False,
-    allow_mass_delete: bool = False,
-    agree: Agree | None = None,
-    transformations: Sequence[TransformComponent] = (),
-    ray: str | None = None,
-) -> Report:
-    """Run an indexer, then have written about the notes what the settings ask for (``[enrich]``).
-
-    :param agree: told what a language model is to write and what that costs; says why not to go on.
-        Without it, it goes on if the budget of a run covers all of it.
-    :param ray: address of a Ray cluster whose workers embed; None for this machine.
-    :raises NotehopError: as :meth:`Indexer.run`.
-    """
-    from notehop.indexing.enrich.enricher import enrich, within_budget
-
-    progress = progress or Progress()
-    with embedding_by(ray, settings, layout.root, progress.message) as load:
-        where = vault, settings, layout, progress, load
-        indexer = Indexer(*where, command=command, transformations=transformations)
-        report = indexer.run(rebuild=rebuild, allow_mass_delete=allow_mass_delete)
-        done = enrich(indexer, agree or within_budget)
-    if done is None:
-        return report
-    stopped = () if done.stopped is None else (f"enrichment stopped: {done.stopped}",)
-    return replace(
-        report,
-        generation=done.generation or report.generation,
-        warnings=(*report.warnings, *done.warnings, *stopped),
-        enrichment=done,
-    )

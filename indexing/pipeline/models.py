@@ -31,9 +31,6 @@ characters, takes 6.3 s of processor time with it and 15.1 with torch, most of t
 class TooMuchToEmbed(Exception):
     """More has to be embedded than a follower does itself: a process of its own shall do it."""
 
-    def __init__(self) -> None:
-        super().__init__("there is too much to embed at once; run: notehop index")
-
 
 def load_torch(settings: EmbeddingSettings) -> TorchEmbedding:
     """The model for bulk work; ModelError if it is missing or does not load."""
@@ -140,12 +137,7 @@ def embedding_by(
     from notehop.indexing.llm.egress import EgressLog
 
     def load(chosen: EmbeddingSettings, model: Path) -> Embedder:
-        from notehop.indexing.embed.onnx_embedding import load_query
-
-        manifest = onnx_model.read_manifest(model)
-        if manifest is None or manifest.reason is None:
-            load_embedder(chosen, model)  # the model for queries, which is exported here
-        local = load_query(model, chosen)
+        local = load_embedder(chosen, model)  # with the model for queries, which is exported here
         workers = RayWorkers(cluster, chosen, local.identity(), EgressLog(folder))
         return SmallOrBulk(local, chosen, lambda _: workers, most=-1)
 

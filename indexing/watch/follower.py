@@ -7,14 +7,7 @@ import time
 from collections.abc import Callable
 from math import inf
 
-from notehop.config.errors import (
-    IndexDamaged,
-    IndexLocked,
-    IndexMismatch,
-    MassDeletion,
-    NotehopError,
-    VaultError,
-)
+from notehop.config.errors import IndexLocked, MassDeletion, NotehopError, VaultError
 from notehop.config.small_files import is_folder
 from notehop.indexing.pipeline import Indexer
 from notehop.indexing.pipeline.models import TooMuchToEmbed
@@ -55,9 +48,7 @@ class Follower:
         # Why changes are not reported, and when the system is asked again.
         self._unreported: str | None = None
         self._ask_at = 0.0
-        # What people were told is in the way, and whether other settings may help.
-        self._trouble: str | None = None
-        self._settings_may_help = False
+        self._trouble: str | None = None  # what people were told is in the way
 
     def run(self, stop: threading.Event) -> None:
         """Follow until ``stop`` is set, or the lock is not held any more."""
@@ -67,8 +58,6 @@ class Follower:
                 self._wait(stop)
                 now = time.monotonic()
                 if self._due and now >= self._retry_at:
-                    if self._settings_may_help:
-                        self._load_settings(quietly=True)
                     self._listen()
                     self._take_in()
                 elif not self._due and now >= self._mirror_at:
@@ -122,19 +111,17 @@ class Follower:
             self._events.close()
             self._events = None
 
-    def _load_settings(self, *, quietly: bool = False) -> None:
-        """Go on with the settings as they are now, changed or (``quietly``) perhaps not."""
+    def _load_settings(self) -> None:
+        """Go on with the settings as they are now."""
         try:
             found = self._reload()
         except NotehopError as exc:
-            if not quietly:
-                self._notify(f"the settings stay as they were: {exc}")
+            self._notify(f"the settings stay as they were: {exc}")
             return
         if found.settings.watch != self._indexer.settings.watch:
             self._end_events()
         self._indexer = found
-        if not quietly:
-            self._retry_at = 0.0
+        self._retry_at = 0.0
         self._due.add(EVERYTHING)
 
     def _take_in(self) -> None:
@@ -161,7 +148,6 @@ class Follower:
         # A Chroma server may have lost what it had: look now and then.
         if wrote or (everything and self._indexer.settings.vectors.engine == "chroma"):
             self._mirror_at = now + self._timing.quiet
-        self._settings_may_help = False
         self._all_well()
 
     def _failed(self, exc: NotehopError | OSError) -> None:
@@ -174,8 +160,6 @@ class Follower:
         away = isinstance(exc, VaultError)  # that it is back, only a look tells
         wait = self._timing.vault_retry if away else self._timing.retry
         self._retry_at = time.monotonic() + wait
-        # Not those of a vault that is away: what it keeps out is said there.
-        self._settings_may_help = isinstance(exc, IndexDamaged | IndexMismatch)
         self._report_trouble("held" if isinstance(exc, MassDeletion) else "waiting", str(exc))
 
     def _update_mirror(self, stop: threading.Event) -> None:

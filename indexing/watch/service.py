@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from types import FrameType
 
 from notehop.config import load_settings
 from notehop.config.errors import IndexLocked
@@ -25,28 +22,6 @@ from notehop.indexing.watch.process import index_program, run_program
 from notehop.indexing.watch.state import WatcherLock
 
 _STAND_BY = 2.0  # seconds between two looks at whether the process that follows has ended
-
-
-@dataclass(frozen=True, slots=True)
-class Following:
-    """What is followed, and how.
-
-    ``command`` is what people know this process by; ``notify`` takes each update and what is in the
-    way; ``device`` is where bulk embedding runs, if not as the settings say.
-    """
-
-    vault: Path
-    layout: IndexLayout
-    command: str
-    notify: Callable[[Update | str], None]
-    config_file: Path | None = None
-    device: str | None = None
-
-    def indexer(self, load: LoadEmbedder) -> Indexer:
-        """One with the settings as they are now."""
-        given = {} if self.device is None else {"embedding.device": self.device}
-        settings = load_settings(vault=self.vault, config_file=self.config_file, overrides=given)
-        return Indexer(self.vault, settings, self.layout, load=load, command=self.command)
 
 
 def _small_changes() -> LoadEmbedder:
@@ -75,26 +50,43 @@ def _tell(lock: WatcherLock, line: str) -> None:
         lock.write_state("indexing", line)
 
 
-def follow(what: Following, stop: threading.Event, *, stand_by: bool = False) -> None:
+def follow(
+    vault: Path,
+    layout: IndexLayout,
+    command: str,
+    notify: Callable[[Update | str], None],
+    stop: threading.Event,
+    *,
+    config_file: Path | None = None,
+    device: str | None = None,
+    stand_by: bool = False,
+) -> None:
     """Keep an index up to its vault until ``stop`` is set.
 
+    :param command: what people know this process by.
+    :param notify: takes each update, and what is in the way.
+    :param device: where bulk embedding runs; None: as the settings say.
     :param stand_by: where another process follows already, take over when it ends.
     :raises IndexLocked: if another process follows, unless this one shall stand by.
     :raises SettingsError: naming the wrong setting.
     :raises IndexUnwritable: if the folder of the index cannot be written.
     """
-    reload = partial(what.indexer, _small_changes())
-    bulk = index_program(what.vault, what.layout, what.config_file, what.device)
-    bulk += ["--part-of", what.command]
+    load, given = _small_changes(), {"embedding.device": device}
+
+    def indexer() -> Indexer:
+        settings = load_settings(vault=vault, config_file=config_file, overrides=given)
+        return Indexer(vault, settings, layout, load=load, command=command)
+
+    bulk = [*index_program(vault, layout, config_file, device), "--part-of", command]
     # Again where the index was deleted: who takes the lock first makes it and follows.
     while not stop.is_set():
-        indexer = reload()
-        what.layout.create(what.vault)
-        lock = WatcherLock(what.layout, what.command)
+        now = indexer()
+        layout.create(vault)
+        lock = WatcherLock(layout, command)
         run_bulk = partial(run_program, bulk, stop, partial(_tell, lock))
         try:
             lock.acquire()
-            Follower(indexer, lock, run_bulk, what.notify, reload).run(stop)
+            Follower(now, lock, run_bulk, notify, indexer).run(stop)
         except IndexLocked:
             if not stand_by:
                 raise
@@ -103,17 +95,9 @@ def follow(what: Following, stop: threading.Event, *, stand_by: bool = False) ->
             lock.release()
 
 
-@contextmanager
-def stopped_by_signals() -> Iterator[threading.Event]:
-    """An event that SIGINT and SIGTERM set for the length of the block."""
+def stop_signal() -> threading.Event:
+    """An event that SIGINT and SIGTERM set from now on."""
     stop = threading.Event()
-
-    def end(signum: int, frame: FrameType | None) -> None:  # noqa: ARG001
-        stop.set()
-
-    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield stop
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    return stop

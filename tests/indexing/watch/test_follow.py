@@ -52,11 +52,11 @@ def test_what_a_process_says_is_told_as_it_stands() -> None:
 
 WAITS = """
 import sys, threading
-from tests.support.product import stopped_by_signals, when_input_ends
-with stopped_by_signals() as stop:
-    when_input_ends(stop.set)
-    print("ready", flush=True)
-    stop.wait()
+from tests.support.product import stop_signal, when_input_ends
+stop = stop_signal()
+when_input_ends(stop.set)
+print("ready", flush=True)
+stop.wait()
 """
 
 
@@ -107,13 +107,13 @@ def test_one_that_follows_already_is_an_error_or_waited_for(tmp_path: Path) -> N
     vault = tmp_path / "vault"
     vault.mkdir()
     layout = product.IndexLayout(tmp_path / "index")
-    what = product.Following(vault, layout, "notehop serve", lambda _: None)
-    watching = product.WatcherLock(what.layout, "other")
+    stop = threading.Event()
+    what = vault, layout, "notehop serve", lambda _: None, stop
+    watching = product.WatcherLock(layout, "other")
     watching.acquire()
     with pytest.raises(product.IndexLocked, match="other"):
-        follow(what, threading.Event())
-    stop = threading.Event()
-    thread = threading.Thread(target=follow, args=(what, stop), kwargs={"stand_by": True})
+        follow(*what)
+    thread = threading.Thread(target=follow, args=what, kwargs={"stand_by": True})
     thread.start()
     stop.set()
     thread.join(LONG)
