@@ -194,10 +194,8 @@ def check_deletions(
     :raises MassDeletion: saying how many, and what to do.
     """
     gone = sum(known[path].status is NoteStatus.INDEXED for path in changes.gone)
-    if gone:
-        gone -= sum(file.path not in known for file in changes.read)
-    if gone > 0:
-        refuse_deletions(vault, indexed, gone)
+    new = sum(file.path not in known for file in changes.read) if gone else 0
+    refuse_deletions(vault, indexed, gone - new)
 
 
 def refuse_deletions(vault: Path, indexed: int, gone: int) -> None:

@@ -138,11 +138,9 @@ class EnrichReport:
 
     def lines(self) -> list[str]:
         """The report as a person reads it; none if there was nothing to do."""
+        left = {"waiting": self.waiting, "failed": self.failed}
         done = [numbered(count, kind) for kind, count in self.written.items() if count]
-        if self.waiting:
-            done.append(f"{self.waiting:,} waiting")
-        if self.failed:
-            done.append(f"{self.failed:,} failed")
+        done += [f"{count:,} {name}" for name, count in left.items() if count]
         if not done:
             return []
         cost = f" ({counted(self.calls, 'request')}, {self.tokens:,} tokens)" if self.calls else ""

@@ -170,6 +170,9 @@ def index_status(place: Place) -> models.IndexStatus:
         if layout.database is not None:
             size += catalog.database.size
         pending = shared = None
+        failure = None
+        with suppress(OSError):
+            failure = layout.failure.read_text("utf-8", "replace")
         # What the index holds can be said without the vault.
         with suppress(errors.NotehopError):
             changes = pending_changes(place, catalog)
@@ -183,6 +186,7 @@ def index_status(place: Place) -> models.IndexStatus:
             "catalog": catalog.label,
             "settings_file": str(user_config_file()),
             "problem": problem,
+            "failure": failure,
             "generation": view.generation,
             "updated": updated,
             "age": max(0.0, round(time.time() - updated, 3)),

@@ -9,7 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from notehop.config import Settings
-from notehop.config.errors import IndexDamaged, IndexFailure, VectorServerError
+from notehop.config.errors import (
+    IndexDamaged,
+    IndexFailure,
+    IndexLocked,
+    NotehopError,
+    VectorServerError,
+)
 from notehop.indexing.changes import refuse_deletions, scan
 from notehop.indexing.fingerprint import expected_fingerprint
 from notehop.indexing.graph.resolve import Status
@@ -32,7 +38,7 @@ from notehop.indexing.stores.chroma import (
     write_in_child,
 )
 from notehop.indexing.stores.database import REBUILD
-from notehop.indexing.stores.layout import IndexLayout, unwritable
+from notehop.indexing.stores.layout import IndexLayout, unwritable, write_private
 from notehop.indexing.stores.lock import WriterLock
 from notehop.indexing.stores.model import LIMITS, Limits, NoteStatus
 
@@ -92,14 +98,13 @@ class Indexer:
         with self._writing() as fingerprint:
             run = self._rebuild if rebuild else self._run
             update = run(self.layout, fingerprint, request)
-            report = self._report(update)
             try:
                 _, warnings = self._mirror()
             except VectorServerError as exc:
                 warnings = (
                     f"{exc}. Searches compare every vector until it is brought up, by the next run",
                 )
-        return replace(report, warnings=(*report.warnings, *warnings))
+            return self._report(replace(update, warnings=(*update.warnings, *warnings)))
 
     def update(
         self,
@@ -133,19 +138,25 @@ class Indexer:
 
     @contextmanager
     def _writing(self) -> Iterator[dict[str, Any]]:
-        """Hold the lock, and give the fingerprint asked for; remember nothing of a run that failed."""
+        """Hold the lock, and give the fingerprint asked for; of a run that failed, remember why alone."""
+        failure = self.layout.failure
         try:
             # The vault and the model first: a wrong path must not cost a folder or an old index.
             scan(self.vault, self.settings.vault, within=())
             fingerprint = expected_fingerprint(self.settings)
             self.layout.create(self.vault)
             with WriterLock(self.layout, self._command, patience=_PATIENCE):
-                try:
-                    self.layout.remove_left_over()
-                    yield fingerprint
-                except BaseException:
-                    self._state = None
-                    raise
+                self.layout.remove_left_over()
+                yield fingerprint
+                with suppress(OSError):
+                    failure.unlink(missing_ok=True)
+        except BaseException as exc:
+            self._state = None
+            if isinstance(exc, NotehopError) and not isinstance(exc, IndexLocked):
+                with suppress(OSError):
+                    if self.layout.marker.is_file():
+                        write_private(failure, str(exc))
+            raise
         finally:
             self.progress.close()
 
@@ -184,13 +195,10 @@ class Indexer:
             # is damaged may be anybody's.
             meta: dict[str, Any] = {}
             indexed = 0
-            with (
-                suppress(IndexFailure),
-                Catalog.open(self.layout.catalog, read_only=True) as catalog,
-            ):
-                counts = catalog.counts()
-                meta, indexed = catalog.meta(), counts.notes.get(NoteStatus.INDEXED, 0)
-            check_vault(meta, self.vault, self.layout.root)
+            with suppress(IndexFailure), Catalog.open(layout.catalog, read_only=True) as catalog:
+                counts = catalog.counts().notes
+                meta, indexed = catalog.meta(), counts.get(NoteStatus.INDEXED, 0)
+            check_vault(meta, self.vault, layout.root)
             found = scan(self.vault, self.settings.vault).files
             left = sum(file.kind == "note" for file in found)
             refuse_deletions(self.vault, indexed, indexed - left)

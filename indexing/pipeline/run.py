@@ -231,11 +231,10 @@ class IndexRun:
 
     def _is_news(self, file: FileEntry) -> bool:
         """Whether a note whose size and time are known is not what it was, or fails otherwise."""
-        read = self._read(file)
-        failed = self.state.has_status(file.path, NoteStatus.FAILED)
-        if read.away and not failed:
+        read, known = self._read(file), self.state.stamps[file.path]
+        before = known.reason if known.status is NoteStatus.FAILED else None
+        if read.away and before is None:
             return False
-        before = self.state.stamps[file.path].reason if failed else None
         return read.note is not None or read.problem != before
 
     def _read(self, file: FileEntry) -> Read:
@@ -286,7 +285,7 @@ class IndexRun:
         vanished: dict[str, list[str]] = {}
         for path in sorted(gone, reverse=True):
             vanished.setdefault(state.stamps[path].content_hash, []).append(path)
-        parts = [*_batches(changes.read, self.indexer.limits)] or [()]
+        parts = [*_batches(changes.read, self.indexer.limits)]
         for number, part in enumerate(parts, start=1):
             first, last = number == 1, number == len(parts)
             reads: list[Read] = []
@@ -306,9 +305,8 @@ class IndexRun:
             sentences: Mapping[str, Any] = {}
             if self._chunker is not None:
                 sentences = self._chunker.chunk(notes, _tokens_of(part))
-            new = [read for read in reads if read.note and read.file.path not in state.stamps]
-            same = [vanished[one.content_hash] for one in new if vanished.get(one.content_hash)]
-            moved = [paths.pop() for paths in same if paths]
+            came = [r.content_hash for r in reads if r.note and r.file.path not in state.stamps]
+            moved = [vanished[digest].pop() for digest in came if vanished.get(digest)]
             leaving = sorted(gone) if last else sorted(moved)
             others = (*changes.attach, *changes.detach) if last else ()
             names = {name for path in others for name in affected_names(path)}
@@ -403,7 +401,8 @@ def _tokens_of(files: Iterable[FileEntry]) -> int:
 
 
 def _batches(files: Iterable[FileEntry], limits: Limits) -> Iterator[Sequence[FileEntry]]:
-    """Runs of notes that fit a transaction, in order; a note over the limit of tokens is alone."""
+    """Runs of notes that fit a transaction, in order, at least one; a note over the limit of tokens is
+    alone."""
     most = limits.batch_tokens * _BYTES_A_TOKEN
     batch: list[FileEntry] = []
     size = 0
@@ -413,8 +412,7 @@ def _batches(files: Iterable[FileEntry], limits: Limits) -> Iterator[Sequence[Fi
             batch, size = [], 0
         batch.append(file)
         size += file.size
-    if batch:
-        yield batch
+    yield batch
 
 
 def within(values: Mapping[str, Value], paths: Iterable[str]) -> dict[str, Value]:

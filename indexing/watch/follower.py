@@ -151,15 +151,14 @@ class Follower:
         self._all_well()
 
     def _failed(self, exc: NotehopError | OSError) -> None:
+        soon = isinstance(exc, IndexLocked | VaultError)  # only a look tells when that is over
+        wait = self._timing.soon_retry if soon else self._timing.retry
+        self._retry_at = time.monotonic() + wait
         if isinstance(exc, IndexLocked):
-            self._retry_at = time.monotonic() + self._timing.locked_retry
             self._lock.write_state("waiting", str(exc))
             return
         # What else changed meanwhile was not taken in either: scan everything then.
         self._due = {EVERYTHING}
-        away = isinstance(exc, VaultError)  # that it is back, only a look tells
-        wait = self._timing.vault_retry if away else self._timing.retry
-        self._retry_at = time.monotonic() + wait
         self._report_trouble("held" if isinstance(exc, MassDeletion) else "waiting", str(exc))
 
     def _update_mirror(self, stop: threading.Event) -> None:

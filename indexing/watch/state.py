@@ -125,15 +125,15 @@ class Timing:
     """When a follower does what, in seconds where nothing else is said."""
 
     round: float = 1.0  # between two looks at whether the vault and the lock are there
-    locked_retry: float = 0.5  # until an index that another process writes is tried again
-    vault_retry: float = 2.0  # until a vault that is not there is looked for: that costs nothing
-    retry: float = 60.0  # until anything else that failed is tried again
+    soon_retry: float = (
+        1.0  # until a vault that is away, or an index that is written, is tried again
+    )
+    retry: float = 60.0  # until anything else that failed is
     quiet: float = 5.0  # without work, after which the copy in Chroma is brought up
     lost: float = 30.0  # until a vault is scanned whose changes were not reported
     report_retry: float = 600.0  # until a system that would not report changes is asked again
     start: float = 10.0  # that a start waits for the system: a dead disk must not hold it up
     poll_ms: int = 2_000  # between two looks at files, where WATCHFILES_FORCE_POLLING asks for them
-    many: int = 500  # paths above which a scan of the vault takes no longer than looking at each
 
 
 TIMING = Timing()

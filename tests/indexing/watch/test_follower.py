@@ -93,8 +93,7 @@ class Followed:
 
 TIMING = product.Timing(
     round=0.1,
-    vault_retry=0.1,
-    locked_retry=0.1,
+    soon_retry=0.1,
     retry=0.1,
     quiet=0.1,
     lost=0.1,
