@@ -185,21 +185,9 @@ MAX_SHARE = 0.5
 """Of more the disk of the vault is more likely not there than everything deleted."""
 
 
-def check_deletions(
-    vault: Path, changes: Changes, known: Mapping[str, FileStamp], indexed: int
-) -> None:
-    """Refuse a run that would forget too many notes; those that may have moved do not count.
-
-    :param known: path -> stamp of every note of the index, of which ``indexed`` are indexed.
-    :raises MassDeletion: saying how many, and what to do.
-    """
-    gone = sum(known[path].status is NoteStatus.INDEXED for path in changes.gone)
-    new = sum(file.path not in known for file in changes.read) if gone else 0
-    refuse_deletions(vault, indexed, gone - new)
-
-
-def refuse_deletions(vault: Path, indexed: int, gone: int) -> None:
-    """Refuse when of all ``indexed`` notes more than ``FEW`` and more than half are gone.
+def check_deletions(vault: Path, indexed: int, gone: int) -> None:
+    """Refuse a run that would forget too many notes: of all ``indexed`` more than ``FEW`` and more than
+    half. Those that may have moved do not count.
 
     :raises MassDeletion: saying how many, and what to do.
     """

@@ -16,7 +16,7 @@ from notehop.config.errors import (
     NotehopError,
     VectorServerError,
 )
-from notehop.indexing.changes import refuse_deletions, scan
+from notehop.indexing.changes import check_deletions, scan
 from notehop.indexing.fingerprint import expected_fingerprint
 from notehop.indexing.graph.resolve import Status
 from notehop.indexing.pipeline.language import advice
@@ -139,7 +139,6 @@ class Indexer:
     @contextmanager
     def _writing(self) -> Iterator[dict[str, Any]]:
         """Hold the lock, and give the fingerprint asked for; of a run that failed, remember why alone."""
-        failure = self.layout.failure
         try:
             # The vault and the model first: a wrong path must not cost a folder or an old index.
             scan(self.vault, self.settings.vault, within=())
@@ -149,13 +148,13 @@ class Indexer:
                 self.layout.remove_left_over()
                 yield fingerprint
                 with suppress(OSError):
-                    failure.unlink(missing_ok=True)
+                    self.layout.failure.unlink(missing_ok=True)
         except BaseException as exc:
             self._state = None
             if isinstance(exc, NotehopError) and not isinstance(exc, IndexLocked):
                 with suppress(OSError):
                     if self.layout.marker.is_file():
-                        write_private(failure, str(exc))
+                        write_private(self.layout.failure, str(exc))
             raise
         finally:
             self.progress.close()
@@ -201,7 +200,7 @@ class Indexer:
             check_vault(meta, self.vault, layout.root)
             found = scan(self.vault, self.settings.vault).files
             left = sum(file.kind == "note" for file in found)
-            refuse_deletions(self.vault, indexed, indexed - left)
+            check_deletions(self.vault, indexed, indexed - left)
         self._state = None
         made = self.layout.beside()
         try:

@@ -223,7 +223,9 @@ class IndexRun:
             named=frozenset(request.paths or ()),
         )
         if not request.allow_mass_delete:
-            check_deletions(self.vault, changes, state.stamps, state.indexed)
+            gone = sum(state.has_status(path, NoteStatus.INDEXED) for path in changes.gone)
+            new = sum(file.path not in state.stamps for file in changes.read) if gone else 0
+            check_deletions(self.vault, state.indexed, gone - new)
         # What is as it was is not written again: a run without changes writes nothing.
         news = [file for file in changes.retry if self._is_news(file)]
         read = sorted([*changes.read, *news], key=lambda file: file.path)

@@ -54,11 +54,10 @@ class Follower:
         """Follow until ``stop`` is set, or the lock is not held any more."""
         try:
             while not stop.is_set():
-                self._end_failed_events()
+                self._listen()
                 self._wait(stop)
                 now = time.monotonic()
                 if self._due and now >= self._retry_at:
-                    self._listen()
                     self._take_in()
                 elif not self._due and now >= self._mirror_at:
                     self._update_mirror(stop)
@@ -85,22 +84,19 @@ class Follower:
             self._due.add(EVERYTHING)
 
     def _listen(self) -> None:
-        """See that changes are reported; what happened while they were not is due."""
-        vault, watch = self._indexer.vault, self._indexer.settings.watch
+        """See that changes are reported, where they can be; what happened while they were not is due."""
+        vault, watch, now = self._indexer.vault, self._indexer.settings.watch, time.monotonic()
         # A disk that answers with an error is not there.
-        if self._events is None and time.monotonic() >= self._ask_at and is_folder(str(vault)):
+        if self._events is None and now >= self._ask_at and is_folder(str(vault)):
             self._events = VaultEvents(vault, settle_ms=watch.settle_ms, timing=self._timing)
             self._events.start()
             if self._events.failure is None:
                 self._unreported = None
-            self._due.add(EVERYTHING)
-        self._end_failed_events()
-
-    def _end_failed_events(self) -> None:
+                self._due.add(EVERYTHING)
         if self._events is not None and (why := self._events.failure) is not None:
             if self._events.refused:
                 # To ask takes, for a moment, all the watches that other programs could have.
-                self._ask_at = time.monotonic() + self._timing.report_retry
+                self._ask_at = now + self._timing.report_retry
             self._end_events()
             if self._unreported is None:
                 self._due.add(EVERYTHING)
