@@ -14,6 +14,7 @@ from notehop.config.errors import (
     IndexFailure,
     IndexLocked,
     NotehopError,
+    VaultError,
     VectorServerError,
 )
 from notehop.indexing.changes import check_deletions, scan
@@ -151,7 +152,7 @@ class Indexer:
                     self.layout.failure.unlink(missing_ok=True)
         except BaseException as exc:
             self._state = None
-            if isinstance(exc, NotehopError) and not isinstance(exc, IndexLocked):
+            if isinstance(exc, NotehopError) and not isinstance(exc, IndexLocked | VaultError):
                 with suppress(OSError):
                     if self.layout.marker.is_file():
                         write_private(self.layout.failure, str(exc))

@@ -403,8 +403,7 @@ def _tokens_of(files: Iterable[FileEntry]) -> int:
 
 
 def _batches(files: Iterable[FileEntry], limits: Limits) -> Iterator[Sequence[FileEntry]]:
-    """Runs of notes that fit a transaction, in order, at least one; a note over the limit of tokens is
-    alone."""
+    """Runs of notes that fit a transaction, in order, at least one; a note over the limit is alone."""
     most = limits.batch_tokens * _BYTES_A_TOKEN
     batch: list[FileEntry] = []
     size = 0

@@ -125,10 +125,8 @@ class Timing:
     """When a follower does what, in seconds where nothing else is said."""
 
     round: float = 1.0  # between two looks at whether the vault and the lock are there
-    soon_retry: float = (
-        1.0  # until a vault that is away, or an index that is written, is tried again
-    )
-    retry: float = 60.0  # until anything else that failed is
+    soon_retry: float = 2.0  # until a vault that is away, or another writer, is looked for again
+    retry: float = 60.0  # until anything else that failed is tried again
     quiet: float = 5.0  # without work, after which the copy in Chroma is brought up
     lost: float = 30.0  # until a vault is scanned whose changes were not reported
     report_retry: float = 600.0  # until a system that would not report changes is asked again
