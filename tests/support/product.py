@@ -82,9 +82,10 @@ def _modules() -> dict[str, set[str]]:
 
 def update_index(place: Any, **options: Any) -> Any:
     """Index the vault at a place, as ``notehop index`` does."""
-    from notehop.indexing.pipeline import index
+    from notehop.indexing import index_vault
 
-    return index(place.vault, place.settings, place.layout, **options)
+    where = {"index_dir": place.layout.root, "settings": place.settings}
+    return index_vault(place.vault, **where, **options)
 
 
 def __getattr__(exported: str) -> Any:
