@@ -12,9 +12,9 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, date, datetime, time
 from functools import lru_cache
 
+from notehop.app.retrieval.components import Hits
 from notehop.app.retrieval.filters import AllowedChunks, among
-from notehop.app.retrieval.nodes import Hits
-from notehop.app.retrieval.subject import Subject
+from notehop.app.retrieval.intents import Subject
 from notehop.indexing.stores.model import ChunkId, NoteRow
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.vault.dates import day_in_name

@@ -16,14 +16,17 @@ from typing import TYPE_CHECKING, Any
 from llama_index.core.bridge.pydantic import Field
 from llama_index.core.schema import MetadataMode, NodeWithScore
 
-from notehop.app.retrieval.nodes import (
+from notehop.app.retrieval.components import (
     HitPlace,
+    Nodes,
+    Trace,
+    TracedQuery,
+    VaultPostprocessor,
     is_light,
     noted,
     places_of,
     to_node,
 )
-from notehop.app.retrieval.trace import Nodes, Trace, TracedQuery, VaultPostprocessor
 from notehop.indexing.graph.files import is_pdf
 from notehop.indexing.nodes.chunker import Headings, stripped_span
 from notehop.indexing.shown import counted, on_one_line

@@ -13,10 +13,17 @@ from weakref import WeakValueDictionary
 from llama_index.core.bridge.pydantic import Field
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
-from notehop.app.retrieval.fusion import DISPATCH
+from notehop.app.retrieval.components import (
+    Nodes,
+    Trace,
+    TracedQuery,
+    VaultPostprocessor,
+    below,
+    fill,
+    noted,
+)
 from notehop.app.retrieval.intents import DECIDED_BY
-from notehop.app.retrieval.nodes import below, fill, noted
-from notehop.app.retrieval.trace import Nodes, Trace, TracedQuery, VaultPostprocessor
+from notehop.app.retrieval.retrievers import DISPATCH
 from notehop.config.errors import ModelError
 from notehop.config.small_files import is_folder
 from notehop.indexing.embed.models import folder_on_disk, quiet_loading

@@ -29,7 +29,7 @@ _HOMES: dict[str, str] = {
     "notehop.app.models.query": "Query",
     "notehop.app.models.reply": "Source",
     "notehop.app.retrieval.candidate_signals": "DAY",
-    "notehop.app.retrieval.filter_syntax": "Kind=ConditionKind plan read ParsedQuery=Written",
+    "notehop.app.retrieval.filters": "Kind=ConditionKind plan read ParsedQuery=Written",
     "notehop.app.retrieval.intents": "Rule RULES names_of read=intents_read",
     "notehop.app.retrieval.rerank": "AT_ONCE",
     "notehop.app.services.capture": "capture",
