@@ -269,8 +269,9 @@ def fields_of(filters: MetadataFilters) -> dict[str, Any]:
     :raises QueryError: for what they cannot say; nothing is passed over.
     """
     found: dict[str, Any] = {}
-    if (filters.condition or "and") != "and" and len(filters.filters) > 1:
-        raise _refused(str(filters.condition))
+    condition = filters.condition or "and"
+    if condition == "not" or (condition == "or" and len(filters.filters) > 1):
+        raise _refused(getattr(condition, "value", condition))
     for one in filters.filters:
         key, operator = getattr(one, "key", ""), getattr(one, "operator", None)
         if operator is None:
