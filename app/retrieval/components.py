@@ -170,8 +170,6 @@ class VaultPostprocessor(BaseNodePostprocessor):
     stage: ClassVar[str]
     """Its name in a query's trace."""
 
-    needs_query: ClassVar[bool] = False
-
     def process(self, hits: Nodes, query: TracedQuery, view: Snapshot) -> Nodes:
         """Return the hits as the stage leaves them."""
         raise NotImplementedError
@@ -179,8 +177,6 @@ class VaultPostprocessor(BaseNodePostprocessor):
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
-        if query_bundle is None and self.needs_query:
-            raise ValueError(f"the {self.stage} needs the query; hand it in as query_bundle")
         query = traced(query_bundle or QueryBundle(""), kept=False)
         with query.trace.timed(self.stage):
             return self.process(nodes, query, view_for(query, self.view))

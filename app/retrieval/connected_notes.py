@@ -40,7 +40,7 @@ from notehop.indexing.shown import on_one_line
 from notehop.indexing.stores.model import ChunkId, LinkRow
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.stores.served.chroma_vectors import ChunkVectors
-from notehop.indexing.vault import plain
+from notehop.indexing.vault.plain import words_of as plain_words_of
 
 ALIKE = 0.5
 """Share of their words (Jaccard) that two sentences have in common when they say much the same."""
@@ -224,14 +224,13 @@ def reason(candidate: LinkedNote, near_title: str) -> str:
     link, where = candidate.link, f"line {candidate.link.line}"
     if link.kind == "property":
         where = f'property "{on_one_line(link.property or "")}"'
-    way = "links to"
-    if candidate.forward:
-        way = "embedded in" if link.kind == "embed" else "linked from"
+    forward = "embedded in" if link.kind == "embed" else "linked from"
+    way = forward if candidate.forward else "links to"
     words = f'{way} source {candidate.hit_rank}, "{on_one_line(near_title)}" ({where})'
     if candidate.forward and link.fragment and link.fragment_found:
         words += f", at #{on_one_line(link.fragment)}"
     if link.sentence:
-        words += f': "{plain.words_of(link.sentence)}"'
+        words += f': "{plain_words_of(link.sentence)}"'
     known = {"sentence": candidate.sentence_similarity, "note": candidate.target_similarity}
     near = [f"{name} {value:.2f}" for name, value in known.items() if value is not None]
     return f"{words}; similarity to the query: {', '.join(near)}" if near else words
@@ -351,11 +350,10 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
             gate=self.gate if gated else 0.0,
         )
         candidates = [one for one in linked if one.path not in self.hidden]
-        bars: list[float | None] = [None] * (self.places - self.top_k)
-        if compared and self.gate > 0:
-            for at, place in enumerate(behind):
-                if place and place.chunk_id in similarities:
-                    bars[at] = self.gate * similarities[place.chunk_id]
+        known = [similarities.get(place.chunk_id) if place else None for place in behind]
+        known += [None] * (self.places - self.top_k - len(behind))
+        plain = not compared or self.gate == 0
+        bars = [None if plain or one is None else self.gate * one for one in known]
         ranked = by_context(candidates, self.rrf_k) if compared else candidates
         taken, below_gate = self._chosen(view, ranked, bars)
         sources = self._sources(view, query, hits, taken) if self.fill else hits[: self.top_k]
@@ -467,20 +465,15 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
 def _record(one: LinkedNote, order: Order, near_title: str, title: str) -> dict[str, Any]:
     """What the metadata of a connected note tell of its link; ``near_title`` is of its source."""
     link = one.link
-    numbers = {
-        "sentence_similarity": one.sentence_similarity,
-        "target_similarity": one.target_similarity,
-        "repeats": one.repeats,
-        "score": one.score,
-        "bar": one.bar,
-    }
+    names = ("sentence_similarity", "target_similarity", "repeats", "score", "bar")
+    numbers = {name: getattr(one, name) for name in names}
     return {
         "role": "connected",
         "linked_from": {
             "path": link.path,
             "title": near_title if one.forward else title,
             "line": link.line,
-            "sentence": plain.words_of(link.sentence),
+            "sentence": plain_words_of(link.sentence),
         },
         "reason": reason(one, near_title),
         "evidence": {

@@ -11,7 +11,7 @@ from datetime import date, timedelta
 from difflib import get_close_matches
 from functools import reduce
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from notehop.app.models import BaseQuery, FilterFields, Filters
 from notehop.config.errors import QueryError
@@ -49,8 +49,7 @@ KEYS: dict[str, Kind] = {
 _BARE = re.compile(r"[^\s:/\"“”()][^\s\"“”()]*(?<![.,;?!])|/(?!/)[^\s\"“”()]*(?<![.,;?!])")
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(NamedTuple):
     """One thing that a note, or for a phrase a passage, must have, or if ``negated`` not: ``value`` as it
     was written, of the property ``key``, which is empty for other kinds."""
 
@@ -112,8 +111,7 @@ _ITEM = re.compile(
 _WORD_LIKE = re.compile(r"[^\W\d_][^/@\\]*")
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedQuery:
+class ParsedQuery(NamedTuple):
     """What a query says: ``text`` is searched for in what ``conditions`` leave. ``ignored`` look like
     filters and are none: nobody knows their key, or no value stands right behind the colon."""
 
@@ -198,24 +196,21 @@ def plan(
 
 def of_fields(filters: Filters) -> Iterator[Condition]:
     """The conditions of filters that are given as fields."""
-    yield from _conditions(filters, negated=False)
-    yield from _conditions(filters.not_, negated=True)
-
-
-def _conditions(fields: FilterFields, *, negated: bool) -> Iterator[Condition]:
-    for kind in dict.fromkeys(KEYS.values()):
-        given = getattr(fields, kind)
-        several = [given] if isinstance(given, str) else given or ()
-        yield from (Condition(kind, one, negated=negated) for one in several)
-    for key, of_key in fields.properties.items():
-        for value in of_key:
-            # As it is written in front matter.
-            if isinstance(value, float) and value.is_integer():
-                value = int(value)
-            said = str(value).lower() if isinstance(value, bool) else str(value)
-            yield Condition("property", said, key, negated)
-    phrases = filter(words_in_order, fields.phrases)
-    yield from (Condition("phrase", one, negated=negated) for one in phrases)
+    given: tuple[tuple[FilterFields, bool], ...] = ((filters, False), (filters.not_, True))
+    for fields, negated in given:
+        for kind in dict.fromkeys(KEYS.values()):
+            value = getattr(fields, kind)
+            several = [value] if isinstance(value, str) else value or ()
+            yield from (Condition(kind, one, negated=negated) for one in several)
+        for key, of_key in fields.properties.items():
+            for one in of_key:
+                # As it is written in front matter.
+                if isinstance(one, float) and one.is_integer():
+                    one = int(one)
+                said = str(one).lower() if isinstance(one, bool) else str(one)
+                yield Condition("property", said, key, negated)
+        phrases = filter(words_in_order, fields.phrases)
+        yield from (Condition("phrase", one, negated=negated) for one in phrases)
 
 
 MAX_QUERY_CHARS = 10_000  # of a query; a longer one is refused, not cut
@@ -403,8 +398,7 @@ def chunks_left(
     return left
 
 
-@dataclass(frozen=True, slots=True)
-class Narrowed:
+class Narrowed(NamedTuple):
     """A query without its filters, and what they leave: ``allowed`` is None where there are none.
     ``lists``: there is no word to search for, the newest notes are wanted. ``said`` are the filters as
     they are written in a query."""

@@ -123,7 +123,6 @@ class RelevancePostprocessor(VaultPostprocessor):
     """
 
     stage = "relevance"
-    needs_query = True
 
     tokenizer: Any = Field(exclude=True, description="The Tokenizer of the index.")
     weight: float = Field(

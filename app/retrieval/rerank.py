@@ -154,7 +154,6 @@ class RerankPostprocessor(VaultPostprocessor):
     """
 
     stage = "rerank"
-    needs_query = True
 
     scorer: Any = Field(exclude=True, description="A CrossEncoderScorer, or what has its methods.")
     candidates: int = Field(default=20, ge=1, description="Hits that are scored.")

@@ -23,8 +23,7 @@ from notehop.indexing.stores.lexical_segments import (
     write_segments,
 )
 from notehop.indexing.stores.model import LIMITS, ChunkId, FieldTokens, Limits
-from notehop.indexing.tokens.tokenizer import FIELDS
-from notehop.indexing.tokens.vocabulary import NearWords, Vocabulary
+from notehop.indexing.tokens.tokenizer import FIELDS, NearWords, Vocabulary
 
 Words = TypeVar("Words", Vocabulary, NearWords)
 
@@ -118,7 +117,7 @@ class LexicalIndex:
 
     def near(self, word: str, stem: str, edits: int) -> dict[str, int]:
         """The tokens of living chunks that a word may be meant for, with the edits that part them
-        (see :meth:`notehop.indexing.tokens.vocabulary.NearWords.near`)."""
+        (see :meth:`notehop.indexing.tokens.tokenizer.NearWords.near`)."""
         found = self._made_of_words(NearWords).near(word, stem, edits)
         return {token: far for token, far in found.items() if self._holds(token)}
 

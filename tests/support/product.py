@@ -48,7 +48,7 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.stores.check": "REBUILD",
     "notehop.indexing.stores.database": "among",
     "notehop.indexing.stores.served": "postgres=stores_postgres",
-    "notehop.indexing.tokens.vocabulary": "MOST=COMPOUNDS_MOST",
+    "notehop.indexing.tokens.tokenizer": "MOST=COMPOUNDS_MOST",
     "notehop.indexing.tokens.words": "fold",
     "notehop.indexing.vault": "parse=note_parser",
     "notehop.indexing.vault.body": "MAX_CHARACTERS",
