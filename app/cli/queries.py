@@ -288,7 +288,7 @@ def _check(query: models.Parameters) -> None:
     from notehop.app.models import BaseQuery
 
     if isinstance(query, BaseQuery):
-        from notehop.app.retrieval.filter_syntax import check
+        from notehop.app.retrieval.filters import check
 
         check(query)
 
