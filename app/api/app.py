@@ -84,7 +84,7 @@ def create_app(
     if not tokens and vault_tokens:
         raise ValueError("tokens of vaults open nothing where no token is asked for")
     guard = Guard(settings, tokens, vault_tokens, vaults.default)
-    middleware.install(app, settings, guard, vaults)
+    middleware.install(app, guard, vaults)
     errors.install(app)
     openapi.install(app, needs_token=bool(tokens))
     for router in (routes(vaults, workers, app.version, prove or {}), *routers):

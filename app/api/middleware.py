@@ -15,7 +15,6 @@ import anyio
 from fastapi import FastAPI
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
-from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from notehop.app.api.errors import ProblemResponse, error_response
@@ -23,7 +22,6 @@ from notehop.app.api.guard import APP, OPEN_BELOW, PANE, VAULTS, Guard, from_her
 from notehop.app.api.logs import request_id
 from notehop.app.problems import elsewhere, problem
 from notehop.app.services.vaults import ASKED, NAMED, Vaults, below
-from notehop.config.settings import ServerSettings
 
 _log = logging.getLogger(__name__)
 _requests = logging.getLogger("notehop.app.api.requests")
@@ -57,30 +55,16 @@ IN_THE_APP = {
 """Those of the side pane, which the app may frame, and nobody else."""
 del IN_THE_APP["X-Frame-Options"]
 
-AGENTS = ("Mcp-Session-Id", "Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name", "Last-Event-ID")
-"""Headers of the protocol for agents."""
 
-
-def install(app: FastAPI, settings: ServerSettings, guard: Guard, vaults: Vaults) -> None:
+def install(app: FastAPI, guard: Guard, vaults: Vaults) -> None:
     """Put the app behind all of them."""
     app.add_middleware(BodyLimit)
-    app.add_middleware(Refusing, guard=guard)
-    if settings.allow_origins:
-        app.add_middleware(
-            CORSMiddleware,
-            allow_origins=settings.allow_origins,
-            allow_methods=("GET", "POST", "DELETE"),
-            allow_headers=("Authorization", "Content-Type", REQUEST_ID, *AGENTS),
-            expose_headers=(REQUEST_ID, "Retry-After", "Mcp-Session-Id"),
-            # Browsers ask for it before a page of the web may reach a private address.
-            allow_private_network=True,
-        )
     app.add_middleware(Outermost, guard=guard, vaults=vaults)
 
 
 class Outermost:
-    """Names the vault and the request, logs it, sets the headers of each reply, and refuses hosts and
-    origins that may not ask.
+    """Names the vault and the request, logs it, sets the headers of each reply, and refuses who may not
+    ask.
 
     A vault is that of ``/vaults/{name}/…``, below which is all that there is at the root, else the
     default. An error that nobody foresaw is replied as 500, unless the reply has begun.
@@ -115,7 +99,7 @@ class Outermost:
             await send(message)
 
         try:
-            refusal = self._guard.host(scope) or self._guard.origin(scope)
+            refusal = self._guard.refusal(scope)
             await (refusal or self._app)(scope, receive, reply)
         except Exception as exc:
             if status:
@@ -142,18 +126,6 @@ class Outermost:
 
 def _route(scope: Scope) -> str:
     return str(getattr(scope.get("route"), "path", "none"))
-
-
-class Refusing:
-    """Refuses who comes without the token."""
-
-    def __init__(self, app: ASGIApp, *, guard: Guard) -> None:
-        self._app = app
-        self._guard = guard
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        refusal = self._guard.token(scope) if scope["type"] == "http" else None
-        await (refusal or self._app)(scope, receive, send)
 
 
 MAX_BODY = 4_000_000

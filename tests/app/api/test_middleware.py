@@ -47,14 +47,6 @@ def locked() -> Iterator[TestClient]:
         yield client
 
 
-@pytest.fixture
-def allowing() -> Iterator[TestClient]:
-    """A server that pages of the app may ask."""
-    app = create_app(FakeVault(), settings(allow_origins=[OBSIDIAN]))
-    with client_at("127.0.0.1", app) as client:
-        yield client
-
-
 @pytest.mark.parametrize("token", [TOKEN, "the ticket"])
 @pytest.mark.parametrize("path", ["/status", "/notes/Atlas.md", "/graph"])
 def test_either_token_lets_in(locked: TestClient, path: str, token: str) -> None:
@@ -68,29 +60,6 @@ def test_health_tells_those_without_a_token_nothing_of_the_vault(locked: TestCli
         assert set(locked.get(path).json()) == {"live", "ready"}
     told = locked.get("/health", headers={"Authorization": f"Bearer {TOKEN}"}).json()
     assert told["vault"] == "My vault"
-
-
-def test_an_allowed_page_may_ask(allowing: TestClient) -> None:
-    headers = {"Origin": OBSIDIAN, "Sec-Fetch-Site": "cross-site"}
-    told = allowing.post("/search", json={"query": "q"}, headers=headers)
-    assert told.status_code == 200
-    assert told.headers["access-control-allow-origin"] == OBSIDIAN
-    assert "Origin" in told.headers["vary"]
-    assert "access-control-allow-credentials" not in told.headers
-
-
-def test_an_allowed_page_is_told_that_it_may(allowing: TestClient) -> None:
-    headers = {
-        "Origin": OBSIDIAN,
-        "Access-Control-Request-Method": "POST",
-        "Access-Control-Request-Headers": "content-type, authorization",
-        "Access-Control-Request-Private-Network": "true",
-    }
-    told = allowing.options("/query", headers=headers)
-    assert told.status_code == 200
-    assert told.headers["access-control-allow-origin"] == OBSIDIAN
-    assert told.headers["access-control-allow-private-network"] == "true"
-    assert "Authorization" in told.headers["access-control-allow-headers"]
 
 
 def test_a_link_elsewhere_may_lead_to_the_page() -> None:
