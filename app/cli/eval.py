@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -54,14 +53,6 @@ def evaluate(
         raise UsageError("--ablate and --compare are two evaluations; run one after the other")
     if ablate and answers is not None:
         raise UsageError("--ablate is not for --answers (docs/evaluation.md)")
-    if out is not None:
-        # Before the minutes that it takes to have something to write; what is there stays till then.
-        with _writing(out):
-            out.parent.mkdir(parents=True, exist_ok=True)
-            new = not out.exists()
-            out.open("a").close()
-            if new:
-                out.unlink()
     from notehop.app.cli import show_evaluation as shown
     from notehop.app.cli.output import print_json
     from notehop.app.evaluation import run
@@ -96,13 +87,8 @@ def evaluate(
     if options.json:
         print_json(document)
     if out is not None:
-        with _writing(out):
+        try:
+            out.parent.mkdir(parents=True, exist_ok=True)
             out.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
-
-
-@contextmanager
-def _writing(file: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as exc:
-        raise UsageError(f"{file}: cannot be written: {exc.strerror}") from exc
+        except OSError as exc:
+            raise UsageError(f"{out}: cannot be written: {exc.strerror}") from exc

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 from pydantic import BaseModel
 from rich.console import Console
@@ -15,7 +15,6 @@ from rich.text import Text
 
 from notehop.indexing.shown import on_one_line, printable
 
-_PLAIN: dict[str, Any] = {"highlight": False, "markup": False, "emoji": False}
 WIDEST = 100  # columns that prose takes at most: longer lines are hard to read
 
 
@@ -26,16 +25,21 @@ def print_json(value: Any) -> None:
     sys.stdout.write(json.dumps(plain, ensure_ascii=narrow, indent=2) + "\n")
 
 
+def console_of(width: int | None = None, *, stderr: bool = False) -> Console:
+    """A console that takes nothing in a text for more than text."""
+    return Console(width=width, stderr=stderr, highlight=False, markup=False, emoji=False)
+
+
 @cache
 def out() -> Console:
     """Standard output, for results."""
-    return Console(**_PLAIN)
+    return console_of()
 
 
 @cache
 def err() -> Console:
     """Standard error, for progress, warnings and errors."""
-    return Console(stderr=True, **_PLAIN)
+    return console_of(stderr=True)
 
 
 Part: TypeAlias = str | tuple[str, str] | Text
@@ -57,11 +61,6 @@ def styled(*parts: Part, one_line: bool = False) -> Text:
 def title_of(title: str, heading: str) -> str:
     """A note, and the heading in it where there is one."""
     return f"{title} > {heading}" if heading and title else title or heading
-
-
-def written_by(model: str | None) -> str:
-    """What is said behind a text that a model wrote; nothing for the words of a note."""
-    return "" if model is None else f" (written by {on_one_line(model)})"
 
 
 def show(*parts: Part, indent: int = 0) -> None:
@@ -86,24 +85,6 @@ def show_line(*parts: str | tuple[str, str], indent: int = 0) -> None:
 def headline(text: str, note: str = "") -> None:
     """Print the heading of a part, with an empty line before it."""
     show("\n", styled((text, "bold"), (f"  {note}" if note else "", "dim"), one_line=True))
-
-
-def show_table(
-    head: Sequence[str], rows: Iterable[Sequence[str]], *, read: Collection[int], width: int
-) -> None:
-    """Print a table of ``width`` characters at most; the columns ``read`` stand on the left, and break
-    where they are too long: no number is lost."""
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
-    table = Table(box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
-    for at, name in enumerate(head):
-        told = at in read
-        justify: Literal["left", "right"] = "left" if told else "right"
-        table.add_column(name, justify=justify, no_wrap=not told, overflow="fold")
-    for row in rows:
-        table.add_row(*row)
-    Console(width=width, **_PLAIN).print(table)
 
 
 @contextmanager

@@ -165,8 +165,9 @@ def browse(
     most: int = option(20, "--max", "Notes at most.", min=1, max=100),
 ) -> None:
     """List the notes that are linked with a note, best first."""
-    from notehop.app.cli.show_lists import show_browse
+    from notehop.app.cli.show_lists import as_text
     from notehop.app.models import BrowseQuery, as_query
+    from notehop.app.models.text import browse_text
     from notehop.app.services.notes.find_note import from_here
 
     place = options.place()
@@ -179,8 +180,7 @@ def browse(
         "filters": filters.given(),
     }
     wanted = as_query(BrowseQuery, fields)
-    show = partial(show_browse, asked=wanted)
-    _reply(options, place, wanted, lambda vault: vault.browse(wanted), show)
+    _reply(options, place, wanted, lambda vault: vault.browse(wanted), as_text(browse_text))
 
 
 def suggest(
@@ -189,20 +189,16 @@ def suggest(
     limit: int = option(10, "--limit", "Links at most.", min=1, max=100),
 ) -> None:
     """Suggest links that a note or the vault lacks, with the sentence that shows each; nothing is written."""
-    from notehop.app.cli.show_lists import show_suggestions
+    from notehop.app.cli.show_lists import as_text
     from notehop.app.models import SuggestQuery, as_query
+    from notehop.app.models.text import suggestions_text
     from notehop.app.services.notes.find_note import from_here
 
     place = options.place()
     meant = None if note is None else from_here(place.vault, note)
     wanted = as_query(SuggestQuery, {"note": meant, "limit": limit})
-    _reply(
-        options,
-        place,
-        wanted,
-        lambda vault: vault.suggest(wanted.note, wanted.limit),
-        show_suggestions,
-    )
+    show = as_text(suggestions_text)
+    _reply(options, place, wanted, lambda vault: vault.suggest(wanted.note, wanted.limit), show)
 
 
 def themes(

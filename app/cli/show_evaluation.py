@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from notehop.app.cli.output import headline, out, show_table, warn
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+
+from notehop.app.cli.output import console_of, headline, out, warn
 from notehop.app.evaluation import answer_sets
 from notehop.app.evaluation.answer_sets import AnswersEvaluated
 from notehop.app.evaluation.metrics import CONTEXT, LINKED, MEASURES, MeanEstimate, percent
@@ -20,7 +23,9 @@ _SHORT = {LINKED: "by link", CONTEXT: "context"}
 
 def show_evaluation(found: Evaluated) -> None:
     """Print the settings with the set's measure and what they gain, then all measures, in percent."""
-    _headline(found.name, found.notes, len(found.questions))
+    headline(
+        found.name, f"{counted(found.notes, 'note')}, {counted(len(found.questions), 'question')}"
+    )
     lines: list[list[str]] = []
     for row in found.rows:
         gain = row.gains.get(found.measure)
@@ -41,7 +46,7 @@ def show_answers(found: AnswersEvaluated) -> None:
     """Print an answer set by kind of question, in percent, a table a setting and one of what it gains,
     if it is held to another.
     """
-    _headline(found.name, found.notes, found.questions)
+    headline(found.name, f"{counted(found.notes, 'note')}, {counted(found.questions, 'question')}")
     names = answer_sets.MEASURES
     for setting, rows in found.settings.items():
         for title, sign in ((setting, ""), (f"gained by {setting}", "+")):
@@ -53,10 +58,6 @@ def show_answers(found: AnswersEvaluated) -> None:
             if not sign or any(row.gains for row in rows):
                 head = [f"{title}, %", "", *(name.replace(" of ", "/") for name in names)]
                 _show_table(head, lines)
-
-
-def _headline(name: str, notes: int, questions: int) -> None:
-    headline(name, f"{counted(notes, 'note')}, {counted(questions, 'question')}")
 
 
 def _bounded(one: MeanEstimate | None, sign: str = "") -> str:
@@ -77,4 +78,13 @@ def _narrow(one: MeanEstimate | None, sign: str = "") -> str:
 def _show_table(
     head: Sequence[str], lines: Sequence[Sequence[str]], *, read: Sequence[int] = (0,)
 ) -> None:
-    show_table(head, lines, read=read, width=max(out().width, WIDTH))
+    """Print a table; the columns ``read`` stand on the left, and break where they are too long."""
+    table = Table(box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
+    for at, name in enumerate(head):
+        told = at in read
+        table.add_column(
+            name, justify="left" if told else "right", no_wrap=not told, overflow="fold"
+        )
+    for line in lines:
+        table.add_row(*line)
+    console_of(max(out().width, WIDTH)).print(table)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from notehop.app import models
 from notehop.app.cli.output import headline, show, show_line
@@ -36,7 +36,9 @@ def show_status(told: models.IndexStatus) -> None:
     """Print what there is to say, the most important first."""
     held = f"{counted(told.notes.get('indexed', 0), 'note')} in {counted(told.chunks, 'chunk')}"
     show_line((told.name, "bold"), f": {held}")
-    _show_rows(_index_rows(told))
+    for about, value in _index_rows(told):
+        if value:
+            show_line((f"  {about:<9}", "dim"), value)
     for name, kept in (
         ("Skipped", told.skipped),
         ("Failed", told.failed),
@@ -50,20 +52,12 @@ def show_status(told: models.IndexStatus) -> None:
 
 def _index_rows(told: models.IndexStatus) -> Iterator[tuple[str, str | None]]:
     """What is said of an index: what it is about, "" where that was said above, and the text."""
-
-    def behind(own: int) -> str:
-        more = (
-            "" if own == told.generation else f" of {told.generation}; `notehop index` brings it up"
-        )
-        return f"generation {own}{more}"
-
     state = "the vault cannot be looked at"
     if (pending := told.pending) is not None:
         changes = {"to read": pending.read, "to leave out": pending.skip, "to forget": pending.gone}
         followed = told.watcher is not None and told.watcher.state in ("indexing", "following")
-        then = "" if followed else f"; {RUN}"
         said = _counts(changes)
-        state = f"changed since: {said}{then}" if said else "up to date"
+        state = f"changed since: {said}{'' if followed else f'; {RUN}'}" if said else "up to date"
     yield "state", told.problem or state
     yield "updated", f"{shown_time(told.updated)}, {ago(told.age)}, generation {told.generation}"
     if (watcher := told.watcher) is not None:
@@ -76,22 +70,15 @@ def _index_rows(told: models.IndexStatus) -> Iterator[tuple[str, str | None]]:
         yield "server", f"{server.url}, process {server.pid}, since {shown_time(server.started)}"
     if (llm := told.llm) is not None:
         where = "in this process" if llm.host is None else f"at {llm.host}"
-        whose = " (this machine)" if llm.host is not None and llm.local else ""
-        whose = whose if llm.allowed else ", which is not allowed"
+        whose = "" if llm.allowed else ", which is not allowed"
         yield "answers", f"{llm.model or 'no model'} of {llm.provider} {where}{whose}"
         yield "", llm.problem
     if away := [host for host in told.egress if not host.local]:
         sent = ", ".join(f"{shown_size(one.bytes_out)} to {one.host}" for one in away)
         yield "sent", f"{sent}; the calls: notehop status --egress"
     if (enriched := told.enrichment) is not None:
-        texts = [
-            (f"{one.have:,} of " if one.lack else "") + numbered(one.have + one.lack, one.kind)
-            for one in enriched.texts
-        ]
-        failed = len(enriched.failed)
-        waiting = sum(one.lack for one in enriched.texts) - failed
-        texts.append(_counts({"waiting": waiting, "failed": failed}))
-        yield "enriched", ", ".join(filter(None, texts)) or f"nothing yet; {RUN}"
+        texts = [f"{numbered(one.have, one.kind)}, {one.lack:,} missing" for one in enriched.texts]
+        yield "enriched", "; ".join(texts)
         yield "", enriched.stopped and f"stopped: {enriched.stopped}"
     made = told.made_with
     yield "links", _counts(told.links) or "none"
@@ -99,23 +86,19 @@ def _index_rows(told: models.IndexStatus) -> Iterator[tuple[str, str | None]]:
     yield "", told.shared_model and f"for queries in {told.shared_model}, shared by all indexes"
     yield "words", f"language {made.get('language')}"
     yield "vault", told.vault
-    yield "index", told.index_dir
+    yield "index", f"{told.index_dir}, {shown_size(told.bytes)}"
     yield "catalog", None if told.catalog.startswith(told.index_dir) else told.catalog
-    yield "size", shown_size(told.bytes)
     if (asked := told.vector_server) is not None:
-        parts = [f"at {asked.url}, collection {asked.collection}"]
-        if asked.generation is not None:
-            parts.append(behind(asked.generation))
-        elif asked.problem is None:
-            parts.append("not filled yet; `notehop index` does so")
+        parts = [
+            f"at {asked.url}, collection {asked.collection}, generation {asked.generation or 'none yet'}"
+        ]
         if asked.recall is not None:
             share = f"{100 * asked.recall:.1f} %"
             parts.append(f"{share} of the nearest passages are among its candidates")
         yield "vectors", ", ".join(parts)
-        more = "searches compare every vector meanwhile"
-        yield "", asked.problem and f"{asked.problem}; {more}"
+        yield "", asked.problem and f"{asked.problem}; searches compare every vector meanwhile"
     if told.chroma_generation is not None:
-        yield "chroma", f"a copy for other programs, of {behind(told.chroma_generation)}"
+        yield "chroma", f"a copy for other programs, generation {told.chroma_generation}"
     yield "settings", told.settings_file
 
 
@@ -127,13 +110,6 @@ def _show_first(name: str, rows: Sequence[Sequence[str | tuple[str, str]]]) -> N
         show_line(*row, indent=2)
     if len(rows) > LISTED:
         show((f"and {len(rows) - LISTED:,} more; --json lists all", "dim"), indent=2)
-
-
-def _show_rows(rows: Iterable[tuple[str, str | None]]) -> None:
-    """Print rows with a name each; those that say nothing are left out."""
-    for name, value in rows:
-        if value:
-            show_line((f"  {name:<9}", "dim"), value)
 
 
 def _counts(counts: Mapping[str, int]) -> str:

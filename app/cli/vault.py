@@ -173,9 +173,10 @@ def capture(
 
     query = as_query(CaptureQuery, {"text": said, "title": title, "tags": tag or []})
     found = capture_cold(place, query)
-    from notehop.app.cli.show_lists import show_captured
+    from notehop.app.cli.output import show
+    from notehop.app.models.text import captured_text
 
-    options.print(found, show_captured)
+    options.print(found, lambda captured: show(captured_text(captured)))
 
 
 def status(

@@ -84,30 +84,18 @@ def _callouts(state: StateCore) -> None:
 
 
 _TASK = re.compile(r"\[(.)\][ \t]+(?=\S)")
-_TASKS = {"x": "done", "X": "done", " ": "open"}
 
 
 def _tasks(state: StateCore) -> None:
-    """``- [x] paid`` is an item with a box before it."""
+    """``- [x] paid`` is an item with a box before it; any mark in it but a blank ticks it, as in the app."""
     for item, paragraph, token in zip(
         state.tokens, state.tokens[1:], state.tokens[2:], strict=False
     ):
         kinds = f"{item.type} {paragraph.type} {token.type}"
         found = _TASK.match(token.content)
         if found and kinds == "list_item_open paragraph_open inline":
-            token.content = token.content[found.end() :]
-            token.meta = {"task": _TASKS.get(found[1], f"marked {found[1]}")}
+            token.content = f"{'☐' if found[1] == ' ' else '☑'} {token.content[found.end() :]}"
             item.attrs = {"class": "task"}
-
-
-def _boxes(state: StateCore) -> None:
-    for token in state.tokens:
-        task = token.meta.get("task") if token.meta else None
-        if task and token.children is not None:
-            kind = task if task in _TASKS.values() else "other"
-            box = Token("box_open", "span", 1)
-            box.attrs = {"class": f"box {kind}", "role": "img", "aria-label": task}
-            token.children[:0] = [box, Token("box_close", "span", -1)]
 
 
 _ID = re.compile(r"(?:^|\s)\^([A-Za-z0-9-]+)[ \t]*$")
@@ -303,7 +291,6 @@ def _grammar() -> MarkdownIt:
     core, inline = md.core.ruler, md.inline.ruler
     for of_blocks in (_lines, _headings, _ids, _tasks, _callouts):
         core.after("block", of_blocks.__name__, of_blocks)  # the last one comes first
-    core.after("inline", "boxes", _boxes)
     for rule in (_wikilink, _marker, _tag, _highlight, _comment):
         inline.before("link", rule.__name__, rule)
     for name, known in (("link", link), ("image", image), ("footnote_inline", footnote_inline)):
