@@ -63,16 +63,10 @@ export function toast(text) {
 export async function copy(text) {
   try {
     await navigator.clipboard.writeText(text);
+    toast(`Copied ${text}`);
   } catch {
-    // Not allowed, or not a secure page: the old way.
-    const field = h("textarea", { class: "unseen" });
-    field.value = text;
-    document.body.append(field);
-    field.select();
-    document.execCommand("copy");
-    field.remove();
+    toast(`This page may not copy: ${text}`); // not a secure page
   }
-  toast(`Copied ${text}`);
 }
 
 /** Whether there is a mouse, and so most likely a keyboard. */
@@ -149,7 +143,7 @@ export function day(seconds) {
 
 /** Whether an arrow key means something to an element itself. */
 export function keepsArrows(element) {
-  if (element.closest("select, svg, #reader, [type=radio]")) return true;
+  if (element.closest("select, #reader, [type=radio]")) return true;
   return element.tagName === "TEXTAREA" && (!element.matches(".main-field") || element.value.includes("\n"));
 }
 

@@ -46,7 +46,7 @@ function draw() {
   root.replaceChildren();
   root.className = `view-${state.tab}`;
   window.scrollTo(0, 0);
-  if (state.wrong) root.append(h("h1", {}, "Another vault"), h("p", { class: "notice", role: "alert" }, state.wrong), settings());
+  if (state.wrong) root.append(h("h1", {}, "Another vault"), h("p", { class: "notice", role: "alert" }, state.wrong));
   else if (state.tab === "ask") state.shown = ask.show(root, new URLSearchParams(state.question.split("?")[1]), context);
   else if (state.note) state.shown = views[state.tab].show(root, state.note);
   else root.append(h("h1", { class: "unseen" }, "No note"), empty("No note is open", "Open a note, and what it has to do with stands here."));
@@ -104,10 +104,6 @@ offerInstead((source) => h("button", {
   },
 }, "Insert citation"));
 
-function settings() {
-  return h("button", { class: "button", type: "button", onclick: () => tell("settings") }, "Where the settings are");
-}
-
 // The app
 
 hear({
@@ -159,7 +155,7 @@ async function check(name, folder) {
     const others = vaults.map((one) => `“${one.vault}”`).join(", ");
     state.wrong = own ? ""
       : named.length ? `The server at this address answers for ${named.length} vaults of the name “${name}”, and for none in this folder: ${folder || "unknown"}.`
-        : `The server at this address answers for the vault ${others}, and this one is “${name}”. Start notehop serve for this vault too: name it with a further --vault, or give it a port of its own and its address in the settings.`;
+        : `The server at this address answers for the vault ${others}, and this one is “${name}”. Start notehop serve for this vault too: name it with a further --vault, or give it a port of its own and its address in the settings of notehop, below Community plugins.`;
   } catch (error) {
     isProblem(error); // the view that needs the server says what is wrong
   }

@@ -35,7 +35,7 @@ export function show(root, params, { go }) {
     const told = `${plural(view.nodes.length, "note")}${view.total > view.nodes.length ? ` of ${view.total.toLocaleString("en")}` : ""}, ${plural(view.edges.length, "link")} between them`;
     put(result,
       warned(view.warnings),
-      picture(view),
+      picture(view, Math.max(result.clientWidth, 320)),
       h("p", { class: "made" }, told),
       h("details", { class: "node-list" }, h("summary", {}, "The same as a list"),
         h("ol", {}, [...view.nodes].sort((one, other) => other.degree - one.degree).map((node) => h("li", {},
