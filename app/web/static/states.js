@@ -9,8 +9,10 @@ export function waiting(text) {
   return h("p", { class: "dim waiting" }, text);
 }
 
-export function failure(problem, retry) {
+/** What went wrong; to be tried again where the same request may do better. */
+export function failure(problem, again) {
   const { title } = problem;
+  const retry = problem.status && problem.status < 500 ? null : again;
   say(`${title}. ${problem.message}`);
   const shown = h("section", { class: "failed", role: "group", "aria-label": "Error" },
     h("h2", {}, title),
@@ -37,11 +39,6 @@ export function loader(element, look, failed = failure) {
     }
   }
   return { load, dispose: () => running?.abort() };
-}
-
-/** As failure(), with a way to try again only where the same request may do better. */
-export function passing(problem, retry) {
-  return failure(problem, problem.status && problem.status < 500 ? null : retry);
 }
 
 export function empty(title, ...lines) {
