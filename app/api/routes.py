@@ -105,12 +105,8 @@ def routes(
         "/query/stream",
         tags=["queries"],
         summary="Answer a question piece by piece, as server-sent events",
-        description=(
-            "Events `sources`, `connected`, `token` (any number) and `done`, or `error` where the "
-            "answer fails after it began. The data of each is JSON. `done` holds the whole answer "
-            "with its citations checked: its text is what holds. Closing the connection stops the "
-            "work."
-        ),
+        description="`done` holds the whole answer with its citations checked: its text is what holds. "
+        "Closing the connection stops the work.",
         response_class=EventSourceResponse,
         responses={200: {"content": STREAM}},
     )
@@ -122,13 +118,8 @@ def routes(
         async for event in others:
             yield ServerSentEvent(event=event.event, data=event)
 
-    post(
-        "/search",
-        "search",
-        models.SearchQuery,
-        models.SearchResult,
-        "List the passages or notes that match",
-    )
+    told = "List the passages or notes that match"
+    post("/search", "search", models.SearchQuery, models.SearchResult, told)
     told = "List the themes of the vault"
     post("/themes", "themes", models.ThemesQuery, models.ThemesResult, told)
 
@@ -140,15 +131,9 @@ def routes(
     )
     async def read_note(
         request: Request,
-        path: str = Path(
-            max_length=LONGEST,
-            description="Path in the vault, title or alias.",
-            examples=["Projects/Hollin Reach/Hollin Reach.md"],
-        ),
+        path: str = Path(max_length=LONGEST, description="Path in the vault, title or alias."),
         section: Name | None = Parameter(None, description="A heading: only its section is read."),
-        mentions: bool = Parameter(
-            True, description="Whether to look for mentions without a link."
-        ),
+        mentions: bool = Parameter(True, description="Look for mentions without a link."),
     ) -> Response:
         return await reply(
             request, lambda vault: vault.note(path, section=section, mentions=mentions)
@@ -162,12 +147,7 @@ def routes(
     )
     async def graph(
         request: Request,
-        around: list[Name] = Parameter(
-            [],
-            max_length=20,
-            description="Paths, titles or aliases; none: the best linked notes.",
-            examples=[["Hollin Reach"]],
-        ),
+        around: list[Name] = Parameter([], max_length=20, description="Paths, titles or aliases."),
         depth: int = Parameter(1, ge=1, le=2, description="Links to follow."),
         most: int = Parameter(60, ge=1, le=MOST, description="Notes at most."),
     ) -> Response:
@@ -184,7 +164,6 @@ def routes(
         note: Name | None = Parameter(
             None,
             description="Path, title or alias; none: the best of the whole vault.",
-            examples=["Hollin Reach"],
         ),
         limit: int = Parameter(10, ge=1, le=100, description="Links at most."),
     ) -> Response:
@@ -225,10 +204,7 @@ def routes(
         name="vaults",
         tags=["state"],
         summary="List the vaults of the server, the default first",
-        description=(
-            "Below the `url` of each are all routes of this server, for that vault. A token of one "
-            "vault is told of that vault alone; folders are told to this machine only."
-        ),
+        description="Below the `url` of each are all routes of this server, for that vault.",
         response_model=models.VaultList,
     )
     async def list_vaults(request: Request) -> models.VaultList:
@@ -277,17 +253,14 @@ def routes(
         return found
 
     not_ready = {503: {"description": "Not ready yet", "model": models.Health}}
-    for path, told, others in (
-        ("/health", "Say whether the server is up", {}),
-        ("/health/live", "Answer at all", {}),
-        ("/health/ready", "Answer 200 once all that queries need is loaded, 503 before", not_ready),
-    ):
+    for path, others in (("/health", {}), ("/health/live", {}), ("/health/ready", not_ready)):
         shared: dict[str, Any] = {
             "response_model_exclude_none": True,
             "responses": others,
             "name": path[1:].replace("/", "_"),
+            "summary": "Say whether the server is up, and whether all that queries need is loaded",
         }
-        router.add_api_route(path, health, summary=told, tags=["state"], **shared)
+        router.add_api_route(path, health, tags=["state"], **shared)
         # Probes ask for the head alone; the server leaves the body out.
         router.add_api_route(path, health, methods=["HEAD"], include_in_schema=False, **shared)
 

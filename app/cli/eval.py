@@ -11,6 +11,8 @@ from typing import Any
 from notehop.app.cli.options import Common, argument, given_path, option
 from notehop.config.errors import UsageError
 
+WORK = Path("build/eval")  # where golden sets are unpacked and indexed
+
 
 def evaluate(
     options: Common,
@@ -34,12 +36,6 @@ def evaluate(
         "Hold setting B to A: each a preset (current, stock, fused, semantic, lexical), "
         "key=value,key=value or a TOML file.",
         "A B",
-    ),
-    work: Path = option(
-        Path("build/eval"),
-        "--work",
-        "Folder for the vaults of golden sets and their indexes.",
-        "PATH",
     ),
     out: Path | None = option(None, "--out", "Write the results there, as JSON.", "FILE"),
 ) -> None:
@@ -75,7 +71,7 @@ def evaluate(
             "out --vault and --index-dir, or name a file of questions"
         )
     else:
-        results = run.evaluate_sets(data, work, plan, progress, config_file=options.config)
+        results = run.evaluate_sets(data, WORK, plan, progress, config_file=options.config)
     found: list[Any] = []
     for result in results:
         found.append(result)

@@ -7,11 +7,11 @@ from __future__ import annotations
 import inspect
 import logging
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, is_dataclass, replace
 from functools import partial, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, get_type_hints
 
 import typer
 from typer.core import TyperCommand
@@ -68,7 +68,7 @@ Direction = Literal["forward", "backward", "both"]
 
 
 @dataclass(frozen=True, slots=True)
-class Common:
+class PlaceOptions:
     """The options of every command, before or after its name; None or False where not given."""
 
     vault: Path | None = common_option(None, "--vault", "Folder of the vault.", "PATH")
@@ -76,10 +76,9 @@ class Common:
     config: Path | None = common_option(
         None, "--config", "Settings file, read in place of yours.", "FILE"
     )
-    json: bool = common_option(False, "--json", "Print one JSON document.")
     debug: bool = common_option(False, "--debug", "Show tracebacks of errors.")
 
-    def with_vault(self, folder: Path | None) -> Common:
+    def with_vault(self, folder: Path | None) -> Self:
         """These options with the vault that an argument names; the option may not name another."""
         if folder is None:
             return self
@@ -87,15 +86,6 @@ class Common:
         if named.expanduser().resolve() != folder.expanduser().resolve():
             raise UsageError(f"two vaults are named, {folder} and --vault {self.vault}; name one")
         return replace(self, vault=folder)
-
-    def print(self, found: T, show: Callable[[T], None]) -> None:
-        """Print a result: as one JSON document where that is asked for, else as a person is shown it."""
-        from notehop.app.cli.output import print_json
-
-        if self.json:
-            print_json(found)
-        else:
-            show(found)
 
     def place(self, overrides: Mapping[str, Any] | None = None) -> Place:
         """Find the vault, its settings and its index; overrides are by dotted key, None is left out."""
@@ -127,6 +117,22 @@ class Common:
             overrides=overrides,
             read_only=read_only,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Common(PlaceOptions):
+    """Those of a command that has a result."""
+
+    json: bool = common_option(False, "--json", "Print one JSON document.")
+
+    def print(self, found: T, show: Callable[[T], None]) -> None:
+        """Print a result: as one JSON document where that is asked for, else as a person is shown it."""
+        from notehop.app.cli.output import print_json
+
+        if self.json:
+            print_json(found)
+        else:
+            show(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,17 +240,15 @@ def words(given: Sequence[str]) -> str:
     return " ".join(given).strip()
 
 
-def with_options(
-    run: Callable[..., None], *, leave_out: Collection[str] = ()
-) -> Callable[..., None]:
-    """A command for typer, in which each parameter that is a dataclass is an option a field.
-
-    :param leave_out: fields that are no options of this command.
+def with_options(run: Callable[..., None]) -> Callable[..., None]:
+    """A command for typer, in which each parameter that is a dataclass is an option a field, but for
+    those that the command has as parameters of its own.
     """
+    parameters = inspect.signature(run, eval_str=True).parameters
     keyword = partial(inspect.Parameter, kind=inspect.Parameter.KEYWORD_ONLY)
     spread = [keyword("ctx", annotation=typer.Context)]
     groups: dict[str, Any] = {}
-    for name, one in inspect.signature(run, eval_str=True).parameters.items():
+    for name, one in parameters.items():
         if not is_dataclass(one.annotation):
             spread.append(one.replace(kind=inspect.Parameter.KEYWORD_ONLY))
             continue
@@ -252,20 +256,19 @@ def with_options(
         spread += [
             keyword(field.name, default=field.default, annotation=hints[field.name])
             for field in fields(one.annotation)
-            if field.name not in leave_out
+            if field.name not in parameters
         ]
 
     @wraps(run)
     def command(ctx: typer.Context, **given: Any) -> None:
         for name, kind in groups.items():
             own: dict[str, Any] = dict.fromkeys(field.name for field in fields(kind))
-            own |= {one: given.pop(one) for one in own if one not in leave_out}
-            if kind is not Common:
+            own |= {one: given.pop(one) for one in own if one not in parameters}
+            if not issubclass(kind, PlaceOptions):
                 given[name] = kind(**own)
                 continue
             # What is given after the command's name, else before it.
-            before = asdict(ctx.obj) if isinstance(ctx.obj, Common) else own
-            options = Common(**{one: value or before[one] for one, value in own.items()})
+            options = kind(**{one: own[one] or getattr(ctx.obj, one, None) for one in own})
             given[name] = ctx.obj = ctx.find_root().obj = options
             if options.debug:
                 # Given behind the name of the command, after the log was set up.

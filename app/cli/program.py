@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 
 from notehop.app.cli import queries, serve, vault
 from notehop.app.cli.eval import evaluate
-from notehop.app.cli.options import Common, QueryCommand, with_options
+from notehop.app.cli.options import Common, PlaceOptions, QueryCommand, with_options
 from notehop.app.problems import INTERRUPTED, exit_code
 from notehop.config.errors import NotehopError
 from notehop.indexing.shown import printable
@@ -86,25 +86,27 @@ def _start(
 
 app.callback()(with_options(_start))
 
-for name, command, kind, leave_out in (
-    ("index", vault.index, None, ()),
-    ("ask", queries.ask, QueryCommand, ()),
-    ("chat", queries.chat, None, ("json",)),
-    ("search", queries.search, QueryCommand, ()),
-    ("browse", queries.browse, None, ()),
-    ("suggest", queries.suggest, None, ()),
-    ("themes", queries.themes, None, ()),
-    ("links", vault.links, None, ()),
-    ("capture", vault.capture, None, ()),
-    ("status", vault.status, None, ()),
-    ("doctor", vault.doctor, None, ()),
-    ("models", vault.models, None, ()),
-    ("plugin", vault.plugin, None, ()),
-    ("serve", serve.serve, None, ("vault",)),
-    ("mcp", serve.mcp, None, ("json", "vault")),
-    ("eval", evaluate, None, ()),
+for name, command in (
+    ("index", vault.index),
+    ("ask", queries.ask),
+    ("chat", queries.chat),
+    ("search", queries.search),
+    ("browse", queries.browse),
+    ("suggest", queries.suggest),
+    ("themes", queries.themes),
+    ("links", vault.links),
+    ("capture", vault.capture),
+    ("status", vault.status),
+    ("doctor", vault.doctor),
+    ("models", vault.models),
+    ("plugin", vault.plugin),
+    ("serve", serve.serve),
+    ("mcp", serve.mcp),
+    ("eval", evaluate),
 ):
-    app.command(name=name, cls=kind)(with_options(command, leave_out=leave_out))
+    app.command(name=name, cls=QueryCommand if name in ("ask", "search") else None)(
+        with_options(command)
+    )
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -123,7 +125,7 @@ def run(arguments: Sequence[str]) -> int:
 
 def _tell(error: Exception, ctx: Any) -> None:
     options = ctx.find_root().obj
-    debug = isinstance(options, Common) and options.debug
+    debug = isinstance(options, PlaceOptions) and options.debug
     if debug:
         typer.echo("".join(traceback.format_exception(error)).rstrip(), err=True)
     told = str(error)

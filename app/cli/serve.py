@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import typer
 
-from notehop.app.cli.options import VAULT, Common, common_option, option
+from notehop.app.cli.options import VAULT, Common, PlaceOptions, common_option, option
 from notehop.config.errors import UsageError
 from notehop.indexing.shown import on_one_line, printable
 
@@ -116,14 +116,8 @@ def serve(
             one.tell(server.url_of(name))
         if watch:
             vaults.follow()
-        told: dict[str, object] = {"url": server.url, "vault": str(first_place.vault)}
-        if len(places) > 1:
-            told["vaults"] = {
-                name: {"url": server.url_of(name), "vault": str(place.vault)}
-                for name, place in places.items()
-            }
         if options.json:
-            print_json(told)
+            print_json({"url": server.url, "vault": str(first_place.vault)})
         token = "; clients need the token" if server.asks_for_token else ""
         say(f"notehop answers for {names} at {server.url} (Ctrl-C stops it{token})")
         if new:
@@ -132,7 +126,7 @@ def serve(
 
 
 def mcp(
-    options: Common,
+    options: PlaceOptions,
     folder: Path | None = VAULT,
     vault: list[str] | None = VAULTS,
     watch: bool = option(True, "--watch/--no-watch", "Keep the index up to the vault."),
@@ -141,8 +135,6 @@ def mcp(
     if folder is not None and vault:
         raise UsageError(f"{folder} and --vault are named; name each vault with --vault")
     options = options.with_vault(folder)
-    if options.json:
-        raise UsageError("mcp speaks JSON in any case; leave --json out")
     places = options.places(vault)
     _few_arenas()
     from notehop.app.mcp.stdio import serve

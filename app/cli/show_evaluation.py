@@ -4,25 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
+import typer
 
-from notehop.app.cli.output import console_of, headline, out, warn
+from notehop.app.cli.output import headline, show, warn
 from notehop.app.evaluation import answer_sets
 from notehop.app.evaluation.answer_sets import AnswersEvaluated
-from notehop.app.evaluation.metrics import CONTEXT, LINKED, MEASURES, MeanEstimate, percent
+from notehop.app.evaluation.metrics import MeanEstimate, percent
 from notehop.app.evaluation.run import Evaluated
-from notehop.indexing.shown import counted
-
-# On a narrow terminal lines break, and no number is lost.
-WIDTH = 160  # columns that a table may take
-
-_SHORT = {LINKED: "by link", CONTEXT: "context"}
-"""Measures as the head of a column, where that is not the last part of their name."""
+from notehop.indexing.shown import counted, on_one_line, printable
 
 
 def show_evaluation(found: Evaluated) -> None:
-    """Print the settings with the set's measure and what they gain, then all measures, in percent."""
+    """Print the settings with the set's measure and what they gain, in percent; `--json` has all measures."""
     headline(
         found.name, f"{counted(found.notes, 'note')}, {counted(len(found.questions), 'question')}"
     )
@@ -33,12 +26,7 @@ def show_evaluation(found: Evaluated) -> None:
         beside = [f"{row.passages:.1f}", f"{row.milliseconds:.1f}"]
         lines.append([row.setting, _bounded(row.measures[found.measure]), *gained, *beside])
     head = ["setting", f"{found.measure}, %", "over", "gain", "passages", "ms"]
-    _show_table(head, lines, read=(0, 2))
-    short = (_SHORT.get(name, name.partition(".")[2]) for name in MEASURES)
-    cells = [
-        [row.setting, *(percent(one.value) for one in row.measures.values())] for row in found.rows
-    ]
-    _show_table(["notes, %", *short], cells)
+    _show_table(head, lines)
     warn([f"{message} ({counted(count, 'time')})" for message, count in found.warnings.items()])
 
 
@@ -75,16 +63,11 @@ def _narrow(one: MeanEstimate | None, sign: str = "") -> str:
     return f"{value:{sign}} ({low} to {high})"
 
 
-def _show_table(
-    head: Sequence[str], lines: Sequence[Sequence[str]], *, read: Sequence[int] = (0,)
-) -> None:
-    """Print a table; the columns ``read`` stand on the left, and break where they are too long."""
-    table = Table(box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
-    for at, name in enumerate(head):
-        told = at in read
-        table.add_column(
-            name, justify="left" if told else "right", no_wrap=not told, overflow="fold"
-        )
-    for line in lines:
-        table.add_row(*line)
-    console_of(max(out().width, WIDTH)).print(table)
+def _show_table(head: Sequence[str], lines: Sequence[Sequence[str]]) -> None:
+    """Print a table, as wide as it is."""
+    rows = [[printable(on_one_line(cell)) for cell in line] for line in (head, *lines)]
+    first, *widths = (max(map(len, column)) for column in zip(*rows, strict=True))
+    show("")
+    for name, *numbers in rows:
+        cells = (cell.rjust(width) for cell, width in zip(numbers, widths, strict=True))
+        typer.echo("  ".join((name.ljust(first), *cells)))

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from itertools import groupby
-from operator import attrgetter
 from typing import Any, TypeVar
 
 from pydantic import BaseModel
@@ -36,17 +34,15 @@ def show_themes(found: models.ThemesResult) -> None:
         headline(theme.name, counted(theme.count, "note"))
         if theme.summary:
             show(theme.summary, indent=4)
-        show_line(("; ".join(note.title for note in theme.notes), "dim"), indent=4)
-    rest = []
-    if found.total > len(found.themes):
-        more = counted(found.total - len(found.themes), "more theme")
-        rest.append(f"{more}; --max {found.total} shows all")
-    if found.small:
-        rest.append(f"{counted(found.small, 'note')} in groups too small to be themes")
-    if found.unlinked:
-        rest.append(f"{counted(found.unlinked, 'note')} that no link connects with another")
-    if rest:
-        show((f"\n{'; '.join(rest)}", "dim"))
+        show_line("; ".join(note.title for note in theme.notes), indent=4, style="dim")
+    rest = (
+        (found.total - len(found.themes), f"more, shown with --max {found.total}"),
+        (found.small, "in groups too small to be themes"),
+        (found.unlinked, "that no link connects with another"),
+    )
+    for count, what in rest:
+        if count:
+            show(f"\n{count:,} {what}", style="dim")
 
 
 def as_values(found: ResolvedLink) -> dict[str, Any]:
@@ -69,19 +65,13 @@ def as_values(found: ResolvedLink) -> dict[str, Any]:
 
 
 def show_links(found: Sequence[ResolvedLink]) -> None:
-    """Print the links under the notes that hold them, and a count by status."""
-    for source, links in groupby(found, attrgetter("source")):
-        headline(source)
-        for one in links:
-            link, resolution, status = one.link, one.resolution, one.resolution.status.value
-            target = resolution.path or "?"
-            if resolution.path and link.fragment:
-                missing = " (not found there)" if one.fragment_found is False else ""
-                target += f"#{link.fragment}{missing}"
-            if len(resolution.candidates) > 1:
-                target += f"  of {len(resolution.candidates)}: {', '.join(resolution.candidates)}"
-            raw = " ".join(link.raw.split())
-            show_line(f"{link.line:>7}  {link.kind:<8}  {status:<10}  {raw} -> {target}")
+    """Print a line a link, and a count by status."""
+    for one in found:
+        link, resolution = one.link, one.resolution
+        target = resolution.path or " or ".join(resolution.candidates) or "?"
+        missing = ", not found there" if one.fragment_found is False else ""
+        about = f"{link.kind}, {resolution.status.value}{missing}"
+        show_line(f"{one.source}:{link.line}  {' '.join(link.raw.split())} -> {target}  ({about})")
     counts = Counter(one.resolution.status.value for one in found)
     told = ", ".join(f"{count:,} {status}" for status, count in counts.most_common())
     show(f"\n{counted(len(found), 'link')}{f': {told}' if told else ''}")
@@ -89,8 +79,6 @@ def show_links(found: Sequence[ResolvedLink]) -> None:
 
 def show_report(report: Report) -> None:
     """Print what the run did, what the index holds now, and why each note left out was left out."""
-    first, *rest = report_lines(report)
-    show((first, "bold"))
-    for line in rest:
-        show(line)
+    for at, line in enumerate(report_lines(report)):
+        show(line, style="" if at else "bold")
     warn(warning_lines(report))
