@@ -136,6 +136,7 @@ def test_words_that_no_note_has_are_told(vault: VaultHandle) -> None:
     of_the_form = vault.ask("Define cultch exactly")
     assert of_the_form.mode == "extractive"
     assert "No note has" not in of_the_form.answer
+    assert "No note has" not in vault.ask("how big is the salt marsh project").answer
 
 
 def test_a_comparison_says_which_side_is_missing(vault: VaultHandle) -> None:
