@@ -92,7 +92,7 @@ def create_app(
     guard = Guard(settings, tokens, vault_tokens, vaults.default)
     app.add_middleware(BodyLimit)
     app.add_middleware(Outermost, guard=guard, vaults=vaults)
-    openapi.install(app, needs_token=bool(tokens))
+    openapi.install(app)
     for router in (routes(vaults, workers, app.version, prove or {}), *routers):
         app.include_router(router)
     return app

@@ -31,9 +31,9 @@ REFUSED: dict[int | str, dict[str, Any]] = {
 """What every route may answer beside its reply: problem details."""
 
 
-def install(app: FastAPI, *, needs_token: bool) -> None:
+def install(app: FastAPI) -> None:
     """Make the app describe itself so: for programs, and at ``/docs`` for people."""
-    openapi = cache(partial(_document, app, needs_token))
+    openapi = cache(partial(_document, app))
     app.openapi = openapi  # type: ignore[method-assign]  # as FastAPI documents it
 
     @app.get("/docs", include_in_schema=False)
@@ -41,7 +41,7 @@ def install(app: FastAPI, *, needs_token: bool) -> None:
         return HTMLResponse(_reference_html(openapi()))
 
 
-def _document(app: FastAPI, needs_token: bool) -> dict[str, Any]:
+def _document(app: FastAPI) -> dict[str, Any]:
     found = get_openapi(
         title=app.title, version=app.version, summary=app.summary, routes=app.routes
     )
@@ -54,8 +54,8 @@ def _document(app: FastAPI, needs_token: bool) -> dict[str, Any]:
     bearer = {"HTTPBearer": {"type": "http", "scheme": "bearer"}}
     found["components"]["securitySchemes"] = bearer
     token: dict[str, list[str]] = {"HTTPBearer": []}
-    # Where none is asked for, one that is sent does no harm: clients may be written for both.
-    found["security"] = [token] if needs_token else [{}, token]
+    # Where none is asked for, one that is sent does no harm: clients are written for both.
+    found["security"] = [{}, token]
     paths = found["paths"]
     for path in OPEN & paths.keys():
         paths[path]["get"]["security"] = []

@@ -7,6 +7,7 @@ from __future__ import annotations
 import inspect
 import logging
 import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, is_dataclass, replace
 from functools import partial, wraps
@@ -14,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, get_type_hints
 
 import typer
-from typer.core import TyperCommand
 
 from notehop.config.errors import UsageError
 
@@ -69,7 +69,7 @@ Direction = Literal["forward", "backward", "both"]
 
 @dataclass(frozen=True, slots=True)
 class PlaceOptions:
-    """The options of every command, before or after its name; None or False where not given."""
+    """The options of every command; None or False where not given."""
 
     vault: Path | None = common_option(None, "--vault", "Folder of the vault.", "PATH")
     index_dir: Path | None = common_option(None, "--index-dir", "Folder of its index.", "PATH")
@@ -219,16 +219,7 @@ class FilterOptions:
 _told = "Take the query as it stands: no filters and no phrases in it."
 LITERAL: Any = filter_option(False, "--literal", _told)
 
-_NEGATED = re.compile(r"-(?:[\"“]|[^\W\d_][\w.-]+:.)")
 _UNQUOTED = re.compile(r"(-?[^\W\d_][\w.-]+:)([^\s\"“][^\"“]*\s[^\"“]*)")
-
-
-class QueryCommand(TyperCommand):
-    """A command whose words may begin with a hyphen, if they are filters: ``-path:Archive``."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the arguments; a blank keeps a negated filter from being taken for an option."""
-        return super().parse_args(ctx, [f" {a}" if _NEGATED.match(a) else a for a in args])
 
 
 def words(given: Sequence[str]) -> str:
@@ -264,18 +255,24 @@ def with_options(run: Callable[..., None]) -> Callable[..., None]:
         for name, kind in groups.items():
             own: dict[str, Any] = dict.fromkeys(field.name for field in fields(kind))
             own |= {one: given.pop(one) for one in own if one not in parameters}
-            if not issubclass(kind, PlaceOptions):
-                given[name] = kind(**own)
-                continue
-            # What is given after the command's name, else before it.
-            options = kind(**{one: own[one] or getattr(ctx.obj, one, None) for one in own})
-            given[name] = ctx.obj = ctx.find_root().obj = options
-            if options.debug:
-                # Given behind the name of the command, after the log was set up.
-                logging.getLogger().setLevel(logging.DEBUG)
+            given[name] = kind(**own)
+        ctx.find_root().obj = debug = given["options"].debug
+        _log_to_standard_error(debug)
         run(**given)
 
     del command.__wrapped__
     command.__signature__ = inspect.Signature(spread)  # type: ignore[attr-defined]
     command.__annotations__ = {one.name: one.annotation for one in spread}
     return command
+
+
+def _log_to_standard_error(debug: bool) -> None:
+    logging.basicConfig(
+        stream=sys.stderr,
+        level=logging.DEBUG if debug else logging.ERROR,
+        format="%(levelname)s %(name)s: %(message)s",
+    )
+    # Which host gets text of the notes is said before it gets any; and which variables are
+    # passed over.
+    for name in ("notehop.indexing.llm.transport", "notehop.config.layers"):
+        logging.getLogger(name).setLevel(logging.DEBUG if debug else logging.WARNING)

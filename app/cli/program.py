@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
 import traceback
@@ -14,7 +13,7 @@ from typer.core import TyperGroup
 
 from notehop.app.cli import queries, serve, vault
 from notehop.app.cli.eval import evaluate
-from notehop.app.cli.options import Common, PlaceOptions, QueryCommand, with_options
+from notehop.app.cli.options import with_options
 from notehop.app.problems import INTERRUPTED, exit_code
 from notehop.config.errors import NotehopError
 from notehop.indexing.shown import printable
@@ -66,25 +65,14 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
+@app.callback()
 def _start(
-    options: Common,
-    version: bool = typer.Option(  # noqa: ARG001 (the callback has done it)
+    version: bool = typer.Option(  # (the callback has done it)
         False, "--version", callback=_version, is_eager=True, help="Show the version."
     ),
 ) -> None:
-    """Keep what stands before the command's name."""
-    logging.basicConfig(
-        stream=sys.stderr,
-        level=logging.DEBUG if options.debug else logging.ERROR,
-        format="%(levelname)s %(name)s: %(message)s",
-    )
-    # Which host gets text of the notes is said before it gets any; and which variables are
-    # passed over.
-    for name in ("notehop.indexing.llm.transport", "notehop.config.layers"):
-        logging.getLogger(name).setLevel(logging.DEBUG if options.debug else logging.WARNING)
+    pass
 
-
-app.callback()(with_options(_start))
 
 for name, command in (
     ("index", vault.index),
@@ -104,9 +92,7 @@ for name, command in (
     ("mcp", serve.mcp),
     ("eval", evaluate),
 ):
-    app.command(name=name, cls=QueryCommand if name in ("ask", "search") else None)(
-        with_options(command)
-    )
+    app.command(name=name)(with_options(command))
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -124,8 +110,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _tell(error: Exception, ctx: Any) -> None:
-    options = ctx.find_root().obj
-    debug = isinstance(options, PlaceOptions) and options.debug
+    debug = bool(ctx.find_root().obj)
     if debug:
         typer.echo("".join(traceback.format_exception(error)).rstrip(), err=True)
     told = str(error)

@@ -68,10 +68,7 @@ def ask(
     _print(options, place, answer, partial(show_answer, written=written))
 
 
-def chat(
-    options: PlaceOptions,
-    top_k: int | None = option(None, "--top-k", "Sources an answer may cite.", "N"),
-) -> None:
+def chat(options: PlaceOptions) -> None:
     """Ask, and ask on: a follow-up is understood after what was said before it.
 
     /new begins a new conversation, /quit or Ctrl-D ends. Nothing of it is written to disk.
@@ -105,7 +102,7 @@ def chat(
             if typed in ("", AGAIN):
                 continue
             try:
-                query = as_query(Query, typed, {"top_k": top_k, "conversation_id": name})
+                query = as_query(Query, typed, {"conversation_id": name})
                 answer, written = _streamed(vault, query)
             except NotehopError as exc:
                 # What is wrong with one question does not end the conversation.

@@ -13,6 +13,14 @@ from notehop.indexing.shown import counted
 LISTED = 5  # findings of each kind that are shown; `notehop doctor KIND` lists all of one
 NAMED = 3  # files that a finding names
 
+_TITLES: dict[Kind, str] = {
+    "unresolved": "Links that lead nowhere, and what they may mean",
+    "fragments": "Links to headings or blocks that their note does not have",
+    "ambiguous": "Links to a name that several files have",
+    "warnings": "Notes that say something that cannot be read as meant",
+    "orphans": "Notes that no link joins with another",
+}
+
 
 def show_doctor(report: DoctorReport, *, everything: bool) -> None:
     """Print all findings of a report, or the first of each kind only."""
@@ -32,34 +40,22 @@ def show_doctor(report: DoctorReport, *, everything: bool) -> None:
             rows.append(f"{one.target}{meant}  {', '.join(where)}")
         return rows
 
-    parts: tuple[tuple[Kind, str, list[str]], ...] = (
-        (
-            "unresolved",
-            "Links that lead nowhere, and what they may mean",
-            links(report.unresolved),
-        ),
-        (
-            "fragments",
-            "Links to headings or blocks that their note does not have",
-            links(report.fragments),
-        ),
-        ("ambiguous", "Links to a name that several files have", links(report.ambiguous)),
-        (
-            "warnings",
-            "Notes that say something that cannot be read as meant",
-            [*(report.warnings or ())],
-        ),
-        ("orphans", "Notes that no link joins with another", [*(report.orphans or ())]),
-    )
-    for kind, title, rows in parts:
+    parts: dict[Kind, list[str]] = {
+        "unresolved": links(report.unresolved),
+        "fragments": links(report.fragments),
+        "ambiguous": links(report.ambiguous),
+        "warnings": report.warnings or [],
+        "orphans": report.orphans or [],
+    }
+    for kind, rows in parts.items():
         if rows:
-            headline(title, f"{len(rows):,}")
+            headline(_TITLES[kind], f"{len(rows):,}")
         for row in rows if everything else rows[:LISTED]:
             show_line(row, indent=2)
         if len(rows) > LISTED and not everything:
             more = f"and {len(rows) - LISTED:,} more; all of them: notehop doctor {kind}"
             show(more, indent=2, style="dim")
-    if counts and not any(rows for *_, rows in parts):
+    if counts and not any(parts.values()):
         headline("Links, names and notes", "nothing to mend")
     # A rebuild repairs what a run does too.
     if report.index is not None and report.index.findings:

@@ -79,11 +79,11 @@ def index(
         # What a first index is for.
         named = {"--vault": place.vault, "--index-dir": options.index_dir}
         given = "".join(f" {name} {quote(str(path))}" for name, path in named.items() if path)
-        told = printable(
+        first_steps = printable(
             f'next: notehop ask "…"{given}  asks your notes a question\n'
             f"next: notehop serve{given}  opens them in your browser and keeps the index up to date"
         )
-        typer.echo(told, err=True)
+        typer.echo(first_steps, err=True)
 
 
 _NOT_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]|&#6553[45];")
