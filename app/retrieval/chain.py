@@ -151,7 +151,7 @@ class QueryChain:
         is_template, count = templates_of(self.vault, query.query_str), SPARE * places
         found: list[ChunkId] = []
         templates: list[ChunkId] = []
-        for path in filter(narrowed.notes, view.labels.newest_first(narrowed.notes.only)):
+        for path in filter(narrowed.notes, view.labels.newest_first()):
             ids = among(view.chunk_ids_of(path), narrowed.allowed)[:1]
             if any(chunk.text.strip() for chunk in view.chunks(ids).values()):
                 (templates if is_template(path) else found).extend(ids)
