@@ -393,9 +393,13 @@ def _exact(plain: str, forms: Sequence[Form], measure: str) -> tuple[str, str]:
 
 
 def says_form(word: str) -> bool:
-    """Whether a word says what kind of answer is wanted, and not what it is about: "versus"."""
+    """Whether a word says what kind of answer is wanted, and not what it is about: "versus", "big"."""
     plain = fold(word).casefold()
-    return bool(_SCAFFOLD.fullmatch(plain) or _PARSED["comparison"].fullmatch(plain))
+    return bool(
+        _SCAFFOLD.fullmatch(plain)
+        or _PARSED["comparison"].fullmatch(plain)
+        or _PARSED["number"].fullmatch(f"how {plain}")
+    )
 
 
 def _defined(plain: str) -> str:

@@ -19,12 +19,19 @@ from notehop.app.answer.draft import open_items
 from notehop.app.answer.facts import facts_of
 from notehop.app.models import Filters
 from notehop.app.retrieval.chain import Wanted
-from notehop.app.retrieval.filter_syntax import Condition, Kind
-from notehop.app.retrieval.filters import Narrowed, Paths, Stands, among, narrow, notes_of
-from notehop.app.retrieval.nodes import noted
-from notehop.app.retrieval.subject import SMALL
-from notehop.app.retrieval.templates import asks_for_templates
-from notehop.app.retrieval.trace import Trace
+from notehop.app.retrieval.components import Trace, noted
+from notehop.app.retrieval.filters import (
+    Condition,
+    Kind,
+    Narrowed,
+    Paths,
+    Stands,
+    among,
+    narrow,
+    notes_of,
+)
+from notehop.app.retrieval.intents import SMALL
+from notehop.app.retrieval.relevance import asks_for_templates
 from notehop.indexing.graph.files import fold as folded
 from notehop.indexing.shown import counted, on_one_line
 from notehop.indexing.stores.labels import TAG, TYPE, NoteLabels, property_key
@@ -264,11 +271,24 @@ def _candidates(plain: str, labels: NoteLabels, tokenizer: Tokenizer) -> list[Na
             elif by_key == key_words and 1 < len(words) <= LONGEST:
                 # "Which projects does Nuria lead?" has one of her names.
                 words = (words & asked) - key_words
+            if not _same_state(value, said, tokenizer):
+                continue
             if words and words <= asked and (by_key or not value[0].isdigit()):
                 found["property"].append((words | by_key, Condition("property", value, key)))
     for folder in _folders(labels.paths()):
         add("path", named(folder.rpartition("/")[2]), folder)
     return [*chain.from_iterable(found.values())]
+
+
+def _same_state(value: str, said: Iterable[str], tokenizer: Tokenizer) -> bool:
+    """Whether what is asked for as going on is told so, and the other way round: books that I am
+    reading are not those that I read, though the index has one word for both."""
+
+    def going_on(word: str) -> bool:
+        return "ing" in word[-5:]  # with the endings of a plural
+
+    told = [(going_on(word), *_tokens(word, tokenizer)) for word in _plain(value).split()]
+    return all((not going_on(word), *_tokens(word, tokenizer)) not in told for word in said)
 
 
 def _folders(paths: Iterable[str]) -> list[str]:
@@ -318,10 +338,9 @@ def _with_open_tasks(
         before = re.search(rf"(\w+)\s+{re.escape(subject)}", question)
         longer = f"{before[1]} {subject}" if before else subject
         own = set(view.notes_named(subject) or view.notes_named(longer))
-        if not own:
-            return None
         rows = view.notes_at(own).values()
-        names = sorted({name for row in rows for name in (row.title, *row.aliases)})
+        # What no note is called is looked for in the tasks themselves.
+        names = sorted({name for row in rows for name in (row.title, *row.aliases)}) or [subject]
     by_note: dict[str, list[ChunkRow]] = {}
     for one in view.chunks(ids).values():
         by_note.setdefault(one.path, []).append(one)
@@ -335,7 +354,7 @@ def _with_open_tasks(
         for one in by_note[path]
         if open_items(one.text, () if path in own else names)
     )
-    return found, names
+    return (found, names) if found or own or not subject else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,7 @@ from notehop.indexing.stores.lexical_segments import (
     write_segments,
 )
 from notehop.indexing.stores.model import LIMITS, ChunkId, FieldTokens, Limits
-from notehop.indexing.tokens.tokenizer import FIELDS
-from notehop.indexing.tokens.vocabulary import NearWords, Vocabulary
+from notehop.indexing.tokens.tokenizer import FIELDS, NearWords, Vocabulary
 
 BOOSTS: Mapping[str, float] = MappingProxyType(
     {
@@ -99,7 +98,7 @@ class LexicalIndex:
 
     def near(self, word: str, stem: str, edits: int) -> dict[str, int]:
         """The tokens of living chunks that a word may be meant for, with the edits that part them
-        (see :meth:`notehop.indexing.tokens.vocabulary.NearWords.near`)."""
+        (see :meth:`notehop.indexing.tokens.tokenizer.NearWords.near`)."""
         found = self._near_words.near(word, stem, edits)
         return {token: far for token, far in found.items() if self._holds(token)}
 

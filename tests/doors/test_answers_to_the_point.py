@@ -126,6 +126,10 @@ def test_a_question_for_a_person_that_meets_no_name_is_not_sure(
 def test_words_that_no_note_has_are_told(vault: VaultHandle) -> None:
     answer = vault.ask("What is the capital of Peru?")
     assert "No note has the words “capital” or “Peru”." in answer.answer
+    # Letters that look like Italian make no question in another language.
+    noise = vault.ask("asdkj qwpoe zzmnv?")
+    assert noise.mode == "none"
+    assert "No note has the words “asdkj”, “qwpoe” or “zzmnv”." in noise.answer
     beside_an_answer = vault.ask("What is the tidal prism in LaTeX notation?")
     assert beside_an_answer.mode == "extractive"
     assert beside_an_answer.answer.endswith("\n\nNo note has the words “LaTeX” or “notation”.")
@@ -136,6 +140,7 @@ def test_words_that_no_note_has_are_told(vault: VaultHandle) -> None:
     of_the_form = vault.ask("Define cultch exactly")
     assert of_the_form.mode == "extractive"
     assert "No note has" not in of_the_form.answer
+    assert "No note has" not in vault.ask("how big is the salt marsh project").answer
 
 
 def test_a_comparison_says_which_side_is_missing(vault: VaultHandle) -> None:

@@ -33,7 +33,13 @@ def items(text: str) -> list[str]:
 
 @pytest.mark.parametrize(
     "question",
-    ["Which tasks are open?", "open todos", "What is still to be done?", "Was ist noch zu tun?"],
+    [
+        "Which tasks are open?",
+        "open todos",
+        "What is still to be done?",
+        "what do I still need to do?",
+        "Was ist noch zu tun?",
+    ],
 )
 def test_all_open_tasks_of_the_newest_notes_first(vault: VaultHandle, question: str) -> None:
     answer = vault.ask(question)
@@ -49,6 +55,11 @@ def test_those_of_a_note_and_those_that_name_it(vault: VaultHandle, name: str) -
     answer = vault.ask(f"What is still to do for {name}?")
     found = [one.partition(" ［")[0] for one in items(answer.answer)]
     assert found == [*OWN, "Call Ida about the Kiln"], "its own first, however old"
+
+
+def test_those_that_speak_of_what_no_note_is_called(vault: VaultHandle) -> None:
+    assert items(vault.ask("any open tasks about the plants?").answer) == ["Water the plants"]
+    assert "open task" not in vault.ask("any open tasks about the roof?").answer
 
 
 def test_filters_leave_some(vault: VaultHandle) -> None:

@@ -13,7 +13,7 @@ from notehop.app.services.status import pending_changes, vector_server_now
 from notehop.config import errors
 from notehop.indexing.embed.onnx_model import read_manifest
 from notehop.indexing.fingerprint import expected_fingerprint
-from notehop.indexing.pipeline.language import advice_for
+from notehop.indexing.pipeline.language import advice
 from notehop.indexing.stores.catalog import (
     Catalog,
     CatalogSnapshot,
@@ -125,7 +125,7 @@ def _check(
         found.add("catalog", lost, REBUILD if layout.database is None else INDEX)
     if not bare:
         _check_derived(found, place, view)
-    for line in advice_for(place.vault, place.settings, view):
+    for line in advice(place.vault, place.settings, view):
         found.add("language", line, REBUILD, broken=False)
     # What a run that was cut off left; while one is under way, it is its own business.
     if alone and view.meta().get("under_way"):

@@ -91,9 +91,7 @@ def update_served_mirror(
 
 
 def remove_served_mirror(layout: IndexLayout, settings: Settings) -> tuple[str, ...]:
-    """Delete the collection that was filled last, if there was one; what to tell people."""
-    if not layout.chroma_collection.exists():
-        return ()
+    """Delete the collection that was filled last; what to tell people."""
     try:
         with _asked(settings, layout) as server:
             return _remember(layout, settings, server, None)
