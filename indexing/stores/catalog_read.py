@@ -221,26 +221,9 @@ class CatalogReads(ABC):
     def chunk_keys(self, paths: Iterable[str] | None = None) -> list[ChunkKey]:
         """The keys of all chunks, or of those of some notes."""
         table = CHUNKS.c
-        query = select(table.id, table.path, table.ordinal)
+        query = select(table.id, table.path, table.ordinal, table.first_line, table.kind)
         rows = self._of_paths(query, table.path, paths)
         return self._made(lambda row: ChunkKey(*row), rows, _PLACE)
-
-    def chunk_lines(self, paths: Iterable[str]) -> dict[str, tuple[tuple[ChunkId, int, int], ...]]:
-        """Path -> (id, first line, last line) of its chunks in order, by path; none, no entry.
-
-        Properties are left out where the note has text.
-        """
-        table = CHUNKS.c
-        query = select(
-            table.path, table.ordinal, table.id, table.first_line, table.last_line, table.kind
-        ).where(among(table.path))
-        found: dict[str, list[tuple[ChunkId, int, int]]] = {}
-        # By path and ordinal: rows themselves compare slowly.
-        for row in self._made(lambda row: row, self._fetch(query, paths), itemgetter(0, 1)):
-            # Those of the text come first.
-            if row[5] == "text" or row[0] not in found:
-                found.setdefault(row[0], []).append((row[2], row[3], row[4]))
-        return {path: tuple(lines) for path, lines in found.items()}
 
     def chunk_tokens(
         self, ids: Iterable[ChunkId] | None = None

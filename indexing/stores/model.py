@@ -162,11 +162,13 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class ChunkKey:
-    """Where a chunk stands."""
+    """What a chunk is, without its text."""
 
     id: ChunkId
     path: str
     ordinal: int
+    first_line: int
+    kind: ChunkKind
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,7 +83,7 @@ CHUNKS = Table(
     *_columns(ChunkRow, "id"),
     _number("checksum"),
     # Holds all that a reader keeps of each chunk, in its order: opening never reads the texts.
-    Index("chunks_by_path", "path", "ordinal", "id"),
+    Index("chunks_by_path", "path", "ordinal", "id", "first_line", "kind"),
     Index("chunks_by_embedded_hash", "embedded_hash", "id"),
 )
 
