@@ -7,7 +7,7 @@ made from the catalog; one of an earlier generation is caught up with what chang
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Generic, TypeVar
 
 from notehop.config.errors import IndexDamaged
@@ -38,7 +38,8 @@ def read_vectors(view: CatalogSnapshot, wanted: Collection[ChunkId]) -> VectorIn
     for ids, matrix in view.all_vectors("chunks"):
         known = [at for at, one in enumerate(ids) if one in wanted]
         # One string for an id, wherever it stands: 300,000 of them take 24 MB.
-        vectors = _with(view, vectors, (), [sys.intern(ids[at]) for at in known], matrix[known])
+        names = [sys.intern(ids[at]) for at in known]
+        vectors = vectors.changed((), names, _checked(view, vectors, matrix)[known])
     return follow_vectors(view, vectors, (), wanted)
 
 
@@ -50,19 +51,13 @@ def follow_vectors(
     ids, matrix = view.vectors("chunks", missing)
     if len(ids) < len(missing):
         raise damaged(view.label, f"{len(missing) - len(ids)} chunks have no vector")
-    return _with(view, vectors, gone, ids, matrix)
+    return vectors.changed(gone, ids, _checked(view, vectors, matrix))
 
 
-def _with(
-    view: CatalogSnapshot,
-    vectors: VectorIndex,
-    gone: Iterable[ChunkId],
-    ids: Sequence[ChunkId],
-    matrix: Matrix,
-) -> VectorIndex:
-    if ids and matrix.shape[1] != vectors.dimensions:
+def _checked(view: CatalogSnapshot, vectors: VectorIndex, matrix: Matrix) -> Matrix:
+    if len(matrix) and matrix.shape[1] != vectors.dimensions:
         raise damaged(view.label, f"its vectors have {matrix.shape[1]} numbers")
-    return vectors.changed(gone, ids, matrix)
+    return matrix
 
 
 def read_lexical(
