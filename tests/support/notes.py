@@ -134,6 +134,7 @@ class Bench:
         """All that the index says of the vault, without what depends on how it came to be."""
         with self.catalog() as catalog:
             notes = [(n.path, n.title, n.status, n.reason, n.aliases) for n in catalog.notes()]
-            keys = [(k.id, k.path, k.ordinal, k.embedded_hash) for k in catalog.chunk_keys()]
+            chunks = catalog.chunks(key.id for key in catalog.chunk_keys()).values()
+            keys = [(one.id, one.path, one.ordinal, one.embedded_hash) for one in chunks]
             tokens = {chunk: dict(said) for chunk, said in catalog.chunk_tokens()}
             return notes, keys, tokens, list(catalog.links())

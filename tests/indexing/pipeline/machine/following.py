@@ -335,7 +335,8 @@ class Following:
         catalog = self._catalog()
         links = catalog.links_from(catalog.indexed_paths())
         sentences = {link.sentence_id for link in links if link.sentence_id is not None}
-        return {key.embedded_hash for key in catalog.chunk_keys()}, sentences
+        chunks = catalog.chunks(key.id for key in catalog.chunk_keys())
+        return {chunk.embedded_hash for chunk in chunks.values()}, sentences
 
     def _check_economy(self, before: tuple[set[str], set[str]]) -> None:
         """Only texts that the index did not hold went through the model, each once."""
