@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from notehop.app.cli.output import headline, out, show_table, warn
-from notehop.app.evaluation import answer_sets
-from notehop.app.evaluation.answer_sets import AnswersEvaluated
-from notehop.app.evaluation.metrics import CONTEXT, LINKED, MEASURES, MeanEstimate, percent
-from notehop.app.evaluation.run import Evaluated
+from notehop.app.evaluation.metrics import (
+    ANSWERED,
+    CONTEXT,
+    LINKED,
+    MEASURES,
+    MeanEstimate,
+    percent,
+)
+from notehop.app.evaluation.run import AnswersEvaluated, Evaluated
 from notehop.indexing.shown import counted
 
 # On a narrow terminal lines break, and no number is lost.
@@ -42,16 +47,15 @@ def show_answers(found: AnswersEvaluated) -> None:
     if it is held to another.
     """
     _headline(found.name, found.notes, found.questions)
-    names = answer_sets.MEASURES
     for setting, rows in found.settings.items():
         for title, sign in ((setting, ""), (f"gained by {setting}", "+")):
             lines: list[list[str]] = []
             for row in rows:
                 has = row.gains if sign else row.measures
-                values = [_narrow(has.get(name), sign) for name in names]
+                values = [_narrow(has.get(name), sign) for name in ANSWERED]
                 lines.append([row.group, str(row.questions), *values])
             if not sign or any(row.gains for row in rows):
-                head = [f"{title}, %", "", *(name.replace(" of ", "/") for name in names)]
+                head = [f"{title}, %", "", *(name.replace(" of ", "/") for name in ANSWERED)]
                 _show_table(head, lines)
 
 
