@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from notehop.app.cli.output import headline, show, show_line
-from notehop.app.services.doctor import Kind
-from notehop.app.services.doctor.vault import BrokenLinks, DoctorReport
+from notehop.app.services.doctor import BrokenLinks, DoctorReport
 from notehop.indexing.shown import counted
 
 LISTED = 5  # findings of each kind that are shown; `notehop doctor KIND` lists all of one
@@ -52,7 +51,7 @@ def show_doctor(report: DoctorReport, *, everything: bool) -> None:
         show("\n", ("To repair the index, run: ", "bold"), command)
 
 
-def _parts(report: DoctorReport, everything: bool) -> Iterator[tuple[Kind, str, list[Row]]]:
+def _parts(report: DoctorReport, everything: bool) -> Iterator[tuple[str, str, list[Row]]]:
     """Findings of a kind: their title, and each of them."""
 
     def links(found: Sequence[BrokenLinks] | None) -> list[Row]:

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Literal
 import typer
 
 from notehop.app.cli.options import VAULT, Common, argument, option
-from notehop.app.services.doctor import Kind
 from notehop.config.errors import UsageError
 from notehop.indexing.shown import printable
 
 if TYPE_CHECKING:
     from notehop.app.services.open_vault import Place
+
+DoctorKind = Literal["index", "unresolved", "fragments", "ambiguous", "warnings", "orphans"]
 
 
 def index(
@@ -195,10 +196,10 @@ def status(
 
 def doctor(
     options: Common,
-    kind: Kind | None = argument(None, "[KIND]", "List all of one kind."),
+    kind: DoctorKind | None = argument(None, "[KIND]", "List all of one kind."),
 ) -> None:
     """Say which links, names and notes need mending, and whether the index is sound."""
-    from notehop.app.services.doctor.vault import examine
+    from notehop.app.services.doctor import examine
 
     report = examine(options.place(), kind)
     from notehop.app.cli.show_doctor import show_doctor

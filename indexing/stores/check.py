@@ -31,37 +31,22 @@ class Finding:
     broken: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class PartState:
-    """How much a part holds, and of which generation; None for a part that carries none."""
-
-    part: str
-    items: int
-    generation: int | None = None
-
-
-Checked = tuple[list[Finding], list[PartState]]
-"""What a check found, and what there is."""
-
-
 def said_of(error: Exception) -> str:
     """What an error of ours says, without what it says to do: the finding names that."""
     return " ".join(str(error).partition("; run:")[0].split())
 
 
-def check_lexical(layout: IndexLayout, view: CatalogSnapshot) -> Checked:
+def check_lexical(layout: IndexLayout, view: CatalogSnapshot) -> list[Finding]:
     """Whether the words are there as they were written; they may be some generations behind."""
     try:
-        segments, generation, stamp = read_segments(layout.postings)
+        _, generation, stamp = read_segments(layout.postings)
     except IndexDamaged as exc:
-        return [Finding("lexical", said_of(exc), INDEX)] if view.has_chunks else [], []
+        return [Finding("lexical", said_of(exc), INDEX)] if view.has_chunks else []
     fits = stamp == view.stamp and generation <= view.generation
-    findings = [] if fits else [Finding("lexical", "it is of another index", INDEX)]
-    count = sum(segment.living for segment in segments)
-    return findings, [PartState("lexical", count, generation)]
+    return [] if fits else [Finding("lexical", "it is of another index", INDEX)]
 
 
-def check_mirror(layout: IndexLayout, view: CatalogSnapshot) -> Checked:
+def check_mirror(layout: IndexLayout, view: CatalogSnapshot) -> list[Finding]:
     """Whether the mirror in Chroma is there as it was written; one that is behind is no finding."""
     state = read_mirror(layout)
     if state is None:
@@ -71,7 +56,5 @@ def check_mirror(layout: IndexLayout, view: CatalogSnapshot) -> Checked:
     elif not state.fits(layout):
         problem = "its files are other than written"
     else:
-        problem = ""
-    findings = [Finding("chroma", problem, INDEX, broken=False)] if problem else []
-    parts = [] if state is None else [PartState("chroma", state.chunks, state.generation)]
-    return findings, parts
+        return []
+    return [Finding("chroma", problem, INDEX, broken=False)]

@@ -33,7 +33,6 @@ _HOMES: dict[str, str] = {
     "notehop.app.retrieval.intents": "Rule RULES names_of read=intents_read",
     "notehop.app.retrieval.rerank": "AT_ONCE",
     "notehop.app.services.capture": "capture",
-    "notehop.app.services.doctor": "Kind",
     "notehop.app.web.render": "MOST",
     "notehop.app.web.routes": "routes",
     "notehop.config": "errors",

@@ -190,7 +190,7 @@ def test_it_goes_where_it_is_not_wanted(indexed: Bench) -> None:
 def test_the_doctor_says_what_is_with_it(indexed: Bench) -> None:
     def told() -> list[str]:
         with indexed.catalog() as catalog, catalog.snapshot() as view:
-            return [one.problem for one in product.check_mirror(indexed.layout, view)[0]]
+            return [one.problem for one in product.check_mirror(indexed.layout, view)]
 
     assert told() == []
     (indexed.layout.chroma / "chroma.sqlite3").touch()
