@@ -36,13 +36,12 @@ from notehop.app.services.ask import (
     explained,
     reply_fields,
 )
-from notehop.app.services.capture import LOOK_UP_S, capture
+from notehop.app.services.capture import LOOK_UP_S, capture, find_related
 from notehop.app.services.engine import Engine, VaultRetriever
 from notehop.app.services.index_process import remedy
 from notehop.app.services.notes.browse import browse, graph_view, overview
 from notehop.app.services.notes.current_notes import CurrentNotes
 from notehop.app.services.notes.read_note import note_view
-from notehop.app.services.notes.related import find_related
 from notehop.app.services.notes.suggest import suggest
 from notehop.app.services.open_vault import Place
 from notehop.app.services.status import index_status, pending_changes
