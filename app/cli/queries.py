@@ -256,8 +256,7 @@ def _opened(place: Place) -> VaultHandle:
 
 def _open(place: Place) -> VaultHandle:
     """The vault, opened here, unless a server makes its first index."""
-    from notehop.app.services.index_process import check_first_index
-    from notehop.app.services.open_vault import open_place
+    from notehop.app.services.open_vault import check_first_index, open_place
 
     check_first_index(place)
     return open_place(place)
@@ -302,7 +301,7 @@ def _print(options: Common, place: Place, reply: ReplyT, show: Callable[[ReplyT]
         return
     warn(reply.warnings)
     if reply.pending:
-        from notehop.app.services.index_process import remedy
+        from notehop.app.services.open_vault import remedy
 
         notes = counted(reply.pending, "note")
         warn([f"{notes} may have changed since the index was made; {remedy(place.layout)}"])

@@ -127,8 +127,7 @@ def _print_graph(place: Place, how: Literal["graphml", "json"]) -> None:
     import networkx as nx
 
     from notehop.app.cli.output import print_json
-    from notehop.app.services.index_process import check_first_index
-    from notehop.app.services.open_vault import open_place
+    from notehop.app.services.open_vault import check_first_index, open_place
 
     check_first_index(place)
     with open_place(place) as vault:

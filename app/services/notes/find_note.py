@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import os
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -271,24 +272,18 @@ def near_names(
     def spelling(name: str) -> str:
         return _MARKS.sub(" ", fold(name)).strip()
 
-    by_key: dict[str, set[str]] = {}
+    by_key: defaultdict[str, set[str]] = defaultdict(set)
     for name, path in names:
-        by_key.setdefault(spelling(name), set()).add(path)
-    keys = sorted(by_key, key=len)
-
-    def near(key: str) -> list[str]:
-        slips = bisect_right(_SLACK, len(key))
-        start = bisect_left(keys, max(1, len(key) - slips), key=len)
-        alike = keys[start : bisect_right(keys, len(key) + slips, key=len)] if key else []
-        close = extract(key, alike, scorer=OSA.distance, score_cutoff=slips, limit=None)
-        ordered = sorted((int(count), choice) for choice, count, _ in close)
-        digits = _DIGITS.findall(key)
-        found = (
-            path
-            for _, choice in ordered
-            if _DIGITS.findall(choice) == digits
-            for path in sorted(by_key[choice])
-        )
-        return list(islice(dict.fromkeys(found), most))
-
-    return {one: near(spelling(one)) for one in asked}
+        by_key[spelling(name)].add(path)
+    by_key.pop("", None)
+    keys = list(by_key)
+    found: dict[str, list[str]] = {}
+    for one in asked:
+        key = spelling(one)
+        slips, digits = bisect_right(_SLACK, len(key)), _DIGITS.findall(key)
+        close = extract(key, keys, scorer=OSA.distance, score_cutoff=slips, limit=None)
+        alike = sorted((count, choice) for choice, count, _ in close)
+        alike = [one for one in alike if _DIGITS.findall(one[1]) == digits]
+        paths = (path for _, choice in alike for path in sorted(by_key[choice]))
+        found[one] = list(islice(dict.fromkeys(paths), most))
+    return found

@@ -23,7 +23,7 @@ from notehop.indexing.graph.files import NOTE_SUFFIX, fold, is_note, link_name
 from notehop.indexing.graph.resolve import Status
 from notehop.indexing.stores.catalog_read import slices
 from notehop.indexing.stores.catalog_rows import unpack_tokens
-from notehop.indexing.stores.model import ChunkId, ChunkRow, LinkRow, Matrix
+from notehop.indexing.stores.model import ChunkId, LinkRow, Matrix
 from notehop.indexing.templates import read_templates
 from notehop.indexing.tokens.tokenizer import Tokenizer
 from notehop.indexing.vault.plain import words_of
@@ -390,35 +390,8 @@ class _UnlinkedPairs:
 
     def _in_common(self, pair: _Pair, least: int) -> tuple[int, str] | None:
         """The line and the sentence of the source that shares most with the target, by the weight of
-        rare words, if it shares at least so many."""
-        passages = self._most_similar(pair)
-        if passages is None:
-            return None
-        here, there = passages
-        tokenizer, view = self._tokenizer, self._view
-        theirs = set(tokenizer(there.text))
-        best = (-1.0, 0, 0, 0)
-        # Paragraph by paragraph, without headings; all of it if it has nothing else.
-        sentences = [
-            (paragraph.start() + start, paragraph.start() + end)
-            for paragraph in _PARAGRAPH.finditer(here.text)
-            if not paragraph[0].startswith("#")
-            for start, end in sentence_spans(paragraph[0], tokenizer.language)
-        ]
-        for start, end in sentences or [(0, len(here.text))]:
-            words = sorted(theirs.intersection(tokenizer(here.text[start:end])))
-            weights = (view.chunk_count / (1 + view.lexical.frequency(word)) for word in words)
-            shared = sum(math.log(1 + weight) for weight in weights)
-            best = max(best, (shared, -start, end, len(words)))
-        _, start, end, common = best
-        if common < least:
-            return None
-        line = here.first_line + here.text.count("\n", 0, -start)
-        return line, shortened(flat(here.text[-start:end]), SENTENCE)
-
-    def _most_similar(self, pair: _Pair) -> tuple[ChunkRow, ChunkRow] | None:
-        """The most similar passages of the text of two notes as they are now."""
-        view = self._view
+        rare words, if it shares at least so many; of the most similar passages as they are now."""
+        view, tokenizer = self._view, self._tokenizer
 
         def texts(path: str) -> tuple[list[ChunkId], Matrix]:
             chunks = view.chunks_of(path)
@@ -429,7 +402,27 @@ class _UnlinkedPairs:
             return None
         row, column = np.unravel_index(int(np.argmax(left @ right.T)), (len(ours), len(theirs)))
         chunks = self._now.chunks((ours[row], theirs[column]))
-        return (chunks[ours[row]], chunks[theirs[column]]) if len(chunks) == 2 else None
+        if len(chunks) < 2:
+            return None
+        here, words = chunks[ours[row]], set(tokenizer(chunks[theirs[column]].text))
+        # Paragraph by paragraph, without headings; all of it if it has nothing else.
+        sentences = [
+            (paragraph.start() + start, paragraph.start() + end)
+            for paragraph in _PARAGRAPH.finditer(here.text)
+            if not paragraph[0].startswith("#")
+            for start, end in sentence_spans(paragraph[0], tokenizer.language)
+        ]
+
+        def shared(span: tuple[int, int]) -> tuple[float, int]:
+            both = sorted(words.intersection(tokenizer(here.text[slice(*span)])))
+            rare = (view.chunk_count / (1 + view.lexical.frequency(word)) for word in both)
+            return sum(math.log(1 + weight) for weight in rare), len(both)
+
+        start, end = max(sentences or [(0, len(here.text))], key=shared)
+        if shared((start, end))[1] < least:
+            return None
+        line = here.first_line + here.text.count("\n", 0, start)
+        return line, shortened(flat(here.text[start:end]), SENTENCE)
 
     def _rarity(self, name: str) -> float:
         """1 for a name that one passage says, 0 for one that all do."""
