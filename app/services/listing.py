@@ -237,6 +237,11 @@ def _candidates(plain: str, labels: NoteLabels, tokenizer: Tokenizer) -> list[Na
     asked = named(plain)
     said = [word for word in plain.split() if word not in SMALL | _ASKING]
     begins = {word[:BEGINNING] for word in (*said, *_tokens(" ".join(said), tokenizer))}
+    patterns = (
+        re.escape(word) + (r"(?![^\W_])" if len(word) < BEGINNING else "")
+        for word in sorted(begins)
+    )
+    one_of_them = re.compile(rf"(?<![^\W_])(?:{'|'.join(patterns)})")
     found: dict[str, list[Named]] = {"type": [], "property": [], "tag": [], "path": []}
 
     def add(kind: Kind, words: frozenset[str], value: str) -> None:
@@ -244,6 +249,8 @@ def _candidates(plain: str, labels: NoteLabels, tokenizer: Tokenizer) -> list[Na
             found[kind].append((words, Condition(kind, value)))
 
     for name, value in labels.with_any(begins):
+        if value != "true" and one_of_them.search(value) is None:
+            continue
         key = property_key(name)
         if name == TYPE:
             add("type", named(value), value)

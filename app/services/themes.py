@@ -121,18 +121,18 @@ class VaultThemes:
         def run(query: TracedQuery, wanted: Wanted) -> list[NodeWithScore]:
             intent = wanted.asked.intent or self._settings.retrieval.intent
             by_words = asked is None and self._settings.themes.enabled and intent == "auto"
-            if not (asked or by_words):
-                return otherwise(query, wanted)
-            with self._engine.current() as now:
-                written = parsed(now, query.query_str, literal=wanted.asked.literal)
-                about = asks_for_themes(written.text)
-                if about is None and not asked:
-                    return otherwise(query, wanted)
-                about = written.text.strip() if about is None else about
-                query.trace.text = written.text.strip() or ALL
-                conditions = " ".join(map(str, written.conditions))
-                with query.trace.timed(THEMES):
-                    return self._sources(now, query, wanted.asked, about, conditions)
+            if asked or by_words:
+                with self._engine.current() as now:
+                    written = parsed(now, query.query_str, literal=wanted.asked.literal)
+                    about = asks_for_themes(written.text)
+                    if about is None and asked:
+                        about = written.text.strip()
+                    if about is not None:
+                        query.trace.text = written.text.strip() or ALL
+                        conditions = " ".join(map(str, written.conditions))
+                        with query.trace.timed(THEMES):
+                            return self._sources(now, query, wanted.asked, about, conditions)
+            return otherwise(query, wanted)
 
         return run
 

@@ -200,13 +200,14 @@ def find_note(files: VaultFiles, vault: Path, said: str) -> str:
 
 
 def from_here(vault: Path, said: str) -> str:
-    """A note as a shell completes its path: the path in the vault, if there is a file; else as it is."""
+    """A note as a shell completes its path, with or without ``.md``: its path in the vault, if there is
+    such a file; else as it is."""
     here = os.path.expanduser(said)  # noqa: PTH111 - ``~nobody`` is a name like others
     # Not resolved: a note that is a symbolic link is known under its own name.
     for place in (vault / said, Path.cwd().resolve() / here):
-        path = Path(os.path.normpath(place))
-        if path.is_relative_to(vault) and os.path.isfile(path):  # noqa: PTH113
-            return path.relative_to(vault).as_posix()
+        for path in (os.path.normpath(place), f"{os.path.normpath(place)}{NOTE_SUFFIX}"):
+            if Path(path).is_relative_to(vault) and os.path.isfile(path):  # noqa: PTH113
+                return Path(path).relative_to(vault).as_posix()
     return said
 
 

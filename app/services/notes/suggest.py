@@ -56,6 +56,10 @@ BLOCK = 1_000  # notes compared with all others at a time
 
 COPY = 0.985  # cosine from which two notes are taken for copies of each other
 
+LOOKED_AT = 20_000
+"""Characters of a note in which names of other notes are looked for; what stands further on is found
+from the notes that it names, and in the list of the whole vault."""
+
 COMMON = 100
 """Passages that hold the words of a name, with more of which it names nothing in a list of all."""
 
@@ -102,7 +106,8 @@ def _missing_notes(now: CurrentNotes, limit: int, path: str | None) -> list[Sugg
     if path is None:
         links = catalog.links_with(Status.UNRESOLVED)
     else:
-        links = catalog.links_named({link_name(one.raw_target) for one in now.links_from([path])})
+        own = [one for one in now.links_from([path]) if one.status == Status.UNRESOLVED]
+        links = catalog.links_named({link_name(one.raw_target) for one in own})
     by_name: dict[str, dict[str, LinkRow]] = {}
     for link in links:
         name = link_name(link.raw_target)
@@ -198,7 +203,7 @@ class _UnlinkedPairs:
         made: set[str] = set()
         if read is not None and read.note is not None:
             note = read.note
-            text = fold(" ".join(note.text.split()))
+            text = fold(" ".join(note.text[: note.body_start + LOOKED_AT].split()))
             naming = [
                 _Pair(path, target, 0, rarity=self._rarity(name))
                 for name, target in self._names(view.paths(), text)
@@ -303,9 +308,9 @@ class _UnlinkedPairs:
         """(name, note) of file names, titles and aliases, folded, in order, of a text those that it holds;
         none that every text says."""
         files = ((link_name(path), path) for path in paths)
-        names = sorted({*files, *self._view.catalog.names()})
+        names = {*files, *self._view.catalog.names()}
         held = [one for one in names if text is None or one[0] in text]
-        return [one for one in held if names_of([one[0]], self._tokenizer.language)]
+        return sorted(one for one in held if names_of([one[0]], self._tokenizer.language))
 
     def _alike(self, paths: Sequence[str]) -> list[_Pair]:
         """The most similar pairs without a link, by the mean vectors of the notes."""
