@@ -44,10 +44,7 @@ NAMED = "notehop.vault"  # the name of its vault; absent where its path names no
 LOOK = 2.0  # seconds between two looks at whether a first index is made
 
 FIRST_RETRY = 1.0  # seconds until a follower that ended is started again; doubled each time
-LAST_RETRY = (
-    60.0  # the longest such wait, and the life that makes a follower count as having worked
-)
-
+LAST_RETRY = 60.0  # the longest such wait, and the life that makes a follower count as working
 ENDING = 5.0  # seconds that a process is given to finish what it writes
 
 
