@@ -21,7 +21,6 @@ from notehop.app.answer.relevance import Asked, Candidate, Named, Reading, score
 from notehop.app.answer.selection import select
 from notehop.app.answer.synthesizer import VaultSynthesizer
 from notehop.app.models import Source
-from notehop.app.retrieval.compound import questions_in
 from notehop.app.retrieval.intents import DECIDED_BY
 
 SUBJECT, NEWS = "subject", "recent"
@@ -196,35 +195,11 @@ class Looked:
 
 
 def look(query: str, sources: Sequence[Named], reading: Reading, limit: int) -> Looked:
-    """Find what of the sources answers best; of a query with several questions, what answers each.
+    """Find what of the sources answers best.
 
     :param sources: best first, connected notes last.
     :param limit: sources at most.
     """
-    questions = questions_in(query)
-    found = _look(query, sources, reading, limit)
-    if len(questions) == 1:
-        return found
-    # What answers all of it may say nothing of one of them.
-    quotes = list(found.quotes) if found.answers else []
-    each = [_look(one, sources, reading, 1, brief=True) for one in questions]
-    for quote in (quote for one in each if one.answers for quote in one.quotes[:1]):
-        if not any(quote.source is other.source and _overlap(quote, other) for other in quotes):
-            quotes.append(quote)
-    if not quotes:
-        return found
-    # Where nothing answers one of them, it is not sure that all is answered.
-    weakest = max(EVEN, min(one.likelihood for one in each))
-    return replace(found, quotes=quotes, likelihood=max(found.likelihood, weakest))
-
-
-def _overlap(one: Quote, other: Quote) -> bool:
-    return any(a < d and c < b for a, b in one.ranges for c, d in other.ranges)
-
-
-def _look(
-    query: str, sources: Sequence[Named], reading: Reading, limit: int, *, brief: bool = False
-) -> Looked:
     asked = Asked(read(query), reading)
     ranked = score(asked, sources, weights())
     answers = likelihood(
@@ -232,7 +207,7 @@ def _look(
         weights()["decision" if reading.vectors is not None else "decision_by_words"],
     )
     return Looked(
-        select(ranked, asked, sources, limit, brief=brief or answers < SURE),
+        select(ranked, asked, sources, limit, brief=answers < SURE),
         answers,
         list(
             dict.fromkeys(

@@ -9,11 +9,18 @@ from llama_index.core.callbacks.base import CallbackManager
 from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import BaseNode, NodeWithScore
 
-from notehop.app.retrieval.fusion import fuse
-from notehop.app.retrieval.linked_notes import words_of
-from notehop.app.retrieval.nodes import Vector, fill, noted
-from notehop.app.retrieval.retrievers import of_length_1
-from notehop.app.retrieval.trace import Nodes, TracedQuery, TracedRetriever, ViewSource, view_for
+from notehop.app.retrieval.components import (
+    Nodes,
+    TracedQuery,
+    TracedRetriever,
+    Vector,
+    ViewSource,
+    fill,
+    noted,
+    view_for,
+    words_of,
+)
+from notehop.app.retrieval.retrievers import fuse, of_length_1
 from notehop.config.errors import UsageError
 
 STAGE = "second_look"
@@ -63,16 +70,12 @@ class SecondLookRetriever(TracedRetriever):
     ) -> None:
         """:param view: the index, for retrievers whose hits come without text; None where all have it.
         :param words: those of a text that say something.
-        :param keep: hits of the first search that nothing is put before.
+        :param keep: hits of the first search that nothing is put before, at least 1.
         :param most: hits of the second search at most.
         :param seeds: hits of the first search that are asked with.
         :param tentative: whether what both searches find stays where the first has it, too, for a later
             stage to choose (:class:`ConnectedNotesPostprocessor` with ``tokens``).
-        :raises ValueError: if a number is below 1.
         """
-        for name, number in (("keep", keep), ("most", most), ("seeds", seeds)):
-            if number < 1:
-                raise ValueError(f"{name} is {number}; it must be at least 1")
         super().__init__(callback_manager=callback_manager)
         self._retriever = retriever
         self._again = again
@@ -100,24 +103,24 @@ class SecondLookRetriever(TracedRetriever):
         rest = [hit for hit in found[self._keep :] if hit.node.node_id not in there]
         return [*found[: self._keep], *new, *rest]
 
-    def _look(self, query: TracedQuery, found: Sequence[NodeWithScore]) -> Nodes:
+    def _look(self, query: TracedQuery, found: Nodes) -> Nodes:
         """What the second search adds, best first, each hit with the seed that led to it."""
         view = None if self._view is None else view_for(query, self._view)
         first = found[: self._keep]
         seeds = first[: self._seeds] if view is None else fill(first[: self._seeds], view)
+        by_id = {hit.node.node_id: hit.node for hit in seeds}
         vectors: Mapping[str, Vector] = {}
         if view is not None:
-            ids = [hit.node.node_id for hit in seeds]
-            vectors = dict(zip(*view.chunk_vectors.rows(ids), strict=True))
+            vectors = dict(zip(*view.chunk_vectors.rows(list(by_id)), strict=True))
         names: dict[str, list[str]] = {}
         rankings: dict[str, list[str]] = {}
         hits: dict[str, NodeWithScore] = {hit.node.node_id: hit for hit in found}
-        for seed in (hit.node for hit in seeds):
-            id_ = seed.node_id
-            text, names[id_] = self._second_query(query, seed)
-            text.vector = _sum(query.vector, vectors.get(id_))
-            ranked = self._again.retrieve(text)
-            for warning in text.trace.warnings:
+        for id_, seed in by_id.items():
+            second, names[id_] = self._second_query(query, seed)
+            if query.vector is not None and id_ in vectors:
+                second.vector = of_length_1(query.vector + vectors[id_])
+            ranked = self._again.retrieve(second)
+            for warning in second.trace.warnings:
                 query.trace.warn(warning)
             rankings[id_] = [hit.node.node_id for hit in ranked]
             for hit in ranked:
@@ -134,7 +137,6 @@ class SecondLookRetriever(TracedRetriever):
             if notes[one.id] not in known and len(best) < self._most:
                 known.add(notes[one.id])
                 best[one.id] = one.ranks
-        by_id = {hit.node.node_id: hit.node for hit in seeds}
         new = [hits[one] for one in best]
         added: Nodes = []
         for hit in new if view is None else fill(new, view):
@@ -142,13 +144,13 @@ class SecondLookRetriever(TracedRetriever):
             seed = by_id[min(ranks, key=lambda one: (ranks[one], one))]
             held = words_of(f"{_title_of(hit.node)} {hit.node.get_content()}")
             shared = [word for word in names[seed.node_id] if words_of(word) <= held]
-            told = {
+            led = {
                 "path": _note_of(seed),
                 "title": _title_of(seed),
                 "words": sorted(shared, key=lambda word: (-len(word), word))[:_NAMED],
             }
             # A score for its place: not above the hits before it, nor below the others.
-            node = noted(hits[id_].node, second_look=told)
+            node = noted(hits[id_].node, second_look=led)
             added.append(NodeWithScore(node=node, score=first[-1].score))
         return added
 
@@ -164,15 +166,11 @@ class SecondLookRetriever(TracedRetriever):
         # Where letters have no case, or all are small, any word may be a name.
         names = [word for word in new if word != word.lower() or word.isdigit()] or new
         words = dict.fromkeys([*lacking, *names])
-        # What embeds them takes the mean of both.
+        # What embeds them takes the mean of both. What is counted and timed of it is not what the
+        # first search was.
         texts = [query.query_str, beginning]
-        # What is counted and timed of it is not what the first search was.
         second = TracedQuery(" ".join(words), custom_embedding_strs=texts, view=query.view)
         return second, list(dict.fromkeys(word.casefold() for word in names))
-
-
-def _sum(query: Vector | None, seed: Vector | None) -> Vector | None:
-    return None if query is None or seed is None else of_length_1(query + seed)
 
 
 def _note_of(node: BaseNode) -> str:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from notehop.app.models import Captured, CaptureQuery, Connection
 from notehop.app.retrieval.chain import Wanted
-from notehop.app.retrieval.filter_syntax import MAX_QUERY_CHARS
-from notehop.app.retrieval.trace import TracedQuery
+from notehop.app.retrieval.components import TracedQuery
+from notehop.app.retrieval.filters import MAX_QUERY_CHARS
 from notehop.app.services.notes.find_note import called_alike, link_to
 from notehop.app.services.open_vault import Place
 from notehop.config.errors import NotehopError, ReadOnly

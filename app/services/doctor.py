@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, suppress
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import PurePosixPath
 
@@ -19,7 +20,7 @@ from notehop.indexing.embed.onnx_model import read_manifest
 from notehop.indexing.fingerprint import expected_fingerprint
 from notehop.indexing.graph.files import NOTE_SUFFIX, fold, link_name
 from notehop.indexing.graph.resolve import ResolvedLink, Status
-from notehop.indexing.pipeline.language import advice_for
+from notehop.indexing.pipeline.language import advice
 from notehop.indexing.stores.catalog import (
     Catalog,
     CatalogSnapshot,
@@ -27,19 +28,29 @@ from notehop.indexing.stores.catalog import (
     check_vault,
     read_catalog_state,
 )
-from notehop.indexing.stores.check import (
-    ELSEWHERE,
-    INDEX,
-    REBUILD,
-    Finding,
-    check_lexical,
-    check_mirror,
-    said_of,
-)
+from notehop.indexing.stores.chroma import mirror_problem
+from notehop.indexing.stores.lexical import LexicalIndex
 from notehop.indexing.stores.lock import WriterLock
+
+INDEX = "notehop index"
+REBUILD = "notehop index --rebuild"
+ELSEWHERE = "notehop index --index-dir NEW_FOLDER"
 
 NEAR_FOR = 500
 """Names that lead nowhere for which near misses are looked for: 3 s among 100,000 names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that is wrong with a part of an index.
+
+    ``broken`` tells whether answers suffer or notes are missing; if not, it only takes room.
+    """
+
+    part: str
+    problem: str
+    command: str
+    broken: bool = True
 
 
 class IndexCheck(Strict):
@@ -209,7 +220,7 @@ def check_index(place: Place) -> IndexCheck:
                     held.enter_context(WriterLock(layout, "notehop doctor"))
             except errors.IndexLocked as exc:
                 alone = False
-                found.not_done.append(f"all but the catalog: {said_of(exc)}")
+                found.not_done.append(f"all but the catalog: {_said_of(exc)}")
             with Catalog.of(layout) as catalog:
                 catalog.verify()
                 with catalog.snapshot() as view:
@@ -226,9 +237,14 @@ def check_index(place: Place) -> IndexCheck:
                         found.not_done.append(f"changes since the last run: {exc}")
     except errors.IndexFailure as exc:
         anew = isinstance(exc, errors.IndexDamaged | errors.IndexMismatch)
-        found.add("catalog", said_of(exc), REBUILD if anew else INDEX)
+        found.add("catalog", _said_of(exc), REBUILD if anew else INDEX)
     found.findings.sort(key=lambda one: not one.broken)
     return found
+
+
+def _said_of(error: Exception) -> str:
+    """What an error says, without what it says to do: the finding names that."""
+    return " ".join(str(error).partition("; run:")[0].split())
 
 
 def _check_catalog(found: IndexCheck, place: Place, view: CatalogSnapshot) -> None:
@@ -237,14 +253,14 @@ def _check_catalog(found: IndexCheck, place: Place, view: CatalogSnapshot) -> No
         check_vault(view.meta(), place.vault, layout.root)
         check_fingerprint(view.fingerprint or {}, expected_fingerprint(place.settings))
     except (errors.IndexMismatch, errors.ModelError) as exc:
-        found.add("catalog", said_of(exc), REBUILD)
+        found.add("catalog", _said_of(exc), REBUILD)
     # Whether the catalog still knows what it knew when the last run ended.
     state = read_catalog_state(layout)
     if state is not None and state.stamp == view.stamp and view.generation < state.generation:
         lost = f"generations {view.generation + 1} to {state.generation} are lost"
         # A run takes a server's word for what there is.
         found.add("catalog", lost, REBUILD if layout.database is None else INDEX)
-    for line in advice_for(place.vault, place.settings, view):
+    for line in advice(place.vault, place.settings, view):
         found.add("language", line, REBUILD, broken=False)
 
 
@@ -258,15 +274,22 @@ def _check_derived(found: IndexCheck, place: Place, view: CatalogSnapshot) -> No
         if not marked:
             gone = f"{layout.marker} is gone, so no run writes to this folder"
             found.add("marker", gone, ELSEWHERE)
-        found.findings += check_lexical(layout, view)
+        try:
+            _, generation, stamp = LexicalIndex.load(layout.postings)
+            if stamp != view.stamp or generation > view.generation:
+                found.add("lexical", "it is of another index", INDEX)
+        except errors.IndexDamaged as exc:
+            if view.has_chunks:
+                found.add("lexical", _said_of(exc), INDEX)
         manifest = read_manifest(layout.model)
         if manifest is None or not manifest.is_sound(layout.model):
             found.add("model", "the model for queries is not there or not whole", INDEX)
         served = vector_server_now(place, view.stamp)
         if served is not None and served.problem is not None:
             found.add("chroma", served.problem, INDEX)
-        elif served is None and place.settings.index.mirror:
-            found.findings += check_mirror(layout, view)
+        mirror = served is None and place.settings.index.mirror
+        if mirror and (says := mirror_problem(layout, view)) is not None:
+            found.add("chroma", says, INDEX, broken=False)
     # What a run that was cut off left.
     if view.meta().get("under_way"):
         found.add("catalog", "the last run was cut off: notes are missing", INDEX)

@@ -29,7 +29,7 @@ from notehop.config import load_settings
 from notehop.config.errors import IndexFailure, IndexMissing, UsageError
 from notehop.config.small_files import is_folder
 from notehop.indexing.watch.process import index_program, run_program
-from notehop.indexing.watch.state import Backoff, read_watch_state
+from notehop.indexing.watch.state import read_watch_state
 
 if TYPE_CHECKING:
     from notehop.app.models import Captured, CaptureQuery
@@ -76,24 +76,22 @@ class FollowerProcess:
             with suppress(OSError, ValueError):
                 sys.stderr.write(f"{line}\n")
 
-        backoff = Backoff()
+        wait = FIRST_RETRY / 2
         while not self._stop.is_set():
             began = time.monotonic()
             self.trouble = None
             try:
-                run_program(self._command, self._stop, pass_on, ENDING, by_input=True)
+                run_program(self._command, self._stop, pass_on, ENDING)
                 self.trouble = "its process ended"
             except IndexFailure as exc:
                 self.trouble = str(exc)
             if self._stop.is_set():
                 return
-            if time.monotonic() - began >= LAST_RETRY:
-                backoff.reset()
-            backoff.failed(FIRST_RETRY, LAST_RETRY)
+            worked = time.monotonic() - began >= LAST_RETRY
+            wait = FIRST_RETRY if worked else min(2 * wait, LAST_RETRY)
             with suppress(OSError, ValueError):
-                again = f"the index is not followed for {backoff.left:.0f} s: {self.trouble}"
-                _log.warning(again)
-            self._stop.wait(backoff.left)
+                _log.warning("the index is not followed for %.0f s: %s", wait, self.trouble)
+            self._stop.wait(wait)
 
 
 class LazyVault:
