@@ -128,7 +128,7 @@ def test_the_command_with_themes(
     assert product.run([*given, "--max", "2"]) == 0
     said = capsys.readouterr().out
     assert "Hollin Reach  16 notes" in said
-    assert "more themes; --max" in said
+    assert "more, shown with --max" in said
 
 
 @pytest.mark.model
