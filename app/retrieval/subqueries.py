@@ -1,9 +1,10 @@
-"""A second look: what was found is asked with again, for the next hop where no link leads."""
+"""Further searches for one query: for each of the questions it asks, and with what was found."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain, zip_longest
 
 from llama_index.core.callbacks.base import CallbackManager
 from llama_index.core.retrievers import BaseRetriever
@@ -22,8 +23,123 @@ from notehop.app.retrieval.components import (
 )
 from notehop.app.retrieval.retrievers import fuse, of_length_1
 from notehop.config.errors import UsageError
+from notehop.indexing.tokens.languages import FUNCTION_WORDS, detect_language
+from notehop.indexing.tokens.words import fold
 
-STAGE = "second_look"
+COMPOUND = "compound"
+"""The name in a query's timings of the searches for each of its questions."""
+
+QUESTIONS = 3  # of a query that are searched for by themselves, at most
+
+LONGEST = 1_000  # characters of a query that is taken apart: what is longer is a text
+
+_ROLE = "(?:at|by|for|from|in|of|on|since|to|until|with|an|auf|bei|bis|mit|seit|von|zu|a|de|en|par|pour|con) "
+"""What may stand before the word that asks, and then refers to what was said before it."""
+
+_LANGUAGES = {
+    "en": (
+        "and|but",
+        "what|whats|which|who|whos|whom|whose|when|where|why|how",
+        "it|its|they|them|their|he|him|his|she|her|this|that|these|those|one|others?|rest|same",
+    ),
+    "de": (
+        "und|oder|aber",
+        "was|wer|wem|wen|wessen|wann|wo|wohin|woher|warum|wieso|weshalb|wie|welche[nmrs]?",
+        "es|sie|ihn|ihm|ihr|er|dies\\w*|andere[nrs]?",
+    ),
+    "fr": (
+        "et|mais",
+        "qui|quoi|quand|pourquoi|comment|combien|quel(?:le)?s?",
+        "il|elle|ils|elles|lui|cela|ca|autres?",
+    ),
+    "es": (
+        "y|e|pero",
+        "quien(?:es)?|cuando|donde|cual(?:es)?|cuant[oa]s?|como",
+        "el|ella|ellos|ellas|esto|otr[oa]s?",
+    ),
+}
+"""Language -> expressions, folded: what joins two questions, what begins one, what may refer to the one
+before."""
+
+_RELATIVE = r"(?!(?:who|which|whom|qui)\b)"
+"""Begins a clause as well, where nothing but a conjunction stands before."""
+
+_TOGETHER = re.compile(
+    r"\b(?:compar\w*|differ\w*|versus|vs|between|vergleich\w*|unterschied\w*|zwischen|entre)\b"
+)
+"""A comparison is one question."""
+
+FEWEST, FEWEST_REFERRING = 1, 3
+"""Words of its own that a question needs to be searched for by itself; more, where it may refer to what
+stands before it."""
+
+
+def questions_in(query: str) -> list[str]:
+    """The questions of a query that may each be asked by itself, in their order; one for most queries.
+
+    "What shuts the gate, and who made it?" stays one: its end asks for nothing without its beginning.
+    """
+    written = " ".join(query.split())
+    language = detect_language([written]) if len(written) <= LONGEST else ""
+    if language not in _LANGUAGES:
+        return [query]
+    join, ask, refer = _LANGUAGES[language]
+    plain = fold(written).casefold()
+    if len(plain) != len(written):
+        written = plain
+    begin = rf"(?=(?:{_ROLE})?(?:{ask})\b)"
+    apart = rf"[?] ?{begin}|[,;] (?:{join}) {begin}| (?:{join}) {_RELATIVE}{begin}"
+    ends = [0, *(at for found in re.finditer(apart, plain) for at in found.span()), len(plain)]
+    places = list(zip(ends[::2], ends[1::2], strict=True))
+    if not 1 < len(places) <= QUESTIONS or _TOGETHER.search(plain):
+        return [query]
+    for first, end in places:
+        text = plain[first:end]
+        said = set(re.findall(r"[^\W_]+", text)) - FUNCTION_WORDS[language]
+        own = [one for one in said if re.fullmatch(ask, one) is None]
+        refers = first and re.search(rf"^{_ROLE}|\b(?:{refer})\b", text)
+        if len(own) < (FEWEST_REFERRING if refers else FEWEST):
+            return [query]
+    return [written[first:end].strip(" ?,;-") for first, end in places]
+
+
+class CompoundRetriever(TracedRetriever):
+    """Asks any LlamaIndex retriever for each question of a query, and for the whole of it.
+
+    Of a query with several, the best hits of each take turns with those of the whole; scores are those
+    of the whole at these places. Every other query is handed on as it is.
+    """
+
+    def __init__(
+        self, retriever: BaseRetriever, *, callback_manager: CallbackManager | None = None
+    ) -> None:
+        super().__init__(callback_manager=callback_manager)
+        self._retriever = retriever
+
+    def find(self, query: TracedQuery) -> Nodes:
+        """Return the hits, best first, as many as the whole query finds."""
+        whole = self._retriever.retrieve(query)
+        questions = questions_in(query.query_str)
+        if len(questions) == 1:
+            return whole
+        rankings: list[Nodes] = []
+        with query.trace.timed(COMPOUND):
+            for question in questions:
+                own = TracedQuery(question, view=query.view, current=query.current)
+                rankings.append(self._retriever.retrieve(own))
+                for warning in own.trace.warnings:
+                    query.trace.warn(warning)
+        turns: dict[str, NodeWithScore] = {}
+        for hit in chain.from_iterable(zip_longest(*rankings, whole)):
+            if hit is not None:
+                turns.setdefault(hit.node.node_id, hit)
+        return [
+            NodeWithScore(node=hit.node, score=place.score)
+            for hit, place in zip(turns.values(), whole, strict=False)
+        ]
+
+
+SECOND_LOOK = "second_look"
 """The name of this stage in a query's trace, and of what it says in a hit's metadata."""
 
 SEEDS = 2  # hits that are asked with: a third brings no more (docs/evaluation.md)
@@ -90,7 +206,7 @@ class SecondLookRetriever(TracedRetriever):
         if not found:
             return found
         trace = query.trace
-        with trace.timed(STAGE):
+        with trace.timed(SECOND_LOOK):
             try:
                 new = self._look(query, found)
             except UsageError:
@@ -98,7 +214,7 @@ class SecondLookRetriever(TracedRetriever):
             except Exception as exc:  # noqa: BLE001 - any broken retriever; said, never swallowed
                 trace.warn(f"the second look failed ({type(exc).__name__}: {exc})")
                 return found
-        trace.count(STAGE, hits=len(new))
+        trace.count(SECOND_LOOK, hits=len(new))
         there = set() if self._tentative else {hit.node.node_id for hit in new}
         rest = [hit for hit in found[self._keep :] if hit.node.node_id not in there]
         return [*found[: self._keep], *new, *rest]
