@@ -187,7 +187,7 @@ class Chunker:
             item.chunks = tuple(_chunk_row(node, item.row, self._tokenizer) for node in item.nodes)
             texts = (text_around(item.row.title, link) for link in note.links)
             sentences |= {text_id(text): text for text in texts if text is not None}
-        known = self._catalog.known_sentences(sentences)
+        known = {*self._catalog.vectors("links", sentences)[0]}
         new = [one for one in sentences if one not in known]
         vectors = self._embed([sentences[one] for one in new]) if new else ()
         self._show(tokens)

@@ -130,7 +130,7 @@ class _ServedMirror:
             state = ServedState(0, now, 0)
             found = server.create(self.name, GRAPH, state.metadata())
             faults.point("collection-made")
-        wanted = {one for ids in self.view.chunk_ids().values() for one in ids}
+        wanted = {key.id for key in self.view.chunk_keys()}
         count = server.count(found)
         if state.generation == state.toward == now and count == len(wanted):
             self._probe(found, state, wanted)
