@@ -22,6 +22,7 @@ from notehop.app.answer.selection import select
 from notehop.app.answer.synthesizer import VaultSynthesizer
 from notehop.app.models import Source
 from notehop.app.retrieval.intents import DECIDED_BY
+from notehop.app.retrieval.subqueries import questions_in
 
 SUBJECT, NEWS = "subject", "recent"
 """The signals that find what a question for news is about, and the newest notes with news of it."""
@@ -195,11 +196,35 @@ class Looked:
 
 
 def look(query: str, sources: Sequence[Named], reading: Reading, limit: int) -> Looked:
-    """Find what of the sources answers best.
+    """Find what of the sources answers best; of a query with several questions, what answers each.
 
     :param sources: best first, connected notes last.
     :param limit: sources at most.
     """
+    questions = questions_in(query)
+    found = _look(query, sources, reading, limit)
+    if len(questions) == 1:
+        return found
+    # What answers all of it may say nothing of one of them.
+    quotes = list(found.quotes) if found.answers else []
+    each = [_look(one, sources, reading, 1, brief=True) for one in questions]
+    for quote in (quote for one in each if one.answers for quote in one.quotes[:1]):
+        if not any(quote.source is other.source and _overlap(quote, other) for other in quotes):
+            quotes.append(quote)
+    if not quotes:
+        return found
+    # Where nothing answers one of them, it is not sure that all is answered.
+    weakest = max(EVEN, min(one.likelihood for one in each))
+    return replace(found, quotes=quotes, likelihood=max(found.likelihood, weakest))
+
+
+def _overlap(one: Quote, other: Quote) -> bool:
+    return any(a < d and c < b for a, b in one.ranges for c, d in other.ranges)
+
+
+def _look(
+    query: str, sources: Sequence[Named], reading: Reading, limit: int, *, brief: bool = False
+) -> Looked:
     asked = Asked(read(query), reading)
     ranked = score(asked, sources, weights())
     answers = likelihood(
@@ -207,7 +232,7 @@ def look(query: str, sources: Sequence[Named], reading: Reading, limit: int) -> 
         weights()["decision" if reading.vectors is not None else "decision_by_words"],
     )
     return Looked(
-        select(ranked, asked, sources, limit, brief=answers < SURE),
+        select(ranked, asked, sources, limit, brief=brief or answers < SURE),
         answers,
         list(
             dict.fromkeys(

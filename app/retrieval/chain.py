@@ -44,7 +44,7 @@ from notehop.app.retrieval.retrievers import (
     WeightedFusionRetriever,
     with_aliases,
 )
-from notehop.app.retrieval.second_look import RRF_K, SecondLookRetriever
+from notehop.app.retrieval.subqueries import RRF_K, CompoundRetriever, SecondLookRetriever
 from notehop.config import Settings
 from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.stores.reader import Snapshot
@@ -151,7 +151,7 @@ class QueryChain:
         is_template, count = templates_of(self.vault, query.query_str), SPARE * places
         found: list[ChunkId] = []
         templates: list[ChunkId] = []
-        for path in filter(narrowed.notes, view.labels.newest_first(narrowed.notes.only)):
+        for path in filter(narrowed.notes, view.labels.newest_first()):
             ids = among(view.chunk_ids_of(path), narrowed.allowed)[:1]
             if any(chunk.text.strip() for chunk in view.chunks(ids).values()):
                 (templates if is_template(path) else found).extend(ids)
@@ -184,6 +184,8 @@ class QueryChain:
             left_out=templates_of(self.vault, text),
         )
         finder = self._finder(taken, weights, subject)
+        if wanted.fill:
+            finder = CompoundRetriever(finder)
         # An answer takes a second look, a search where it is asked to.
         asked = wanted.asked.second_look
         if look := wanted.fill if asked is None else asked:

@@ -34,7 +34,7 @@ from notehop.app.retrieval.filters import among
 from notehop.app.retrieval.freshness import FreshnessPostprocessor
 from notehop.app.retrieval.relevance import idf
 from notehop.app.retrieval.retrievers import known_vector, query_vector
-from notehop.app.retrieval.second_look import STAGE as SECOND_LOOK
+from notehop.app.retrieval.subqueries import SECOND_LOOK
 from notehop.config.errors import UsageError
 from notehop.indexing.shown import on_one_line
 from notehop.indexing.stores.model import ChunkId, LinkRow

@@ -152,7 +152,7 @@ class FieldBM25:
     def retrieve(self, query: str, k: int, view: Snapshot, allowed: AllowedChunks) -> Hits:
         """At most ``k`` of the chunks that hold a word of the query, with their score, above 0."""
         weights = self._tokenizer.weights(self._tokenizer.query(query), view.lexical)
-        return view.lexical_top(weights, k, allowed)
+        return view.lexical.top(weights, k, allowed)
 
 
 class LexicalRetriever(SignalRetriever, BM25Retriever):  # type: ignore[misc]

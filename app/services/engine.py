@@ -41,7 +41,7 @@ from notehop.indexing.embed.onnx_embedding import QueryEmbedder, load_query
 from notehop.indexing.llm.provider_llm import ProviderLLM
 from notehop.indexing.stores.catalog import Catalog
 from notehop.indexing.stores.reader import Reader, Snapshot
-from notehop.indexing.tokens.languages import FUNCTION_WORDS, detect_language
+from notehop.indexing.tokens.languages import FUNCTION_WORDS, clear_language
 from notehop.indexing.tokens.tokenizer import Tokenizer
 from notehop.indexing.vault.sentences import sentence_spans
 
@@ -279,7 +279,7 @@ class Engine:
         language = tokenizer.language
 
         def terms(query: str) -> list[Term]:
-            foreign = detect_language([query], language) != language
+            foreign = clear_language(query) not in (None, language)
             index = self.reader.lexical
             found: dict[str, Term] = {}
             for word in question_words(query, tokenizer, index):
