@@ -53,10 +53,10 @@ def evaluate(
     from notehop.app.cli.output import print_json
     from notehop.app.evaluation import run
     from notehop.app.evaluation.variants import EvaluationPlan
-    from notehop.indexing.report import terminal_progress
+    from notehop.indexing.report import TextProgress
 
     plan = EvaluationPlan(ablate, compare)
-    progress = terminal_progress()
+    progress = TextProgress()
     show: Callable[[Any], None] = shown.show_evaluation
     results: Iterable[Any]
     if data is None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from notehop.app import models
 from notehop.app.cli.output import headline, show, show_line
 from notehop.indexing.report import numbered
-from notehop.indexing.shown import ago, counted, shown_size, shown_time
+from notehop.indexing.shown import ago, counted, on_one_line, printable, shown_size, shown_time
 
 LISTED = 10  # notes of each kind; `--json` has all of them
 
@@ -62,6 +62,8 @@ def _index_rows(told: models.IndexStatus) -> Iterator[tuple[str, str | None]]:
         detail = f": {watcher.detail}" if watcher.detail else ""
         who = f"{watcher.command}, process {watcher.pid}, since {shown_time(watcher.since)}"
         yield "followed", f"by {who}: {watcher.state}{detail}"
+    if (failure := told.failure) is not None:
+        yield "failed", f"the last run: {printable(on_one_line(failure))}"
     if (writer := told.writer) is not None:
         yield "writing", f"{writer.command}, process {writer.pid} on {writer.host}"
     if (server := told.server) is not None:

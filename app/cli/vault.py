@@ -16,6 +16,7 @@ import typer
 from notehop.app.cli.options import VAULT, Common, argument, option
 from notehop.app.services.doctor import Kind
 from notehop.config.errors import UsageError
+from notehop.indexing import index_vault
 from notehop.indexing.shown import printable
 
 if TYPE_CHECKING:
@@ -43,38 +44,38 @@ def index(
     if ray is not None and watch:
         raise UsageError("--ray is for one run: leave --watch out, and follow the vault after it")
     from notehop.indexing.enrich.enricher import agreement
-    from notehop.indexing.pipeline import index as index_folder
-    from notehop.indexing.report import terminal_progress
+    from notehop.indexing.report import TextProgress
 
     place = options.place({"embedding.device": device})
-    report = index_folder(
+    report = index_vault(
         place.vault,
-        place.settings,
-        place.layout,
-        terminal_progress(),
+        index_dir=place.layout.root,
+        settings=place.settings,
+        progress=TextProgress(),
         rebuild=rebuild,
         allow_mass_delete=allow_mass_delete,
-        agree=agreement(yes=yes),
         ray=ray,
+        agree=agreement(yes=yes),
+        command="notehop index",
     )
     from notehop.app.cli.output import print_json
     from notehop.app.cli.show_lists import show_report
-    from notehop.indexing.report import news_writer
+    from notehop.indexing.report import Update, news_line
 
-    told = news_writer(as_json=options.json)
-    if not options.json:
-        show_report(report)
-    elif watch:
-        told(report)  # a line, as whatever follows is
-    else:
+    if options.json:
         print_json(report.as_json())
+    else:
+        show_report(report)
     if watch:
-        from notehop.indexing.watch.service import Following, follow, stopped_by_signals
+        from notehop.indexing.watch.service import follow, stop_signal
 
+        def tell(news: Update | str) -> None:
+            typer.echo(news_line(news), err=True)
+
+        sys.stdout.flush()
         typer.echo(f"following {place.vault} (Ctrl-C stops it)", err=True)
-        how = ("notehop index --watch", told, options.config, device)
-        with stopped_by_signals() as stop:
-            follow(Following(place.vault, place.layout, *how), stop)
+        where = place.vault, place.layout, "notehop index --watch", tell, stop_signal()
+        follow(*where, config_file=options.config, device=device)
     elif report.generation == 1 and report.added and not options.json:
         # What a first index is for.
         named = {"--vault": place.vault, "--index-dir": options.index_dir}

@@ -26,8 +26,8 @@ from notehop.app.evaluation.questions import (
     read_questions,
 )
 from notehop.app.evaluation.variants import CURRENT, EvaluationPlan, Variant
+from notehop.app.retrieval.components import TracedQuery
 from notehop.app.retrieval.graph_retriever import EXPANDED
-from notehop.app.retrieval.trace import TracedQuery
 from notehop.app.services.open_vault import Place, open_place
 from notehop.app.services.vault import VaultHandle
 from notehop.config import Settings, load_settings

@@ -24,10 +24,10 @@ from notehop.app.answer.conversation import (
 )
 from notehop.app.answer.query_engine import NotehopQueryEngine
 from notehop.app.problems import agent_text, problem, unforeseen
-from notehop.app.retrieval.filter_syntax import MAX_QUERY_CHARS, ParsedQuery, read
+from notehop.app.retrieval.components import TracedQuery
+from notehop.app.retrieval.filters import MAX_QUERY_CHARS, ParsedQuery, read
+from notehop.app.retrieval.intents import SMALL, Subject
 from notehop.app.retrieval.relevance import question_words
-from notehop.app.retrieval.subject import SMALL, Subject
-from notehop.app.retrieval.trace import TracedQuery
 from notehop.app.services.engine import Engine, VaultRetriever
 from notehop.app.services.notes.current_notes import CurrentNotes
 from notehop.config.errors import NotehopError

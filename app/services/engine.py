@@ -27,13 +27,10 @@ from notehop.app.answer.synthesizer import VaultSynthesizer
 from notehop.app.answer.themes import ThemeQuotes, ThemeSynthesizer
 from notehop.app.answer.writing import ANSWER_PROMPT, LlmSynthesizer
 from notehop.app.retrieval.chain import QueryChain, Wanted, freshness
-from notehop.app.retrieval.filter_syntax import checked
-from notehop.app.retrieval.filters import narrow
-from notehop.app.retrieval.linked_notes import words_of
-from notehop.app.retrieval.nodes import noted
+from notehop.app.retrieval.components import Nodes, TracedQuery, TracedRetriever, noted, words_of
+from notehop.app.retrieval.filters import checked, narrow
 from notehop.app.retrieval.relevance import corrected, idf, question_words
 from notehop.app.retrieval.rerank import CrossEncoderScorer, shared_scorer
-from notehop.app.retrieval.trace import Nodes, TracedQuery, TracedRetriever
 from notehop.app.services.index_process import remedy
 from notehop.app.services.listing import ListQuestion, list_question
 from notehop.app.services.notes.current_notes import CurrentNotes
@@ -44,7 +41,7 @@ from notehop.indexing.embed.onnx_embedding import QueryEmbedder, load_query
 from notehop.indexing.llm.provider_llm import ProviderLLM
 from notehop.indexing.stores.catalog import Catalog
 from notehop.indexing.stores.reader import Reader, Snapshot
-from notehop.indexing.tokens.languages import FUNCTION_WORDS, detect_language
+from notehop.indexing.tokens.languages import FUNCTION_WORDS, clear_language
 from notehop.indexing.tokens.tokenizer import Tokenizer
 from notehop.indexing.vault.sentences import sentence_spans
 
@@ -282,7 +279,7 @@ class Engine:
         language = tokenizer.language
 
         def terms(query: str) -> list[Term]:
-            foreign = detect_language([query], language) != language
+            foreign = clear_language(query) not in (None, language)
             index = self.reader.lexical
             found: dict[str, Term] = {}
             for word in question_words(query, tokenizer, index):

@@ -13,7 +13,7 @@ from notehop.app.services.open_vault import Place
 from notehop.config.errors import BeingIndexed, IndexFailure, IndexMissing, NotehopError
 from notehop.indexing.stores.layout import IndexLayout
 from notehop.indexing.watch.process import index_program, run_program
-from notehop.indexing.watch.state import Backoff, read_watch_state
+from notehop.indexing.watch.state import read_watch_state
 
 
 def remedy(layout: IndexLayout) -> str:
@@ -64,19 +64,18 @@ class FollowerProcess:
         self._keeper.join(2 * ENDING)
 
     def _keep(self) -> None:
-        backoff = Backoff()
+        wait = FIRST_RETRY / 2
         while not self._stop.is_set():
             began = time.monotonic()
             self.trouble = None
             self.trouble = self._run()
             if self._stop.is_set():
                 return
-            if time.monotonic() - began >= LAST_RETRY:
-                backoff.reset()
-            backoff.failed(FIRST_RETRY, LAST_RETRY)
+            worked = time.monotonic() - began >= LAST_RETRY
+            wait = FIRST_RETRY if worked else min(2 * wait, LAST_RETRY)
             with suppress(OSError, ValueError):
-                self._warn(f"the index is not followed for {backoff.left:.0f} s: {self.trouble}")
-            self._stop.wait(backoff.left)
+                self._warn(f"the index is not followed for {wait:.0f} s: {self.trouble}")
+            self._stop.wait(wait)
 
     def _run(self) -> str:
         """Run the process until it ends, or is to; why it ended."""
@@ -87,7 +86,7 @@ class FollowerProcess:
                 sys.stderr.write(f"{line}\n")
 
         try:
-            run_program(self._command, self._stop, pass_on, ENDING, by_input=True)
+            run_program(self._command, self._stop, pass_on, ENDING)
         except IndexFailure as exc:
             return str(exc)
         return "its process ended"

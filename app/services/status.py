@@ -15,7 +15,7 @@ from notehop.app import models
 from notehop.app.services.open_vault import Place, vector_server
 from notehop.app.services.running_server import read_running
 from notehop.config import Settings, errors, user_config_file
-from notehop.indexing.changes import Changes, changes_since, scan, unread_pdfs
+from notehop.indexing.changes import Changes, compare, scan, unread_pdfs
 from notehop.indexing.embed.onnx_model import shared_export
 from notehop.indexing.enrich.store import EnrichmentStore
 from notehop.indexing.fingerprint import expected_fingerprint
@@ -140,7 +140,8 @@ def _hosts(calls: Iterable[models.EgressCall]) -> list[models.EgressHost]:
 def pending_changes(place: Place, catalog: Catalog) -> Changes:
     """What the next index run would do: see :class:`notehop.indexing.changes.Changes`."""
     settings = place.settings.vault
-    return changes_since(catalog, scan(place.vault, settings), settings.max_note_bytes)
+    known = catalog.stamps(), catalog.attachments()
+    return compare(scan(place.vault, settings), *known, settings.max_note_bytes)
 
 
 def index_status(place: Place) -> models.IndexStatus:
@@ -169,6 +170,9 @@ def index_status(place: Place) -> models.IndexStatus:
         if layout.database is not None:
             size += catalog.database.size
         pending = shared = None
+        failure = None
+        with suppress(OSError):
+            failure = layout.failure.read_text("utf-8", "replace")
         # What the index holds can be said without the vault.
         with suppress(errors.NotehopError):
             changes = pending_changes(place, catalog)
@@ -182,6 +186,7 @@ def index_status(place: Place) -> models.IndexStatus:
             "catalog": catalog.label,
             "settings_file": str(user_config_file()),
             "problem": problem,
+            "failure": failure,
             "generation": view.generation,
             "updated": updated,
             "age": max(0.0, round(time.time() - updated, 3)),

@@ -24,11 +24,10 @@ from notehop.app.answer.query_engine import NotehopQueryEngine
 from notehop.app.answer.synthesizer import VaultSynthesizer
 from notehop.app.models.query import as_query
 from notehop.app.retrieval.chain import Wanted, connected, freshness
+from notehop.app.retrieval.components import TracedQuery, to_node
 from notehop.app.retrieval.connected_notes import ConnectedNotesPostprocessor
-from notehop.app.retrieval.filter_syntax import checked, fields_of
+from notehop.app.retrieval.filters import checked, fields_of
 from notehop.app.retrieval.freshness import FreshnessPostprocessor
-from notehop.app.retrieval.nodes import to_node
-from notehop.app.retrieval.trace import TracedQuery
 from notehop.app.services.ask import (
     Conversations,
     PendingCount,

@@ -51,9 +51,7 @@ def build_batch(
     for path in gone:
         moved_names |= affected_names(path, before[path].aliases if path in before else ())
     found = catalog.links() if every_link else catalog.links_named(moved_names)
-    rows = {(row.path, row.ordinal): row for row in found}
-    if not every_link:
-        rows |= {(row.path, row.ordinal): row for row in catalog.links_to(changed)}
+    rows = {(row.path, row.ordinal): row for row in [*found, *catalog.links_to(changed)]}
     untouched = [rows[at] for at in sorted(rows) if at[0] not in {*changed}]
     targets = _LinkTargets(catalog, notes, gone)
     links = [
@@ -66,7 +64,7 @@ def build_batch(
     again = [resolve_link(files, row.path, _as_written(row), targets.outline) for row in untouched]
     targets.load_chunks([*again, *(link for some in links for link in some)])
     now = [
-        (row, replace(row, **_where(link, targets)))
+        (row, replace(row, **targets.where(link)))
         for row, link in zip(untouched, again, strict=True)
     ]
     nodes = {node.node_id: node.embedding for item in notes for node in item.nodes}
@@ -118,14 +116,22 @@ class _LinkTargets:
         found: Mapping[str, ChunkLines] = self._catalog.chunk_lines(missing)
         self._chunks.update((path, found.get(path, ())) for path in missing)
 
-    def chunk_of(self, link: ResolvedLink) -> ChunkId | None:
-        """The chunk where what a link names begins, else the first of its note; None unless it leads
-        to an indexed note."""
-        chunks = self._chunks[link.resolution.path] if link.resolution.path is not None else ()
-        if not chunks or link.span is None:
-            return chunks[0][0] if chunks else None
-        at = bisect_right([first for _, first, _ in chunks], link.span.first_line) - 1
-        return chunks[max(at, 0)][0]
+    def where(self, link: ResolvedLink) -> dict[str, Any]:
+        """Those values of a link's row that say where it leads: in an indexed note to the chunk where
+        what it names begins, else to the first."""
+        found, chunk_id = link.resolution, None
+        if chunks := self._chunks[found.path] if found.path is not None else ():
+            line = link.span.first_line if link.span is not None else 0
+            at = bisect_right([first for _, first, _ in chunks], line) - 1
+            chunk_id = chunks[max(at, 0)][0]
+        return {
+            "status": found.status.value,
+            "via": found.via,
+            "target_path": found.path,
+            "target_chunk_id": chunk_id,
+            "fragment_found": link.fragment_found,
+            "candidates": found.candidates,
+        }
 
 
 def _link_rows(
@@ -151,21 +157,8 @@ def _link_rows(
             sentence=link.sentence,
             sentence_id=text_id(sentence) if sentence else None,
             property=link.property,
-            **_where(found, targets),
+            **targets.where(found),
         )
-
-
-def _where(resolved: ResolvedLink, targets: _LinkTargets) -> dict[str, Any]:
-    """Those values of a link's row that say where it leads."""
-    found = resolved.resolution
-    return {
-        "status": found.status.value,
-        "via": found.via,
-        "target_path": found.path,
-        "target_chunk_id": targets.chunk_of(resolved),
-        "fragment_found": resolved.fragment_found,
-        "candidates": found.candidates,
-    }
 
 
 def _as_written(row: LinkRow) -> Link:

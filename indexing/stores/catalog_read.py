@@ -222,7 +222,7 @@ class CatalogReads(ABC):
     def chunk_keys(self, paths: Iterable[str] | None = None) -> list[ChunkKey]:
         """The keys of all chunks, or of those of some notes."""
         table = CHUNKS.c
-        query = select(table.id, table.path, table.ordinal, table.embedded_hash, table.generation)
+        query = select(table.id, table.path, table.ordinal, table.generation)
         rows = self._of_paths(query, table.path, paths)
         return self._made(lambda row: ChunkKey(*row), rows, _PLACE)
 
@@ -242,14 +242,6 @@ class CatalogReads(ABC):
             if row[5] == "text" or row[0] not in found:
                 found.setdefault(row[0], []).append((row[2], row[3], row[4]))
         return {path: tuple(lines) for path, lines in found.items()}
-
-    def chunk_ids(self) -> dict[str, tuple[ChunkId, ...]]:
-        """Path -> ids of its chunks in order, by path, for all notes that have any."""
-        query = select(CHUNKS.c.path, CHUNKS.c.ordinal, CHUNKS.c.id)
-        found: dict[str, list[ChunkId]] = {}
-        for path, _, chunk_id in self._made(tuple, self._fetch(query), lambda row: row):
-            found.setdefault(path, []).append(chunk_id)
-        return {path: tuple(ids) for path, ids in found.items()}
 
     def chunk_tokens(
         self, ids: Iterable[ChunkId] | None = None
@@ -326,18 +318,10 @@ class CatalogReads(ABC):
         query = select(NOTES.c.path).where(NOTES.c.status == NoteStatus.INDEXED.value)
         return sorted(_first(self._fetch(query)))
 
-    def known_sentences(self, sentence_ids: Iterable[str]) -> set[str]:
-        """Those of the ids that a link still has."""
-        query = select(LINKS.c.sentence_id).where(among(LINKS.c.sentence_id)).distinct()
-        return {*_first(self._fetch(query, sentence_ids))}
-
-    def changed_paths(self, since_generation: int, *, relinked: bool = False) -> list[str]:
-        """The notes written or removed after a generation, sorted.
-
-        :param relinked: also those dated anew, or with a link that leads elsewhere.
-        """
-        column = CHANGES.c.linked if relinked else CHANGES.c.generation
-        return sorted(_first(self._fetch(select(CHANGES.c.path).where(column > since_generation))))
+    def changed_paths(self, since_generation: int) -> list[str]:
+        """The notes written or removed after a generation, sorted."""
+        query = select(CHANGES.c.path).where(CHANGES.c.generation > since_generation)
+        return sorted(_first(self._fetch(query)))
 
     def dates(self, paths: Iterable[str]) -> dict[str, str]:
         """Path -> date of the note, as it sorts."""

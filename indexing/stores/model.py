@@ -99,8 +99,7 @@ class NoteRow:
     ``mtime_ns`` and ``size`` are what the scan saw; ``content_hash`` is empty when it was not read.
     ``outline`` holds (level, text, line) of each heading and ``blocks`` (id, first line, last
     line), so that fragments resolve without the text; ``headings`` end at the next of the same or
-    a higher rank, ``line_count`` closes the last. Dates and other values that JSON lacks come back
-    from the catalog as text in ``front_matter``.
+    a higher rank, ``line_count`` closes the last. ``front_matter`` is JSON-able.
     """
 
     path: str
@@ -169,7 +168,6 @@ class ChunkKey:
     id: ChunkId
     path: str
     ordinal: int
-    embedded_hash: str
     generation: int
 
 

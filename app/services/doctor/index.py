@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack, suppress
+from dataclasses import dataclass
 
 from pydantic import Field
 
@@ -12,7 +13,7 @@ from notehop.app.services.status import pending_changes, vector_server_now
 from notehop.config import errors
 from notehop.indexing.embed.onnx_model import read_manifest
 from notehop.indexing.fingerprint import expected_fingerprint
-from notehop.indexing.pipeline.language import advice_for
+from notehop.indexing.pipeline.language import advice
 from notehop.indexing.stores.catalog import (
     Catalog,
     CatalogSnapshot,
@@ -20,18 +21,26 @@ from notehop.indexing.stores.catalog import (
     check_vault,
     read_catalog_state,
 )
-from notehop.indexing.stores.check import (
-    ELSEWHERE,
-    INDEX,
-    REBUILD,
-    Checked,
-    Finding,
-    PartState,
-    check_lexical,
-    check_mirror,
-    said_of,
-)
+from notehop.indexing.stores.chroma import mirror_problem
+from notehop.indexing.stores.lexical import LexicalIndex
 from notehop.indexing.stores.lock import WriterLock
+
+INDEX = "notehop index"
+REBUILD = "notehop index --rebuild"
+ELSEWHERE = "notehop index --index-dir NEW_FOLDER"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that is wrong with a part of an index.
+
+    ``broken`` tells whether answers suffer or notes are missing; if not, it only takes room.
+    """
+
+    part: str
+    problem: str
+    command: str
+    broken: bool = True
 
 
 class IndexCheck(Strict):
@@ -46,15 +55,12 @@ class IndexCheck(Strict):
     pending: int | None = None
     findings: list[Finding] = Field(default_factory=list)
     not_done: list[str] = Field(default_factory=list)
-    parts: list[PartState] = Field(default_factory=list)
-
-    def add_checked(self, found: Checked) -> None:
-        self.findings += found[0]
-        self.parts += found[1]
 
     def add_failure(self, part: str, exc: Exception) -> None:
         anew = isinstance(exc, errors.IndexDamaged | errors.IndexMismatch | errors.ModelError)
-        self.add(part, said_of(exc), REBUILD if part == "catalog" and anew else INDEX)
+        # Without what it says to do: the finding names that.
+        says = " ".join(str(exc).partition("; run:")[0].split())
+        self.add(part, says, REBUILD if part == "catalog" and anew else INDEX)
 
     def add(self, part: str, problem: str, command: str, *, broken: bool = True) -> None:
         self.findings.append(Finding(part, problem, command, broken=broken))
@@ -111,8 +117,6 @@ def _check(
         check_fingerprint(view.fingerprint or {}, expected_fingerprint(place.settings))
     except (errors.IndexMismatch, errors.ModelError) as exc:
         found.add_failure("catalog", exc)
-    chunks = view.counts().chunks
-    found.parts.append(PartState(part="catalog", items=chunks, generation=view.generation))
     # Whether the catalog still knows what it knew when the last run ended.
     state = read_catalog_state(layout)
     if state is not None and state.stamp == view.stamp and view.generation < state.generation:
@@ -121,7 +125,7 @@ def _check(
         found.add("catalog", lost, REBUILD if layout.database is None else INDEX)
     if not bare:
         _check_derived(found, place, view)
-    for line in advice_for(place.vault, place.settings, view):
+    for line in advice(place.vault, place.settings, view):
         found.add("language", line, REBUILD, broken=False)
     # What a run that was cut off left; while one is under way, it is its own business.
     if alone and view.meta().get("under_way"):
@@ -140,12 +144,18 @@ def _check(
 
 def _check_derived(found: IndexCheck, place: Place, view: CatalogSnapshot) -> None:
     layout = place.layout
-    found.add_checked(check_lexical(layout, view))
+    try:
+        _, generation, stamp = LexicalIndex.load(layout.postings)
+        if stamp != view.stamp or generation > view.generation:
+            found.add("lexical", "it is of another index", INDEX)
+    except errors.IndexDamaged as exc:
+        if view.has_chunks:
+            found.add_failure("lexical", exc)
     manifest = read_manifest(layout.model)
     if manifest is None or not manifest.is_sound(layout.model):
         found.add("model", "the model for queries is not there or not whole", INDEX)
     served = vector_server_now(place, view.stamp)
     if served is not None and served.problem is not None:
         found.add("chroma", served.problem, INDEX)
-    elif served is None and place.settings.index.mirror:
-        found.add_checked(check_mirror(layout, view))
+    elif served is None and place.settings.index.mirror and (says := mirror_problem(layout, view)):
+        found.add("chroma", says, INDEX, broken=False)

@@ -15,8 +15,7 @@ from typing import Any
 
 from notehop.app import models
 from notehop.app.models.query import Direction
-from notehop.app.retrieval.filter_syntax import of_fields
-from notehop.app.retrieval.filters import among, narrow
+from notehop.app.retrieval.filters import among, narrow, of_fields
 from notehop.app.services.notes.current_notes import CurrentNotes
 from notehop.app.services.notes.find_note import seeds_meant
 from notehop.config.errors import QueryError

@@ -8,8 +8,8 @@ from urllib.parse import quote
 
 from notehop.app.models import Connection
 from notehop.app.retrieval.chain import Wanted
-from notehop.app.retrieval.filter_syntax import MAX_QUERY_CHARS
-from notehop.app.retrieval.trace import TracedQuery
+from notehop.app.retrieval.components import TracedQuery
+from notehop.app.retrieval.filters import MAX_QUERY_CHARS
 from notehop.app.services.engine import Engine
 from notehop.app.services.notes.current_notes import CurrentNotes
 from notehop.indexing.graph.files import NOTE_SUFFIX, VaultFiles, link_name

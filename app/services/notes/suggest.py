@@ -387,7 +387,7 @@ class _UnlinkedPairs:
         }
         telling = sorted(worth, key=lambda token: (-worth[token], token))[:TELLING]
         found: dict[str, float] = {}
-        for chunk_id, score in view.lexical_top({one: often[one] for one in telling}, 5 * NEAREST):
+        for chunk_id, score in view.lexical.top({one: often[one] for one in telling}, 5 * NEAREST):
             note = view.path_of(chunk_id)
             if note is not None and note != path:
                 found.setdefault(note, score)
