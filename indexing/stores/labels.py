@@ -187,13 +187,6 @@ class NoteLabels:
         query = query.where(_ROW.name.not_in((DATE, NAME)), or_(_ROW.value == "true", *either))
         return sorted(self._view.answer(query, lambda row: (row[0], row[1])))
 
-    def keys(self) -> list[str]:
-        """The keys of front matter that any note has, those of most notes first, then by name."""
-        query = select(_ROW.name, -func.count(_ROW.path.distinct())).group_by(_ROW.name)
-        query = query.where(_ROW.name.startswith(_PROPERTY))
-        ordered = sorted((count, name) for name, count in self._view.answer(query, tuple))
-        return [name.removeprefix(_PROPERTY) for _, name in ordered]
-
     def newest_first(self) -> list[str]:
         """The notes, newest first, ties by path; 10,000 take some 15 ms."""
         newest = select(_ROW.path).where(_ROW.name == DATE).order_by(_ROW.value.desc(), _ROW.path)
