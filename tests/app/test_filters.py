@@ -161,7 +161,7 @@ def test_a_date_that_is_none_is_refused(vault: VaultHandle) -> None:
 
 @pytest.mark.parametrize("arguments", rows(__file__, "words_of_the_command_line"))
 def test_words_of_the_command_line(demo: tuple[Path, Path], arguments: list[str]) -> None:
-    found = json.loads(printed("search", *arguments, *options(*demo), "--json"))
+    found = json.loads(printed("search", *options(*demo), "--json", "--", *arguments))
     assert found["hits"][0]["path"] == "Projects/Pell Sluice.md"
     assert len(found["filters"]) == 2
 
