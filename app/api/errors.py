@@ -68,7 +68,6 @@ async def refused_by_framework(request: Request, exc: Exception) -> ProblemRespo
         "/docs shows it",
         HTTPStatus.METHOD_NOT_ALLOWED: f"{path} does not take {request.method}; "
         f"use {(exc.headers or {}).get('Allow', 'another method')}",
-        HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "the body has too many bytes; send less",
     }.get(HTTPStatus(exc.status_code), str(exc.detail))
     return error_response(HTTPStatus(exc.status_code), detail, exc.headers)
 

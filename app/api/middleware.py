@@ -11,7 +11,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from notehop.app.api.errors import ProblemResponse
+from notehop.app.api.errors import ProblemResponse, error_response
 from notehop.app.api.guard import APP, OPEN_BELOW, PANE, VAULTS, Guard, from_here
 from notehop.app.problems import elsewhere, problem
 from notehop.app.services.vaults import ASKED, NAMED, Vaults, below
@@ -107,6 +107,8 @@ def _route(scope: Scope) -> str:
 MAX_BODY = 4_000_000
 """Bytes a request may have: the longest text that may be captured, of any script."""
 
+TOO_LONG = f"the body has more than {MAX_BODY:,} bytes; send less"
+
 
 class BodyLimit:
     """Refuses bodies of more than :data:`MAX_BODY` bytes, by what they say or by what comes, and
@@ -120,12 +122,14 @@ class BodyLimit:
         """Pass the request on, and count what is read of it."""
         size, more = 0, scope["type"] == "http"
         declared = Headers(scope=scope).get("content-length", "") if more else ""
+        if declared.isdigit() and int(declared[:20]) > MAX_BODY:
+            refusal = error_response(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, TOO_LONG)
+            await refusal(scope, receive, send)
+            return
         until = anyio.current_time() + self._seconds
 
         async def counted() -> Message:
             nonlocal size, more
-            if size > MAX_BODY or (declared.isdigit() and int(declared[:20]) > MAX_BODY):
-                raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
             try:
                 # What comes after a body, the end of the connection, is waited for as long as it takes.
                 with anyio.fail_after(until - anyio.current_time() if more else None):
@@ -135,6 +139,8 @@ class BodyLimit:
                 raise HTTPException(HTTPStatus.REQUEST_TIMEOUT, late) from None
             more = more and message.get("more_body", False)
             size += len(message.get("body", b""))
+            if size > MAX_BODY:
+                raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, TOO_LONG)
             return message
 
         await self._app(scope, counted, send)

@@ -67,11 +67,11 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _start(
-    version: bool = typer.Option(  # (the callback has done it)
+    version: bool = typer.Option(
         False, "--version", callback=_version, is_eager=True, help="Show the version."
     ),
 ) -> None:
-    pass
+    """The command without its name has one option: to say which version it is."""
 
 
 for name, command in (

@@ -239,8 +239,7 @@ def _streamed(vault: VaultHandle, query: models.Query) -> tuple[models.Answer, b
 def _open(place: Place) -> VaultHandle:
     """The vault, opened here while the terminal says so, unless a server makes its first index."""
     from notehop.app.cli.output import waiting
-    from notehop.app.services.index_process import check_first_index
-    from notehop.app.services.open_vault import open_place
+    from notehop.app.services.open_vault import check_first_index, open_place
 
     with waiting(READING):
         check_first_index(place)
@@ -278,7 +277,7 @@ def _warn(place: Place, reply: ReplyT) -> None:
 
     warn(reply.warnings)
     if reply.pending:
-        from notehop.app.services.index_process import remedy
+        from notehop.app.services.open_vault import remedy
 
         notes = counted(reply.pending, "note")
         warn([f"{notes} may have changed since the index was made; {remedy(place.layout)}"])

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from notehop.app.cli.output import headline, show, show_line
-from notehop.app.services.doctor import Kind
-from notehop.app.services.doctor.index import IndexCheck
-from notehop.app.services.doctor.vault import BrokenLinks, DoctorReport
+from notehop.app.services.doctor import BrokenLinks, DoctorReport, IndexCheck
 from notehop.indexing.shown import counted
 
 LISTED = 5  # findings of each kind that are shown; `notehop doctor KIND` lists all of one
 NAMED = 3  # files that a finding names
 
-_TITLES: dict[Kind, str] = {
+_TITLES: dict[str, str] = {
     "unresolved": "Links that lead nowhere, and what they may mean",
     "fragments": "Links to headings or blocks that their note does not have",
     "ambiguous": "Links to a name that several files have",
@@ -40,7 +38,7 @@ def show_doctor(report: DoctorReport, *, everything: bool) -> None:
             rows.append(f"{one.target}{meant}  {', '.join(where)}")
         return rows
 
-    parts: dict[Kind, list[str]] = {
+    parts: dict[str, list[str]] = {
         "unresolved": links(report.unresolved),
         "fragments": links(report.fragments),
         "ambiguous": links(report.ambiguous),

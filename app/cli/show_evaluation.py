@@ -7,10 +7,8 @@ from collections.abc import Sequence
 import typer
 
 from notehop.app.cli.output import headline, show, warn
-from notehop.app.evaluation import answer_sets
-from notehop.app.evaluation.answer_sets import AnswersEvaluated
-from notehop.app.evaluation.metrics import MeanEstimate, percent
-from notehop.app.evaluation.run import Evaluated
+from notehop.app.evaluation.metrics import ANSWERED, MeanEstimate, percent
+from notehop.app.evaluation.run import AnswersEvaluated, Evaluated
 from notehop.indexing.shown import counted, on_one_line, printable
 
 
@@ -35,16 +33,15 @@ def show_answers(found: AnswersEvaluated) -> None:
     if it is held to another.
     """
     headline(found.name, f"{counted(found.notes, 'note')}, {counted(found.questions, 'question')}")
-    names = answer_sets.MEASURES
     for setting, rows in found.settings.items():
         for title, sign in ((setting, ""), (f"gained by {setting}", "+")):
             lines: list[list[str]] = []
             for row in rows:
                 has = row.gains if sign else row.measures
-                values = [_narrow(has.get(name), sign) for name in names]
+                values = [_narrow(has.get(name), sign) for name in ANSWERED]
                 lines.append([row.group, str(row.questions), *values])
             if not sign or any(row.gains for row in rows):
-                head = [f"{title}, %", "", *(name.replace(" of ", "/") for name in names)]
+                head = [f"{title}, %", "", *(name.replace(" of ", "/") for name in ANSWERED)]
                 _show_table(head, lines)
 
 

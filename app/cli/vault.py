@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Literal
 import typer
 
 from notehop.app.cli.options import VAULT, Common, argument, option
-from notehop.app.services.doctor import Kind
 from notehop.config.errors import UsageError
 from notehop.indexing import index_vault
 from notehop.indexing.shown import printable
 
 if TYPE_CHECKING:
     from notehop.app.services.open_vault import Place
+
+DoctorKind = Literal["index", "unresolved", "fragments", "ambiguous", "warnings", "orphans"]
 
 
 def index(
@@ -124,8 +125,7 @@ def _print_graph(place: Place, how: Literal["graphml", "json"]) -> None:
     import networkx as nx
 
     from notehop.app.cli.output import print_json
-    from notehop.app.services.index_process import check_first_index
-    from notehop.app.services.open_vault import open_place
+    from notehop.app.services.open_vault import check_first_index, open_place
 
     check_first_index(place)
     with open_place(place) as vault:
@@ -194,10 +194,10 @@ def status(
 
 def doctor(
     options: Common,
-    kind: Kind | None = argument(None, "[KIND]", "List all of one kind."),
+    kind: DoctorKind | None = argument(None, "[KIND]", "List all of one kind."),
 ) -> None:
     """Say which links, names and notes need mending, and whether the index is sound."""
-    from notehop.app.services.doctor.vault import examine
+    from notehop.app.services.doctor import examine
 
     report = examine(options.place(), kind)
     from notehop.app.cli.show_doctor import show_doctor

@@ -302,7 +302,7 @@ class FreshnessPostprocessor(VaultPostprocessor):
 
     A passage of a note that changed stays if it still stands there, with the lines, headings and title
     it has now; a connected note if its link does as well. Hits of other indexes are held against the
-    file of their note (see :func:`notehop.app.retrieval.nodes.places_of`). Put it behind the retriever,
+    file of their note (see :func:`notehop.app.retrieval.components.places_of`). Put it behind the retriever,
     and hand it to :class:`ConnectedNotesPostprocessor` as ``fresh``.
     """
 

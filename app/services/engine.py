@@ -31,10 +31,9 @@ from notehop.app.retrieval.components import Nodes, TracedQuery, TracedRetriever
 from notehop.app.retrieval.filters import checked, narrow
 from notehop.app.retrieval.relevance import corrected, idf, question_words
 from notehop.app.retrieval.rerank import CrossEncoderScorer, shared_scorer
-from notehop.app.services.index_process import remedy
 from notehop.app.services.listing import ListQuestion, list_question
 from notehop.app.services.notes.current_notes import CurrentNotes
-from notehop.app.services.open_vault import Place
+from notehop.app.services.open_vault import Place, remedy
 from notehop.config.errors import ModelError, UsageError
 from notehop.indexing.embed.models import languages_read, reads
 from notehop.indexing.embed.onnx_embedding import QueryEmbedder, load_query
@@ -58,12 +57,9 @@ FILTERS = "filters"  # the stage of a query that finds what its filters leave
 
 Run = Callable[[TracedQuery, Wanted], list[NodeWithScore]]
 
-
-PASSAGES = 4_096
-"""Passages whose vectors are remembered: some 10 MB. Questions come back to the same notes."""
-
-QUERIES = 64
-"""Questions and sentences of answers whose vectors are remembered: each is compared often."""
+# Questions come back to the same notes, and each is compared often.
+PASSAGES = 4_096  # passages whose vectors are remembered: some 10 MB
+QUERIES = 64  # questions and sentences of answers whose vectors are remembered
 
 
 class VaultRetriever(TracedRetriever):
@@ -244,11 +240,6 @@ class Engine:
         return self._as_indexed().tokenizer
 
     @property
-    def reading(self) -> Reading:
-        """What answers read texts with."""
-        return self._as_indexed().reading
-
-    @property
     def synthesizer(self) -> VaultSynthesizer:
         """What makes the answer: the language model if there is one, else quotes."""
         return self._as_indexed().synthesizer
@@ -257,7 +248,7 @@ class Engine:
         """One whose prompts are its own, by another language model if one is given."""
         if llm is None:
             return self.synthesizer.with_own_prompts()
-        return self._synthesizer(self.reading, llm)
+        return self._synthesizer(self._as_indexed().reading, llm)
 
     def _as_indexed(self) -> _Language:
         """What depends on the language of the index as it is now: a rebuild may have found another."""

@@ -153,7 +153,7 @@ def index_status(place: Place) -> models.IndexStatus:
     :raises IndexDamaged: if it cannot be read.
     """
     layout, settings = place.layout, place.settings
-    with _or_being_indexed(place), opened(place) as (catalog, view):
+    with _opened(place) as (catalog, view):
         counts = view.counts()
         passed_over = list(view.meta().get("problems", []))
         if unread := unread_pdfs(catalog.attachments(), settings.vault):
@@ -214,32 +214,23 @@ def index_status(place: Place) -> models.IndexStatus:
 
 
 @contextmanager
-def _or_being_indexed(place: Place) -> Iterator[None]:
-    """Tell of an index that is not there yet who makes it, where somebody does."""
+def _opened(place: Place) -> Iterator[tuple[Catalog, CatalogSnapshot]]:
+    """The catalog of a place, and a view of its newest generation; told of one that is not there yet is
+    who makes it, where somebody does."""
+    root = place.layout.root
     try:
-        yield
+        with Catalog.of(place.layout) as catalog, catalog.snapshot() as view:
+            if view.fingerprint is None:
+                # Its first run ended before anything was kept.
+                raise errors.IndexMissing(f"{root}: nothing is indexed yet; run: notehop index")
+            check_vault(view.meta(), place.vault, root)
+            yield catalog, view
     except errors.IndexMissing as exc:
         if (writer := read_holder(place.layout)) is None:
             raise
         raise errors.BeingIndexed(
             f"{place.name} is being indexed for the first time by {writer}; ask again in a minute"
         ) from exc
-
-
-@contextmanager
-def opened(place: Place) -> Iterator[tuple[Catalog, CatalogSnapshot]]:
-    """The catalog of a place, and a view of its newest generation.
-
-    :raises IndexFailure: as :func:`index_status`.
-    """
-    with Catalog.of(place.layout) as catalog, catalog.snapshot() as view:
-        if view.fingerprint is None:
-            # Its first run ended before anything was kept.
-            raise errors.IndexMissing(
-                f"{place.layout.root}: nothing is indexed yet; run: notehop index"
-            )
-        check_vault(view.meta(), place.vault, place.layout.root)
-        yield catalog, view
 
 
 def _size(root: Path) -> int:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -13,11 +15,16 @@ from notehop.indexing.graph.files import VaultFiles, affected_names
 from notehop.indexing.graph.resolve import Outline, ResolvedLink, outline_of_note, resolve_link
 from notehop.indexing.pipeline.chunking import ChunkedNote, text_around, text_id
 from notehop.indexing.stores.catalog import Catalog
-from notehop.indexing.stores.model import Batch, ChunkId, LinkRow, Matrix, NoteRecord, NoteStatus
+from notehop.indexing.stores.model import (
+    Batch,
+    ChunkKey,
+    ChunkRow,
+    LinkRow,
+    Matrix,
+    NoteRecord,
+    NoteStatus,
+)
 from notehop.indexing.vault.model import Link
-
-ChunkLines = Sequence[tuple[ChunkId, int, int]]
-"""(id, first line, last line) of the chunks of a note, in order."""
 
 
 def build_batch(
@@ -84,6 +91,11 @@ def _matrix(vectors: Mapping[str, Any], dimensions: int) -> tuple[list[str], Mat
     return [*vectors], rows.reshape(len(vectors), dimensions)
 
 
+def _led_to(chunks: Sequence[ChunkRow | ChunkKey]) -> Sequence[ChunkRow | ChunkKey]:
+    """Those of a note that links lead to: its text, where there is any."""
+    return [chunk for chunk in chunks if chunk.kind == "text"] or chunks[:1]
+
+
 class _LinkTargets:
     """What is known of link targets during a write; each note is asked of the catalog once."""
 
@@ -91,13 +103,11 @@ class _LinkTargets:
         """Of the notes of this write it is told what they hold; the catalog knows all others."""
         self._catalog = catalog
         self._outlines: dict[str, Outline | None] = dict.fromkeys(gone)
-        self._chunks: dict[str, ChunkLines] = dict.fromkeys(gone, ())
+        self._chunks: dict[str, Sequence[ChunkRow | ChunkKey]] = dict.fromkeys(gone, ())
         for item in notes:
             path = item.row.path
             self._outlines[path] = outline_of_note(item.note) if item.note else None
-            # Links lead to text where there is any.
-            text = [chunk for chunk in item.chunks if chunk.kind == "text"] or item.chunks[:1]
-            self._chunks[path] = [(one.id, one.first_line, one.last_line) for one in text]
+            self._chunks[path] = _led_to(item.chunks)
 
     def outline(self, path: str) -> Outline | None:
         """The outline of an indexed note; None for anything else."""
@@ -113,8 +123,9 @@ class _LinkTargets:
         """Read the chunks of all that links lead to: asking for each note took as long as the rest."""
         paths = {link.resolution.path for link in links} - self._chunks.keys()
         missing = sorted(path for path in paths if path is not None)
-        found: Mapping[str, ChunkLines] = self._catalog.chunk_lines(missing)
-        self._chunks.update((path, found.get(path, ())) for path in missing)
+        self._chunks |= dict.fromkeys(missing, ())
+        for path, some in groupby(self._catalog.chunk_keys(missing), attrgetter("path")):
+            self._chunks[path] = _led_to([*some])
 
     def where(self, link: ResolvedLink) -> dict[str, Any]:
         """Those values of a link's row that say where it leads: in an indexed note to the chunk where
@@ -122,8 +133,8 @@ class _LinkTargets:
         found, chunk_id = link.resolution, None
         if chunks := self._chunks[found.path] if found.path is not None else ():
             line = link.span.first_line if link.span is not None else 0
-            at = bisect_right([first for _, first, _ in chunks], line) - 1
-            chunk_id = chunks[max(at, 0)][0]
+            at = bisect_right([chunk.first_line for chunk in chunks], line) - 1
+            chunk_id = chunks[max(at, 0)].id
         return {
             "status": found.status.value,
             "via": found.via,

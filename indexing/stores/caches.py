@@ -81,8 +81,7 @@ def read_lexical(
         return LexicalIndex.build(view.chunk_tokens(), ranking, limits)
     if generation != view.generation:
         gone = [one for one in index.ids() if one not in wanted]
-        changed = view.chunk_keys(view.changed_paths(generation))
-        added = {key.id for key in changed if key.generation > generation}
+        added = {key.id for key in view.chunk_keys(view.changed_paths(generation))}
         added.update(one for one in wanted if one not in index)
         index = index.updated(gone, view.chunk_tokens(added))
     return index

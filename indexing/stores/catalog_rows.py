@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Column, Table, bindparam, delete, insert, select, update
 from sqlalchemy.engine import Connection
 
-from notehop.indexing.graph.files import fold, link_name
+from notehop.indexing.graph.files import link_name
 from notehop.indexing.stores.database import among, damaged, listed, storable
 from notehop.indexing.stores.labels import label_rows
 from notehop.indexing.stores.model import (
@@ -36,7 +36,6 @@ from notehop.indexing.stores.schema import (
     LABELS,
     LINKS,
     META,
-    NAMES,
     NOTES,
     VECTORS,
 )
@@ -117,11 +116,6 @@ def vector_row(values: Sequence[Any]) -> tuple[str, bytes]:
     return values[0], values[1]
 
 
-def name_key(name: str) -> str:
-    """The form in which titles and aliases are compared: folded, white space collapsed."""
-    return indexed(" ".join(fold(name).split()))
-
-
 def indexed(name: str) -> str:
     """A name as an index of any database takes it: of one that is no name but a text, the beginning."""
     return name[:_INDEXED]
@@ -173,8 +167,8 @@ def _checksum(values: Iterable[Any]) -> int:
 _CHECKSUMS: Mapping[type, Callable[[Sequence[Any]], int]] = {
     # The time, size and time at 9 to 11 are set anew where the content stands.
     NoteRow: lambda values: _checksum((*values[:9], *values[12:])),
-    # The generation and the kind, last, are not of the text.
-    ChunkRow: lambda values: zlib.crc32(values[8], _checksum(values[:8])),
+    # The tokens at 8 are bytes.
+    ChunkRow: lambda values: zlib.crc32(values[8], _checksum((*values[:8], *values[9:]))),
     LinkRow: _checksum,
 }
 
@@ -190,19 +184,12 @@ def write_batch(connection: Connection, batch: Batch, generation: int, commit: s
     notes = [record.note for record in batch.upsert]
     links = [link for record in batch.upsert for link in record.links]
     gone = list(dict.fromkeys([*(note.path for note in notes), *batch.delete]))
-    chunks = [*_chunks(connection, batch, generation)]
+    chunks = [values_of(chunk) for record in batch.upsert for chunk in record.chunks]
     chunks_before = _found(connection, CHUNKS.c.id, CHUNKS.c.path, gone)
     said_before = _found(connection, LINKS.c.sentence_id, LINKS.c.path, gone)
-    for table in (LINKS, CHUNKS, LABELS, NAMES, NOTES, CHANGES):
+    for table in (LINKS, CHUNKS, LABELS, NOTES, CHANGES):
         _delete(connection, table.c.path, gone)
     _insert(connection, NOTES, map(values_of, notes))
-    names = (
-        {"key": key, "path": note.path}
-        for note in notes
-        if note.status is NoteStatus.INDEXED
-        for key in sorted({name_key(storable(one)) for one in (note.title, *note.aliases)} - {""})
-    )
-    _insert(connection, NAMES, names)
     _insert(connection, LABELS, _labels(notes))
     _insert(connection, CHUNKS, chunks)
     _insert(connection, LINKS, map(values_of, links))
@@ -246,18 +233,6 @@ def _found(
 def _forget(connection: Connection, name: Vectored, ids: Iterable[str]) -> None:
     gone = delete(VECTORS).where(VECTORS.c.collection == name, among(VECTORS.c.id))
     connection.execute(gone, listed(ids))
-
-
-def _chunks(connection: Connection, batch: Batch, generation: int) -> Iterator[dict[str, Any]]:
-    query = select(CHUNKS.c.id, CHUNKS.c.tokens, CHUNKS.c.generation).where(among(CHUNKS.c.path))
-    rows = connection.execute(query, listed(record.note.path for record in batch.upsert))
-    before = {one: (bytes(tokens), since) for one, tokens, since in rows}
-    for record in batch.upsert:
-        for chunk in record.chunks:
-            tokens, since = before.get(chunk.id, (None, generation))
-            # A chunk whose id and tokens stand is no news to the indexes derived from them.
-            since = since if tokens == chunk.tokens else generation
-            yield values_of(replace(chunk, generation=since))
 
 
 def _labels(notes: Iterable[NoteRow]) -> Iterator[dict[str, str]]:

@@ -55,12 +55,8 @@ class Segment:
     def of(
         cls, ids: list[ChunkId], terms: Iterable[str], keys: Ints, counts: Ints, lengths: Ints
     ) -> Segment:
-        """A segment of counted documents.
-
-        :param terms: in the order in which the keys number them.
-        :param keys: ``(term * documents + document) * fields + field``, ascending.
-        :param counts: how often each occurs.
-        """
+        """A segment of counted documents; ``keys`` are ``(term * documents + document) * fields +
+        field``, ascending, and ``terms`` in the order in which they number them."""
         numbered = {term: number for number, term in enumerate(terms)}
         pairs, places = np.divmod(keys, _F)
         numbers, docs = np.divmod(pairs, max(len(ids), 1))

@@ -54,7 +54,6 @@ class ChunkRow:
     text: str
     embedded_hash: str
     tokens: bytes
-    generation: int = 0
     kind: ChunkKind = "text"
 
 
@@ -163,12 +162,13 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class ChunkKey:
-    """What tells chunks apart. ``generation`` added the chunk, or changed its tokens last."""
+    """What a chunk is, without its text."""
 
     id: ChunkId
     path: str
     ordinal: int
-    generation: int
+    first_line: int
+    kind: ChunkKind
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,8 +74,7 @@ class Generation:
     def followed(self, view: CatalogSnapshot) -> Generation:
         """The generation of a view of the same catalog: what changed since is read, no more."""
         changed = view.changed_paths(self.number)
-        keys = view.chunk_keys(changed)
-        added, fresh = _of_chunks(keys)
+        added, ids_of_changed = _of_chunks(view.chunk_keys(changed))
         ids_by_path, path_by_id = dict(self.ids_by_path), dict(self.path_by_id)
         before = (one for path in changed for one in ids_by_path.pop(path, ()))
         gone = [one for one in before if one not in added]
@@ -84,14 +83,13 @@ class Generation:
         vectors = self.chunk_vectors
         if vectors is not None:
             vectors = follow_vectors(view, vectors, gone, added)
-        retold = (key.id for key in keys if key.generation > self.number)
         return replace(
             self,
             number=view.generation,
-            ids_by_path=ids_by_path | fresh,
+            ids_by_path=ids_by_path | ids_of_changed,
             path_by_id=path_by_id | added,
             chunk_vectors=vectors,
-            lexical=self.lexical.updated(gone, view.chunk_tokens(retold)),
+            lexical=self.lexical.updated(gone, view.chunk_tokens(added)),
             cache=QueryCache(),
         )
 

@@ -65,9 +65,6 @@ NOTES = Table(
     Index("notes_by_content", "content_hash"),
 )
 
-# The title and aliases of indexed notes, in the form in which names are compared.
-NAMES = Table("names", METADATA, _key("key"), _key("path"), Index("names_by_path", "path"))
-
 LABELS = Table(
     "labels",
     METADATA,
@@ -86,7 +83,7 @@ CHUNKS = Table(
     *_columns(ChunkRow, "id"),
     _number("checksum"),
     # Holds all that a reader keeps of each chunk, in its order: opening never reads the texts.
-    Index("chunks_by_path", "path", "ordinal", "id", "generation"),
+    Index("chunks_by_path", "path", "ordinal", "id", "first_line", "kind"),
     Index("chunks_by_embedded_hash", "embedded_hash", "id"),
 )
 

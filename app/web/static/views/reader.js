@@ -1,7 +1,6 @@
 // The reading view: a note beside what led to it, with its links, backlinks and mentions.
 
 import { get, isProblem } from "../api.js";
-import { writtenBy } from "../cards.js";
 import { address, appHref, copy, encoded, folderOf, h, hasLines, isRead, lineHref, moment, nameOf, noteHref, put, rendered, say } from "../dom.js";
 import { mark } from "../evidence.js";
 import { failure, waiting } from "../states.js";
@@ -91,7 +90,6 @@ function draw({ note, html, cut, vault }, button) {
           note.page_type && h("span", {}, note.page_type),
           note.aliases.length ? h("span", {}, `also ${note.aliases.join(", ")}`) : null),
         note.tags.length ? h("p", { class: "row" }, note.tags.map((tag) => h("a", { class: "chip", href: address("search", { q: `tag:${tag}` }) }, `#${tag}`))) : null),
-      note.summary && note.summary_by && h("p", { class: "dim" }, note.summary, " ", writtenBy(note.summary_by)),
       note.changed && h("p", { class: "notice" }, "This note changed after the index was made: the text is new, its links are those of then."),
       text,
       cut && h("p", { class: "notice" }, "The end of this note is left out: it is too long to show here. Open it in Obsidian."),
