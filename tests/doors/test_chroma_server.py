@@ -55,7 +55,7 @@ def test_the_same_questions_get_the_same_sources(
         status = ("status", *options(demo[0], index))
         environment = {"NOTEHOP_VECTORS__ENGINE": "chroma", "NOTEHOP_CHROMA__URL": chroma.url}
         shown = call(*status, env=environment).stdout
-        assert f"at {chroma.url}, collection notehop-" in shown
+        assert f"at {chroma.url}, generation " in shown
         assert "100.0 % of the nearest passages are among its candidates" in shown
         chroma.kill()
         shown = call(*status, env=environment).stdout
