@@ -4,7 +4,6 @@ port that it runs on until it is told to stop.
 
 from __future__ import annotations
 
-import asyncio
 import errno
 import logging
 import signal
@@ -167,7 +166,7 @@ def server_of(app: FastAPI) -> uvicorn.Server:
 
 
 class _Server(uvicorn.Server):
-    """A server whose streams end first when it goes, and what takes too long before it is gone."""
+    """A server whose streams end first when it goes."""
 
     def __init__(self, config: uvicorn.Config, workers: Workers) -> None:
         super().__init__(config)
@@ -175,7 +174,4 @@ class _Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._workers.close()
-        # Just before uvicorn would break requests off without a word.
-        late = asyncio.get_running_loop().call_later(GRACE - 1, self._workers.give_up)
         await super().shutdown(sockets)
-        late.cancel()

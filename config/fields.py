@@ -121,8 +121,5 @@ def database_address(url: str) -> str:
 _DATABASE = "must be an address like postgresql+psycopg://user@host:5432/database"
 
 
-Origin = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9+.-]*://[^/\s?#@*]+$")]
-"""A scheme and a host, perhaps with a port, as browsers write them."""
-
 HostName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$")]
 """A name in lower case, without a port."""

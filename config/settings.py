@@ -13,7 +13,6 @@ from pydantic import AfterValidator, Field, SecretStr
 
 from notehop.config.fields import (
     HostName,
-    Origin,
     Section,
     constant,
     database_address,
@@ -264,10 +263,6 @@ class ServerSettings(Section):
     """What clients send as `Authorization: Bearer …`, 16 characters or more; empty: nothing is
     asked for, which only a server for this machine may do. In no file: set
     NOTEHOP_SERVER__TOKEN."""
-
-    allow_origins: tuple[Origin, ...] = setting(())
-    """Origins of other pages that may ask, for example `app://obsidian.md`; all others are
-    refused."""
 
     allow_hosts: tuple[HostName, ...] = setting(())
     """Host names that this machine is called by, beside its addresses and `localhost`."""

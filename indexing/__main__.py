@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
+from functools import partial
 from pathlib import Path
 
 from notehop.config import load_settings
@@ -26,14 +28,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--device", help="where to embed: auto, cpu, cuda or mps")
     # For a process that runs this one: follow at once, and end when standard input ends.
     parser.add_argument("--supervised", metavar="COMMAND", help=argparse.SUPPRESS)
-    # And one that does a part of what another command is for goes by the name of that.
-    parser.add_argument("--part-of", metavar="COMMAND", default=itself, help=argparse.SUPPRESS)
+    # Or do a part of what another command is for, by the name of that, and end so at once.
+    parser.add_argument("--part-of", metavar="COMMAND", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     for stream in (sys.stdout, sys.stderr):
         # A name of the vault may hold what the terminal's encoding cannot show.
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
-    given = {} if options.device is None else {"embedding.device": options.device}
+    given = {"embedding.device": options.device}
     try:
         vault = vault_folder(options.vault)
         settings = load_settings(vault=vault, config_file=options.config, overrides=given)
@@ -42,11 +44,14 @@ def main(arguments: list[str] | None = None) -> int:
             _follow(options, vault, layout)
             return 0
         from notehop.indexing.pipeline import Indexer
-        from notehop.indexing.report import report_lines, terminal_progress, warning_lines
+        from notehop.indexing.report import TextProgress, report_lines, warning_lines
+        from notehop.indexing.watch.process import when_input_ends
 
-        where = vault, settings, layout, terminal_progress()
+        if options.part_of is not None:
+            when_input_ends(partial(os._exit, 1))
+        where = vault, settings, layout, TextProgress()
         # No model is asked for a server that follows: that is left to notehop index.
-        report = Indexer(*where, command=options.part_of).run()
+        report = Indexer(*where, command=options.part_of or itself).run()
         sys.stdout.writelines(f"{line}\n" for line in report_lines(report))
         sys.stderr.writelines(f"warning: {line}\n" for line in warning_lines(report))
     except NotehopError as exc:
@@ -59,22 +64,19 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _follow(options: argparse.Namespace, vault: Path, layout: IndexLayout) -> None:
-    from notehop.indexing.report import Update, news_writer
-    from notehop.indexing.watch import service
-
-    write = news_writer(as_json=False)
+    from notehop.indexing.report import Update, news_line
+    from notehop.indexing.watch.process import when_input_ends
+    from notehop.indexing.watch.service import follow, stop_signal
 
     def notify(news: Update | str) -> None:
         # Where a server runs, only what is in the way is worth a line.
         if isinstance(news, str):
-            write(news)
+            sys.stderr.write(f"{news_line(news)}\n")
 
-    what = service.Following(
-        vault, layout, options.supervised, notify, options.config, options.device
-    )
-    with service.stopped_by_signals() as stop:
-        service.when_input_ends(stop)
-        service.follow(what, stop, stand_by=True)
+    stop = stop_signal()
+    when_input_ends(stop.set)
+    how = {"config_file": options.config, "device": options.device}
+    follow(vault, layout, options.supervised, notify, stop, **how, stand_by=True)
 
 
 if __name__ == "__main__":

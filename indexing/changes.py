@@ -109,11 +109,6 @@ def unread_pdfs(attachments: Mapping[str, bool], settings: VaultSettings) -> str
     )
 
 
-def changes_since(catalog: CatalogReads, found: Walk, max_note_bytes: int) -> Changes:
-    """Compare a walk with the catalog, by size and time: equal content is found after reading."""
-    return compare(found, catalog.stamps(), catalog.attachments(), max_note_bytes)
-
-
 def compare(
     found: Walk,
     known: Mapping[str, FileStamp],
@@ -123,7 +118,7 @@ def compare(
     recent_ns: int | None = None,
     named: Collection[str] = (),
 ) -> Changes:
-    """Sort the files by what has to be done with them. Pure.
+    """Sort the files by what has to be done with them, by size and time. Pure.
 
     :param found: a walk. What is below a folder that could not be listed is not gone: it stays.
     :param known: path -> stamp of every note of the catalog that the walk could have found.
@@ -190,23 +185,9 @@ MAX_SHARE = 0.5
 """Of more the disk of the vault is more likely not there than everything deleted."""
 
 
-def check_deletions(
-    vault: Path, changes: Changes, known: Mapping[str, FileStamp], indexed: int
-) -> None:
-    """Refuse a run that would forget too many notes; those that may have moved do not count.
-
-    :param known: path -> stamp of every note of the index, of which ``indexed`` are indexed.
-    :raises MassDeletion: saying how many, and what to do.
-    """
-    gone = sum(known[path].status is NoteStatus.INDEXED for path in changes.gone)
-    if gone:
-        gone -= sum(file.path not in known for file in changes.read)
-    if gone > 0:
-        refuse_deletions(vault, indexed, gone)
-
-
-def refuse_deletions(vault: Path, indexed: int, gone: int) -> None:
-    """Refuse when of all ``indexed`` notes more than ``FEW`` and more than half are gone.
+def check_deletions(vault: Path, indexed: int, gone: int) -> None:
+    """Refuse a run that would forget too many notes: of all ``indexed`` more than ``FEW`` and more than
+    half. Those that may have moved do not count.
 
     :raises MassDeletion: saying how many, and what to do.
     """

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, TextIO
 
 from notehop.indexing.shown import counted, on_one_line, printable
@@ -35,19 +34,14 @@ EVERY = 5.0  # seconds between two lines of one stage: a log should not fill wit
 _REDRAWN = 0.2  # the same on a terminal, where a line is written over the one before
 
 
-def terminal_progress() -> Progress:
-    """Progress for standard error."""
-    return TextProgress(sys.stderr)
-
-
 class TextProgress(Progress):
     """How far a stage is, with rate and remaining time: on a terminal one line, which goes when the stage
-    is done; elsewhere a line when it begins, one now and then, and one at the end of a long one."""
+    is done; elsewhere a line when it begins, and one now and then."""
 
-    def __init__(self, stream: TextIO) -> None:
-        self._stream, self._name = stream, ""
-        self._terminal = stream.isatty()
-        self._began = 0.0
+    def __init__(self, stream: TextIO | None = None) -> None:
+        """:param stream: None for standard error."""
+        self._stream, self._name = stream or sys.stderr, ""
+        self._terminal = self._stream.isatty()
 
     def stage(self, name: str, total: int, unit: str) -> None:
         self.close()
@@ -74,11 +68,8 @@ class TextProgress(Progress):
         self._stream.flush()
 
     def close(self) -> None:
-        took = time.monotonic() - self._began
         if self._name and self._terminal:
             self._show("")
-        elif self._name and took >= EVERY:
-            self.message(f"{self._name} took {took:.0f} s")
         self._name = ""
 
     def _show(self, line: str) -> None:
@@ -147,11 +138,9 @@ class EnrichReport:
 
     def lines(self) -> list[str]:
         """The report as a person reads it; none if there was nothing to do."""
+        left = {"waiting": self.waiting, "failed": self.failed}
         done = [numbered(count, kind) for kind, count in self.written.items() if count]
-        if self.waiting:
-            done.append(f"{self.waiting:,} waiting")
-        if self.failed:
-            done.append(f"{self.failed:,} failed")
+        done += [f"{count:,} {name}" for name, count in left.items() if count]
         if not done:
             return []
         cost = f" ({counted(self.calls, 'request')}, {self.tokens:,} tokens)" if self.calls else ""
@@ -179,13 +168,19 @@ class Report(Update):
     advice: tuple[str, ...] = ()
     enrichment: EnrichReport | None = None
 
+    def with_enrichment(self, done: EnrichReport) -> Report:
+        """The report of a run after which a model wrote about the notes."""
+        stopped = () if done.stopped is None else (f"enrichment stopped: {done.stopped}",)
+        warnings = (*self.warnings, *done.warnings, *stopped)
+        generation = done.generation or self.generation
+        return replace(self, generation=generation, warnings=warnings, enrichment=done)
+
     def as_json(self) -> dict[str, Any]:
         """The report as plain values, for ``--json``."""
         values = asdict(self) | {"unchanged": self.unchanged}
         del values["wrote"]
         for name in ("skipped", "failed"):
             values[name] = [{"path": path, "reason": reason} for path, reason in values[name]]
-        values["warnings"], values["advice"] = list(self.warnings), list(self.advice)
         if self.enrichment is None:
             del values["enrichment"]
         values["seconds"] = round(self.seconds, 3)
@@ -216,51 +211,29 @@ def report_lines(report: Report) -> list[str]:
 
 def warning_lines(report: Report) -> list[str]:
     """What the owner of the notes may want to mend, the first ones of it."""
-    shown = (on_one_line(warning) for warning in report.warnings[:LISTED])
-    return [*shown, *_more(len(report.warnings), "warnings")]
+    return _first(report.warnings, "warnings")
 
 
 def _some(counts: Mapping[str, int], otherwise: str = "none") -> str:
     return ", ".join(f"{count:,} {name}" for name, count in counts.items() if count) or otherwise
 
 
-def _reasons(name: str, items: Sequence[tuple[str, str]]) -> Iterator[str]:
-    for path, reason in items[:LISTED]:
-        yield on_one_line(f"  {name}  {path}: {reason}")
-    for line in _more(len(items), name):
-        yield f"  {line}"
+def _reasons(name: str, items: Iterable[tuple[str, str]]) -> list[str]:
+    lines = _first([f"{name}  {path}: {reason}" for path, reason in items], name)
+    return [f"  {line}" for line in lines]
 
 
-def _more(count: int, name: str) -> list[str]:
-    left = count - LISTED
-    return [f"and {left:,} more {name}; --json lists all"] if left > 0 else []
+def _first(lines: Sequence[str], name: str) -> list[str]:
+    """The first of some lines, and how many more there are."""
+    left = len(lines) - LISTED
+    more = [f"and {left:,} more {name}; --json lists all"] if left > 0 else []
+    return [*map(on_one_line, lines[:LISTED]), *more]
 
 
-def news_writer(*, as_json: bool) -> Callable[[Update | str], None]:
-    """What writes what a follower does, and what is in its way.
-
-    For people to standard error: ``1 changed, 2 moved: 120 notes, generation 7, in 0.12 s``. For
-    programs to standard output, a JSON document a line: ``{"update": {…}}``, ``{"message": "…"}``;
-    and what the run came to that it began with, ``{"report": {…}}``.
-    """
-    stream = sys.stdout if as_json else sys.stderr
-
-    def write(news: Update | str) -> None:
-        if as_json:
-            document: dict[str, Any] = {"message": news}
-            if isinstance(news, Report):
-                document = {"report": news.as_json()}
-            elif isinstance(news, Update):
-                document = {"update": asdict(news)}
-            line = json.dumps(document, ensure_ascii=False)
-        else:
-            text = news
-            if isinstance(news, Update):
-                did = _some({name: getattr(news, name) for name in _COUNTS}, "files looked at")
-                took = f"in {news.seconds:.2f} s"
-                text = f"{did}: {news.notes:,} notes, generation {news.generation}, {took}"
-            line = f"{time.strftime('%H:%M:%S')} {printable(on_one_line(str(text)))}"
-        stream.write(f"{line}\n")
-        stream.flush()
-
-    return write
+def news_line(news: Update | str) -> str:
+    """What a follower did, or what is in its way: ``12:00:07 1 changed, 2 moved: 120 notes, …``."""
+    if isinstance(news, Update):
+        did = _some({name: getattr(news, name) for name in _COUNTS}, "files looked at")
+        took = f"in {news.seconds:.2f} s"
+        news = f"{did}: {news.notes:,} notes, generation {news.generation}, {took}"
+    return f"{time.strftime('%H:%M:%S')} {printable(on_one_line(news))}"

@@ -22,8 +22,7 @@ _USUAL = frozenset({"Templates", "templates"})
 """The folder at the vault's root where nothing is set."""
 
 _File = tuple[str, int, int, int]
-"""A file with its size and the times at which its content and its rights changed: what was read of
-it is kept for as long as it is that."""
+"""A file with its size and the times at which its content and its rights changed."""
 
 _MOST_BYTES = 100_000  # of a template that are read
 _MOST = 500  # templates that are read: a folder of more is set by mistake, the vault's own perhaps
@@ -58,11 +57,10 @@ class Templates:
 
 def read_templates(root: Path) -> Templates:
     """Read where a vault keeps its templates and what they say; a file that is missing or damaged says
-    nothing. They are read again when their size or time changes."""
-    vault = str(root)
-    folders = _named(vault, _FOLDERS) or _USUAL
-    notes = frozenset(note.removesuffix(NOTE_SUFFIX) for note in _named(vault, _NOTES))
-    files = tuple(islice(_files(vault, folders, notes), _MOST + 1))
+    nothing. Templates are read again when their size or time changes."""
+    folders = _named(root, _FOLDERS) or _USUAL
+    notes = frozenset(note.removesuffix(NOTE_SUFFIX) for note in _named(root, _NOTES))
+    files = tuple(islice(_files(root, folders, notes), _MOST + 1))
     if len(files) > _MOST:
         # No folder of templates: nothing of it is held back.
         return Templates()
@@ -86,36 +84,24 @@ def _templates(
     return Templates(frozenset(map(fold, folders)), frozenset(map(fold, notes)), frozenset(lines))
 
 
-def _files(vault: str, folders: Iterable[str], notes: Iterable[str]) -> Iterator[_File]:
-    paths = [f"{vault}/{note}{NOTE_SUFFIX}" for note in sorted(notes)]
+def _files(vault: Path, folders: Iterable[str], notes: Iterable[str]) -> Iterator[_File]:
+    paths = (f"{vault}/{note}{NOTE_SUFFIX}" for note in sorted(notes))
     found = (one for folder in sorted(folders) for one in os.walk(f"{vault}/{folder}"))
     below = (f"{where}/{name}" for where, _, names in found for name in sorted(names))
     for path in chain(paths, (one for one in below if is_note(one) and not Path(one).is_symlink())):
-        if (file := _now(path)) is not None:
-            yield file
+        with suppress(OSError):
+            stat = os.stat(path)  # noqa: PTH116 (each query looks: this is hot)
+            yield path, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns
 
 
-def _now(path: str) -> _File | None:
-    """A file as it is now; None if it is not there."""
-    try:
-        stat = os.stat(path)  # noqa: PTH116 (four looks a query: this is hot)
-    except OSError:
-        return None
-    return path, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns
-
-
-def _named(vault: str, places: Mapping[str, str]) -> frozenset[str]:
-    files = [(_now(f"{vault}/.obsidian/{file}"), key) for file, key in places.items()]
-    return frozenset(_setting(file, key) for file, key in files if file is not None) - {""}
-
-
-@lru_cache(maxsize=32)
-def _setting(file: _File, key: str) -> str:
-    """What a file of settings names under a key; nothing if it is none."""
-    with suppress(OSError, ValueError):
-        settings = read_json_file(file[0])
-        found = settings.get(key) if isinstance(settings, dict) else None
-        if isinstance(found, str) and "\0" not in found and ".." not in found.split("/"):
-            found.encode()  # half a surrogate pair is no name
-            return found.strip().strip("/")
-    return ""
+def _named(vault: Path, places: Mapping[str, str]) -> frozenset[str]:
+    """What files of settings name under their keys; nothing where one is missing or damaged."""
+    found: set[str] = set()
+    for file, key in places.items():
+        with suppress(OSError, ValueError):
+            settings = read_json_file(vault / ".obsidian" / file)
+            name = settings.get(key) if isinstance(settings, dict) else None
+            if isinstance(name, str) and "\0" not in name and ".." not in name.split("/"):
+                name.encode()  # half a surrogate pair is no name
+                found.add(name.strip().strip("/"))
+    return frozenset(found - {""})

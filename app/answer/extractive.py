@@ -21,8 +21,8 @@ from notehop.app.answer.relevance import Asked, Candidate, Named, Reading, score
 from notehop.app.answer.selection import BRIEFLY, OF_ONE, select
 from notehop.app.answer.synthesizer import VaultSynthesizer
 from notehop.app.models import Source
-from notehop.app.retrieval.compound import questions_in
 from notehop.app.retrieval.intents import DECIDED_BY
+from notehop.app.retrieval.subqueries import questions_in
 
 SUBJECT, NEWS = "subject", "recent"
 """The signals that find what a question for news is about, and the newest notes with news of it."""

@@ -15,8 +15,8 @@ from llama_index.core.schema import NodeWithScore
 from notehop.app.answer.citations import MARKER, code_spans, fences, inside, source_marker
 from notehop.app.answer.passages import SentenceSpans
 from notehop.app.models import ConnectedNote, Evidence, LinkedFrom, Source, Support
+from notehop.app.retrieval.components import noted
 from notehop.app.retrieval.connected_notes import renumbered
-from notehop.app.retrieval.nodes import noted
 from notehop.indexing.shown import page_of
 
 _NOT_IN_A_FRAGMENT = re.compile(r"[#|^:%\[\]\\\s]+")

@@ -24,7 +24,7 @@ from llama_index.core.query_engine import RetrieverQueryEngine
 from llama_index.core.schema import QueryBundle
 
 from notehop.app.answer.synthesizer import VaultSynthesizer, in_async
-from notehop.app.retrieval.trace import traced
+from notehop.app.retrieval.components import traced
 
 
 class NotehopQueryEngine(RetrieverQueryEngine):

@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING
 
 from fastapi import APIRouter, FastAPI
 
-from notehop.app.api import errors, middleware, openapi
+from notehop.app.api import openapi
+from notehop.app.api.errors import HANDLERS
 from notehop.app.api.guard import Guard
-from notehop.app.api.openapi import EVERYWHERE
+from notehop.app.api.middleware import BodyLimit, Outermost
+from notehop.app.api.openapi import REFUSED
 from notehop.app.api.routes import Prove, routes
 from notehop.app.api.workers import Workers
-from notehop.app.services.vaults import LOOK, Vaults
+from notehop.app.services.vaults import LOOK, LazyVault, Vaults
 from notehop.config import load_settings
 from notehop.config.errors import BeingIndexed, IndexMissing, NotehopError
 from notehop.config.settings import ServerSettings
@@ -56,7 +58,10 @@ def create_app(
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         # Requests are taken meanwhile: the first one waits for what it needs, and no longer.
-        threading.Thread(target=warm, args=(vaults,), name="notehop-warm", daemon=True).start()
+        for name, vault in vaults.items():
+            threading.Thread(
+                target=warm, args=(name, vault), name="notehop-warm", daemon=True
+            ).start()
         try:
             with ExitStack() as watched:
                 for vault in vaults.values():
@@ -76,43 +81,40 @@ def create_app(
         # Their pages load scripts from the network; ours shows the same without any.
         docs_url=None,
         redoc_url=None,
-        responses=EVERYWHERE,
+        responses=REFUSED,
         # A path with a slash too many is none of ours, and not worth a second request.
         redirect_slashes=False,
+        exception_handlers=HANDLERS,
     )
     app.state.workers = workers
     if not tokens and vault_tokens:
         raise ValueError("tokens of vaults open nothing where no token is asked for")
     guard = Guard(settings, tokens, vault_tokens, vaults.default)
-    middleware.install(app, settings, guard, vaults)
-    errors.install(app)
-    openapi.install(app, needs_token=bool(tokens))
+    app.add_middleware(BodyLimit)
+    app.add_middleware(Outermost, guard=guard, vaults=vaults)
+    openapi.install(app)
     for router in (routes(vaults, workers, app.version, prove or {}), *routers):
         app.include_router(router)
     return app
 
 
-def warm(vaults: Vaults) -> None:
-    """Load all that queries need, of a first index once it is made; what cannot be is logged."""
-    waiting = dict(vaults)
-    logged: set[tuple[str, str]] = set()
-    while waiting:
-        before = len(waiting)
-        for name, vault in [*waiting.items()]:
-            try:
-                vault.open().warm()
-            except NotehopError as exc:
-                # The server stays up: every query says the same, and the reason may pass.
-                if not isinstance(exc, BeingIndexed) and (name, str(exc)) not in logged:
-                    logged.add((name, str(exc)))
-                    _log.error("%s%s", f"{name}: " if len(vaults) > 1 else "", exc)
-                # The follower may wait for its turn, or fail and go on later.
-                if isinstance(exc, IndexMissing) and not vault.closed:
-                    continue
-            del waiting[name]
-        if len(waiting) < before:
-            # What is loaded by now stays: a look through it, once in a hundred queries, took 0.15 s.
-            gc.collect()
-            gc.freeze()
-        if waiting:
+def warm(name: str, vault: LazyVault) -> None:
+    """Load all that queries need, of a first index once it is made; what cannot be is logged once."""
+    logged = ""
+    while not vault.closed:
+        try:
+            vault.open().warm()
+        except NotehopError as exc:
+            # The server stays up: every query says the same, and the reason may pass.
+            if not isinstance(exc, BeingIndexed) and str(exc) != logged:
+                logged = str(exc)
+                _log.error("%s: %s", name, exc)
+            # The follower may wait for its turn, or fail and go on later.
+            if not isinstance(exc, IndexMissing):
+                return
             time.sleep(LOOK)
+            continue
+        # What is loaded by now stays: a look through it, once in a hundred queries, took 0.15 s.
+        gc.collect()
+        gc.freeze()
+        return

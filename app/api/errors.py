@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
-from fastapi import FastAPI, Request
+from fastapi import Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
@@ -52,35 +52,28 @@ def error_response(
     return ProblemResponse(told, headers)
 
 
-def install(app: FastAPI) -> None:
-    """Make the app answer every error with a problem."""
-
-    @app.exception_handler(NotehopError)
-    async def refused(_: Request, exc: NotehopError) -> ProblemResponse:
-        again = None if exc.retry_after is None else {"Retry-After": str(exc.retry_after)}
-        return ProblemResponse(problem(exc), again)
-
-    app.add_exception_handler(HTTPException, _frameworks)
-    app.add_exception_handler(RequestValidationError, _validation)
+async def refused(_: Request, exc: Exception) -> ProblemResponse:
+    """An error of ours."""
+    assert isinstance(exc, NotehopError)
+    again = None if exc.retry_after is None else {"Retry-After": str(exc.retry_after)}
+    return ProblemResponse(problem(exc), again)
 
 
-async def _frameworks(request: Request, exc: Exception) -> ProblemResponse:
+async def refused_by_framework(request: Request, exc: Exception) -> ProblemResponse:
+    """What no route takes."""
     assert isinstance(exc, HTTPException)
-    detail = exc.detail
-    if exc.status_code == HTTPStatus.NOT_FOUND:
-        below, given = request.scope.get("root_path", ""), request.scope["path"]
-        path = given.rstrip("/")
-        instead = "/openapi.json lists what there is, /docs shows it"
-        if path != given and path in request.app.openapi()["paths"]:
-            instead = f"use {below}{path}"
-        detail = f"there is nothing at {below}{given}; {instead}"
-    elif exc.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
-        allowed = (exc.headers or {}).get("Allow", "another method")
-        detail = f"{request.url.path} does not take {request.method}; use {allowed}"
-    return error_response(HTTPStatus(exc.status_code), str(detail), exc.headers)
+    path = f"{request.scope.get('root_path', '')}{request.scope['path']}"
+    detail = {
+        HTTPStatus.NOT_FOUND: f"there is nothing at {path}; /openapi.json lists what there is, "
+        "/docs shows it",
+        HTTPStatus.METHOD_NOT_ALLOWED: f"{path} does not take {request.method}; "
+        f"use {(exc.headers or {}).get('Allow', 'another method')}",
+    }.get(HTTPStatus(exc.status_code), str(exc.detail))
+    return error_response(HTTPStatus(exc.status_code), detail, exc.headers)
 
 
-async def _validation(request: Request, exc: Exception) -> ProblemResponse:
+async def refused_by_model(request: Request, exc: Exception) -> ProblemResponse:
+    """A body or a parameter that is not what a route takes."""
     assert isinstance(exc, RequestValidationError)
     errors = exc.errors()
     if request.method == "POST" and not _JSON.match(request.headers.get("content-type", "")):
@@ -105,3 +98,11 @@ def _place(error: Mapping[str, Any]) -> str:
     parts = [str(part) for part in error["loc"] if part != "body"]
     # A key may hold half of a surrogate pair, which no reply can.
     return ".".join(parts).encode("utf-8", "replace").decode() or "body"
+
+
+HANDLERS: dict[int | type[Exception], Any] = {
+    NotehopError: refused,
+    HTTPException: refused_by_framework,
+    RequestValidationError: refused_by_model,
+}
+"""Make an app answer every error with a problem."""

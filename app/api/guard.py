@@ -47,6 +47,7 @@ OPEN_BELOW = "/static/"
 VAULTS = "/vaults"
 
 GUESSES = 30  # wrong tokens a minute that a client may show
+REMEMBERED = 10_000  # clients that are counted at most: with more, counting begins anew
 
 TRUSTED = "notehop.trusted"
 """Key of the scope: whether its token opens what is asked for, or none is wanted."""
@@ -119,17 +120,23 @@ class Guard:
         self._hosts = {*LOOPBACK, settings.host.lower(), *settings.allow_hosts}
         # A server that others may reach answers to any IP address, too.
         self._any_address = not is_loopback(settings.host)
-        self._origins = settings.allow_origins
         self._tokens: list[tuple[bytes, str | None]] = [(token.encode(), None) for token in tokens]
         for name, own in (of_vaults or {}).items():
             self._tokens += [(token.encode(), name) for token in own]
         self._default = default
-        self._guesses = Guesses()
+        # Wrong tokens of this minute, by client.
+        self._guesses: Counter[str] = Counter()
+        self._minute_ends = 0.0
 
-    def host(self, scope: Scope) -> ProblemResponse | None:
+    def refusal(self, scope: Scope) -> ProblemResponse | None:
+        """Look at host name, origin and token; what a token opens is written into the scope."""
+        headers = Headers(scope=scope)
+        return self._host(headers) or self._origin(scope, headers) or self._token(scope, headers)
+
+    def _host(self, headers: Headers) -> ProblemResponse | None:
         """Refuse requests under a name that is not this server's."""
-        headers = [value for name, value in scope["headers"] if name == b"host"]
-        said = headers[0].decode("latin-1").strip(" \t").lower() if len(headers) == 1 else ""
+        given = headers.getlist("host")
+        said = given[0].strip(" \t").lower() if len(given) == 1 else ""
         found = _HOST.fullmatch(said)
         name = (found["six"] or found["name"]) if found else ""
         if name in self._hosts or (self._any_address and _address(name) is not None):
@@ -140,14 +147,12 @@ class Guard:
         )
         return error_response(HTTPStatus.MISDIRECTED_REQUEST, detail)
 
-    def origin(self, scope: Scope) -> ProblemResponse | None:
-        """Let in what pages of this server ask for, programs, and pages of allowed origins."""
-        headers = Headers(scope=scope)
+    def _origin(self, scope: Scope, headers: Headers) -> ProblemResponse | None:
+        """Let in what pages of this server ask for, and programs."""
         if origins := headers.getlist("origin"):
             origin = origins[0]
             welcome = len(origins) == 1 and (
-                origin in self._origins
-                or _same(origin, headers.get("host", ""))
+                _same(origin, headers.get("host", ""))
                 or (origin == APP and _reads(scope, PANE, "/health"))
             )
         else:
@@ -159,28 +164,18 @@ class Guard:
             welcome = all(site in ("same-origin", "none") for site in sites) or (
                 led_to is not None and navigates and _reads(scope, led_to)
             )
-        if welcome:
-            return None
-        detail = (
-            "a page of another origin may not ask this server; the setting server.allow_origins "
-            "names those that may"
-        )
-        return error_response(HTTPStatus.FORBIDDEN, detail, kind="origin")
+        detail = "a page of another origin may not ask this server"
+        return None if welcome else error_response(HTTPStatus.FORBIDDEN, detail, kind="origin")
 
-    def token(self, scope: Scope) -> ProblemResponse | None:
-        """Let in those that show a token for what they ask.
-
-        Of each it is written down in its scope what its token opens; with no tokens, that is all.
-        """
+    def _token(self, scope: Scope, headers: Headers) -> ProblemResponse | None:
+        """Let in those that show a token for what they ask."""
         client = _client(scope)
-        headers = Headers(scope=scope)
         shows = bool(self._tokens) and "authorization" in headers
         # Before it is compared: an answer other than this would tell a right guess from a wrong.
-        if shows and (wait := self._guesses.wait(client)):
-            after = str(math.ceil(wait))
-            detail = f"too many wrong tokens; ask again in {after} s"
+        if shows and (wait := self._wait(client)):
+            detail = f"too many wrong tokens; ask again in {wait} s"
             status = HTTPStatus.TOO_MANY_REQUESTS
-            return error_response(status, detail, {"Retry-After": after})
+            return error_response(status, detail, {"Retry-After": str(wait)})
         opens: set[str | None] = self._opened(headers) if self._tokens else {None}
         path, name = scope["path"], scope.get(NAMED)
         if None in opens:
@@ -192,7 +187,7 @@ class Guard:
         scope[OPENS] = None if None in opens else opens
         scope[TRUSTED] = trusted
         if shows and not opens:
-            self._guesses.add(client)
+            self._guesses[client] += 1
         file = path.startswith(OPEN_BELOW) and _reads(scope, path)
         if trusted or file or _reads(scope, *OPEN):
             return None
@@ -213,6 +208,15 @@ class Guard:
         same = [hmac.compare_digest(said, token) for token, _ in self._tokens]
         return {name for fits, (_, name) in zip(same, self._tokens, strict=True) if fits}
 
+    def _wait(self, client: str) -> int:
+        """Seconds until a client may show another token; 0 where it may."""
+        now = time.monotonic()
+        if now >= self._minute_ends or len(self._guesses) > REMEMBERED:
+            self._minute_ends = now + 60
+            self._guesses.clear()
+        wrong = self._guesses[client]
+        return math.ceil(self._minute_ends - now) if wrong >= GUESSES else 0
+
 
 def _same(origin: str, host: str) -> bool:
     """Whether an origin is that of a request; its scheme may differ, where TLS ends before us."""
@@ -229,25 +233,3 @@ def _same(origin: str, host: str) -> bool:
 def _reads(scope: Scope, *paths: str) -> bool:
     """Whether one of some paths is read and nothing done."""
     return scope["method"] in ("GET", "HEAD") and scope["path"] in paths
-
-
-REMEMBERED = 10_000  # clients that are counted at most: with more, counting begins anew
-
-
-class Guesses:
-    """How many wrong tokens each client showed in this minute."""
-
-    def __init__(self) -> None:
-        self._ends = 0.0
-        self._counts: Counter[str] = Counter()
-
-    def wait(self, client: str) -> float:
-        """Seconds until a client may show another; 0 where it may."""
-        now = time.monotonic()
-        if now >= self._ends or len(self._counts) > REMEMBERED:
-            self._ends = now + 60
-            self._counts.clear()
-        return self._ends - now if self._counts[client] >= GUESSES else 0.0
-
-    def add(self, client: str) -> None:
-        self._counts[client] += 1

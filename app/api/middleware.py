@@ -1,37 +1,23 @@
-"""What every request passes, and in which order; the outermost comes first in :func:`install`.
-
-Nothing here reads a vault.
-"""
+"""What every request passes before the routes; nothing here reads a vault."""
 
 from __future__ import annotations
 
 import logging
-import re
-import secrets
 import time
 from http import HTTPStatus
 
 import anyio
-from fastapi import FastAPI
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
-from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from notehop.app.api.errors import ProblemResponse, error_response
 from notehop.app.api.guard import APP, OPEN_BELOW, PANE, VAULTS, Guard, from_here
-from notehop.app.api.logs import request_id
 from notehop.app.problems import elsewhere, problem
 from notehop.app.services.vaults import ASKED, NAMED, Vaults, below
-from notehop.config.settings import ServerSettings
 
 _log = logging.getLogger(__name__)
 _requests = logging.getLogger("notehop.app.api.requests")
-
-REQUEST_ID = "X-Request-Id"
-
-_GIVEN_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
-"""An id that a client may give: nothing that could forge a line of the log."""
 
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
@@ -57,30 +43,9 @@ IN_THE_APP = {
 """Those of the side pane, which the app may frame, and nobody else."""
 del IN_THE_APP["X-Frame-Options"]
 
-AGENTS = ("Mcp-Session-Id", "Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name", "Last-Event-ID")
-"""Headers of the protocol for agents."""
-
-
-def install(app: FastAPI, settings: ServerSettings, guard: Guard, vaults: Vaults) -> None:
-    """Put the app behind all of them."""
-    app.add_middleware(BodyLimit)
-    app.add_middleware(Refusing, guard=guard)
-    if settings.allow_origins:
-        app.add_middleware(
-            CORSMiddleware,
-            allow_origins=settings.allow_origins,
-            allow_methods=("GET", "POST", "DELETE"),
-            allow_headers=("Authorization", "Content-Type", REQUEST_ID, *AGENTS),
-            expose_headers=(REQUEST_ID, "Retry-After", "Mcp-Session-Id"),
-            # Browsers ask for it before a page of the web may reach a private address.
-            allow_private_network=True,
-        )
-    app.add_middleware(Outermost, guard=guard, vaults=vaults)
-
 
 class Outermost:
-    """Names the vault and the request, logs it, sets the headers of each reply, and refuses hosts and
-    origins that may not ask.
+    """Names the vault of a request, refuses who may not ask, sets the headers of each reply and logs it.
 
     A vault is that of ``/vaults/{name}/…``, below which is all that there is at the root, else the
     default. An error that nobody foresaw is replied as 500, unless the reply has begun.
@@ -98,9 +63,7 @@ class Outermost:
             return
         scope = self._for_vault(scope)
         path, started, status = scope["path"], time.perf_counter(), 0
-        given = Headers(scope=scope).get(REQUEST_ID, "")
-        name = given if _GIVEN_ID.fullmatch(given) else secrets.token_hex(8)
-        marks = request_id.set(name), elsewhere.set(not from_here(scope))
+        others = elsewhere.set(not from_here(scope))
 
         async def reply(message: Message) -> None:
             nonlocal status
@@ -109,14 +72,12 @@ class Outermost:
                 # Files are kept, and asked for each time: a new version shows at once.
                 kept = path.startswith(OPEN_BELOW) and status < HTTPStatus.BAD_REQUEST
                 headers = MutableHeaders(scope=message)
-                headers[REQUEST_ID] = name
                 headers["Cache-Control"] = "no-cache" if kept else "no-store"
                 headers.update(IN_THE_APP if path == PANE else HEADERS)
             await send(message)
 
         try:
-            refusal = self._guard.host(scope) or self._guard.origin(scope)
-            await (refusal or self._app)(scope, receive, reply)
+            await (self._guard.refusal(scope) or self._app)(scope, receive, reply)
         except Exception as exc:
             if status:
                 raise
@@ -125,11 +86,10 @@ class Outermost:
             await ProblemResponse(problem(exc))(scope, receive, reply)
         finally:
             method = scope["method"] if scope["method"] in _METHODS else "OTHER"
-            took = round((time.perf_counter() - started) * 1e3, 1)
-            fields = {"method": method, "route": _route(scope), "status": status, "ms": took}
-            _requests.info("request", extra={"fields": fields})
-            request_id.reset(marks[0])
-            elsewhere.reset(marks[1])
+            took = (time.perf_counter() - started) * 1e3
+            told = "method=%s route=%s status=%d ms=%.1f"
+            _requests.info(told, method, _route(scope), status, took)
+            elsewhere.reset(others)
 
     def _for_vault(self, scope: Scope) -> Scope:
         name, slash, rest = scope["path"].removeprefix(f"{VAULTS}/").partition("/")
@@ -142,18 +102,6 @@ class Outermost:
 
 def _route(scope: Scope) -> str:
     return str(getattr(scope.get("route"), "path", "none"))
-
-
-class Refusing:
-    """Refuses who comes without the token."""
-
-    def __init__(self, app: ASGIApp, *, guard: Guard) -> None:
-        self._app = app
-        self._guard = guard
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        refusal = self._guard.token(scope) if scope["type"] == "http" else None
-        await (refusal or self._app)(scope, receive, send)
 
 
 MAX_BODY = 4_000_000
@@ -172,15 +120,12 @@ class BodyLimit:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, and count what is read of it."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        declared = Headers(scope=scope).get("content-length", "")
+        size, more = 0, scope["type"] == "http"
+        declared = Headers(scope=scope).get("content-length", "") if more else ""
         if declared.isdigit() and int(declared[:20]) > MAX_BODY:
             refusal = error_response(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, TOO_LONG)
             await refusal(scope, receive, send)
             return
-        size, more = 0, True
         until = anyio.current_time() + self._seconds
 
         async def counted() -> Message:

@@ -8,16 +8,15 @@ from operator import methodcaller
 from typing import Annotated, Any
 from urllib.parse import quote
 
-from fastapi import APIRouter, Body, Depends, Path, Request, Response
+from fastapi import APIRouter, Depends, Path, Request, Response
 from fastapi import Query as Parameter
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from pydantic import BaseModel
 
 from notehop.app import models
-from notehop.app.api import openapi
 from notehop.app.api.errors import error_response
 from notehop.app.api.guard import OPENS, TRUSTED, from_here
-from notehop.app.api.openapi import BODY_REFUSED, EVENTS, LOCATION, problems
+from notehop.app.api.openapi import STREAM
 from notehop.app.api.workers import Workers, stream
 from notehop.app.problems import failure_of
 from notehop.app.services.vault import VaultHandle
@@ -30,13 +29,6 @@ LONGEST = 1_000  # characters of a path or a name
 
 Name = Annotated[str, Parameter(min_length=1, max_length=LONGEST)]
 
-Question = Annotated[models.Query, Body(openapi_examples=openapi.QUERIES)]
-Search = Annotated[models.SearchQuery, Body(openapi_examples=openapi.SEARCHES)]
-Themed = Annotated[models.ThemesQuery, Body(openapi_examples=openapi.THEMES)]
-Browse = Annotated[models.BrowseQuery, Body(openapi_examples=openapi.BROWSES)]
-Capture = Annotated[models.CaptureQuery, Body(openapi_examples=openapi.CAPTURES)]
-Texts = Annotated[models.EmbedQuery, Body(openapi_examples=openapi.TEXTS)]
-
 Prove = Callable[[str], str]
 """Answers the challenge of a program that has to know which server this is."""
 
@@ -48,7 +40,7 @@ def seen(status: models.IndexStatus, *, from_here: bool) -> models.IndexStatus:
     # Elsewhere no path, name, host or setting is told, and no reason, which may name them.
     told = {
         **dict.fromkeys(("index_dir", "catalog", "settings_file"), ""),
-        **dict.fromkeys(("shared_model", "writer", "server", "llm", "enrichment")),
+        **dict.fromkeys(("shared_model", "writer", "server", "llm", "enrichment", "failure")),
         **{name: [] for name in ("skipped", "failed", "passed_over", "egress")},
         **{"vault": status.name, "settings": {}},
         "problem": status.problem and "the settings in force cannot use the index",
@@ -89,16 +81,16 @@ def routes(
         async def answer(request: Request, body: body) -> Response:
             return await reply(request, methodcaller(method, body), slow=method == "ask")
 
-        options = {"tags": ["queries"], "responses": BODY_REFUSED, **more}
-        options |= {"name": path[1:].replace("/", "_"), "response_model": reply_model}
-        router.add_api_route(path, answer, methods=["POST"], summary=summary, **options)
+        options = {"tags": ["queries"], "name": path[1:].replace("/", "_"), **more}
+        options |= {"response_model": reply_model, "summary": summary}
+        router.add_api_route(path, answer, methods=["POST"], **options)
 
-    post("/query", "ask", Question, models.Answer, "Answer a question with citations")
+    post("/query", "ask", models.Query, models.Answer, "Answer a question with citations")
     told = "The same as /query, by the name that the command line and the tools have for it"
-    post("/ask", "ask", Question, models.Answer, told)
+    post("/ask", "ask", models.Query, models.Answer, told)
 
     async def begun(
-        request: Request, body: Question
+        request: Request, body: models.Query
     ) -> AsyncIterator[tuple[models.StreamEvent, AsyncGenerator[models.StreamEvent]]]:
         """The first event, so that what fails at once is refused with a status, and the others."""
         vault: LazyVault = request.scope[ASKED]
@@ -113,14 +105,10 @@ def routes(
         "/query/stream",
         tags=["queries"],
         summary="Answer a question piece by piece, as server-sent events",
-        description=(
-            "Events `sources`, `connected`, `token` (any number) and `done`, or `error` where the "
-            "answer fails after it began. The data of each is JSON. `done` holds the whole answer "
-            "with its citations checked: its text is what holds. Closing the connection stops the "
-            "work."
-        ),
+        description="`done` holds the whole answer with its citations checked: its text is what holds. "
+        "Closing the connection stops the work.",
         response_class=EventSourceResponse,
-        responses={**BODY_REFUSED, 200: {"content": {"text/event-stream": EVENTS}}},
+        responses={200: {"content": STREAM}},
     )
     async def query_stream(
         answer: tuple[models.StreamEvent, AsyncGenerator[models.StreamEvent]] = Depends(begun),
@@ -130,30 +118,22 @@ def routes(
         async for event in others:
             yield ServerSentEvent(event=event.event, data=event)
 
-    post("/search", "search", Search, models.SearchResult, "List the passages or notes that match")
+    told = "List the passages or notes that match"
+    post("/search", "search", models.SearchQuery, models.SearchResult, told)
     told = "List the themes of the vault"
-    switched_off = BODY_REFUSED | problems(409)
-    post("/themes", "themes", Themed, models.ThemesResult, told, responses=switched_off)
-    missing = problems(404, 422, 503)
-    of_notes: dict[str, Any] = {"tags": ["notes"], "responses": missing}
+    post("/themes", "themes", models.ThemesQuery, models.ThemesResult, told)
 
     @router.get(
         "/notes/{path:path}",
         summary="Read a note: its text, outline, links both ways and unlinked mentions",
         response_model=models.NoteView,
-        **of_notes,
+        tags=["notes"],
     )
     async def read_note(
         request: Request,
-        path: str = Path(
-            max_length=LONGEST,
-            description="Path in the vault, title or alias.",
-            examples=["Projects/Hollin Reach/Hollin Reach.md"],
-        ),
+        path: str = Path(max_length=LONGEST, description="Path in the vault, title or alias."),
         section: Name | None = Parameter(None, description="A heading: only its section is read."),
-        mentions: bool = Parameter(
-            True, description="Whether to look for mentions without a link."
-        ),
+        mentions: bool = Parameter(True, description="Look for mentions without a link."),
     ) -> Response:
         return await reply(
             request, lambda vault: vault.note(path, section=section, mentions=mentions)
@@ -163,16 +143,11 @@ def routes(
         "/graph",
         summary="Lay out the notes around some, or the best linked ones, to be drawn",
         response_model=models.GraphView,
-        **of_notes,
+        tags=["notes"],
     )
     async def graph(
         request: Request,
-        around: list[Name] = Parameter(
-            [],
-            max_length=20,
-            description="Paths, titles or aliases; none: the best linked notes.",
-            examples=[["Hollin Reach"]],
-        ),
+        around: list[Name] = Parameter([], max_length=20, description="Paths, titles or aliases."),
         depth: int = Parameter(1, ge=1, le=2, description="Links to follow."),
         most: int = Parameter(60, ge=1, le=MOST, description="Notes at most."),
     ) -> Response:
@@ -182,22 +157,20 @@ def routes(
         "/suggest",
         summary="Suggest links that a note, or the whole vault, may lack",
         response_model=models.Suggestions,
-        **of_notes,
+        tags=["notes"],
     )
     async def suggest(
         request: Request,
         note: Name | None = Parameter(
             None,
             description="Path, title or alias; none: the best of the whole vault.",
-            examples=["Hollin Reach"],
         ),
         limit: int = Parameter(10, ge=1, le=100, description="Links at most."),
     ) -> Response:
         return await reply(request, lambda vault: vault.suggest(note, limit))
 
     told = "List the notes a link or two away from some"
-    of_notes["responses"] = missing | BODY_REFUSED
-    post("/graph/browse", "browse", Browse, models.BrowseResult, told, **of_notes)
+    post("/graph/browse", "browse", models.BrowseQuery, models.BrowseResult, told, tags=["notes"])
 
     @router.post(
         "/capture",
@@ -205,17 +178,15 @@ def routes(
         summary="Keep a text as a new note, and say which notes it has to do with",
         status_code=HTTPStatus.CREATED,
         response_model=models.Captured,
-        responses={**BODY_REFUSED, 201: {"headers": LOCATION}},
     )
-    async def capture(request: Request, body: Capture) -> Response:
+    async def capture(request: Request, body: models.CaptureQuery) -> Response:
         vault: LazyVault = request.scope[ASKED]
         captured = await workers.run(lambda: vault.capture(body))
         where = f"{request.scope.get('root_path', '')}/notes/{quote(captured.filename)}"
         return Response(captured.model_dump_json(), HTTPStatus.CREATED, {"Location": where}, JSON)
 
     told = "Turn texts into vectors with the model of the index"
-    post("/embed", "embed", Texts, models.Embedded, told)
-    unavailable = problems(503)
+    post("/embed", "embed", models.EmbedQuery, models.Embedded, told)
 
     @router.get(
         "/status",
@@ -223,7 +194,6 @@ def routes(
         summary="Say what the index holds, how fresh it is, and who works on it",
         description="Paths and settings are told to this machine only.",
         response_model=models.IndexStatus,
-        responses=unavailable,
     )
     async def status(request: Request) -> Response:
         here = from_here(request.scope)
@@ -234,12 +204,8 @@ def routes(
         name="vaults",
         tags=["state"],
         summary="List the vaults of the server, the default first",
-        description=(
-            "Below the `url` of each are all routes of this server, for that vault. A token of one "
-            "vault is told of that vault alone; folders are told to this machine only."
-        ),
+        description="Below the `url` of each are all routes of this server, for that vault.",
         response_model=models.VaultList,
-        responses=unavailable,
     )
     async def list_vaults(request: Request) -> models.VaultList:
         here, opens = from_here(request.scope), request.scope.get(OPENS)
@@ -287,17 +253,14 @@ def routes(
         return found
 
     not_ready = {503: {"description": "Not ready yet", "model": models.Health}}
-    for path, told, others in (
-        ("/health", "Say whether the server is up", {}),
-        ("/health/live", "Answer at all", {}),
-        ("/health/ready", "Answer 200 once all that queries need is loaded, 503 before", not_ready),
-    ):
+    for path, others in (("/health", {}), ("/health/live", {}), ("/health/ready", not_ready)):
         shared: dict[str, Any] = {
             "response_model_exclude_none": True,
-            "responses": problems(422) | others,
+            "responses": others,
             "name": path[1:].replace("/", "_"),
+            "summary": "Say whether the server is up, and whether all that queries need is loaded",
         }
-        router.add_api_route(path, health, summary=told, tags=["state"], **shared)
+        router.add_api_route(path, health, tags=["state"], **shared)
         # Probes ask for the head alone; the server leaves the body out.
         router.add_api_route(path, health, methods=["HEAD"], include_in_schema=False, **shared)
 

@@ -46,7 +46,7 @@ class Workers:
         self._seconds = settings.timeout_s
         self._limiters = {slow: CapacityLimiter(self._most) for slow in (True, False)}
         self._taken: dict[bool, set[threading.Event]] = {True: set(), False: set()}
-        self._scopes: dict[CancelScope, bool] = {}
+        self._streams: set[CancelScope] = set()
         self.closing = asyncio.Event()
 
     async def run(self, work: Callable[[], T], *, slow: bool = False, streams: bool = False) -> T:
@@ -77,14 +77,15 @@ class Workers:
 
         taken.add(gone)
         with anyio.move_on_after(self._seconds) as scope:
-            self._scopes[scope] = streams
+            if streams:
+                self._streams.add(scope)
             try:
                 return await to_thread.run_sync(
                     in_turn, abandon_on_cancel=True, limiter=self._limiters[slow]
                 )
             finally:
                 gone.set()
-                del self._scopes[scope]
+                self._streams.discard(scope)
                 # Work that goes on unheard has its place until it ends.
                 if not begun.is_set():
                     taken.discard(gone)
@@ -96,12 +97,7 @@ class Workers:
     def close(self) -> None:
         """Begin nothing more, and end streams: they would go on for as long as their answer takes."""
         self.closing.set()
-        for scope in [scope for scope, streams in self._scopes.items() if streams]:
-            scope.cancel()
-
-    def give_up(self) -> None:
-        """Wait for nothing that runs still: it is refused as the server stops."""
-        for scope in [*self._scopes]:
+        for scope in [*self._streams]:
             scope.cancel()
 
 

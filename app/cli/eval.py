@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from notehop.app.cli.options import Common, argument, given_path, option
 from notehop.config.errors import UsageError
+
+WORK = Path("build/eval")  # where golden sets are unpacked and indexed
 
 
 def evaluate(
@@ -36,12 +37,6 @@ def evaluate(
         "key=value,key=value or a TOML file.",
         "A B",
     ),
-    work: Path = option(
-        Path("build/eval"),
-        "--work",
-        "Folder for the vaults of golden sets and their indexes.",
-        "PATH",
-    ),
     out: Path | None = option(None, "--out", "Write the results there, as JSON.", "FILE"),
 ) -> None:
     """Measure how well notes are found, and questions answered: on your vault, or golden sets."""
@@ -54,22 +49,14 @@ def evaluate(
         raise UsageError("--ablate and --compare are two evaluations; run one after the other")
     if ablate and answers is not None:
         raise UsageError("--ablate is not for --answers (docs/evaluation.md)")
-    if out is not None:
-        # Before the minutes that it takes to have something to write; what is there stays till then.
-        with _writing(out):
-            out.parent.mkdir(parents=True, exist_ok=True)
-            new = not out.exists()
-            out.open("a").close()
-            if new:
-                out.unlink()
     from notehop.app.cli import show_evaluation as shown
     from notehop.app.cli.output import print_json
     from notehop.app.evaluation import run
     from notehop.app.evaluation.variants import EvaluationPlan
-    from notehop.indexing.report import terminal_progress
+    from notehop.indexing.report import TextProgress
 
     plan = EvaluationPlan(ablate, compare)
-    progress = terminal_progress()
+    progress = TextProgress()
     show: Callable[[Any], None] = shown.show_evaluation
     results: Iterable[Any]
     if data is None:
@@ -84,7 +71,7 @@ def evaluate(
             "out --vault and --index-dir, or name a file of questions"
         )
     else:
-        results = run.evaluate_sets(data, work, plan, progress, config_file=options.config)
+        results = run.evaluate_sets(data, WORK, plan, progress, config_file=options.config)
     found: list[Any] = []
     for result in results:
         found.append(result)
@@ -96,13 +83,8 @@ def evaluate(
     if options.json:
         print_json(document)
     if out is not None:
-        with _writing(out):
+        try:
+            out.parent.mkdir(parents=True, exist_ok=True)
             out.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
-
-
-@contextmanager
-def _writing(file: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as exc:
-        raise UsageError(f"{file}: cannot be written: {exc.strerror}") from exc
+        except OSError as exc:
+            raise UsageError(f"{out}: cannot be written: {exc.strerror}") from exc

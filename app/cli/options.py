@@ -7,14 +7,14 @@ from __future__ import annotations
 import inspect
 import logging
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, is_dataclass, replace
 from functools import partial, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, get_type_hints
 
 import typer
-from typer.core import TyperCommand
 
 from notehop.config.errors import UsageError
 
@@ -68,18 +68,17 @@ Direction = Literal["forward", "backward", "both"]
 
 
 @dataclass(frozen=True, slots=True)
-class Common:
-    """The options of every command, before or after its name; None or False where not given."""
+class PlaceOptions:
+    """The options of every command; None or False where not given."""
 
     vault: Path | None = common_option(None, "--vault", "Folder of the vault.", "PATH")
     index_dir: Path | None = common_option(None, "--index-dir", "Folder of its index.", "PATH")
     config: Path | None = common_option(
         None, "--config", "Settings file, read in place of yours.", "FILE"
     )
-    json: bool = common_option(False, "--json", "Print one JSON document.")
     debug: bool = common_option(False, "--debug", "Show tracebacks of errors.")
 
-    def with_vault(self, folder: Path | None) -> Common:
+    def with_vault(self, folder: Path | None) -> Self:
         """These options with the vault that an argument names; the option may not name another."""
         if folder is None:
             return self
@@ -87,15 +86,6 @@ class Common:
         if named.expanduser().resolve() != folder.expanduser().resolve():
             raise UsageError(f"two vaults are named, {folder} and --vault {self.vault}; name one")
         return replace(self, vault=folder)
-
-    def print(self, found: T, show: Callable[[T], None]) -> None:
-        """Print a result: as one JSON document where that is asked for, else as a person is shown it."""
-        from notehop.app.cli.output import print_json
-
-        if self.json:
-            print_json(found)
-        else:
-            show(found)
 
     def place(self, overrides: Mapping[str, Any] | None = None) -> Place:
         """Find the vault, its settings and its index; overrides are by dotted key, None is left out."""
@@ -127,6 +117,22 @@ class Common:
             overrides=overrides,
             read_only=read_only,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Common(PlaceOptions):
+    """Those of a command that has a result."""
+
+    json: bool = common_option(False, "--json", "Print one JSON document.")
+
+    def print(self, found: T, show: Callable[[T], None]) -> None:
+        """Print a result: as one JSON document where that is asked for, else as a person is shown it."""
+        from notehop.app.cli.output import print_json
+
+        if self.json:
+            print_json(found)
+        else:
+            show(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,16 +219,7 @@ class FilterOptions:
 _told = "Take the query as it stands: no filters and no phrases in it."
 LITERAL: Any = filter_option(False, "--literal", _told)
 
-_NEGATED = re.compile(r"-(?:[\"“]|[^\W\d_][\w.-]+:.)")
 _UNQUOTED = re.compile(r"(-?[^\W\d_][\w.-]+:)([^\s\"“][^\"“]*\s[^\"“]*)")
-
-
-class QueryCommand(TyperCommand):
-    """A command whose words may begin with a hyphen, if they are filters: ``-path:Archive``."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the arguments; a blank keeps a negated filter from being taken for an option."""
-        return super().parse_args(ctx, [f" {a}" if _NEGATED.match(a) else a for a in args])
 
 
 def words(given: Sequence[str]) -> str:
@@ -234,17 +231,15 @@ def words(given: Sequence[str]) -> str:
     return " ".join(given).strip()
 
 
-def with_options(
-    run: Callable[..., None], *, leave_out: Collection[str] = ()
-) -> Callable[..., None]:
-    """A command for typer, in which each parameter that is a dataclass is an option a field.
-
-    :param leave_out: fields that are no options of this command.
+def with_options(run: Callable[..., None]) -> Callable[..., None]:
+    """A command for typer, in which each parameter that is a dataclass is an option a field, but for
+    those that the command has as parameters of its own.
     """
+    parameters = inspect.signature(run, eval_str=True).parameters
     keyword = partial(inspect.Parameter, kind=inspect.Parameter.KEYWORD_ONLY)
     spread = [keyword("ctx", annotation=typer.Context)]
     groups: dict[str, Any] = {}
-    for name, one in inspect.signature(run, eval_str=True).parameters.items():
+    for name, one in parameters.items():
         if not is_dataclass(one.annotation):
             spread.append(one.replace(kind=inspect.Parameter.KEYWORD_ONLY))
             continue
@@ -252,27 +247,32 @@ def with_options(
         spread += [
             keyword(field.name, default=field.default, annotation=hints[field.name])
             for field in fields(one.annotation)
-            if field.name not in leave_out
+            if field.name not in parameters
         ]
 
     @wraps(run)
     def command(ctx: typer.Context, **given: Any) -> None:
         for name, kind in groups.items():
             own: dict[str, Any] = dict.fromkeys(field.name for field in fields(kind))
-            own |= {one: given.pop(one) for one in own if one not in leave_out}
-            if kind is not Common:
-                given[name] = kind(**own)
-                continue
-            # What is given after the command's name, else before it.
-            before = asdict(ctx.obj) if isinstance(ctx.obj, Common) else own
-            options = Common(**{one: value or before[one] for one, value in own.items()})
-            given[name] = ctx.obj = ctx.find_root().obj = options
-            if options.debug:
-                # Given behind the name of the command, after the log was set up.
-                logging.getLogger().setLevel(logging.DEBUG)
+            own |= {one: given.pop(one) for one in own if one not in parameters}
+            given[name] = kind(**own)
+        ctx.find_root().obj = debug = given["options"].debug
+        _log_to_standard_error(debug)
         run(**given)
 
     del command.__wrapped__
     command.__signature__ = inspect.Signature(spread)  # type: ignore[attr-defined]
     command.__annotations__ = {one.name: one.annotation for one in spread}
     return command
+
+
+def _log_to_standard_error(debug: bool) -> None:
+    logging.basicConfig(
+        stream=sys.stderr,
+        level=logging.DEBUG if debug else logging.ERROR,
+        format="%(levelname)s %(name)s: %(message)s",
+    )
+    # Which host gets text of the notes is said before it gets any; and which variables are
+    # passed over.
+    for name in ("notehop.indexing.llm.transport", "notehop.config.layers"):
+        logging.getLogger(name).setLevel(logging.DEBUG if debug else logging.WARNING)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 from pydantic import BaseModel
 from rich.console import Console
@@ -15,7 +15,6 @@ from rich.text import Text
 
 from notehop.indexing.shown import on_one_line, printable
 
-_PLAIN: dict[str, Any] = {"highlight": False, "markup": False, "emoji": False}
 WIDEST = 100  # columns that prose takes at most: longer lines are hard to read
 
 
@@ -29,81 +28,42 @@ def print_json(value: Any) -> None:
 @cache
 def out() -> Console:
     """Standard output, for results."""
-    return Console(**_PLAIN)
+    return Console(highlight=False, markup=False, emoji=False)
 
 
 @cache
 def err() -> Console:
     """Standard error, for progress, warnings and errors."""
-    return Console(stderr=True, **_PLAIN)
+    return Console(stderr=True, highlight=False, markup=False, emoji=False)
 
 
-Part: TypeAlias = str | tuple[str, str] | Text
-"""A piece of text, or one with its style; markup in it is text."""
-
-
-def styled(*parts: Part, one_line: bool = False) -> Text:
-    """One paragraph out of parts; of one line, whatever line breaks are in them, if that is asked for."""
-    text = Text()
-    for part in parts:
-        if isinstance(part, Text):
-            text.append_text(part)
-            continue
-        said, style = (part, "") if isinstance(part, str) else part
-        text.append(printable(on_one_line(said) if one_line else said), style)
-    return text
-
-
-def title_of(title: str, heading: str) -> str:
-    """A note, and the heading in it where there is one."""
-    return f"{title} > {heading}" if heading and title else title or heading
-
-
-def written_by(model: str | None) -> str:
-    """What is said behind a text that a model wrote; nothing for the words of a note."""
-    return "" if model is None else f" (written by {on_one_line(model)})"
-
-
-def show(*parts: Part, indent: int = 0) -> None:
+def show(text: str, *, indent: int = 0, style: str = "") -> None:
     """Print a paragraph: wrapped on a terminal, as it is where another program reads."""
-    text, console = styled(*parts), out()
+    said, console = printable(text), out()
     if not console.is_terminal:
         sys.stdout.writelines(
-            f"{' ' * indent}{line}\n" if line else "\n" for line in text.plain.split("\n")
+            f"{' ' * indent}{line}\n" if line else "\n" for line in said.split("\n")
         )
         return
     # Not with Padding: it fills every line up, and what is copied would end in spaces.
-    for line in text.wrap(console, min(console.width, WIDEST) - indent):
+    for line in Text(said, style).wrap(console, min(console.width, WIDEST) - indent):
         line.rstrip()
         console.print(Text(" " * indent) + line, soft_wrap=True)
 
 
-def show_line(*parts: str | tuple[str, str], indent: int = 0) -> None:
+def show_line(text: str, *, indent: int = 0, style: str = "") -> None:
     """Print a paragraph in which nothing can pass for a line of ours."""
-    show(styled(*parts, one_line=True), indent=indent)
+    show(on_one_line(text), indent=indent, style=style)
 
 
 def headline(text: str, note: str = "") -> None:
     """Print the heading of a part, with an empty line before it."""
-    show("\n", styled((text, "bold"), (f"  {note}" if note else "", "dim"), one_line=True))
+    show(f"\n{on_one_line(text)}{f'  {on_one_line(note)}' if note else ''}", style="bold")
 
 
-def show_table(
-    head: Sequence[str], rows: Iterable[Sequence[str]], *, read: Collection[int], width: int
-) -> None:
-    """Print a table of ``width`` characters at most; the columns ``read`` stand on the left, and break
-    where they are too long: no number is lost."""
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
-    table = Table(box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
-    for at, name in enumerate(head):
-        told = at in read
-        justify: Literal["left", "right"] = "left" if told else "right"
-        table.add_column(name, justify=justify, no_wrap=not told, overflow="fold")
-    for row in rows:
-        table.add_row(*row)
-    Console(width=width, **_PLAIN).print(table)
+def say(text: str, style: str = "") -> None:
+    """Print a line to standard error."""
+    err().print(Text(printable(on_one_line(text)), style), soft_wrap=True)
 
 
 @contextmanager
@@ -112,11 +72,11 @@ def waiting(what: str) -> Iterator[Callable[[], None]]:
     if not sys.stderr.isatty():
         yield lambda: None
         return
-    with err().status(styled((what, "dim"))) as shown:
+    with err().status(Text(what, "dim")) as shown:
         yield shown.stop
 
 
 def warn(messages: list[str]) -> None:
     """Say what the reader should know about a result, beside it."""
     for message in messages:
-        err().print(styled(("warning: ", "yellow"), on_one_line(message)), soft_wrap=True)
+        say(f"warning: {message}", "yellow")

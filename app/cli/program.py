@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
 import traceback
@@ -14,7 +13,7 @@ from typer.core import TyperGroup
 
 from notehop.app.cli import queries, serve, vault
 from notehop.app.cli.eval import evaluate
-from notehop.app.cli.options import Common, QueryCommand, with_options
+from notehop.app.cli.options import with_options
 from notehop.app.problems import INTERRUPTED, exit_code
 from notehop.config.errors import NotehopError
 from notehop.indexing.shown import printable
@@ -66,45 +65,34 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
+@app.callback()
 def _start(
-    options: Common,
-    version: bool = typer.Option(  # noqa: ARG001 (the callback has done it)
+    version: bool = typer.Option(
         False, "--version", callback=_version, is_eager=True, help="Show the version."
     ),
 ) -> None:
-    """Keep what stands before the command's name."""
-    logging.basicConfig(
-        stream=sys.stderr,
-        level=logging.DEBUG if options.debug else logging.ERROR,
-        format="%(levelname)s %(name)s: %(message)s",
-    )
-    # Which host gets text of the notes is said before it gets any; and which variables are
-    # passed over.
-    for name in ("notehop.indexing.llm.transport", "notehop.config.layers"):
-        logging.getLogger(name).setLevel(logging.DEBUG if options.debug else logging.WARNING)
+    """The command without its name has one option: to say which version it is."""
 
 
-app.callback()(with_options(_start))
-
-for name, command, kind, leave_out in (
-    ("index", vault.index, None, ()),
-    ("ask", queries.ask, QueryCommand, ()),
-    ("chat", queries.chat, None, ("json",)),
-    ("search", queries.search, QueryCommand, ()),
-    ("browse", queries.browse, None, ()),
-    ("suggest", queries.suggest, None, ()),
-    ("themes", queries.themes, None, ()),
-    ("links", vault.links, None, ()),
-    ("capture", vault.capture, None, ()),
-    ("status", vault.status, None, ()),
-    ("doctor", vault.doctor, None, ()),
-    ("models", vault.models, None, ()),
-    ("plugin", vault.plugin, None, ()),
-    ("serve", serve.serve, None, ("vault",)),
-    ("mcp", serve.mcp, None, ("json", "vault")),
-    ("eval", evaluate, None, ()),
+for name, command in (
+    ("index", vault.index),
+    ("ask", queries.ask),
+    ("chat", queries.chat),
+    ("search", queries.search),
+    ("browse", queries.browse),
+    ("suggest", queries.suggest),
+    ("themes", queries.themes),
+    ("links", vault.links),
+    ("capture", vault.capture),
+    ("status", vault.status),
+    ("doctor", vault.doctor),
+    ("models", vault.models),
+    ("plugin", vault.plugin),
+    ("serve", serve.serve),
+    ("mcp", serve.mcp),
+    ("eval", evaluate),
 ):
-    app.command(name=name, cls=kind)(with_options(command, leave_out=leave_out))
+    app.command(name=name)(with_options(command))
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -122,8 +110,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _tell(error: Exception, ctx: Any) -> None:
-    options = ctx.find_root().obj
-    debug = isinstance(options, Common) and options.debug
+    debug = bool(ctx.find_root().obj)
     if debug:
         typer.echo("".join(traceback.format_exception(error)).rstrip(), err=True)
     told = str(error)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack, closing, suppress
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeVar
 
@@ -18,6 +17,7 @@ from notehop.app.cli.options import (
     Common,
     Direction,
     FilterOptions,
+    PlaceOptions,
     QueryOptions,
     argument,
     option,
@@ -63,23 +63,19 @@ def ask(
     if not live:
         _reply(options, place, query, lambda vault: vault.ask(query), show_answer)
         return
-    _check(query)
-    with _opened(place) as vault:
+    with _open(place) as vault:
         answer, written = _streamed(vault, query)
     _print(options, place, answer, partial(show_answer, written=written))
 
 
-def chat(
-    options: Common,
-    top_k: int | None = option(None, "--top-k", "Sources an answer may cite.", "N"),
-) -> None:
+def chat(options: PlaceOptions) -> None:
     """Ask, and ask on: a follow-up is understood after what was said before it.
 
     /new begins a new conversation, /quit or Ctrl-D ends. Nothing of it is written to disk.
     """
     from secrets import token_hex
 
-    from notehop.app.cli.output import err, show, styled
+    from notehop.app.cli.output import say, show
     from notehop.app.cli.show_answer import show_answer
     from notehop.app.models import Query, as_query
     from notehop.config.errors import NotehopError
@@ -91,9 +87,9 @@ def chat(
         with suppress(ImportError):
             import readline  # noqa: F401
 
-        err().print(styled((f"{place.name}: ask; {AGAIN} begins anew, {END[0]} ends", "dim")))
+        say(f"{place.name}: ask; {AGAIN} begins anew, {END[0]} ends", "dim")
     name = token_hex(8)
-    with _opened(place) as vault:
+    with _open(place) as vault:
         while True:
             try:
                 typed = input("\n> " if asks else "").strip()
@@ -106,19 +102,17 @@ def chat(
             if typed in ("", AGAIN):
                 continue
             try:
-                query = as_query(Query, typed, {"top_k": top_k, "conversation_id": name})
+                query = as_query(Query, typed, {"conversation_id": name})
                 answer, written = _streamed(vault, query)
             except NotehopError as exc:
                 # What is wrong with one question does not end the conversation.
-                err().print(styled(("error: ", "red"), str(exc)), soft_wrap=True)
+                say(f"error: {exc}", "red")
                 continue
-            # What is streamed already is for a person, --json before the command or not.
-            _print(
-                replace(options, json=False), place, answer, partial(show_answer, written=written)
-            )
+            show_answer(answer, written=written)
+            _warn(place, answer)
             told = answer.conversation
             if told is not None and told.question and not told.subject:
-                show((f"understood as: {told.question}", "dim"))
+                show(f"understood as: {told.question}", style="dim")
 
 
 def search(
@@ -165,8 +159,9 @@ def browse(
     most: int = option(20, "--max", "Notes at most.", min=1, max=100),
 ) -> None:
     """List the notes that are linked with a note, best first."""
-    from notehop.app.cli.show_lists import show_browse
+    from notehop.app.cli.show_lists import as_text
     from notehop.app.models import BrowseQuery, as_query
+    from notehop.app.models.text import browse_text
     from notehop.app.services.notes.find_note import from_here
 
     place = options.place()
@@ -179,8 +174,7 @@ def browse(
         "filters": filters.given(),
     }
     wanted = as_query(BrowseQuery, fields)
-    show = partial(show_browse, asked=wanted)
-    _reply(options, place, wanted, lambda vault: vault.browse(wanted), show)
+    _reply(options, place, wanted, lambda vault: vault.browse(wanted), as_text(browse_text))
 
 
 def suggest(
@@ -189,20 +183,16 @@ def suggest(
     limit: int = option(10, "--limit", "Links at most.", min=1, max=100),
 ) -> None:
     """Suggest links that a note or the vault lacks, with the sentence that shows each; nothing is written."""
-    from notehop.app.cli.show_lists import show_suggestions
+    from notehop.app.cli.show_lists import as_text
     from notehop.app.models import SuggestQuery, as_query
+    from notehop.app.models.text import suggestions_text
     from notehop.app.services.notes.find_note import from_here
 
     place = options.place()
     meant = None if note is None else from_here(place.vault, note)
     wanted = as_query(SuggestQuery, {"note": meant, "limit": limit})
-    _reply(
-        options,
-        place,
-        wanted,
-        lambda vault: vault.suggest(wanted.note, wanted.limit),
-        show_suggestions,
-    )
+    show = as_text(suggestions_text)
+    _reply(options, place, wanted, lambda vault: vault.suggest(wanted.note, wanted.limit), show)
 
 
 def themes(
@@ -246,21 +236,14 @@ def _streamed(vault: VaultHandle, query: models.Query) -> tuple[models.Answer, b
     raise NotehopError("the answer was broken off; ask again")
 
 
-def _opened(place: Place) -> VaultHandle:
-    """The vault, opened here, while the terminal says so."""
+def _open(place: Place) -> VaultHandle:
+    """The vault, opened here while the terminal says so, unless a server makes its first index."""
     from notehop.app.cli.output import waiting
+    from notehop.app.services.open_vault import check_first_index, open_place
 
     with waiting(READING):
-        return _open(place)
-
-
-def _open(place: Place) -> VaultHandle:
-    """The vault, opened here, unless a server makes its first index."""
-    from notehop.app.services.index_process import check_first_index
-    from notehop.app.services.open_vault import open_place
-
-    check_first_index(place)
-    return open_place(place)
+        check_first_index(place)
+        return open_place(place)
 
 
 def _reply(
@@ -276,33 +259,25 @@ def _reply(
 
     with waiting(READING):
         found: ReplyT | None = ask_server(place, query)
-        if found is None:
-            _check(query)
-            with _open(place) as vault:
-                found = work(vault)
+    if found is None:
+        with _open(place) as vault, waiting(READING):
+            found = work(vault)
     _print(options, place, found, show)
-
-
-def _check(query: models.Parameters) -> None:
-    """Refuse here what no index could answer, before one is opened; a server does it by itself."""
-    from notehop.app.models import BaseQuery
-
-    if isinstance(query, BaseQuery):
-        from notehop.app.retrieval.filter_syntax import check
-
-        check(query)
 
 
 def _print(options: Common, place: Place, reply: ReplyT, show: Callable[[ReplyT], None]) -> None:
     """Print a reply: as JSON, or for a person with what it warns of."""
+    options.print(reply, show)
+    if not options.json:
+        _warn(place, reply)
+
+
+def _warn(place: Place, reply: ReplyT) -> None:
     from notehop.app.cli.output import warn
 
-    options.print(reply, show)
-    if options.json:
-        return
     warn(reply.warnings)
     if reply.pending:
-        from notehop.app.services.index_process import remedy
+        from notehop.app.services.open_vault import remedy
 
         notes = counted(reply.pending, "note")
         warn([f"{notes} may have changed since the index was made; {remedy(place.layout)}"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from contextlib import ExitStack, suppress
 from functools import partial
@@ -10,8 +11,9 @@ from typing import Any, Literal
 
 import typer
 
-from notehop.app.cli.options import VAULT, Common, common_option, option
+from notehop.app.cli.options import VAULT, Common, PlaceOptions, common_option, option
 from notehop.config.errors import UsageError
+from notehop.indexing.shown import on_one_line, printable
 
 LogLevel = Literal["debug", "info", "warning", "error"]
 
@@ -19,6 +21,26 @@ LogLevel = Literal["debug", "info", "warning", "error"]
 _told = "Folder of the vault; repeated, of several; name=FOLDER names one."
 VAULTS: Any = common_option(None, "--vault", _told, "PATH", parser=None)
 """Several vaults, in place of the one of every command."""
+
+
+class OneLine(logging.Formatter):
+    """A record as one line with its time; no text in it can pass for another line."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Write a record as one line, its traceback with it."""
+        return printable(on_one_line(super().format(record)))
+
+
+def _log_to_standard_error(level: str) -> None:
+    """Log from ``level`` on, also what other packages say."""
+    root = logging.getLogger()
+    root.setLevel(level.upper())
+    for handler in root.handlers:
+        handler.setFormatter(OneLine("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    if level == "debug":
+        # These tell what they send and receive, texts of notes among it.
+        for chatty in ("httpcore", "httpx", "openai", "llama_index", "asyncio", "urllib3"):
+            logging.getLogger(chatty).setLevel(logging.INFO)
 
 
 def _few_arenas() -> None:
@@ -61,14 +83,12 @@ def serve(
     """Answer over HTTP on this machine."""
     _few_arenas()
     _without_scipy()
-    from notehop.app.api.logs import configure
     from notehop.app.cli.output import print_json
     from notehop.app.server import VaultServer
     from notehop.app.services.running_server import Announcement
     from notehop.app.services.vaults import LazyVault, Vaults
-    from notehop.indexing.shown import on_one_line, printable
 
-    configure("debug" if options.debug else log_level)
+    _log_to_standard_error("debug" if options.debug else log_level)
     places = options.places(vault, {"server.host": host, "server.port": port}, read_only=read_only)
     names = ", ".join(printable(on_one_line(name)) for name in places)
     first_place = next(iter(places.values()))
@@ -96,14 +116,8 @@ def serve(
             one.tell(server.url_of(name))
         if watch:
             vaults.follow()
-        told: dict[str, object] = {"url": server.url, "vault": str(first_place.vault)}
-        if len(places) > 1:
-            told["vaults"] = {
-                name: {"url": server.url_of(name), "vault": str(place.vault)}
-                for name, place in places.items()
-            }
         if options.json:
-            print_json(told)
+            print_json({"url": server.url, "vault": str(first_place.vault)})
         token = "; clients need the token" if server.asks_for_token else ""
         say(f"notehop answers for {names} at {server.url} (Ctrl-C stops it{token})")
         if new:
@@ -112,7 +126,7 @@ def serve(
 
 
 def mcp(
-    options: Common,
+    options: PlaceOptions,
     folder: Path | None = VAULT,
     vault: list[str] | None = VAULTS,
     watch: bool = option(True, "--watch/--no-watch", "Keep the index up to the vault."),
@@ -121,8 +135,6 @@ def mcp(
     if folder is not None and vault:
         raise UsageError(f"{folder} and --vault are named; name each vault with --vault")
     options = options.with_vault(folder)
-    if options.json:
-        raise UsageError("mcp speaks JSON in any case; leave --json out")
     places = options.places(vault)
     _few_arenas()
     from notehop.app.mcp.stdio import serve

@@ -7,18 +7,11 @@ import re
 from collections.abc import Sequence
 
 from notehop.app import models
-from notehop.app.cli.output import Part, headline, show, show_line, title_of
+from notehop.app.cli.output import headline, show, show_line
 from notehop.indexing.graph.files import is_note
 from notehop.indexing.shown import location
 
-UNSURE = " [?]"
-"""What stands behind a sentence that is not to be taken on trust; the list below says why."""
-
-SUPPORT = {
-    "high": ("supported", "green"),
-    "partial": ("supported in part", "yellow"),
-    "none": ("not supported", "red"),
-}
+SUPPORT = {"high": "supported", "partial": "supported in part", "none": "not supported"}
 
 QUOTED, SNIPPET, GLIMPSE = 200, 280, 160
 """Characters of a quote, a hit and a connected note that are shown; `--json` has all of them."""
@@ -31,25 +24,20 @@ def show_answer(answer: models.Answer, *, written: bool = False) -> None:
     connected notes.
     """
     _searched(answer)
-    doubts = [claim for claim in answer.claims if claim.doubt]
     if not written:
-        parts: list[Part] = []
-        at = 0
-        for claim in doubts:
-            parts += [answer.answer[at : claim.span[1]], (UNSURE, "bold yellow")]
-            at = claim.span[1]
-        show(*parts, answer.answer[at:])
+        show(answer.answer)
     if answer.model is not None:
-        show_line((f"— written by {answer.model}", "dim"))
+        show_line(f"— written by {answer.model}", style="dim")
+    doubts = [claim for claim in answer.claims if claim.doubt]
     if doubts:
         headline("Check these sentences", "the notes do not bear them out")
     for claim in doubts:
-        show(("[?] ", "bold yellow"), _cut(claim.text, QUOTED))
-        show_line((claim.doubt, "dim"), indent=4)
+        show(f"[?] {_cut(claim.text, QUOTED)}", style="yellow")
+        show_line(claim.doubt, indent=4, style="dim")
     if answer.citations:
         headline("Citations")
     for citation in answer.citations:
-        _show_place(citation)
+        _show_source(citation)
         # Where an answer is made of quotes, they stand there already.
         if citation.support is None or answer.mode == "extractive":
             continue
@@ -59,17 +47,17 @@ def show_answer(answer: models.Answer, *, written: bool = False) -> None:
             lines = f", line {first}" if first == last else f", lines {first}-{last}"
             lines = lines if is_note(citation.path) else ""
             said = f"{lines}: “{_cut(citation.quote, QUOTED)}”"
-        show(SUPPORT[citation.support], said, indent=4)
+        show(SUPPORT[citation.support] + said, indent=4)
     cited = {citation.marker for citation in answer.citations}
     others = [source for source in answer.sources if source.marker not in cited]
     if others:
         headline("Also found" if answer.citations else "Found", "not cited")
     for source in others:
-        _show_place(source)
+        _show_source(source)
     if answer.left_out:
         headline("Left out", "the language model had no room for it")
     for one in answer.left_out:
-        _show_named(f"[{one.marker.strip('[]')}]", one, f"  {one.tokens:,} tokens")
+        _show_place(f"[{one.marker.strip('[]')}]", one, f"{one.tokens:,} tokens")
     _close(answer, answer.sources)
 
 
@@ -81,12 +69,12 @@ def show_hits(result: models.SearchResult, *, scores: bool = False) -> None:
     for number, hit in enumerate(result.hits):
         if number:
             show("")
-        _show_place(hit, scores=scores)
-        show((snippet(hit.text), "dim"), indent=4)
+        _show_source(hit, scores=scores)
+        show(_snippet(hit.text, SNIPPET), indent=4, style="dim")
     _close(result, result.hits)
 
 
-def snippet(text: str, most: int = SNIPPET) -> str:
+def _snippet(text: str, most: int) -> str:
     """The beginning of a text on one line, cut between words, without the heading it stands under."""
     return _cut(_HEADINGS.sub("", text), most)
 
@@ -100,49 +88,39 @@ def _searched(reply: models.Reply) -> None:
     """Say what was searched for, where that is not what was typed."""
     if reply.searched_for:
         told = ", ".join(f"{new} (for {old})" for old, new in reply.searched_for.items())
-        show_line((f"searched for {told}", "yellow"))
+        show_line(f"searched for {told}", style="yellow")
 
 
-def _show_place(source: models.Source, *, scores: bool = False) -> None:
+def _show_source(source: models.Source, *, scores: bool = False) -> None:
     told = [f"relevance {source.relevance:.2f}"] if scores and source.relevance is not None else []
     told += ["weak match"] if source.weak else []
     if source.second_look:
         told.append(f"found by way of {source.second_look.title}")
-    _show_named(source.marker, source, yellow=f"  {', '.join(told)}" if told else "")
+    _show_place(source.marker, source, ", ".join(told))
 
 
-def _show_named(
-    marker: str,
-    place: models.Source | models.ConnectedNote | models.LeftOut,
-    more: str = "",
-    yellow: str = "",
-    colour: str = "cyan",
+def _show_place(
+    marker: str, place: models.Source | models.ConnectedNote | models.LeftOut, more: str = ""
 ) -> None:
-    where = location(place.path, place.lines, place.heading) + more
-    title = (title_of(place.title, place.heading), "bold")
-    show_line((marker, f"bold {colour}"), " ", title, (f"  {where}", "dim"), (yellow, "yellow"))
+    where = location(place.path, place.lines, place.heading)
+    title = " > ".join(filter(None, (place.title, place.heading)))
+    show_line(f"{marker} {title}  {where}{f'  {more}' if more else ''}", style="bold")
 
 
 def _close(reply: models.Reply, sources: Sequence[models.Source]) -> None:
     if reply.connected_notes:
         headline("Connected notes", "context, not evidence")
     for note in reply.connected_notes:
-        _show_named(f"[{note.label}]", note, colour="magenta")
+        _show_place(f"[{note.label}]", note)
         show(note.reason, indent=5)
-        show((snippet(note.text, GLIMPSE), "dim"), indent=5)
-    if reply.explanation is not None:
-        _show_explanation(reply, reply.explanation, sources)
+        show(_snippet(note.text, GLIMPSE), indent=5, style="dim")
+    if (told := reply.explanation) is not None:
+        # As JSON: intent, votes of each signal, why notes are connected.
+        headline("How this was found")
+        kept = {"score", "signals", "rerank", "expanded_from", "held_back"}
+        each = {one.marker: one.model_dump(include=kept, exclude_none=True) for one in sources}
+        each |= {note.label: note.evidence or {} for note in reply.connected_notes}
+        facts = {**told.model_dump(exclude_none=True), **each, "timings_ms": reply.timings_ms}
+        show(json.dumps(facts, ensure_ascii=False, indent=1))
     if reply.filters:
-        show_line((f"filters: {' '.join(reply.filters)}", "dim"))
-
-
-def _show_explanation(
-    reply: models.Reply, told: models.Explanation, sources: Sequence[models.Source]
-) -> None:
-    """Print how a reply came about, as JSON: intent, votes of each signal, why notes are connected."""
-    headline("How this was found")
-    kept = {"score", "signals", "rerank", "expanded_from", "held_back"}
-    each = {one.marker: one.model_dump(include=kept, exclude_none=True) for one in sources}
-    each |= {note.label: note.evidence or {} for note in reply.connected_notes}
-    facts = {**told.model_dump(exclude_none=True), **each, "timings_ms": reply.timings_ms}
-    show(json.dumps(facts, ensure_ascii=False, indent=1))
+        show_line(f"filters: {' '.join(reply.filters)}", style="dim")

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from notehop.app.cli.output import headline, out, show_table, warn
-from notehop.app.evaluation import answer_sets
-from notehop.app.evaluation.answer_sets import AnswersEvaluated
-from notehop.app.evaluation.metrics import CONTEXT, LINKED, MEASURES, MeanEstimate, percent
-from notehop.app.evaluation.run import Evaluated
-from notehop.indexing.shown import counted
+import typer
 
-# On a narrow terminal lines break, and no number is lost.
-WIDTH = 160  # columns that a table may take
-
-_SHORT = {LINKED: "by link", CONTEXT: "context"}
-"""Measures as the head of a column, where that is not the last part of their name."""
+from notehop.app.cli.output import headline, show, warn
+from notehop.app.evaluation.metrics import ANSWERED, MeanEstimate, percent
+from notehop.app.evaluation.run import AnswersEvaluated, Evaluated
+from notehop.indexing.shown import counted, on_one_line, printable
 
 
 def show_evaluation(found: Evaluated) -> None:
-    """Print the settings with the set's measure and what they gain, then all measures, in percent."""
-    _headline(found.name, found.notes, len(found.questions))
+    """Print the settings with the set's measure and what they gain, in percent; `--json` has all measures."""
+    headline(
+        found.name, f"{counted(found.notes, 'note')}, {counted(len(found.questions), 'question')}"
+    )
     lines: list[list[str]] = []
     for row in found.rows:
         gain = row.gains.get(found.measure)
@@ -28,12 +24,7 @@ def show_evaluation(found: Evaluated) -> None:
         beside = [f"{row.passages:.1f}", f"{row.milliseconds:.1f}"]
         lines.append([row.setting, _bounded(row.measures[found.measure]), *gained, *beside])
     head = ["setting", f"{found.measure}, %", "over", "gain", "passages", "ms"]
-    _show_table(head, lines, read=(0, 2))
-    short = (_SHORT.get(name, name.partition(".")[2]) for name in MEASURES)
-    cells = [
-        [row.setting, *(percent(one.value) for one in row.measures.values())] for row in found.rows
-    ]
-    _show_table(["notes, %", *short], cells)
+    _show_table(head, lines)
     warn([f"{message} ({counted(count, 'time')})" for message, count in found.warnings.items()])
 
 
@@ -41,22 +32,17 @@ def show_answers(found: AnswersEvaluated) -> None:
     """Print an answer set by kind of question, in percent, a table a setting and one of what it gains,
     if it is held to another.
     """
-    _headline(found.name, found.notes, found.questions)
-    names = answer_sets.MEASURES
+    headline(found.name, f"{counted(found.notes, 'note')}, {counted(found.questions, 'question')}")
     for setting, rows in found.settings.items():
         for title, sign in ((setting, ""), (f"gained by {setting}", "+")):
             lines: list[list[str]] = []
             for row in rows:
                 has = row.gains if sign else row.measures
-                values = [_narrow(has.get(name), sign) for name in names]
+                values = [_narrow(has.get(name), sign) for name in ANSWERED]
                 lines.append([row.group, str(row.questions), *values])
             if not sign or any(row.gains for row in rows):
-                head = [f"{title}, %", "", *(name.replace(" of ", "/") for name in names)]
+                head = [f"{title}, %", "", *(name.replace(" of ", "/") for name in ANSWERED)]
                 _show_table(head, lines)
-
-
-def _headline(name: str, notes: int, questions: int) -> None:
-    headline(name, f"{counted(notes, 'note')}, {counted(questions, 'question')}")
 
 
 def _bounded(one: MeanEstimate | None, sign: str = "") -> str:
@@ -74,7 +60,11 @@ def _narrow(one: MeanEstimate | None, sign: str = "") -> str:
     return f"{value:{sign}} ({low} to {high})"
 
 
-def _show_table(
-    head: Sequence[str], lines: Sequence[Sequence[str]], *, read: Sequence[int] = (0,)
-) -> None:
-    show_table(head, lines, read=read, width=max(out().width, WIDTH))
+def _show_table(head: Sequence[str], lines: Sequence[Sequence[str]]) -> None:
+    """Print a table, as wide as it is."""
+    rows = [[printable(on_one_line(cell)) for cell in line] for line in (head, *lines)]
+    first, *widths = (max(map(len, column)) for column in zip(*rows, strict=True))
+    show("")
+    for name, *numbers in rows:
+        cells = (cell.rjust(width) for cell, width in zip(numbers, widths, strict=True))
+        typer.echo("  ".join((name.ljust(first), *cells)))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from notehop.app import models
 from notehop.app.cli.output import headline, show, show_line
 from notehop.indexing.report import numbered
-from notehop.indexing.shown import ago, counted, shown_size, shown_time
+from notehop.indexing.shown import ago, counted, on_one_line, printable, shown_size, shown_time
 
 LISTED = 10  # notes of each kind; `--json` has all of them
 
@@ -21,119 +21,90 @@ def show_egress(told: models.EgressReport) -> None:
     if not told.hosts:
         show("No call to a server of language models is on record.")
     elif all(host.local for host in told.hosts):
-        show(("Nothing left this machine.", "bold"))
+        show("Nothing left this machine.", style="bold")
     for host in told.hosts:
-        name = f"{host.host}{' (this machine)' if host.local else ''}"
         failed = f", {host.failed:,} failed" if host.failed else ""
         size = f"{shown_size(host.bytes_out)} out, {shown_size(host.bytes_in)} in"
-        time = f"  {shown_time(host.first)} to {shown_time(host.last)}"
-        what = f"  {counted(host.calls, 'call')}{failed}, {size}"
-        show_line((name, "bold"), what, (time, "dim"))
-    show((f"each call, with its notes: --json; kept in {told.log}", "dim"))
+        name = f"{host.host}{' (this machine)' if host.local else ''}"
+        until = f"until {shown_time(host.last)}"
+        show_line(f"{name}  {counted(host.calls, 'call')}{failed}, {size}, {until}")
+    show(f"each call, with its notes: --json; kept in {told.log}", style="dim")
 
 
 def show_status(told: models.IndexStatus) -> None:
     """Print what there is to say, the most important first."""
     held = f"{counted(told.notes.get('indexed', 0), 'note')} in {counted(told.chunks, 'chunk')}"
-    show_line((told.name, "bold"), f": {held}")
-    _show_rows(_index_rows(told))
+    show_line(f"{told.name}: {held}", style="bold")
+    for about, value in _index_rows(told):
+        if value:
+            show_line(f"  {about:<9}{value}")
     for name, kept in (
         ("Skipped", told.skipped),
         ("Failed", told.failed),
         ("Passed over", told.passed_over),
     ):
-        _show_first(name, [(one.path, (f"  {one.reason}", "dim")) for one in kept])
+        _show_first(name, [f"{one.path}  {one.reason}" for one in kept])
     failed = told.enrichment.failed if told.enrichment is not None else []
-    unwritten = [(one.path, (f"  {_TEXTS[one.kind]}: {one.reason}", "dim")) for one in failed]
-    _show_first("Not written", unwritten)
+    _show_first("Not written", [f"{one.path}  {_TEXTS[one.kind]}: {one.reason}" for one in failed])
 
 
 def _index_rows(told: models.IndexStatus) -> Iterator[tuple[str, str | None]]:
     """What is said of an index: what it is about, "" where that was said above, and the text."""
-
-    def behind(own: int) -> str:
-        more = (
-            "" if own == told.generation else f" of {told.generation}; `notehop index` brings it up"
-        )
-        return f"generation {own}{more}"
-
     state = "the vault cannot be looked at"
     if (pending := told.pending) is not None:
         changes = {"to read": pending.read, "to leave out": pending.skip, "to forget": pending.gone}
         followed = told.watcher is not None and told.watcher.state in ("indexing", "following")
-        then = "" if followed else f"; {RUN}"
         said = _counts(changes)
-        state = f"changed since: {said}{then}" if said else "up to date"
+        state = f"changed since: {said}{'' if followed else f'; {RUN}'}" if said else "up to date"
     yield "state", told.problem or state
     yield "updated", f"{shown_time(told.updated)}, {ago(told.age)}, generation {told.generation}"
     if (watcher := told.watcher) is not None:
         detail = f": {watcher.detail}" if watcher.detail else ""
         who = f"{watcher.command}, process {watcher.pid}, since {shown_time(watcher.since)}"
         yield "followed", f"by {who}: {watcher.state}{detail}"
+    if (failure := told.failure) is not None:
+        yield "failed", f"the last run: {printable(on_one_line(failure))}"
     if (writer := told.writer) is not None:
         yield "writing", f"{writer.command}, process {writer.pid} on {writer.host}"
     if (server := told.server) is not None:
         yield "server", f"{server.url}, process {server.pid}, since {shown_time(server.started)}"
     if (llm := told.llm) is not None:
         where = "in this process" if llm.host is None else f"at {llm.host}"
-        whose = " (this machine)" if llm.host is not None and llm.local else ""
-        whose = whose if llm.allowed else ", which is not allowed"
-        yield "answers", f"{llm.model or 'no model'} of {llm.provider} {where}{whose}"
-        yield "", llm.problem
+        yield "answers", f"{llm.model or 'no model'} of {llm.provider} {where}"
+        yield "", llm.problem or (None if llm.allowed else f"{llm.host} is not allowed")
     if away := [host for host in told.egress if not host.local]:
         sent = ", ".join(f"{shown_size(one.bytes_out)} to {one.host}" for one in away)
         yield "sent", f"{sent}; the calls: notehop status --egress"
     if (enriched := told.enrichment) is not None:
-        texts = [
-            (f"{one.have:,} of " if one.lack else "") + numbered(one.have + one.lack, one.kind)
-            for one in enriched.texts
-        ]
-        failed = len(enriched.failed)
-        waiting = sum(one.lack for one in enriched.texts) - failed
-        texts.append(_counts({"waiting": waiting, "failed": failed}))
-        yield "enriched", ", ".join(filter(None, texts)) or f"nothing yet; {RUN}"
+        texts = [f"{numbered(one.have, one.kind)}, {one.lack:,} missing" for one in enriched.texts]
+        yield "enriched", "; ".join(texts)
         yield "", enriched.stopped and f"stopped: {enriched.stopped}"
     made = told.made_with
+    model = f"{made.get('model')}, {made.get('dimensions')} dimensions"
     yield "links", _counts(told.links) or "none"
-    yield "model", f"{made.get('model')}, {made.get('dimensions')} dimensions"
-    yield "", told.shared_model and f"for queries in {told.shared_model}, shared by all indexes"
-    yield "words", f"language {made.get('language')}"
+    yield "model", f"{model}, words as in {made.get('language')}"
     yield "vault", told.vault
-    yield "index", told.index_dir
+    yield "index", f"{told.index_dir}, {shown_size(told.bytes)}"
     yield "catalog", None if told.catalog.startswith(told.index_dir) else told.catalog
-    yield "size", shown_size(told.bytes)
     if (asked := told.vector_server) is not None:
-        parts = [f"at {asked.url}, collection {asked.collection}"]
-        if asked.generation is not None:
-            parts.append(behind(asked.generation))
-        elif asked.problem is None:
-            parts.append("not filled yet; `notehop index` does so")
+        yield "vectors", f"at {asked.url}, generation {asked.generation or 'none yet'}"
         if asked.recall is not None:
             share = f"{100 * asked.recall:.1f} %"
-            parts.append(f"{share} of the nearest passages are among its candidates")
-        yield "vectors", ", ".join(parts)
-        more = "searches compare every vector meanwhile"
-        yield "", asked.problem and f"{asked.problem}; {more}"
+            yield "", f"{share} of the nearest passages are among its candidates"
+        yield "", asked.problem and f"{asked.problem}; searches compare every vector meanwhile"
     if told.chroma_generation is not None:
-        yield "chroma", f"a copy for other programs, of {behind(told.chroma_generation)}"
+        yield "chroma", f"a copy for other programs, generation {told.chroma_generation}"
     yield "settings", told.settings_file
 
 
-def _show_first(name: str, rows: Sequence[Sequence[str | tuple[str, str]]]) -> None:
+def _show_first(name: str, rows: Sequence[str]) -> None:
     """Print the first rows below a heading, and how many more there are."""
     if rows:
         headline(name, f"{len(rows):,}")
     for row in rows[:LISTED]:
-        show_line(*row, indent=2)
+        show_line(row, indent=2)
     if len(rows) > LISTED:
-        show((f"and {len(rows) - LISTED:,} more; --json lists all", "dim"), indent=2)
-
-
-def _show_rows(rows: Iterable[tuple[str, str | None]]) -> None:
-    """Print rows with a name each; those that say nothing are left out."""
-    for name, value in rows:
-        if value:
-            show_line((f"  {name:<9}", "dim"), value)
+        show(f"and {len(rows) - LISTED:,} more; --json lists all", indent=2, style="dim")
 
 
 def _counts(counts: Mapping[str, int]) -> str:

@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING, Literal
 import typer
 
 from notehop.app.cli.options import VAULT, Common, argument, option
-from notehop.app.services.doctor import Kind
 from notehop.config.errors import UsageError
+from notehop.indexing import index_vault
 from notehop.indexing.shown import printable
 
 if TYPE_CHECKING:
     from notehop.app.services.open_vault import Place
+
+DoctorKind = Literal["index", "unresolved", "fragments", "ambiguous", "warnings", "orphans"]
 
 
 def index(
@@ -43,50 +45,47 @@ def index(
     if ray is not None and watch:
         raise UsageError("--ray is for one run: leave --watch out, and follow the vault after it")
     from notehop.indexing.enrich.enricher import agreement
-    from notehop.indexing.pipeline import index as index_folder
-    from notehop.indexing.report import terminal_progress
+    from notehop.indexing.report import TextProgress
 
     place = options.place({"embedding.device": device})
-    report = index_folder(
+    report = index_vault(
         place.vault,
-        place.settings,
-        place.layout,
-        terminal_progress(),
+        index_dir=place.layout.root,
+        settings=place.settings,
+        progress=TextProgress(),
         rebuild=rebuild,
         allow_mass_delete=allow_mass_delete,
-        agree=agreement(yes=yes),
         ray=ray,
+        agree=agreement(yes=yes),
+        command="notehop index",
     )
-    from notehop.app.cli.output import err, print_json
+    from notehop.app.cli.output import print_json
     from notehop.app.cli.show_lists import show_report
-    from notehop.indexing.report import news_writer
+    from notehop.indexing.report import Update, news_line
 
-    told = news_writer(as_json=options.json)
-    if not options.json:
-        show_report(report)
-    elif watch:
-        told(report)  # a line, as whatever follows is
-    else:
+    if options.json:
         print_json(report.as_json())
+    else:
+        show_report(report)
     if watch:
-        from notehop.indexing.watch.service import Following, follow, stopped_by_signals
+        from notehop.indexing.watch.service import follow, stop_signal
 
+        def tell(news: Update | str) -> None:
+            typer.echo(news_line(news), err=True)
+
+        sys.stdout.flush()
         typer.echo(f"following {place.vault} (Ctrl-C stops it)", err=True)
-        how = ("notehop index --watch", told, options.config, device)
-        with stopped_by_signals() as stop:
-            follow(Following(place.vault, place.layout, *how), stop)
+        where = place.vault, place.layout, "notehop index --watch", tell, stop_signal()
+        follow(*where, config_file=options.config, device=device)
     elif report.generation == 1 and report.added and not options.json:
         # What a first index is for.
-        here = Path.cwd().resolve() == place.vault.resolve()
-        named = {"--vault": None if here else place.vault, "--index-dir": options.index_dir}
-        given = "".join(
-            f" {name} {quote(printable(str(path)))}" for name, path in named.items() if path
+        named = {"--vault": place.vault, "--index-dir": options.index_dir}
+        given = "".join(f" {name} {quote(str(path))}" for name, path in named.items() if path)
+        first_steps = printable(
+            f'next: notehop ask "…"{given}  asks your notes a question\n'
+            f"next: notehop serve{given}  opens them in your browser and keeps the index up to date"
         )
-        for name, what in (
-            ('ask "…"', "asks your notes a question"),
-            ("serve", "opens them in your browser and keeps the index up to date"),
-        ):
-            err().print(f"next: notehop {name}{given}  {what}", soft_wrap=True)
+        typer.echo(first_steps, err=True)
 
 
 _NOT_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]|&#6553[45];")
@@ -126,8 +125,7 @@ def _print_graph(place: Place, how: Literal["graphml", "json"]) -> None:
     import networkx as nx
 
     from notehop.app.cli.output import print_json
-    from notehop.app.services.index_process import check_first_index
-    from notehop.app.services.open_vault import open_place
+    from notehop.app.services.open_vault import check_first_index, open_place
 
     check_first_index(place)
     with open_place(place) as vault:
@@ -173,9 +171,10 @@ def capture(
 
     query = as_query(CaptureQuery, {"text": said, "title": title, "tags": tag or []})
     found = capture_cold(place, query)
-    from notehop.app.cli.show_lists import show_captured
+    from notehop.app.cli.output import show
+    from notehop.app.models.text import captured_text
 
-    options.print(found, show_captured)
+    options.print(found, lambda captured: show(captured_text(captured)))
 
 
 def status(
@@ -195,10 +194,10 @@ def status(
 
 def doctor(
     options: Common,
-    kind: Kind | None = argument(None, "[KIND]", "List all of one kind."),
+    kind: DoctorKind | None = argument(None, "[KIND]", "List all of one kind."),
 ) -> None:
     """Say which links, names and notes need mending, and whether the index is sound."""
-    from notehop.app.services.doctor.vault import examine
+    from notehop.app.services.doctor import examine
 
     report = examine(options.place(), kind)
     from notehop.app.cli.show_doctor import show_doctor
@@ -215,7 +214,7 @@ def models(
     name: str = argument(..., "NAME", "Its name there: org/model."),
 ) -> None:
     """Fetch an embedding model or a cross-encoder from its hub."""
-    from notehop.app.cli.output import err, show, show_line
+    from notehop.app.cli.output import say, show
     from notehop.indexing.embed import models as embed_models
 
     if name in (*embed_models.BUNDLED_NAMES, embed_models.MULTILINGUAL_NAME):
@@ -224,16 +223,12 @@ def models(
     size = f"{remote.bytes / 1e6:,.1f} MB in {len(remote.files)} files"
     licence = f", licence {remote.licence}" if remote.licence else ""
     what = f"{remote.name} of {remote.hub}, commit {remote.commit[:12]}: {size}{licence}"
-    err().print(f"{what}; to {embed_models.hub_cache()}", soft_wrap=True)
+    say(f"{what}; to {embed_models.hub_cache()}")
     folder = embed_models.fetch_model(remote)
 
-    def told(_: object) -> None:
-        show_line((remote.name, "bold"), f" fetched: {folder}")
-        show(
-            "To use it, name it in rerank.model; or in embedding.model, then run: notehop index --rebuild"
-        )
-
-    options.print({**remote._asdict(), "folder": str(folder)}, told)
+    next_step = "name it in rerank.model; or in embedding.model, then run: notehop index --rebuild"
+    told = f"{remote.name} fetched: {folder}\nTo use it, {next_step}"
+    options.print({**remote._asdict(), "folder": str(folder)}, lambda _: show(told))
 
 
 def plugin(
@@ -250,30 +245,22 @@ def plugin(
     vault = options.with_vault(folder).place().vault
     before = plugins.plugin_state(vault)
     where = printable(str(before.folder))
-    if action == "install":
-        over = f", over version {printable(before.version)}" if before.version else ""
-        plan = f"{', '.join(plugins.FILES)} will be written to {where}{over}"
-    else:
-        plan = f"{', '.join(before.files)} will be deleted from {where}"
-    if not yes and (action == "install" or before.files):
+    files = plugins.FILES if action == "install" else before.files
+    if files and not yes:
         # Nothing is done where nobody can agree.
-        typer.echo(f"{plan}.", err=True)
+        done = "written to" if action == "install" else "deleted from"
+        typer.echo(f"{', '.join(files)} will be {done} {where}.", err=True)
         if not sys.stdin.isatty():
             raise UsageError("nobody is here to agree; to go on without being asked, add --yes")
         typer.confirm("Go on?", abort=True, err=True)
     (plugins.install_plugin if action == "install" else plugins.remove_plugin)(vault)
     state = plugins.plugin_state(vault)
-
-    def show(_: object) -> None:
-        if state.version:
-            typer.echo(
-                f"installed version {state.version} in {where}\n"
-                "next, in Obsidian: Settings > Community plugins > enable notehop (restart the app if "
-                "it is not listed); and keep running: notehop serve --vault "
-                f"{quote(printable(str(vault)))}"
-            )
-            return
-        told = "removed from" if before.files else "no plugin of notehop is in"
-        typer.echo(f"{told} {where}")
-
-    options.print({"folder": str(state.folder), "version": state.version}, show)
+    told = f"{'removed from' if before.files else 'no plugin of notehop is in'} {where}"
+    if state.version:
+        told = (
+            f"installed version {state.version} in {where}\n"
+            "next, in Obsidian: Settings > Community plugins > enable notehop (restart the app if it is "
+            f"not listed); and keep running: notehop serve --vault {quote(printable(str(vault)))}"
+        )
+    shown = {"folder": str(state.folder), "version": state.version}
+    options.print(shown, lambda _: typer.echo(told))

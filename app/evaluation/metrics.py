@@ -1,17 +1,22 @@
-"""How well a question was answered by a ranking and a context, as numbers with intervals.
+"""How well a question was answered by a ranking, a context and a text, as numbers with intervals.
 
 Rankings are counted by trec_eval, through ir-measures.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import nan
+from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from notehop.app.evaluation.questions import KnownQuestion
+from notehop.app.answer.draft import without_opening
+from notehop.app.evaluation.questions import AnswerQuestion, Kind, KnownQuestion, Why
+from notehop.app.models import Answer
 
 RESAMPLES = 10_000
 AT_ONCE = 500  # resamples counted at once: of 10,000 questions they take 40 MB
@@ -75,12 +80,12 @@ RANKED = tuple(f"notes.{name}" for name in _RANKED)
 """Measures of a ranking of notes; ``mrr`` looks at the first 20."""
 
 MEASURES = (CONTEXT, LINKED, *RANKED)
-"""All measures, each from 0 to 1."""
+"""All measures of a retrieval, each from 0 to 1."""
 
 
 def measure_for(questions: Iterable[KnownQuestion]) -> str:
     """The measure that fits questions: all notes in the context where one alone is not enough."""
-    return CONTEXT if any(len(one.gold) > 1 for one in questions) else "notes.ndcg@10"
+    return CONTEXT if any(len(set(one.gold)) > 1 for one in questions) else "notes.ndcg@10"
 
 
 def ranking_values(
@@ -114,3 +119,67 @@ def context_values(
     gold, direct = frozenset(question.gold), frozenset(sources)
     brought = frozenset(linked) - direct
     return float(gold <= direct | brought), float(bool(gold & brought))
+
+
+HELD = ("sources", "context", "contains", "first", "contains of held", "first of held")
+"""Measures of questions that have an answer (docs/evaluation.md says of what); the last two are over
+questions whose context holds it."""
+
+ANSWERED = (*HELD, "refused")
+"""All measures of answers."""
+
+OPENING = 40  # words of an answer that are read at a glance
+
+_SENTENCE_END = re.compile(r"[.!?。！？][\"'”’»)\]*_]*(?=\s|$)")
+
+
+def answer_values(question: AnswerQuestion, answer: Answer) -> list[float]:
+    """The values of :data:`ANSWERED`; NaN for what does not apply."""
+    refused = answer.mode == "none"
+    if not question.answerable:
+        return [nan] * len(HELD) + [float(refused)]
+    sources, connected = (
+        "\n".join(f"{one.title}\n{one.heading}\n{one.text}" for one in places)
+        for places in (answer.sources, answer.connected_notes)
+    )
+    # With the names of the notes that it quotes.
+    text = "" if refused else " ".join(without_opening(answer.answer).split())
+    words = " ".join(text.split(" ")[:OPENING])
+    end = _SENTENCE_END.search(text)
+    opening = max(words, text[: end.end()] if end else "", key=len)
+    # Sources and connected notes may each hold a part of it.
+    context = f"{sources}\n{connected}"
+    said = [float(question.held_in(one)) for one in (sources, context, text, opening)]
+    return [*said, *(said[2:] if said[1] else (nan, nan)), float(refused)]
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerRow:
+    """Questions of one group under one setting; ``gains`` are paired, over what it is held to."""
+
+    group: str
+    questions: int
+    measures: dict[str, MeanEstimate]
+    gains: dict[str, MeanEstimate]
+
+
+def answer_rows(
+    questions: Sequence[AnswerQuestion],
+    values: NDArray[np.float64],
+    against: NDArray[np.float64] | None = None,
+) -> tuple[AnswerRow, ...]:
+    """Rows by group: all that have an answer, by kind, then all that have none, by why.
+
+    :param values: shape (questions, measures), of :func:`answer_values`; ``against`` likewise.
+    """
+    found: list[AnswerRow] = []
+    for group in ("answerable", *get_args(Kind), "unanswerable", *get_args(Why)):
+        chosen = [
+            group in (("answerable", one.kind) if one.answerable else ("unanswerable", one.why))
+            for one in questions
+        ]
+        if any(chosen):
+            own = values[chosen]
+            gains = {} if against is None else estimates(ANSWERED, own - against[chosen])
+            found.append(AnswerRow(group, sum(chosen), estimates(ANSWERED, own), gains))
+    return tuple(found)

@@ -1,25 +1,102 @@
-"""Questions whose answers are known, from files: golden sets bring their vaults."""
+"""Questions whose answers are known, from files (docs/evaluation.md has their formats); golden sets bring
+their vaults.
+"""
 
 from __future__ import annotations
 
-import json
 import re
 import tarfile
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import BeforeValidator, Field, StrictBool, StringConstraints, TypeAdapter
+from pydantic import ValidationError as Invalid
+from pydantic.dataclasses import dataclass as read_from_json
 
 from notehop.config.errors import UsageError
 
+Id = Annotated[str, BeforeValidator(str)]
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+Kind = Literal[
+    "fact", "definition", "howto", "list", "comparison", "number", "yesno", "two_notes", "typo",
+    "property", "table",
+]  # fmt: skip
+Why = Literal["near", "off", "gibberish"]
+"""Why a question has no answer: its topic stands in the vault, or does not, or it means nothing."""
 
-@dataclass(frozen=True, slots=True)
+
+@read_from_json(frozen=True)
 class KnownQuestion:
-    """A question and the paths of all notes that its answer rests on, each once."""
+    """A question and the paths of all notes that its answer rests on."""
 
-    id: str
-    question: str
-    gold: tuple[str, ...]
+    id: Id
+    question: Text
+    gold: Annotated[tuple[str, ...], Field(min_length=1)]
+
+
+def _either(note: Any) -> Any:
+    return [note] if isinstance(note, str) else note
+
+
+@read_from_json(frozen=True)
+class AnswerQuestion:
+    """A question of an answer set. ``contains`` are patterns that an answer must match, all of them; of
+    each entry of ``notes`` one note is needed; ``why`` is None for a question with an answer."""
+
+    id: Id
+    kind: Kind
+    question: Text
+    answerable: StrictBool
+    contains: tuple[re.Pattern[str], ...] = ()
+    notes: tuple[Annotated[tuple[str, ...], BeforeValidator(_either)], ...] = ()
+    why: Why | None = None
+
+    def __post_init__(self) -> None:
+        if self.answerable and not (self.contains and self.notes):
+            raise ValueError("contains and notes are lists that are not empty")
+        if not self.answerable and self.why is None:
+            raise ValueError("why it has no answer is not told")
+
+    def held_in(self, text: str) -> bool:
+        """Whether all that an answer must hold is there, in whatever case."""
+        text = " ".join(text.split())
+        return all(re.search(one.pattern, text, re.IGNORECASE) for one in self.contains)
+
+
+QuestionT = TypeVar("QuestionT", KnownQuestion, AnswerQuestion)
+
+
+def read_questions(file: Path, kind: type[QuestionT]) -> tuple[QuestionT, ...]:
+    """Read the questions of a kind, an object on each line that is not blank; other keys are left to
+    whoever wrote them.
+
+    :raises UsageError: naming the line that is not so, or the file that cannot be read.
+    """
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as exc:
+        raise UsageError(f"{file}: not UTF-8; save it as UTF-8") from exc
+    except OSError as exc:
+        raise UsageError(f"{file}: cannot be read: {exc.strerror}; check the path") from exc
+    read = TypeAdapter(kind).validate_json
+    found: dict[str, QuestionT] = {}
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip():
+            continue
+        try:
+            question = read(line)
+        except Invalid as exc:
+            told = [f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in exc.errors()]
+            raise UsageError(
+                f"{file}:{number}: no question, see docs/evaluation.md: {'; '.join(told)}"
+            ) from exc
+        if question.id in found:
+            raise UsageError(f"{file}:{number}: a second question {question.id}; give each its id")
+        found[question.id] = question
+    if not found:
+        raise UsageError(f"{file}: holds no questions; write one object a line")
+    return tuple(found.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +114,13 @@ def golden_sets(data: Path, work: Path) -> list[GoldenSet]:
     :param data: the folder of the sets, or one of them.
     :param work: folder to unpack the vaults into; one that is unpacked already is used as it is.
     :returns: by name.
-    :raises UsageError: if a set cannot be read, naming the file and the line.
+    :raises UsageError: if there are none, or a set cannot be read, naming the file and the line.
     """
     files = sorted([*data.glob("queries.jsonl"), *data.glob("*/queries.jsonl")])
     # All questions are read before the first vault is unpacked: a mistake should show at once.
-    found = [(file.resolve().parent, read_questions(file)) for file in files]
+    found = [(file.resolve().parent, read_questions(file, KnownQuestion)) for file in files]
+    if not found:
+        raise UsageError(f"{data}: holds no golden sets (folders with queries.jsonl, vault.tar.gz)")
     return [GoldenSet(one.name, _unpacked(one, work), asked) for one, asked in found]
 
 
@@ -58,70 +137,3 @@ def _unpacked(folder: Path, work: Path) -> Path:
     if not (target / "vault").is_dir():
         raise UsageError(f"{archive}: holds no folder vault; pack the notes as vault/*.md")
     return target / "vault"
-
-
-def read_questions(file: Path) -> tuple[KnownQuestion, ...]:
-    """Read questions: an object a line with ``id``, ``question`` and ``gold`` (docs/evaluation.md);
-    other keys are left to whoever wrote them.
-
-    :raises UsageError: naming the line that is not so, or the file that cannot be read.
-    """
-    return read_lines(file, _question, "not an object with id, question and gold")
-
-
-QuestionT = TypeVar("QuestionT")
-
-
-def read_lines(
-    file: Path, make: Callable[[Any], QuestionT], otherwise: str
-) -> tuple[QuestionT, ...]:
-    """Read questions of some kind, one from each line that is not blank.
-
-    :param otherwise: what a line is that no question can be made of.
-    :raises UsageError: naming the line that is not so, or the file that cannot be read.
-    """
-    try:
-        text = file.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as exc:
-        raise UsageError(f"{file}: not UTF-8; save it as UTF-8") from exc
-    except OSError as exc:
-        raise UsageError(f"{file}: cannot be read: {exc.strerror}; check the path") from exc
-    found: dict[str, QuestionT] = {}
-    for number, line in enumerate(text.splitlines(), start=1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-            name, question = str(row["id"]), make(row)
-        except (ValueError, KeyError, TypeError, re.error) as exc:
-            raise UsageError(f"{file}:{number}: {otherwise} ({exc!r})") from exc
-        if name in found:
-            raise UsageError(f"{file}:{number}: a second question {name}; give each its id")
-        found[name] = question
-    if not found:
-        raise UsageError(f"{file}: holds no questions; write one object a line")
-    return tuple(found.values())
-
-
-def check_gold(questions: Iterable[KnownQuestion], paths: frozenset[str], origin: str) -> None:
-    """Refuse questions about notes that an index lacks.
-
-    :raises UsageError: naming the first few of those notes.
-    """
-    lacking = list(
-        dict.fromkeys(path for one in questions for path in one.gold if path not in paths)
-    )
-    if lacking:
-        raise UsageError(
-            f"{origin}: gold that the index lacks: {', '.join(lacking[:3])}{', …' * (len(lacking) > 3)}; "
-            "correct the paths (of notes, without #), or index the vault anew"
-        )
-
-
-def _question(row: Any) -> KnownQuestion:
-    if not isinstance(row["question"], str) or not row["question"].strip():
-        raise ValueError("the question is no text")
-    gold = row["gold"]
-    if not isinstance(gold, list) or not gold or not all(isinstance(one, str) for one in gold):
-        raise ValueError("gold is no list of paths")
-    return KnownQuestion(str(row["id"]), row["question"].strip(), tuple(dict.fromkeys(gold)))

@@ -16,18 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from notehop.app.answer.material import CONNECTED
-from notehop.app.evaluation import answer_sets, metrics
-from notehop.app.evaluation.answer_sets import Answered
-from notehop.app.evaluation.metrics import MEASURES, MeanEstimate
+from notehop.app.evaluation import metrics
+from notehop.app.evaluation.metrics import MEASURES, AnswerRow, MeanEstimate
 from notehop.app.evaluation.questions import (
+    AnswerQuestion,
     KnownQuestion,
-    check_gold,
     golden_sets,
     read_questions,
 )
 from notehop.app.evaluation.variants import CURRENT, EvaluationPlan, Variant
+from notehop.app.retrieval.components import TracedQuery
 from notehop.app.retrieval.graph_retriever import EXPANDED
-from notehop.app.retrieval.trace import TracedQuery
 from notehop.app.services.open_vault import Place, open_place
 from notehop.app.services.vault import VaultHandle
 from notehop.config import Settings, load_settings
@@ -79,6 +78,16 @@ class Evaluated:
     warnings: Mapping[str, int]
 
 
+@dataclass(frozen=True, slots=True)
+class AnswersEvaluated:
+    """An answer set under every setting, in rows by group."""
+
+    name: str
+    notes: int
+    questions: int
+    settings: dict[str, tuple[AnswerRow, ...]]
+
+
 def evaluate_sets(
     data: Path,
     work: Path,
@@ -93,17 +102,10 @@ def evaluate_sets(
     :raises UsageError: if there are none, one cannot be read, or the plan names no setting.
     """
     _check()
-    found = golden_sets(data, work)
-    if not found:
-        raise UsageError(f"{data}: holds no golden sets (folders with queries.jsonl, vault.tar.gz)")
-    for golden in found:
+    for golden in golden_sets(data, work):
         settings = load_settings(vault=golden.vault, config_file=config_file)
-        settings = settings.with_overrides(QUOTING)
-        # Settings that do not exist should show before an index is made.
-        variants = plan.variants(settings)
         place_for = _indexed(golden.name, golden.vault, work, progress)
-        place = place_for(settings)
-        yield _evaluated(golden.name, golden.questions, place, place_for, variants, progress)
+        yield _evaluated(golden.name, golden.questions, settings, place_for, plan, progress)
 
 
 def _indexed(name: str, vault: Path, work: Path, progress: Progress) -> PlaceFor:
@@ -125,35 +127,35 @@ def _indexed(name: str, vault: Path, work: Path, progress: Progress) -> PlaceFor
 def evaluate_vault(
     place: Place, questions: Path, plan: EvaluationPlan, progress: Progress
 ) -> Evaluated:
-    """Evaluate a vault on its index, with the questions of a file.
-
-    Neither the vault nor its index is written to.
+    """Evaluate a vault on its index, with the questions of a file; nothing is written to either.
 
     :raises UsageError: if the file cannot be read, or the plan names no setting.
     :raises IndexFailure: if there is no index, or it was made with other settings.
     """
     _check()
-    place = replace(place, settings=place.settings.with_overrides(QUOTING))
-    asked, variants = read_questions(questions), plan.variants(place.settings)
+    asked = read_questions(questions, KnownQuestion)
+    place_for = _as_it_is(place)
+    return _evaluated(str(questions), asked, place.settings, place_for, plan, progress)
 
-    def place_for(settings: Settings) -> Place:
-        return replace(place, settings=settings)
 
-    return _evaluated(str(questions), asked, place, place_for, variants, progress)
+def _as_it_is(place: Place) -> PlaceFor:
+    return lambda settings: replace(place, settings=settings)
 
 
 def _evaluated(
     name: str,
     questions: tuple[KnownQuestion, ...],
-    place: Place,
+    settings: Settings,
     place_for: PlaceFor,
-    variants: list[Variant],
+    plan: EvaluationPlan,
     progress: Progress,
 ) -> Evaluated:
-    paths = _paths(place)
-    check_gold(questions, paths, name)
-    measure = metrics.measure_for(questions)
-    at = MEASURES.index(measure)
+    settings = settings.with_overrides(QUOTING)
+    # Settings that do not exist should show before an index is made.
+    variants = plan.variants(settings)
+    paths = _paths(
+        place_for(settings), name, {one.id: [[g] for g in one.gold] for one in questions}
+    )
     warnings: Counter[str] = Counter()
 
     def ask(vault: VaultHandle) -> tuple[NDArray[np.float64], list[int], list[float]]:
@@ -174,13 +176,9 @@ def _evaluated(
                 (linked if by_link else sources).append(str(metadata["path"]))
             contexts.append(metrics.context_values(question, sources, linked))
             # The ranking is measured, not what is shown where nothing matches.
-            how = {
-                "results": "notes",
-                "top_k": metrics.TOP,
-                "min_score": 0,
-                "connected": {"max": 0},
-            }
-            found = vault.search(question.question, literal=True, **how)
+            how = {"results": "notes", "top_k": metrics.TOP, "min_score": 0}
+            alone = {"max": 0}
+            found = vault.search(question.question, literal=True, connected=alone, **how)
             rankings.append([hit.path for hit in found.hits])
             warnings.update([*query.trace.warnings, *found.warnings])
             progress.advance(1)
@@ -188,6 +186,7 @@ def _evaluated(
         return np.hstack([np.asarray(contexts), ranked]), passages, milliseconds
 
     asked = _under_each(variants, place_for, name, len(questions), progress, ask)
+    measure = metrics.measure_for(questions)
     rows: list[Row] = []
     for variant in variants:
         values, passages, milliseconds = asked[variant.name]
@@ -198,52 +197,42 @@ def _evaluated(
             against=variant.against,
             measures=metrics.estimates(MEASURES, values),
             gains={} if other is None else metrics.estimates(MEASURES, values - other[0]),
-            values=tuple(values[:, at].tolist()),
+            values=tuple(values[:, MEASURES.index(measure)].tolist()),
             passages=float(np.mean(passages)),
             milliseconds=float(np.median(milliseconds)),
         )
         rows.append(row)
-    return Evaluated(name, len(paths), measure, questions, tuple(rows), dict(warnings))
+    return Evaluated(name, paths, measure, questions, tuple(rows), dict(warnings))
 
 
 def evaluate_answers(
     place: Place, file: Path, plan: EvaluationPlan, progress: Progress
-) -> answer_sets.AnswersEvaluated:
+) -> AnswersEvaluated:
     """Ask the questions of an answer set, under the settings in force or those compared.
 
     :raises UsageError: if the file cannot be read, or is about another vault.
     :raises IndexFailure: if there is no index, or it was made with other settings.
     """
-    questions = answer_sets.read_answer_set(file)
+    questions = read_questions(file, AnswerQuestion)
     settings = place.settings.with_overrides(QUOTING)
     now = [Variant(CURRENT, {}, None, settings)]
     variants = plan.variants(settings) if plan.compare else now
-    paths = _paths(replace(place, settings=settings))
-    for question in questions:
-        for either in question.notes:
-            if not paths.intersection(either):
-                raise UsageError(
-                    f"{file}: {question.id} needs {' or '.join(either)}, which the index lacks; "
-                    "name the vault that the set is about, or index it anew"
-                )
+    place_for = _as_it_is(place)
+    notes = _paths(place_for(settings), file, {one.id: one.notes for one in questions})
 
     def ask(vault: VaultHandle) -> NDArray[np.float64]:
         found: list[list[float]] = []
         for question in questions:
-            answered = Answered.of(vault.ask(question.text))
-            found.append(answer_sets.measured(question, answered))
+            found.append(metrics.answer_values(question, vault.ask(question.question)))
             progress.advance(1)
         return np.asarray(found)
 
-    def place_for(settings: Settings) -> Place:
-        return replace(place, settings=settings)
-
     values = _under_each(variants, place_for, file.stem, len(questions), progress, ask)
     rows = {
-        one.name: answer_sets.rows(questions, values[one.name], values.get(one.against or ""))
+        one.name: metrics.answer_rows(questions, values[one.name], values.get(one.against or ""))
         for one in variants
     }
-    return answer_sets.AnswersEvaluated(file.stem, len(paths), len(questions), rows)
+    return AnswersEvaluated(file.stem, notes, len(questions), rows)
 
 
 def _under_each(
@@ -272,13 +261,24 @@ def _under_each(
     return found
 
 
-def _paths(place: Place) -> frozenset[str]:
-    """The notes of an index."""
+def _paths(place: Place, origin: str | Path, needed: Mapping[str, Sequence[Sequence[str]]]) -> int:
+    """Count the notes of an index, and refuse questions about notes that it lacks.
+
+    :param needed: id of a question -> of each entry one note.
+    """
     with (
         Reader(place.layout, expected_fingerprint(place.settings)) as reader,
         reader.snapshot() as view,
     ):
-        return frozenset(view.paths())
+        paths = frozenset(view.paths())
+    for name, notes in needed.items():
+        for either in notes:
+            if paths.isdisjoint(either):
+                raise UsageError(
+                    f"{origin}: {name} needs {' or '.join(either)}, which the index lacks; "
+                    "correct the path, name the vault that the questions are about, or index it anew"
+                )
+    return len(paths)
 
 
 def _check() -> None:

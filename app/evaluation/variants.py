@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from notehop.config import Settings
 from notehop.config.errors import UsageError
@@ -21,29 +21,20 @@ BASE = ("semantic", "lexical")
 CURRENT, STOCK = "current", "stock"
 
 
-class AblatedPart(NamedTuple):
-    """A part of retrieval that can be without: the setting that says so, with its two values."""
-
-    name: str
-    key: str
-    on: Any
-    off: Any
-
-
-PARTS = (
-    AblatedPart("title dispatch", "retrieval.title_dispatch", True, False),
-    AblatedPart("alias expansion", "retrieval.alias_expansion", True, False),
-    AblatedPart("intents", "retrieval.intent", "auto", "none"),
-    AblatedPart("languages", "retrieval.unread_share", 0.05, 1.0),
-    AblatedPart("templates", "retrieval.template_share", 0.5, 1.0),
-    AblatedPart("relevance", "retrieval.relevance_weight", 1.0, 0.0),
-    AblatedPart("recall expansion", "retrieval.expansion", "conservative", "off"),
-    AblatedPart("connected notes", "connected.max", 3, 0),
-    AblatedPart("backlinks", "connected.direction", "both", "forward"),
-    AblatedPart("order context", "connected.order", "context", "rank"),
-    AblatedPart("gate", "connected.gate", 1.0, 0.0),
-)
-"""What is turned off and on beside the signals."""
+PARTS = {
+    "title dispatch": ("retrieval.title_dispatch", True, False),
+    "alias expansion": ("retrieval.alias_expansion", True, False),
+    "intents": ("retrieval.intent", "auto", "none"),
+    "languages": ("retrieval.unread_share", 0.05, 1.0),
+    "templates": ("retrieval.template_share", 0.5, 1.0),
+    "relevance": ("retrieval.relevance_weight", 1.0, 0.0),
+    "recall expansion": ("retrieval.expansion", "conservative", "off"),
+    "connected notes": ("connected.max", 3, 0),
+    "backlinks": ("connected.direction", "both", "forward"),
+    "order context": ("connected.order", "context", "rank"),
+    "gate": ("connected.gate", 1.0, 0.0),
+}
+"""What is turned off and on beside the signals: the setting that says so, and its two values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,16 +86,17 @@ class EvaluationPlan:
 def _ablation(settings: Settings) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """What each part does: those in force taken away, one at a time, and the others added."""
     weights = settings.retrieval.weights.model_dump()
-    signals = [
-        AblatedPart(one, _weight(one), weight or 1.0, 0.0) for one, weight in weights.items()
-    ]
+    parts: dict[str, tuple[str, Any, Any]] = {
+        **{name: (_weight(name), weight or 1.0, 0.0) for name, weight in weights.items()},
+        **PARTS,
+    }
     both = all(weights[name] for name in BASE)
-    for part in (*signals, *PARTS):
-        on = attrgetter(part.key)(settings) != part.off
-        if on and (both or part.name not in BASE):
-            yield f"without {part.name}", {part.key: part.off}
-        elif not on:
-            yield f"with {part.name}", {part.key: part.on}
+    for name, (key, on, off) in parts.items():
+        is_on = attrgetter(key)(settings) != off
+        if is_on and (both or name not in BASE):
+            yield f"without {name}", {key: off}
+        elif not is_on:
+            yield f"with {name}", {key: on}
 
 
 def _named(known: Mapping[str, Mapping[str, Any]], said: str) -> Mapping[str, Any]:
@@ -129,7 +121,8 @@ def _presets(settings: Settings) -> dict[str, Mapping[str, Any]]:
     signals, with equal weights and the usual offset. And each such signal alone.
     """
     weights = settings.retrieval.weights.model_dump()
-    silent = {part.key: part.off for part in PARTS} | {_weight(name): 0.0 for name in weights}
+    silent = {key: off for key, _, off in PARTS.values()}
+    silent |= {_weight(name): 0.0 for name in weights}
     equal = {_weight(name): 1.0 for name in BASE}
     return {
         CURRENT: {},

@@ -43,7 +43,6 @@ def make_server(vaults: Mapping[str, LazyVault], run: Run) -> Server[Any]:
         tools = [
             types.Tool(
                 name=tool.name,
-                title=tool.title,
                 description=tool.description,
                 input_schema=tool.input_schema(names),
                 # What a client takes for granted of a tool that only reads is not said.

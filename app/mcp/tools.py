@@ -44,7 +44,6 @@ class Tool:
     """
 
     name: str
-    title: str
     description: str
     arguments: type[models.Parameters]
     shown: Mapping[str, str | dict[str, Any]]
@@ -137,16 +136,14 @@ def read_vault(given: Mapping[str, Any], vaults: Sequence[str]) -> tuple[str, di
     :param vaults: as for :meth:`Tool.input_schema`; of one, the argument is not known.
     :raises QueryError: if there is no such vault.
     """
-    rest = {**given}
-    name = rest.pop(VAULT, None) if len(vaults) > 1 else None
-    if name is None:
-        return vaults[0], rest
-    found = [one for one in vaults if one.casefold() == str(name).casefold()]
-    if not found:
+    if len(vaults) < 2:
+        return vaults[0], {**given}
+    name = given.get(VAULT) or vaults[0]
+    if name not in vaults:
         raise QueryError(
             f"{VAULT}: there is no {str(name)[:LONGEST]!r}; one of {', '.join(vaults)}"
         )
-    return name if name in found else found[0], rest
+    return name, {one: value for one, value in given.items() if one != VAULT}
 
 
 class _AskArguments(models.Query):
@@ -210,24 +207,11 @@ def read_note(vault: VaultHandle, given: Any) -> str:
     return "\n\n".join(parts)
 
 
-_TEXTS = {"type": "array", "items": {"type": "string"}}
-
 FILTERS = {
     "type": "object",
-    "description": "What notes must have; vault_overview tells what there is.",
-    "properties": {
-        "tag": {**_TEXTS, "description": "All of them."},
-        "path": {**_TEXTS, "description": "Folders, notes or globs; any of them."},
-        "after": {
-            "type": "string",
-            "description": "From this day on: 2026-10-07, 2026-10, 7d, 2w.",
-        },
-        "before": {"type": "string", "description": "Before this day."},
-        "type": {**_TEXTS, "description": "Page types; any of them."},
-        "properties": {"type": "object", "description": "Front matter: key to value."},
-        "phrases": {**_TEXTS, "description": "Exact words."},
-        "not": {"type": "object", "description": "The same fields, negated."},
-    },
+    "description": "What notes must have: tag (all of the list), path (folders or globs, any of the list), "
+    "type (page types, any), after and before (2026-10-07, 2026-10, 7d, 2w), properties (front matter, key "
+    "to value), phrases (exact words), not (an object of the same). vault_overview tells what there is.",
 }
 
 _AS_IN_SEARCH = {"type": "object", "description": "As in smart_search."}
@@ -237,7 +221,6 @@ TOOLS = {
     for tool in (
         Tool(
             "smart_search",
-            "Search the notes",
             "Find passages in the user's notes by meaning and words: the first thing for whatever they may "
             "have written down. Then connected notes: what the hits link to, often the why.",
             _budgeted(models.SearchQuery, 2_000),
@@ -256,7 +239,6 @@ TOOLS = {
         ),
         Tool(
             "ask",
-            "Ask the notes",
             "Answer one question from the notes with citations to check. Cite citations only, by file "
             "and lines; connected notes are context, not evidence.",
             _budgeted(_AskArguments, 3_000),
@@ -274,7 +256,6 @@ TOOLS = {
         ),
         Tool(
             "graph_browse",
-            "Follow links between notes",
             "List the notes one or two links from some, with the sentences that link them.",
             _budgeted(_BrowseArguments, 2_000),
             {
@@ -290,7 +271,6 @@ TOOLS = {
         ),
         Tool(
             "read_note",
-            "Read notes",
             "Read notes as they are now: whole, a section, or the outline; and their links both ways. "
             "A long note comes in parts.",
             _budgeted(_ReadArguments, 4_000),
@@ -305,7 +285,6 @@ TOOLS = {
         ),
         Tool(
             "suggest_links",
-            "Suggest missing links",
             "Links that a note or the vault lacks: alike or named without a link, with the sentence.",
             _budgeted(models.SuggestQuery, 2_000),
             {
@@ -319,7 +298,6 @@ TOOLS = {
         ),
         Tool(
             "vault_overview",
-            "What the vault holds",
             "Count the notes by folder, tag, type and property: what filters can be used with.",
             _budgeted(models.Parameters, 1_500),
             {"budget": ""},
@@ -327,7 +305,6 @@ TOOLS = {
         ),
         Tool(
             "capture",
-            "Keep a new note",
             "Write a new note into the inbox, when the user wants something kept; it changes no note. "
             "Names related notes, with the [[link]] to paste.",
             models.CaptureQuery,

@@ -53,8 +53,7 @@ class NoteView(NotePlace):
 
     ``text`` is the whole file or, where ``section`` names a heading, that section; ``lines`` are its
     own. ``changed``: the file is newer than the index, whose links these are. ``mention_count`` counts
-    those of the notes that were read for them. ``summary_by`` is the language model that wrote the
-    summary, None for the note's words.
+    those of the notes that were read for them.
     """
 
     aliases: list[str]
@@ -71,8 +70,6 @@ class NoteView(NotePlace):
     unlinked_mentions: list[Mention] = Field(default_factory=list)
     mention_count: int = 0
     changed: bool = False
-    summary: str | None = None
-    summary_by: str | None = None
     uri: str
     generation: int
     pending: int | None = None

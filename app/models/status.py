@@ -164,7 +164,8 @@ class EnrichmentNow(Strict):
 class IndexStatus(Strict):
     """What an index holds; what there is none of is None.
 
-    ``catalog`` is the file, or the database on a server, that holds its rows. ``updated`` is when its
+    ``catalog`` is the file, or the database on a server, that holds its rows. ``failure`` says why the
+    last run failed, if it did. ``updated`` is when its
     newest generation was written, in seconds since the epoch, ``age`` the seconds since. ``bytes`` is
     its size on disk. ``problem`` says why the settings in force cannot use
     it. ``passed_over`` are files that are no part of the vault, or could not be looked at. ``pending``
@@ -181,6 +182,7 @@ class IndexStatus(Strict):
     catalog: str
     settings_file: str
     problem: str | None
+    failure: str | None = None
     generation: int
     updated: float
     age: float

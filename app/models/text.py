@@ -106,11 +106,9 @@ def browse_text(result: models.BrowseResult, budget: int) -> str:
         about = note.text and f"{_quoted(note.text)}{_by(note.written_by)}"
         head = f"{on_one_line(note.path)} (depth {note.depth}, {note.way})"
         shown.append("\n".join(filter(None, (head, *map(_quoted, sentences), about))))
-    notes = Budget(budget).first(shown)
     start = dict.fromkeys(on_one_line(seed.path) for seed in result.seeds)
-    parts = [f"{counted(result.total, 'note')} around {', '.join(start)}", *notes]
-    if omitted := len(result.notes) - len(notes):
-        parts.append(f"{counted(omitted, 'note')} more did not fit the budget.")
+    head = f"{counted(result.total, 'note')} around {', '.join(start)}"
+    parts = [head, *_fitting(shown, budget, "note")]
     return _joined([*parts, *_warned(result.warnings, result.pending)])
 
 
@@ -127,9 +125,6 @@ def note_text(
     part = outline_only or view.section is not None
     labels = [("Tags", view.tags), ("Aliases", view.aliases)]
     head = [f"{name}: {on_one_line(', '.join(values))}" for name, values in labels if values]
-    # Whoever reads all of it needs no summary; whoever reads a part, or asks for the outline, does.
-    if view.summary and part:
-        head.append(f"Summary:\n{_quoted(view.summary)}{_by(view.summary_by)}")
     for line in (view.path, *head):
         left.spend(line)
     warnings: list[str] = []
@@ -175,10 +170,7 @@ def suggestions_text(found: models.Suggestions, budget: int) -> str:
         }[one.kind]
         head = f"{one.source}:{one.line} -> {one.link} ({reason}, score {one.score:.2f})"
         shown.append(f"{on_one_line(head)}\n{_quoted(one.text)}")
-    fit = Budget(budget).first(shown)
-    parts = fit or ["No link is missing that notehop can see."]
-    if omitted := len(found.suggestions) - len(fit):
-        parts = [*parts, f"{counted(omitted, 'suggestion')} more did not fit the budget."]
+    parts = _fitting(shown, budget, "suggestion") or ["No link is missing that notehop can see."]
     return _joined([*parts, *_warned(found.warnings, found.pending)])
 
 
@@ -239,6 +231,14 @@ def _reply_text(
             *_warned(warnings, reply.pending),
         ]
     )
+
+
+def _fitting(shown: Sequence[str], budget: int, noun: str) -> list[str]:
+    """The first of some texts, and how many more there are."""
+    fit = Budget(budget).first(shown)
+    omitted = len(shown) - len(fit)
+    more = f"{counted(omitted, noun)} more did not fit the budget."
+    return [*fit, more] if omitted else fit
 
 
 def _connected(note: models.ConnectedNote) -> str:

@@ -10,8 +10,6 @@ const VIEW = "notehop-pane";
 const DEFAULTS = { address: "http://127.0.0.1:8765", secret: "" };
 const TABS = { related: "Show related notes", suggest: "Show links that could be made", ask: "Ask a question" };
 const READ = ["md", "canvas", "base"]; // what the server reads
-const AGAIN = 3000; // ms between looks at a server that is not ready
-const PATIENCE = 15_000; // ms that the pane has to say that it is there
 const QUIET = 2500; // ms without a change before the open note counts as changed
 const LONGEST = 2000; // characters of any field of a message
 
@@ -22,7 +20,6 @@ const HEARD = {
   link: { note: "string", path: "string" },
   cite: { path: "string", heading: "string", quote: "string" },
   web: { url: "string" },
-  settings: {},
   leave: {},
 };
 
@@ -43,7 +40,6 @@ class Pane extends ItemView {
     this.frame = null;
     this.origin = null;
     this.met = false;
-    this.timer = 0;
     this.tries = 0;
     this.waiting = null; // a message that came before the pane was there
     this.tab = "related";
@@ -74,30 +70,22 @@ class Pane extends ItemView {
   }
 
   async onClose() {
-    window.clearTimeout(this.timer);
     this.tries += 1;
     this.frame = null;
   }
 
   /** Look whether the server is there, and frame its pane; say what to do where it is not. */
   async connect() {
-    window.clearTimeout(this.timer);
     this.tries += 1;
     const { tries } = this;
     this.frame = null;
     this.met = false;
     this.origin = originOf(this.plugin.settings.address);
-    if (!this.origin) return this.failed("The address of the server is none", "It looks like http://127.0.0.1:8765.", "settings");
+    if (!this.origin) return this.failed("The address of the server is none", "It looks like http://127.0.0.1:8765, and stands in Settings, below Community plugins.");
     const health = await this.plugin.health(this.origin);
-    const page = health && await this.plugin.get(`${this.origin}/pane`);
     if (tries !== this.tries) return; // closed, or begun anew meanwhile
     if (!health) {
-      return this.failed("notehop is not running", "Start it in a terminal, and leave it running:", "again", `notehop serve --vault "${this.plugin.folder()}"`);
-    }
-    if (page?.status === 503) { // the vault is indexed for the first time
-      this.failed("notehop is getting ready", "The pane opens by itself once it is.", "again");
-      this.timer = window.setTimeout(() => this.connect(), AGAIN);
-      return;
+      return this.failed("notehop is not running", "Start it in a terminal, and leave it running:", `notehop serve --vault "${this.plugin.folder()}"`);
     }
     this.contentEl.empty();
     this.contentEl.addClass("notehop-content");
@@ -105,10 +93,9 @@ class Pane extends ItemView {
       cls: "notehop-frame",
       attr: { title: "notehop", src: `${this.origin}/pane`, sandbox: "allow-scripts allow-same-origin allow-forms", referrerpolicy: "no-referrer" },
     });
-    this.timer = window.setTimeout(() => this.failed("The pane does not load", `The server answers, and its page ${this.origin}/pane does not. An older notehop has none: install a new one, and start notehop serve again.`, "again"), PATIENCE);
   }
 
-  failed(title, text, way, command = "") {
+  failed(title, text, command = "") {
     const box = this.contentEl;
     this.frame = null;
     box.empty();
@@ -117,9 +104,7 @@ class Pane extends ItemView {
     told.createEl("h2", { text: title });
     told.createEl("p", { text });
     if (command) told.createEl("code", { text: command });
-    const buttons = told.createDiv({ cls: "notehop-buttons" });
-    if (way === "again") buttons.createEl("button", { text: "Try again", cls: "mod-cta" }).addEventListener("click", () => this.connect());
-    buttons.createEl("button", { text: "Settings" }).addEventListener("click", () => this.plugin.openSettings());
+    told.createEl("button", { text: "Try again", cls: "mod-cta" }).addEventListener("click", () => this.connect());
   }
 
   /** Say something to the pane, and to no other page that might have come into the frame. */
@@ -143,7 +128,6 @@ class Pane extends ItemView {
   }
 
   greet() {
-    window.clearTimeout(this.timer);
     this.met = true;
     this.tell("hello", { token: this.plugin.token(), vault: this.app.vault.getName(), folder: this.plugin.folder(), theme: this.plugin.theme(), tab: this.tab });
     this.plugin.tellNote();
@@ -213,22 +197,13 @@ class Notehop extends Plugin {
     return this.app.vault.adapter.getBasePath?.() ?? this.app.vault.getName();
   }
 
-  /** The reply of an address, whatever its status; null where nobody listens. */
-  async get(url) {
-    try {
-      return await requestUrl({ url, throw: false });
-    } catch {
-      return null;
-    }
-  }
-
-  /** What the server says of itself, or null where none of notehop answers. */
+  /** Whether a notehop answers at an address. */
   async health(origin) {
-    const reply = await this.get(`${origin}/health`);
     try {
-      return reply?.status === 200 && typeof reply.json.live === "boolean" ? reply.json : null;
+      const reply = await requestUrl({ url: `${origin}/health`, throw: false });
+      return reply.status === 200 && typeof reply.json.live === "boolean";
     } catch {
-      return null; // it speaks of something else
+      return false; // nobody listens, or it speaks of something else
     }
   }
 
@@ -261,18 +236,12 @@ class Notehop extends Plugin {
     pane?.tellSoon("ask", { question });
   }
 
-  /** Nothing published opens them. */
-  openSettings() {
-    new Notice("The settings of notehop are in Settings, below Community plugins.");
-  }
-
   /** Do what was clicked in the pane; `fields` are of the types that HEARD names. */
   async act(kind, fields, pane) {
     if (kind === "open") await this.openNote(fields);
     else if (kind === "link") this.insertLink(fields, pane);
     else if (kind === "cite") this.insertCitation(fields, pane);
     else if (kind === "web" && /^https?:\/\//.test(fields.url)) window.open(fields.url);
-    else if (kind === "settings") this.openSettings();
     else if (kind === "leave") this.writing()?.editor.focus();
   }
 
@@ -354,18 +323,11 @@ class SettingTab extends PluginSettingTab {
       .setDesc("Only for a server that asks for one. The app keeps it on this computer, and not in the vault.")
       .addComponent((element) => new SecretComponent(this.app, element).setValue(plugin.settings.secret)
         .onChange((value) => plugin.changed({ secret: value })));
-    new Setting(box)
-      .setName("Connection")
-      .setDesc("Look whether the server answers, and load the pane anew.")
-      .addButton((button) => button.setButtonText("Try").onClick(() => this.look()));
   }
 
-  async look() {
-    const origin = originOf(this.plugin.settings.address);
-    const health = origin && await this.plugin.health(origin);
-    const vault = health?.vault ? ` for the vault “${health.vault}”` : "";
-    new Notice(health ? `notehop ${health.version ?? ""} answers${vault}.`.replace("  ", " ") : "No notehop answers at this address.");
-    for (const pane of this.plugin.panes()) await pane.connect();
+  hide() {
+    super.hide();
+    for (const pane of this.plugin.panes()) pane.connect();
   }
 }
 

@@ -14,17 +14,17 @@ _HOMES = {
     "CrossEncoderScorer": "rerank",
     "Expansion": "graph_retriever",
     "FreshnessPostprocessor": "freshness",
-    "Fused": "fusion",
+    "Fused": "retrievers",
     "GraphEnhancedRetriever": "graph_retriever",
     "LexicalRetriever": "retrievers",
     "RerankPostprocessor": "rerank",
     "SemanticRetriever": "retrievers",
-    "TemplatePostprocessor": "templates",
+    "TemplatePostprocessor": "relevance",
     "TitleRetriever": "retrievers",
-    "Trace": "trace",
-    "TracedQuery": "trace",
-    "WeightedFusionRetriever": "fusion",
-    "fuse": "fusion",
+    "Trace": "components",
+    "TracedQuery": "components",
+    "WeightedFusionRetriever": "retrievers",
+    "fuse": "retrievers",
 }
 
 __all__ = list(_HOMES)

@@ -9,12 +9,13 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from datetime import UTC, date, datetime, time
 from functools import lru_cache
 
+from notehop.app.retrieval.components import Hits
 from notehop.app.retrieval.filters import AllowedChunks, among
-from notehop.app.retrieval.nodes import Hits
-from notehop.app.retrieval.subject import Subject
+from notehop.app.retrieval.intents import Subject
 from notehop.indexing.stores.model import ChunkId, NoteRow
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.vault.dates import day_in_name
@@ -36,10 +37,8 @@ def day_of(path: str) -> float | None:
     found = _PERIOD.fullmatch(posixpath.basename(path).removesuffix(".md").strip())
     if day is None and found is not None:
         year, week, month = found["year"], found["week"], found["month"]
-        try:
+        with suppress(ValueError):
             day = date.fromisoformat(f"{year}-W{week}-1" if week else f"{year}-{month}-01")
-        except ValueError:
-            return None
     return None if day is None else datetime.combine(day, time(12), UTC).timestamp()
 
 
@@ -121,19 +120,18 @@ def by_recency(view: Snapshot, candidates: Sequence[ChunkId], now: float) -> Hit
     """
     best = best_by_note(view, candidates, RECENCY_NOTES)
     notes = view.notes_at(best)
-    times = {path: worked_on(note) for path, note in notes.items()}
-    saying = {path for path, note in notes.items() if own_time(note) is not None}
-    said = _newest((times[path] for path in saying), now)
+    saying = {path: own for path, note in notes.items() if (own := own_time(note)) is not None}
+    said = _newest(saying.values(), now)
+    others = {path: note.modified for path, note in notes.items() if path not in saying}
     if said is not None:
-        times = {
-            path: time for path, time in times.items() if time <= said + WINDOW or path in saying
-        }
+        others = {path: time for path, time in others.items() if time <= said + WINDOW}
+    times = saying | others
     last = _newest(times.values(), now)
     if last is None:
         return []
-    recent = {path: time for path, time in times.items() if last - WINDOW < time <= last}
-    found = {path: at for at, path in enumerate(best)}
-    order = sorted(recent, key=lambda path: (-(recent[path] // DAY), found[path]))
+    recent = {path: times[path] for path in best if path in times}
+    recent = {path: time for path, time in recent.items() if last - WINDOW < time <= last}
+    order = sorted(recent, key=lambda path: -(recent[path] // DAY))
     return [(best[path], recency(recent[path], last)) for path in order]
 
 

@@ -14,29 +14,37 @@ from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore
 
-from notehop.app.models import BaseQuery, ConnectedOptions, Explanation, Filters, Intent
+from notehop.app.models import BaseQuery, ConnectedOptions, Explanation, Filters
 from notehop.app.retrieval.candidate_signals import by_links, by_recency, recent_notes
-from notehop.app.retrieval.compound import CompoundRetriever
+from notehop.app.retrieval.components import TracedQuery, ViewSource, light_hits, light_node
 from notehop.app.retrieval.connected_notes import ConnectedNotesPostprocessor
-from notehop.app.retrieval.filters import Narrowed
+from notehop.app.retrieval.filters import Narrowed, among
 from notehop.app.retrieval.freshness import FreshnessPostprocessor
-from notehop.app.retrieval.fusion import WeightedFusionRetriever
 from notehop.app.retrieval.graph_retriever import PRESETS, GraphEnhancedRetriever
-from notehop.app.retrieval.intents import DECIDING, about, read, weigh
-from notehop.app.retrieval.nodes import light_hits
-from notehop.app.retrieval.relevance import RelevancePostprocessor
+from notehop.app.retrieval.intents import (
+    COVERED,
+    DECIDING,
+    IntentReading,
+    Subject,
+    about,
+    proper_names,
+    read,
+    weigh,
+)
+from notehop.app.retrieval.relevance import (
+    RelevancePostprocessor,
+    TemplatePostprocessor,
+    templates_of,
+)
 from notehop.app.retrieval.rerank import CrossEncoderScorer, RerankPostprocessor
 from notehop.app.retrieval.retrievers import (
     LexicalRetriever,
     SemanticRetriever,
     TitleRetriever,
-    newest_notes,
+    WeightedFusionRetriever,
     with_aliases,
 )
-from notehop.app.retrieval.second_look import RRF_K, SecondLookRetriever
-from notehop.app.retrieval.subject import COVERED, Subject, proper_names
-from notehop.app.retrieval.templates import TemplatePostprocessor, templates_of
-from notehop.app.retrieval.trace import TracedQuery, ViewSource
+from notehop.app.retrieval.subqueries import RRF_K, CompoundRetriever, SecondLookRetriever
 from notehop.config import Settings
 from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.stores.reader import Snapshot
@@ -98,64 +106,75 @@ class QueryChain:
     remedy: Callable[[], str]
     scorer: CrossEncoderScorer | None
 
-    def __post_init__(self) -> None:
-        view, wanted, narrowed, settings = self.view, self.wanted, self.narrowed, self.settings
-        self.given = bool(wanted.passages or narrowed.lists)
-        self.fresh = freshness(view, self.vault, settings, self.remedy)
+    def run(self, query: TracedQuery) -> list[NodeWithScore]:
+        """Return the sources of a query, best first, then its connected notes; nothing whose text does
+        not stand in the vault. A query without words lists the newest notes that its filters leave."""
+        wanted, narrowed = self.wanted, self.narrowed
+        given = bool(wanted.passages or narrowed.lists)
+        fresh = freshness(self.view, self.vault, self.settings, self.remedy)
         # Filters choose sources; connected notes are their context, and only those that a tag or a
         # path keeps out by name are none.
-        self.around = connected(
-            view,
-            settings,
+        around = connected(
+            self.view,
+            self.settings,
             wanted,
-            None if self.given else self.embed_model(),
-            self.fresh,
+            None if given else self.embed_model(),
+            fresh,
             hidden=narrowed.notes.hidden,
             allowed=narrowed.allowed,
             tokens=self.tokenizer.query if wanted.fill and not wanted.for_model else None,
         )
-        if self.given:
-            self.around.max_connected, self.around.order = 0, "rank"
-        places = self.around.places
-        self.fresh.places = places if wanted.fill else self.around.top_k
-        self.fresh.each_note = wanted.results == "notes"
+        if given:
+            around.max_connected, around.order = 0, "rank"
+        places = around.places
+        fresh.places = places if wanted.fill else around.top_k
+        fresh.each_note = wanted.results == "notes"
         # Places that no connected note takes go to the next hits only where that is wanted.
-        self.fresh.top_n = SPARE * places if wanted.fill else places
-
-    def run(self, query: TracedQuery) -> list[NodeWithScore]:
-        """Return the sources of a query, best first, then its connected notes; nothing whose text does
-        not stand in the vault. A query without words lists the newest notes that its filters leave."""
-        if self.given:
-            hits = self._given(query)
-            stages: tuple[BaseNodePostprocessor, ...] = (self.fresh, self.around)
+        fresh.top_n = SPARE * places if wanted.fill else places
+        stages: list[BaseNodePostprocessor]
+        if given:
+            hits, stages = self._given(query, places), [fresh, around]
         else:
-            hits, relevance = self._ranked(query)
-            # Where it orders hits anew, connected notes are those of the new order.
-            stages = (relevance, self.around) if relevance.weight else (self.around, relevance)
+            hits, stages = self._ranked(query, fresh, around)
         for stage in stages:
             hits = stage.postprocess_nodes(hits, query_bundle=query)
         return hits
 
-    def _given(self, query: TracedQuery) -> list[NodeWithScore]:
-        """The hits of a query that nothing is searched for."""
-        passages = self.wanted.passages
+    def _given(self, query: TracedQuery, places: int) -> list[NodeWithScore]:
+        """The hits of a query that nothing is searched for: passages, else the first that filters leave of
+        each of the newest notes that say something, templates last."""
+        view, narrowed, passages = self.view, self.narrowed, self.wanted.passages
         reason = TASKS if passages else LISTED
         query.trace.plan = Explanation(intent="none", about="", weights={}, reasons=[reason])
         if passages:
             return light_hits([(one, len(passages) - at) for at, one in enumerate(passages)])
-        is_template = templates_of(self.vault, query.query_str)
-        return newest_notes(self.view, self.narrowed, SPARE * self.around.places, is_template)
+        is_template, count = templates_of(self.vault, query.query_str), SPARE * places
+        found: list[ChunkId] = []
+        templates: list[ChunkId] = []
+        for path in filter(narrowed.notes, view.labels.newest_first()):
+            ids = among(view.chunk_ids_of(path), narrowed.allowed)[:1]
+            if any(chunk.text.strip() for chunk in view.chunks(ids).values()):
+                (templates if is_template(path) else found).extend(ids)
+            if len(found) == count:
+                break
+        hits: list[NodeWithScore] = []
+        for rank, chunk_id in enumerate([*found, *templates][:count], start=1):
+            record = {"newest": {"rank": rank, "score": None, "weight": None}}
+            hits.append(NodeWithScore(node=light_node(chunk_id, signals=record), score=1 / rank))
+        return hits
 
-    def _ranked(self, query: TracedQuery) -> tuple[list[NodeWithScore], RelevancePostprocessor]:
-        """The hits of a query that stand in the files, without text, and what judges them."""
-        view, wanted, fresh, tokenizer = self.view, self.wanted, self.fresh, self.tokenizer
-        retrieval = self.settings.retrieval
-        text, intent = query.query_str, wanted.asked.intent or retrieval.intent
+    def _ranked(
+        self, query: TracedQuery, fresh: FreshnessPostprocessor, around: ConnectedNotesPostprocessor
+    ) -> tuple[list[NodeWithScore], list[BaseNodePostprocessor]]:
+        """The hits that signals find for a query, without text, and the stages that they go through."""
+        view, wanted, tokenizer = self.view, self.wanted, self.tokenizer
+        settings = self.settings.retrieval
+        text, intent = query.query_str, wanted.asked.intent or settings.intent
         taken = read(text, view.named_any) if intent == "auto" else about(text, intent)
         weights, reasons = weigh(text, self.settings, taken.intent, tokenizer.language)
         # Who asks about something in particular may not call it by its whole name.
         particular = taken.intent != "none"
-        any_name = particular or retrieval.subject_names == "any"
+        any_name = particular or settings.subject_names == "any"
         subject = Subject(
             view,
             taken.about,
@@ -164,28 +183,15 @@ class QueryChain:
             proper=None if any_name else proper_names(taken.about, tokenizer.language),
             left_out=templates_of(self.vault, text),
         )
-        scorer = self.scorer if wanted.rerank else None
-        asked = wanted.asked.second_look
-        # An answer takes one, a search where it is asked to.
-        look = wanted.fill if asked is None else asked
-        finder = self._finder(taken.intent, weights, subject)
+        finder = self._finder(taken, weights, subject)
         if wanted.fill:
             finder = CompoundRetriever(finder)
-        if look:
+        # An answer takes a second look, a search where it is asked to.
+        asked = wanted.asked.second_look
+        if look := wanted.fill if asked is None else asked:
             # Nothing is asked with, or named, that does not stand in the files any more.
-            finder = self._looking_again(finder, fresh.held(view, query))
-        stages: list[BaseNodePostprocessor] = [
-            TemplatePostprocessor(view=view, vault=self.vault, share=retrieval.template_share),
-            fresh,
-        ]
-        if scorer is not None:
-            # Chunks are reranked, before those of a note are merged.
-            rerank = self.settings.rerank
-            budget = {"candidates": rerank.candidates, "budget_ms": rerank.budget_ms}
-            stages.insert(0, RerankPostprocessor(view=view, scorer=scorer, **budget))
+            finder = self._looking_again(finder, fresh.held(view, query), around)
         hits = finder.retrieve(query)
-        for stage in stages:
-            hits = stage.postprocess_nodes(hits, query_bundle=query)
         query.trace.plan = Explanation(
             intent=taken.intent,
             rule=None if taken.rule is None else taken.rule.phrase,
@@ -193,25 +199,38 @@ class QueryChain:
             subject=list(subject.found),
             weights=weights,
             reasons=reasons,
-            rrf_k=retrieval.rrf_k,
-            template_share=retrieval.template_share,
+            rrf_k=settings.rrf_k,
+            template_share=settings.template_share,
         )
+        scorer = self.scorer if wanted.rerank else None
         weighs = wanted.by_relevance and not look and not particular and scorer is None
-        weight = retrieval.relevance_weight if weighs else 0.0
-        return hits, RelevancePostprocessor(view=view, tokenizer=tokenizer, weight=weight)
+        relevance = RelevancePostprocessor(
+            view=view, tokenizer=tokenizer, weight=settings.relevance_weight if weighs else 0.0
+        )
+        stages: list[BaseNodePostprocessor] = [
+            TemplatePostprocessor(view=view, vault=self.vault, share=settings.template_share),
+            fresh,
+            # Where it orders hits anew, connected notes are those of the new order.
+            *((relevance, around) if relevance.weight else (around, relevance)),
+        ]
+        if scorer is not None:
+            # Chunks are reranked, before those of a note are merged.
+            rerank = self.settings.rerank
+            budget = {"candidates": rerank.candidates, "budget_ms": rerank.budget_ms}
+            stages.insert(0, RerankPostprocessor(view=view, scorer=scorer, **budget))
+        return hits, stages
 
     def _signals(self, top_k: int) -> dict[str, BaseRetriever]:
         """What ranks all chunks that filters leave, by meaning and by words."""
         what: dict[str, Any] = {"allowed": self.narrowed.allowed, "with_text": False}
+        what["similarity_top_k"] = top_k
         return {
-            "semantic": SemanticRetriever(
-                self.view, self.embed_model(), similarity_top_k=top_k, **what
-            ),
-            "lexical": LexicalRetriever(self.view, self.tokenizer, similarity_top_k=top_k, **what),
+            "semantic": SemanticRetriever(self.view, self.embed_model(), **what),
+            "lexical": LexicalRetriever(self.view, self.tokenizer, **what),
         }
 
     def _finder(
-        self, intent: Intent, weights: Mapping[str, float], subject: Subject
+        self, taken: IntentReading, weights: Mapping[str, float], subject: Subject
     ) -> BaseRetriever:
         """The best by the signals, fused, widened by the graph as the settings say."""
         view, settings, allowed = self.view, self.settings.retrieval, self.narrowed.allowed
@@ -220,7 +239,7 @@ class QueryChain:
         fusion = WeightedFusionRetriever(
             self._signals(settings.candidates),
             weights=weights,
-            deciding=DECIDING.get(intent, ()),
+            deciding=DECIDING.get(taken.intent, ()),
             judges={
                 "subject": lambda found: subject.rank(found, allowed),
                 "recent": lambda found: recent_notes(view, subject, found, now, allowed),
@@ -237,17 +256,19 @@ class QueryChain:
         expansion, weight = PRESETS[settings.expansion], settings.expansion_weight
         return GraphEnhancedRetriever(fusion, view, expansion=expansion, weight=weight, **what)
 
-    def _looking_again(self, first: BaseRetriever, now: Snapshot) -> SecondLookRetriever:
+    def _looking_again(
+        self, first: BaseRetriever, now: Snapshot, around: ConnectedNotesPostprocessor
+    ) -> SecondLookRetriever:
         """The ranking with what a second search finds, where the places of the context that no
         connected note takes begin; a search shows as many of it as it has places for."""
         again = WeightedFusionRetriever(self._signals(AGAIN), k=RRF_K, similarity_top_k=AGAIN)
-        around, words = self.around, self.tokenizer.query_words
         keep, most = max(1, around.top_k - 2), 2
         # A quoted answer has one at most, if it brings something.
         tentative = around.tokens is not None
         if self.wanted.fill:
             free = 1 if tentative else around.places - around.top_k - around.max_connected
             keep, most = around.top_k, min(4, max(1, free))
+        words = self.tokenizer.query_words
         return SecondLookRetriever(
             first, again, view=now, words=words, keep=keep, most=most, tentative=tentative
         )

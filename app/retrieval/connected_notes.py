@@ -1,11 +1,13 @@
-"""The postprocessor that settles the context: sources, then the notes they are linked with."""
+"""The notes one link away from the sources, and the postprocessor that settles the context by them."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -13,12 +15,12 @@ from llama_index.core.bridge.pydantic import Field
 from llama_index.core.schema import NodeWithScore
 
 from notehop.app.models.query import Direction, Order
-from notehop.app.retrieval.filters import among
-from notehop.app.retrieval.freshness import FreshnessPostprocessor
-from notehop.app.retrieval.linked_notes import LinkedNote, linked_candidates, ranks_of
-from notehop.app.retrieval.nodes import (
+from notehop.app.retrieval.components import (
     NONE_KNOWN,
     HitPlace,
+    Nodes,
+    TracedQuery,
+    VaultPostprocessor,
     Vector,
     below,
     fill,
@@ -26,18 +28,170 @@ from notehop.app.retrieval.nodes import (
     light_hits,
     noted,
     places_of,
+    words_of,
 )
+from notehop.app.retrieval.filters import among
+from notehop.app.retrieval.freshness import FreshnessPostprocessor
 from notehop.app.retrieval.relevance import idf
 from notehop.app.retrieval.retrievers import known_vector, query_vector
-from notehop.app.retrieval.second_look import STAGE
-from notehop.app.retrieval.trace import Nodes, TracedQuery, VaultPostprocessor
+from notehop.app.retrieval.subqueries import SECOND_LOOK
 from notehop.config.errors import UsageError
 from notehop.indexing.shown import on_one_line
 from notehop.indexing.stores.model import ChunkId, LinkRow
 from notehop.indexing.stores.reader import Snapshot
-from notehop.indexing.vault.plain import words_of
+from notehop.indexing.stores.served.chroma_vectors import ChunkVectors
+from notehop.indexing.vault.plain import words_of as plain_words_of
 
-Placed = tuple[NodeWithScore, HitPlace | None]
+ALIKE = 0.5
+"""Share of their words (Jaccard) that two sentences have in common when they say much the same."""
+
+
+@dataclass(slots=True, eq=False)
+class LinkedNote:
+    """A note one link away from a source, and the chunk of it that would be shown.
+
+    ``hit_rank`` counts the sources from 1; ``forward`` is False for a link that leads to the source.
+    Similarities are cosines to the query, of the sentence that holds the link and of the note's best
+    chunk; None where there is no vector. ``repeats`` counts the other notes that link there in much
+    the same words. ``score`` is that of the order ``context``, ``bar`` the similarity that it had to
+    reach for its place (None: no bar).
+    """
+
+    path: str
+    chunk_id: ChunkId
+    link: LinkRow
+    hit_rank: int
+    forward: bool
+    sentence_similarity: float | None = None
+    target_similarity: float | None = None
+    repeats: int = 0
+    score: float | None = None
+    bar: float | None = None
+
+    @property
+    def telling(self) -> float:
+        """What the link says of the place it stands in, from 1 down: what several notes say alike ("Open
+        Settings.") is about none of them; one other is chance."""
+        return 1 / (1 + math.log(max(1, self.repeats)))
+
+    @property
+    def evidence(self) -> float | None:
+        """The larger of the similarities, that of the sentence as far as it is telling."""
+        sentence = self.sentence_similarity
+        both = (None if sentence is None else sentence * self.telling, self.target_similarity)
+        return max((one for one in both if one is not None), default=None)
+
+
+def linked_candidates(
+    view: Snapshot,
+    sources: Sequence[HitPlace | None],
+    query: Vector | None,
+    *,
+    direction: Direction,
+    besides: Sequence[ChunkId] = (),
+    gate: float = 0.0,
+) -> tuple[list[LinkedNote], Mapping[str, int], Mapping[ChunkId, float]]:
+    """Return the notes one link away from the sources, an entry a link.
+
+    A link belongs to the source that holds it, else to the best source of its note. It brings the
+    chunk it names or its target's first; a backlink brings the chunk that holds it.
+
+    :param sources: best first; None for one that is of no note of the index.
+    :param query: None leaves all similarities unknown.
+    :param besides: chunks that are compared with the query as well, if there are any candidates.
+    :param gate: share of the least similarity of those that a note has to reach to be of use; how
+        telling the links of others are is not looked up, which took half of the time.
+    :returns: the candidates by source, forward links before backlinks, those in the source's chunk
+        before others, then in text order (backlinks by path first); counts of links passed over, by
+        reason; the cosine to the query of each chunk that was compared.
+    """
+    ranked = [(rank, one) for rank, one in enumerate(sources, start=1) if one is not None]
+    by_chunk = {one.chunk_id: rank for rank, one in reversed(ranked)}
+    by_path = {one.path: rank for rank, one in reversed(ranked)}
+    passed: Counter[str] = Counter()
+    found: list[tuple[tuple[int, bool, bool, str, int], LinkedNote]] = []
+    links = [(link, True) for link in view.links_from(by_path)] if direction != "backward" else []
+    if direction != "forward":
+        links += [(link, False) for link in view.links_to(by_path)]
+    for link, forward in links:
+        if forward:
+            near, near_chunk = link.path, link.chunk_id
+            far, shown = link.target_path, link.target_chunk_id
+        else:
+            near, near_chunk = str(link.target_path), link.target_chunk_id
+            far = link.path
+            shown = link.chunk_id or next(iter(view.chunk_ids_of(far)), None)
+        # A property belongs to all of its note.
+        own = by_path[near] if near_chunk is None else by_chunk.get(near_chunk)
+        if far in by_path:
+            passed["source_already"] += 1
+        elif far is None:
+            passed[link.status] += 1
+        elif shown is None:
+            # An attachment, an excluded note, or a note without text: there is nothing to show.
+            passed["no_text"] += 1
+        else:
+            rank = own or by_path[near]
+            place = (rank, not forward, own is None, link.path, link.ordinal)
+            found.append((place, LinkedNote(far, shown, link, rank, forward)))
+    candidates = [one for _, one in sorted(found, key=lambda pair: pair[0])]
+    chunks: Mapping[ChunkId, float] = {}
+    if candidates and query is not None:
+        notes = {one.path: view.chunk_ids_of(one.path) for one in candidates}
+        ids = [one.link.sentence_id for one in candidates if one.link.sentence_id]
+        sentences = view.sentence_similarities(query, ids)
+        chunks = known_similarities(view.chunk_vectors, query, [*besides, *chain(*notes.values())])
+        best = {
+            path: max((chunks[id_] for id_ in own if id_ in chunks), default=None)
+            for path, own in notes.items()
+        }
+        for one in candidates:
+            one.sentence_similarity = sentences.get(one.link.sentence_id or "")
+            one.target_similarity = best[one.path]
+    # None is known to be telling yet, so that this is the most that there is for a note.
+    reach: dict[str, float] = {}
+    for one in candidates:
+        reach[one.path] = max(reach.get(one.path, 0.0), one.evidence or 0.0)
+    bar = gate * min((chunks.get(one, 0.0) for one in besides), default=0.0)
+    _count_repeats(view, [one for one in candidates if one.forward and reach[one.path] >= bar])
+    return candidates, dict(sorted(passed.items())), chunks
+
+
+def _count_repeats(view: Snapshot, candidates: Sequence[LinkedNote]) -> None:
+    """Count for each how many other notes lead there in much the same words."""
+    said: dict[str | None, dict[str, list[frozenset[str]]]] = {}
+    for other in view.links_to(dict.fromkeys(one.path for one in candidates)):
+        notes = said.setdefault(other.target_path, {})
+        notes.setdefault(other.path, []).append(_words_beside(other))
+    for one in candidates:
+        own = _words_beside(one.link)
+        one.repeats = sum(
+            # Two without any words say the same.
+            path != one.link.path and any(len(own & two) >= ALIKE * len(own | two) for two in words)
+            for path, words in said.get(one.path, {}).items()
+        )
+
+
+def _words_beside(link: LinkRow) -> frozenset[str]:
+    """The words of the sentence that holds a link, without those of the link itself."""
+    return words_of(link.sentence) - words_of(link.display or link.raw_target)
+
+
+def known_similarities(table: ChunkVectors, query: Vector, ids: Sequence[str]) -> dict[str, float]:
+    """Return the cosine to the query of each id that has a vector."""
+    distinct = list(dict.fromkeys(ids))
+    values = table.similarities(query, distinct).tolist() if distinct else []
+    return {id_: value for id_, value in zip(distinct, values, strict=True) if value == value}
+
+
+def ranks_of(values: Iterable[float | None]) -> list[int | None]:
+    """Return the rank of each value from 1, the largest first; ties as they stand; None has none."""
+    given = list(values)
+    known = sorted((-value, at) for at, value in enumerate(given) if value is not None)
+    ranks: list[int | None] = [None] * len(given)
+    for rank, (_, at) in enumerate(known, start=1):
+        ranks[at] = rank
+    return ranks
 
 
 def by_context(candidates: Sequence[LinkedNote], k: int) -> list[LinkedNote]:
@@ -54,14 +208,12 @@ def by_context(candidates: Sequence[LinkedNote], k: int) -> list[LinkedNote]:
     sentence_rank = ranks_of(one.sentence_similarity for one in candidates)
     notes = {one.path: one.target_similarity for one in candidates}
     note_rank = dict(zip(notes, ranks_of(notes.values()), strict=True))
-    scored: list[LinkedNote] = []
     for candidate, of_sentence in zip(candidates, sentence_rank, strict=True):
         of_link = (candidate.hit_rank, of_sentence)
         votes = [candidate.telling / (k + rank) for rank in of_link if rank is not None]
         of_note = note_rank[candidate.path]
-        score = sum(votes) + (0.0 if of_note is None else 1.0 / (k + of_note))
-        scored.append(replace(candidate, score=score))
-    return sorted(scored, key=lambda one: -(one.score or 0.0))
+        candidate.score = sum(votes) + (0.0 if of_note is None else 1.0 / (k + of_note))
+    return sorted(candidates, key=lambda one: -(one.score or 0.0))
 
 
 _SOURCE = re.compile(r"\A(links to|embedded in|linked from) source \d+, ")
@@ -72,14 +224,13 @@ def reason(candidate: LinkedNote, near_title: str) -> str:
     link, where = candidate.link, f"line {candidate.link.line}"
     if link.kind == "property":
         where = f'property "{on_one_line(link.property or "")}"'
-    way = "links to"
-    if candidate.forward:
-        way = "embedded in" if link.kind == "embed" else "linked from"
+    forward = "embedded in" if link.kind == "embed" else "linked from"
+    way = forward if candidate.forward else "links to"
     words = f'{way} source {candidate.hit_rank}, "{on_one_line(near_title)}" ({where})'
     if candidate.forward and link.fragment and link.fragment_found:
         words += f", at #{on_one_line(link.fragment)}"
     if link.sentence:
-        words += f': "{words_of(link.sentence)}"'
+        words += f': "{plain_words_of(link.sentence)}"'
     known = {"sentence": candidate.sentence_similarity, "note": candidate.target_similarity}
     near = [f"{name} {value:.2f}" for name, value in known.items() if value is not None]
     return f"{words}; similarity to the query: {', '.join(near)}" if near else words
@@ -89,6 +240,9 @@ def renumbered(reason: str, number: int | None) -> str:
     """A reason with the number that its source has in a reply; None: the source is not in it."""
     source = f"source {number}, " if number else ""
     return _SOURCE.sub(rf"\g<1> {source}", reason)
+
+
+Placed = tuple[NodeWithScore, HitPlace | None]
 
 
 class ConnectedNotesPostprocessor(VaultPostprocessor):
@@ -147,8 +301,6 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
             for hit, place in zip(hits, places_of(view, hits), strict=True)
             if place is not None or not is_light(hit.node)
         ]
-        if len(placed) < len(hits):
-            trace.count(self.stage, stale_hits=len(hits) - len(placed))
         if placed and not any(place for _, place in placed) and self.max_connected:
             trace.warn(NONE_KNOWN.format(count=len(placed)))
         vector = self._vector(query, view) if placed else None
@@ -198,39 +350,16 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
             gate=self.gate if gated else 0.0,
         )
         candidates = [one for one in linked if one.path not in self.hidden]
-        if len(candidates) < len(linked):
-            passed = {**passed, "filtered_out": len(linked) - len(candidates)}
-        bars: list[float | None] = [None] * (self.places - self.top_k)
-        if compared and self.gate > 0:
-            for at, place in enumerate(behind):
-                if place and place.chunk_id in similarities:
-                    bars[at] = self.gate * similarities[place.chunk_id]
+        known = [similarities.get(place.chunk_id) if place else None for place in behind]
+        known += [None] * (self.places - self.top_k - len(behind))
+        plain = not compared or self.gate == 0
+        bars = [None if plain or one is None else self.gate * one for one in known]
         ranked = by_context(candidates, self.rrf_k) if compared else candidates
         taken, below_gate = self._chosen(view, ranked, bars)
-        sources = [*hits[: self.top_k]]
-        if self.fill:
-            paths = {one.path for one in taken}
-            rest = [hit for hit in hits[self.top_k :] if not hit[1] or hit[1].path not in paths]
-            room = max(0, self.places - len(sources) - len(taken))
-            if self.tokens and rest and STAGE in rest[0][0].node.metadata:
-                look, *others = rest
-                last = [] if room or not taken else view.chunk_ids_of(taken[-1].path)
-                # A passage of the best source's note keeps its place: it says more of the same.
-                first = hits[0][1] and hits[0][1].path
-                further = others[room - 1 : room] if room else []
-                more = any(place and place.path == first for _, place in further)
-                if more or not self._brings_more(view, query, hits[0], look, last):
-                    rest = others
-                else:
-                    id_ = look[0].node.node_id
-                    rest = [look, *(hit for hit in others if hit[0].node.node_id != id_)]
-                    if not room and taken:
-                        taken.pop()
-                        room = 1
-            sources += rest[:room]
+        sources = self._sources(view, query, hits, taken) if self.fill else hits[: self.top_k]
         query.trace.count(
             self.stage,
-            links=len(candidates) + sum(passed.values()),
+            links=len(linked) + sum(passed.values()),
             notes=len({candidate.path for candidate in candidates}),
             below_gate=below_gate,
             taken=len(taken),
@@ -261,6 +390,31 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
             score = below(lowest, number, len(taken))
             found.append(NodeWithScore(node=noted(node, **record), score=score))
         return found
+
+    def _sources(
+        self, view: Snapshot, query: TracedQuery, hits: Sequence[Placed], taken: list[LinkedNote]
+    ) -> list[Placed]:
+        """The first hits, and those of the next that have a place. A hit of a second look that brings
+        more than the last connected note takes the place of that."""
+        paths = {one.path for one in taken}
+        rest = [hit for hit in hits[self.top_k :] if not hit[1] or hit[1].path not in paths]
+        room = max(0, self.places - len(hits[: self.top_k]) - len(taken))
+        if self.tokens and rest and SECOND_LOOK in rest[0][0].node.metadata:
+            look, *others = rest
+            last = [] if room or not taken else view.chunk_ids_of(taken[-1].path)
+            # A passage of the best source's note keeps its place: it says more of the same.
+            first = hits[0][1] and hits[0][1].path
+            further = others[room - 1 : room] if room else []
+            more = any(place and place.path == first for _, place in further)
+            if more or not self._brings_more(view, query, hits[0], look, last):
+                rest = others
+            else:
+                id_ = look[0].node.node_id
+                rest = [look, *(hit for hit in others if hit[0].node.node_id != id_)]
+                if not room and taken:
+                    taken.pop()
+                    room = 1
+        return [*hits[: self.top_k], *rest[:room]]
 
     def _brings_more(
         self, view: Snapshot, query: TracedQuery, best: Placed, hit: Placed, last: Sequence[ChunkId]
@@ -300,7 +454,8 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
                 elif (link := _link_now(view, one)) is None:
                     waiting.remove(one)
                 else:
-                    taken.append(replace(one, link=link, bar=bar))
+                    one.link, one.bar = link, bar
+                    taken.append(one)
                     waiting = [other for other in waiting if other.path != one.path]
                     break
         free = len(taken) < min(self.max_connected, len(bars))
@@ -310,20 +465,15 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
 def _record(one: LinkedNote, order: Order, near_title: str, title: str) -> dict[str, Any]:
     """What the metadata of a connected note tell of its link; ``near_title`` is of its source."""
     link = one.link
-    numbers = {
-        "sentence_similarity": one.sentence_similarity,
-        "target_similarity": one.target_similarity,
-        "repeats": one.repeats,
-        "score": one.score,
-        "bar": one.bar,
-    }
+    names = ("sentence_similarity", "target_similarity", "repeats", "score", "bar")
+    numbers = {name: getattr(one, name) for name in names}
     return {
         "role": "connected",
         "linked_from": {
             "path": link.path,
             "title": near_title if one.forward else title,
             "line": link.line,
-            "sentence": words_of(link.sentence),
+            "sentence": plain_words_of(link.sentence),
         },
         "reason": reason(one, near_title),
         "evidence": {

@@ -16,14 +16,17 @@ from typing import TYPE_CHECKING, Any
 from llama_index.core.bridge.pydantic import Field
 from llama_index.core.schema import MetadataMode, NodeWithScore
 
-from notehop.app.retrieval.nodes import (
+from notehop.app.retrieval.components import (
     HitPlace,
+    Nodes,
+    Trace,
+    TracedQuery,
+    VaultPostprocessor,
     is_light,
     noted,
     places_of,
     to_node,
 )
-from notehop.app.retrieval.trace import Nodes, Trace, TracedQuery, VaultPostprocessor
 from notehop.indexing.graph.files import is_pdf
 from notehop.indexing.nodes.chunker import Headings, stripped_span
 from notehop.indexing.shown import counted, on_one_line
@@ -152,7 +155,6 @@ class CurrentView(_Forwarding):
         self._looks: dict[str, Look] = {}
         self._linked: dict[str, bool] = {"": False}
         self._there = self._missing = False
-        self._unseen = 0  # notes that could not be looked at are taken as they were indexed
         self._read = self._bytes = 0
         self._left_out: dict[str, set[ChunkId]] = {}
         self._unnamed: set[str] = set()
@@ -195,8 +197,7 @@ class CurrentView(_Forwarding):
 
     def tell(self, trace: Trace, remedy: Callable[[], str]) -> None:
         """Warn of what was left out until now."""
-        warning = self.warning(remedy)
-        if warning is not None and warning != self._warned:
+        if (warning := self.warning(remedy)) is not None:
             trace.warn(warning, instead=self._warned)
             self._warned = warning
 
@@ -207,21 +208,14 @@ class CurrentView(_Forwarding):
                 "the vault is not there (is its disk mounted?), so this is what the index holds of "
                 "it, which may be out of date"
             )
-        told: list[str] = []
-        if self._left_out:
-            passages = counted(sum(map(len, self._left_out.values())), "passage")
-            named = [path for path in self._left_out if path not in self._unnamed][:NAMED]
-            names = [on_one_line(path) for path in named]
-            if more := len(self._left_out) - len(named):
-                names.append(counted(more, "more note" if named else "note"))
-            notes = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
-            told.append(
-                f"left out, changed and not indexed again yet: {passages} of {notes}; {remedy()}"
-            )
-        if self._unseen:
-            notes = counted(self._unseen, "note")
-            told.append(f"{notes} could not be looked at and may have changed since")
-        return "; ".join(told) or None
+        if not self._left_out:
+            return None
+        passages = counted(sum(map(len, self._left_out.values())), "passage")
+        names = [on_one_line(one) for one in self._left_out if one not in self._unnamed][:NAMED]
+        if more := len(self._left_out) - len(names):
+            names.append(counted(more, "more note" if names else "note"))
+        notes = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+        return f"left out, changed and not indexed again yet: {passages} of {notes}; {remedy()}"
 
     def _looks_at(self, paths: Iterable[str]) -> dict[str, Look]:
         distinct = list(dict.fromkeys(paths))
@@ -259,8 +253,7 @@ class CurrentView(_Forwarding):
                 self._missing = not self._there
             return _SAME if self._missing else _GONE
         except OSError:
-            self._unseen += 1
-            return _SAME
+            return _GONE  # what cannot be looked at may have changed
         if not stat.S_ISREG(found.st_mode) or self._is_linked(row.path.rpartition("/")[0]):
             return _KEPT_OUT
         if (found.st_size, found.st_mtime_ns) == (row.size, row.mtime_ns):
@@ -309,7 +302,7 @@ class FreshnessPostprocessor(VaultPostprocessor):
 
     A passage of a note that changed stays if it still stands there, with the lines, headings and title
     it has now; a connected note if its link does as well. Hits of other indexes are held against the
-    file of their note (see :func:`notehop.app.retrieval.nodes.places_of`). Put it behind the retriever,
+    file of their note (see :func:`notehop.app.retrieval.components.places_of`). Put it behind the retriever,
     and hand it to :class:`ConnectedNotesPostprocessor` as ``fresh``.
     """
 
@@ -349,55 +342,48 @@ class FreshnessPostprocessor(VaultPostprocessor):
         rows = view.notes_at(place.path for place in places if place is not None)
         found: Nodes = []
         notes: set[str] = set()
-        dropped = 0
         for hit, place in zip(hits, places, strict=True):
             if len(found) == self.top_n:
                 break
-            if self.each_note and (place is None or place.path in notes):
-                continue
-            kept: NodeWithScore | None = hit
-            if place is not None:
+            if place is None:
+                found += [] if self.each_note else [hit]
+            elif not self.each_note or place.path not in notes:
                 shown = len(found) < self.places or place.chunk_id != hit.node.node_id
                 look = now.look(rows[place.path], read=shown)
-                kept = self._now(hit, place, look, now, told=shown)
-            if kept is None:
-                dropped += 1
-            else:
-                found.append(kept)
-                notes.add("" if place is None else place.path)
+                if (kept := _as_it_stands(hit, place, look, now, told=shown)) is not None:
+                    found.append(kept)
+                    notes.add(place.path)
         now.tell(query.trace, self.remedy)
-        if dropped:
-            query.trace.count(self.stage, left_out=dropped)
         return found
 
-    def _now(
-        self, hit: NodeWithScore, place: HitPlace, look: Look, now: CurrentView, *, told: bool
-    ) -> NodeWithScore | None:
-        """A hit as its text stands in its note's file; None, which counts if ``told``, if it does not."""
-        id_ = hit.node.node_id
-        own = place.chunk_id == id_
-        stands = look.there
-        if look.note is not None and own:
-            chunk = now.indexed.chunks([id_]).get(id_)
-            stands = chunk is not None and look.chunk(chunk) is not None
-        elif look.note is not None:
-            stands = look.says(hit.node.get_content(MetadataMode.NONE))
-        if not stands:
-            if told:
-                now.leave_out(place.path, id_, look)
-            return None
-        if not own or is_light(hit.node):
-            return hit
-        link = hit.node.metadata.get("linked_from")
-        # A connected note stays if the link that brought it stands where it stood.
-        if isinstance(link, dict) and not any(
-            words_of(one.sentence) == link.get("sentence")
-            for one in now.links_from([str(link.get("path"))])
-        ):
-            return None
-        if look.note is None:
-            return hit
-        chunk = now.chunks([id_])[id_]
-        placed = to_node(chunk, now.notes_at([chunk.path])[chunk.path]).metadata
-        placed.pop("role")
-        return NodeWithScore(node=noted(hit.node, **placed), score=hit.score)
+
+def _as_it_stands(
+    hit: NodeWithScore, place: HitPlace, look: Look, now: CurrentView, *, told: bool
+) -> NodeWithScore | None:
+    """A hit as its text stands in its note's file; None, which counts if ``told``, if it does not."""
+    id_ = hit.node.node_id
+    own, placed, stands = place.chunk_id == id_, None, look.there
+    if look.note is not None and own:
+        chunk = now.indexed.chunks([id_]).get(id_)
+        placed = None if chunk is None else look.chunk(chunk)
+        stands = placed is not None
+    elif look.note is not None:
+        stands = look.says(hit.node.get_content(MetadataMode.NONE))
+    if not stands:
+        if told:
+            now.leave_out(place.path, id_, look)
+        return None
+    if not own or is_light(hit.node):
+        return hit
+    link = hit.node.metadata.get("linked_from")
+    # A connected note stays if the link that brought it stands where it stood.
+    if isinstance(link, dict) and not any(
+        words_of(one.sentence) == link.get("sentence")
+        for one in now.links_from([str(link.get("path"))])
+    ):
+        return None
+    if placed is None:
+        return hit
+    about = to_node(placed, now.notes_at([placed.path])[placed.path]).metadata
+    del about["role"]
+    return NodeWithScore(node=noted(hit.node, **about), score=hit.score)

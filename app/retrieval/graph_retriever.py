@@ -5,36 +5,38 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import dataclass
+from typing import NamedTuple
 
-from llama_index.core.bridge.pydantic import BaseModel, Field
 from llama_index.core.callbacks.base import CallbackManager
 from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore
 
 from notehop.app.retrieval.candidate_signals import best_by_note, recency, worked_on
-from notehop.app.retrieval.filters import AllowedChunks, among
-from notehop.app.retrieval.fusion import EXPANSION
-from notehop.app.retrieval.linked_notes import (
-    LinkedNote,
-    known_similarities,
-    linked_candidates,
-    ranks_of,
-)
-from notehop.app.retrieval.nodes import (
+from notehop.app.retrieval.components import (
     NONE_KNOWN,
     HitPlace,
     Hits,
+    Nodes,
+    TracedQuery,
+    TracedRetriever,
     Vector,
+    ViewSource,
     below,
     fill,
     light_node,
     noted,
     places_of,
+    view_for,
 )
-from notehop.app.retrieval.retrievers import known_vector
-from notehop.app.retrieval.trace import Nodes, TracedQuery, TracedRetriever, ViewSource, view_for
+from notehop.app.retrieval.connected_notes import (
+    LinkedNote,
+    known_similarities,
+    linked_candidates,
+    ranks_of,
+)
+from notehop.app.retrieval.filters import AllowedChunks, among
+from notehop.app.retrieval.retrievers import EXPANSION, known_vector
 from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.stores.reader import Snapshot
 
@@ -47,16 +49,13 @@ VOTE = 0.25
 """Weight of that ranking among the signals: with 0.5 first hits are lost (docs/decisions/ranking.md)."""
 
 
-class Expansion(BaseModel, frozen=True):
-    """How many neighbours join at most (0: none), how many links away they may be, and around how many
-    of the best notes.
+class Expansion(NamedTuple):
+    """How many neighbours join at most (0: none), how many links away they may be (1 or 2), and around
+    how many of the best notes."""
 
-    :raises ValueError: if a number is out of range.
-    """
-
-    notes: int = Field(ge=0)
-    depth: Literal[1, 2] = 1
-    seeds: int = Field(default=5, ge=1)
+    notes: int
+    depth: int = 1
+    seeds: int = 5
 
 
 PRESETS = {
@@ -67,24 +66,28 @@ PRESETS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Neighbour(LinkedNote):
-    """A note near the best ones: its best link, and the chunk it joins by.
+@dataclass(slots=True, eq=False)
+class Neighbour:
+    """A note near the best ones, by the best of its links.
 
-    ``hit_rank`` is that of the best note it hangs on, ``depth`` how many links away that is. ``edges``
-    counts the links that led to it; ``weight`` is PageRank x ln(1 + edges) x recency, less at depth 2.
+    ``chunk_id`` is what it joins by, ``hit_rank`` that of the best note it hangs on, ``depth`` how many
+    links away that is. ``edges`` counts the links that led to it; ``weight`` is PageRank x
+    ln(1 + edges) x recency, less at depth 2.
     """
 
-    depth: int = 1
-    edges: int = 1
-    weight: float = 0.0
+    link: LinkedNote
+    chunk_id: ChunkId
+    hit_rank: int
+    depth: int
+    edges: int
+    weight: float
     votes: float = 0.0
 
     @property
     def record(self) -> dict[str, object]:
         """What a hit's metadata tell of how it came to be one."""
-        way = "forward" if self.forward else "backward"
-        where = {"path": self.link.path, "line": self.link.line, "way": way}
+        link, way = self.link.link, "forward" if self.link.forward else "backward"
+        where = {"path": link.path, "line": link.line, "way": way}
         return {**where, "depth": self.depth, "edges": self.edges, "weight": self.weight}
 
 
@@ -102,14 +105,17 @@ def neighbours_of(
     :param query: the query's vector; None leaves likeness out.
     :param now: seconds since the epoch.
     """
-    found: dict[str, Neighbour] = {}
+    found: list[Neighbour] = []
     ring = list(seeds)
-    roots = {seed.path: rank for rank, seed in enumerate(seeds, start=1)}
+    # Each note that is in: the rank of the best one that it hangs on.
+    ranks = {seed.path: rank for rank, seed in enumerate(seeds, start=1)}
+    known = set(ranks)
     for depth in range(1, expansion.depth + 1):
         links: dict[str, list[LinkedNote]] = {}
         for one in linked_candidates(view, ring, query, direction="both")[0]:
-            if one.path not in roots and one.path not in found:
+            if one.path not in known:
                 links.setdefault(one.path, []).append(one)
+        known.update(links)
         notes = view.notes_at(links)
         pagerank = view.pagerank if links else {}
         joined: list[Neighbour] = []
@@ -118,25 +124,14 @@ def neighbours_of(
             weight = pagerank.get(path, 0.0) * math.log1p(len(several)) * recency(when, now)
             near = {one.link.path if one.forward else str(one.link.target_path) for one in several}
             best = max(several, key=lambda one: one.sentence_similarity or 0.0)
-            joined.append(
-                Neighbour(
-                    path,
-                    _chunk(view, best, query),
-                    best.link,
-                    min(roots[one] for one in near),
-                    best.forward,
-                    best.sentence_similarity,
-                    best.target_similarity,
-                    depth=depth,
-                    edges=len(several),
-                    weight=weight * DECAY ** (depth - 1),
-                )
-            )
-        found |= {one.path: one for one in joined}
+            rank, weight = min(ranks[one] for one in near), weight * DECAY ** (depth - 1)
+            chunk_id = _chunk(view, best, query)
+            joined.append(Neighbour(best, chunk_id, rank, depth, len(several), weight))
+        found += joined
         walked = _ranked(joined)[: expansion.notes]
-        roots |= {one.path: one.hit_rank for one in walked}
-        ring = [HitPlace(one.path, one.chunk_id) for one in walked]
-    return _ranked(list(found.values()))
+        ranks |= {one.link.path: one.hit_rank for one in walked}
+        ring = [HitPlace(one.link.path, one.chunk_id) for one in walked]
+    return _ranked(found)
 
 
 def _chunk(view: Snapshot, candidate: LinkedNote, query: Vector | None) -> ChunkId:
@@ -150,19 +145,18 @@ def _chunk(view: Snapshot, candidate: LinkedNote, query: Vector | None) -> Chunk
 
 
 def _ranked(neighbours: Sequence[Neighbour]) -> list[Neighbour]:
-    """Return the neighbours with their votes, best first; ties as they come. Four rankings are fused by
+    """Give the neighbours their votes, best first; ties as they come. Four rankings are fused by
     reciprocal rank: PageRank and its kin alone bring what everything links to."""
     rankings = (
         [one.hit_rank for one in neighbours],
-        ranks_of(one.sentence_similarity for one in neighbours),
-        ranks_of(one.target_similarity for one in neighbours),
+        ranks_of(one.link.sentence_similarity for one in neighbours),
+        ranks_of(one.link.target_similarity for one in neighbours),
         ranks_of(one.weight for one in neighbours),
     )
-    scored: list[Neighbour] = []
     for one, *ranks in zip(neighbours, *rankings, strict=True):
         votes = math.fsum(1.0 / (RRF_K + rank) for rank in ranks if rank is not None)
-        scored.append(replace(one, votes=votes * DECAY ** (one.depth - 1)))
-    return sorted(scored, key=lambda one: -one.votes)
+        one.votes = votes * DECAY ** (one.depth - 1)
+    return sorted(neighbours, key=lambda one: -one.votes)
 
 
 EXPANDED = "expanded_from"  # what the metadata of a hit hold that no signal found by itself
@@ -211,13 +205,13 @@ class GraphEnhancedRetriever(TracedRetriever):
         """Return the hits of the retriever with the neighbours of the best notes among them."""
         if self._expansion.notes == 0:
             return self._retriever.retrieve(query)
-        joined: list[Neighbour] | None = None
-        known: set[ChunkId] = set()
+        joined: list[Neighbour] = []
+        known: set[ChunkId] | None = None  # what a fusion of signals had found before
 
         def join(candidates: Sequence[ChunkId]) -> Hits:
-            nonlocal joined
-            joined = self._joining(query, candidates)
-            known.update(candidates)
+            nonlocal known
+            known = {*(known or ()), *candidates}
+            joined[:] = self._joining(query, candidates)
             return [(one.chunk_id, one.votes) for one in joined]
 
         before, query.expand = query.expand, (join, self._weight)
@@ -225,7 +219,7 @@ class GraphEnhancedRetriever(TracedRetriever):
             hits = self._retriever.retrieve(query)
         finally:
             query.expand = before
-        if joined is not None:
+        if known is not None:
             new = {one.chunk_id: one.record for one in joined if one.chunk_id not in known}
             return [
                 NodeWithScore(node=noted(hit.node, **{EXPANDED: link}), score=hit.score)
@@ -247,7 +241,7 @@ class GraphEnhancedRetriever(TracedRetriever):
         added = [
             one
             for one in self._joining(query, there)
-            if one.chunk_id not in there and one.path not in foreign
+            if one.chunk_id not in there and one.link.path not in foreign
         ]
         lowest = min((hit.score or 0.0 for hit in hits), default=0.0)
         more: Nodes = []
@@ -269,13 +263,5 @@ class GraphEnhancedRetriever(TracedRetriever):
             fit = [one for one in near if one.chunk_id in left]
             joining = fit[: self._expansion.notes]
             already = len({*candidates}.intersection(one.chunk_id for one in joining))
-            query.trace.count(
-                EXPANSION,
-                seeds=len(seeds),
-                neighbours=len(near),
-                filtered_out=len(near) - len(fit),
-                over_limit=len(fit) - len(joining),
-                hits_already=already,
-                added=len(joining) - already,
-            )
+            query.trace.count(EXPANSION, neighbours=len(near), added=len(joining) - already)
         return joining

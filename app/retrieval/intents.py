@@ -1,4 +1,5 @@
-"""What a query is after, by the phrases of ``rules.toml``, and what each signal weighs for it."""
+"""What a query is after, by the phrases of ``rules.toml``, what each signal weighs for it, and the notes that
+it is about: their names as they stand in its text."""
 
 from __future__ import annotations
 
@@ -6,14 +7,19 @@ import re
 import tomllib
 import unicodedata
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
+from notehop.app.retrieval.components import Hits
+from notehop.app.retrieval.filters import AllowedChunks, among
 from notehop.config import Settings
 from notehop.indexing.embed.models import languages_read
-from notehop.indexing.tokens.languages import NAMES, clear_language
+from notehop.indexing.stores.model import ChunkId
+from notehop.indexing.stores.reader import Snapshot
+from notehop.indexing.tokens.languages import FUNCTION_WORDS, NAMES, clear_language
+from notehop.indexing.tokens.words import fold
 
 Intent = Literal["none", "status", "discovery", "concept", "person", "timeline"]
 
@@ -23,8 +29,7 @@ _PART = re.compile(r"\([^)]*\)|\[[^\]]*\]|\{x\}|[^ ]+")
 _WORD = re.compile(r"[^ ']+")
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """A phrase that tells an intent, or asks for themes, and a query that it takes, with what stands
     there in the hole."""
 
@@ -71,8 +76,7 @@ Named = Callable[[Collection[str]], Collection[str]]
 """Names -> those of them that are the title or an alias of a note."""
 
 
-@dataclass(frozen=True, slots=True)
-class IntentReading:
+class IntentReading(NamedTuple):
     """What a query is after, and what about: its text where no rule took it. ``rule`` is None where none
     did or the intent was named."""
 
@@ -124,11 +128,10 @@ def names_of(said: str) -> list[str]:
             if written.startswith(one if one.endswith("'") else f"{one} ")
         ]
         shorter += [name[: -len(one)] for one in AFTER if written.endswith(f" {one}")]
-        found += [
-            one for one in map(bare, shorter) if one and len(name.split()) > 1 and one not in found
-        ]
-        if "'" in name and name.lower().endswith("'s") and (own := name[:-2]) not in found:
-            found.append(own)
+        shorter = [one for one in map(bare, shorter) if len(name.split()) > 1]
+        if name.lower().endswith("'s"):
+            shorter.append(name[:-2])
+        found += [one for one in dict.fromkeys(shorter) if one and one not in found]
     return [name for name in found if name]
 
 
@@ -229,3 +232,206 @@ def weigh(
     whose = "the query is in" if asked else "the notes are in"
     reason = f"{whose} {NAMES.get(spoken, spoken)}, which the embedding model does not read"
     return left, [reason]
+
+
+MOST = 3  # notes that one query can be about: "Atlas and Budget" is about two
+WORDS = 8  # words of the longest name that is looked for
+LONGEST = 40  # words of a query that are looked at: what is longer is a text and names no subject
+NEAR = 10  # best notes among which a name is looked for that the query holds only in part
+SHARED = 40  # notes that may go by a proper name: what more are called ("README") names none
+
+COVERED = 0.5
+"""Share of what a query with an intent is about that a name has to cover: the status of the insurance
+claim for the car is not about the car."""
+
+Proper = Callable[[int, int], bool]
+"""First and last character (exclusive) of a stretch of a text -> whether it is a proper name."""
+
+SMALL = frozenset().union(*FUNCTION_WORDS.values())
+"""Words of any language that are no name by themselves."""
+
+_BEFORE_NAMES = ",;:!?…\"'“”‘’„«»*_"  # around a name in a sentence; hardly any name ends so
+_RUN = 64  # characters in which names that stand without blanks around them are looked for
+_UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af]{2,}")
+
+_NOUNS_HAVE_CAPITALS = frozenset(("de",))
+_APOSTROPHE = re.compile(r"['’]")
+_BEFORE = re.compile(r"[\W_]*")
+
+
+def proper_names(text: str, language: str) -> Proper:
+    """What tells of a stretch of the text whether it is written as a proper name.
+
+    It has a capital letter that is not the one a sentence begins with (the text's first word, and
+    one after a word written small with a full stop, unlike "Dr. Berg"), and the text writes other
+    words that say something without. In German, where every noun has one, two words have to.
+    """
+    words = list(re.finditer(r"\S+", text))
+    least = 2 if language in _NOUNS_HAVE_CAPITALS else 1
+    # A dash or an emoji begins no sentence: the word after it does.
+    begins = {next((at for at, word in enumerate(words) if re.search(r"\w", word[0])), 0)}
+    for at, word in enumerate(words, start=1):
+        ends = word[0].rstrip("\"'”’»)*_").endswith((".", "!", "?", "…"))
+        if ends and word[0][:1].islower():
+            begins.add(at)
+    capitals: list[tuple[int, int]] = []
+    for at, word in enumerate(words[:LONGEST]):
+        said = _BEFORE.sub("", word[0], count=1)[1:] if at in begins else word[0]
+        if any(one.isupper() for one in said):
+            capitals.append(word.span())
+    if not any(_is_plain(bare(word[0])) for word in words):
+        return lambda _first, _end: False
+
+    def is_proper(first: int, end: int) -> bool:
+        return sum(first < stop and start < end for start, stop in capitals) >= least
+
+    return is_proper
+
+
+def _is_plain(word: str) -> bool:
+    """Whether a word says something and is written small."""
+    # "what's" is a small word and an ending, "isn't" one small word, which are written without.
+    read = {fold(_APOSTROPHE.split(word)[0]), fold(_APOSTROPHE.sub("", word))}
+    return word[:1].islower() and read.isdisjoint(SMALL)
+
+
+@dataclass
+class Subject:
+    """The notes that one query is about, looked up once.
+
+    First those whose title or alias stands in ``text``, longest name first. If there are none and
+    the text is to have a subject (``words``, the tokenizer of the index for queries), the one of the
+    best notes whose name shares its words with the text: all that the text says, or all that the
+    name says, without regard to order and inflection. A name has to cover the share ``covered`` of
+    the text's words; notes that are ``left_out``, by path, are no subject. With ``proper`` a name counts
+    only where the text writes it as the note does, and as a proper name: "Plan" is an everyday word.
+    """
+
+    view: Snapshot
+    text: str
+    words: Callable[[str], Collection[str]] | None
+    covered: float = 0.0
+    proper: Proper | None = None
+    left_out: Callable[[str], bool] = lambda _: False
+    _found: tuple[str, ...] | None = field(default=None, init=False)
+
+    @property
+    def found(self) -> tuple[str, ...]:
+        """The paths of the notes that were found; none if no signal asked for them."""
+        return self._found or ()
+
+    def notes(self, candidates: Sequence[ChunkId]) -> tuple[str, ...]:
+        """Return the paths of the notes, at most three; ``candidates`` as for :meth:`rank`."""
+        if self._found is None:
+            named = self._names()
+            # Else there is nothing to look for among the candidates.
+            looks = named or self.words is not None
+            paths = dict.fromkeys(filter(None, self.view.paths_of(candidates if looks else ())))
+            rank = {path: at for at, path in enumerate(paths)}
+            self._found = self._named(named, rank) or self._near(list(rank))
+        return self._found
+
+    def rank(self, candidates: Sequence[ChunkId], allowed: AllowedChunks = None) -> Hits:
+        """An allowed chunk of each note, the best of the candidates or its first, in the order of the
+        names' lengths; the score is 1."""
+        hits: list[tuple[ChunkId, float]] = []
+        for path in self.notes(candidates):
+            own = self.view.chunk_ids_of(path)
+            best = [one for one in candidates if one in own][:1]
+            hits += [(one, 1.0) for one in among(best or own, allowed)[:1]]
+        return hits
+
+    def _names(self) -> dict[tuple[int, int], frozenset[str]]:
+        """The notes of each name that stands in the text."""
+        proper = self.proper
+        spans = {
+            span: names for span, names in _spans(self.text) if proper is None or proper(*span)
+        }
+        known: Mapping[str, Sequence[str]] = self.view.named_any(
+            {name for names in spans.values() for name in names}
+        )
+        if proper is not None and known:
+            # What many are called is not read: 5,000 notes of a name take a quarter of a second.
+            known = {name: paths for name, paths in known.items() if len(paths) <= SHARED}
+            notes = self.view.notes_at({path for paths in known.values() for path in paths})
+            own = {
+                path: {_composed(name) for name in (note.title, *note.aliases)}
+                for path, note in notes.items()
+            }
+            known = {
+                name: [path for path in paths if _composed(name) in own.get(path, ())]
+                for name, paths in known.items()
+            }
+        return {
+            span: paths
+            for span, names in spans.items()
+            if (paths := frozenset(path for name in names for path in known.get(name, ())))
+        }
+
+    def _named(
+        self, named: Mapping[tuple[int, int], frozenset[str]], rank: Mapping[str, int]
+    ) -> tuple[str, ...]:
+        least = self.covered * _weight(self.text)
+        found: dict[str, None] = {}
+        taken: set[int] = set()
+        for first, end in sorted(named, key=lambda span: (span[0] - span[1], span[0])):
+            if _weight(self.text[first:end]) < least:
+                continue
+            paths = {path for path in named[first, end] if not self.left_out(path)}
+            if len(paths) > MOST:
+                # A name of many notes is that of the one which the rest of the query fits.
+                paths = {path for path in paths if path in rank}
+            if paths and taken.isdisjoint(range(first, end)):
+                taken.update(range(first, end))
+                ordered = sorted(paths, key=lambda path: (rank.get(path, len(rank)), path))
+                found.update(dict.fromkeys(ordered))
+        return tuple(found)[:MOST]
+
+    def _near(self, paths: Sequence[str]) -> tuple[str, ...]:
+        words = self.words
+        asked = set(words(self.text)) if words is not None else set()
+        if words is None or not asked:
+            return ()
+        best, nearest = 0.0, ""
+        for path, note in self.view.notes_at(paths[:NEAR]).items():
+            if self.left_out(path):
+                continue
+            for name in (note.title, *note.aliases):
+                own = set(words(name))
+                if own and (own <= asked or asked <= own):
+                    share = len(own & asked) / len(own | asked)
+                    if share > best and share >= self.covered:
+                        best, nearest = share, path
+        return (nearest,) if nearest else ()
+
+
+def _composed(name: str) -> str:
+    return unicodedata.normalize("NFC", " ".join(name.split()))
+
+
+def _weight(text: str) -> int:
+    """How many words of a text say something; characters where none stand between blanks."""
+    words = [bare(word).lower() for word in text.split()]
+    if len(words) == 1 and _UNSPACED.search(text):
+        return len(words[0])
+    return sum(bool(word) and word not in SMALL and word not in BEFORE for word in words)
+
+
+def _spans(text: str) -> Iterator[tuple[tuple[int, int], list[str]]]:
+    """Yield each stretch of characters that may be a name, with the ways to read it."""
+    words = list(re.finditer(r"\S+", text))[:LONGEST]
+    for at in range(len(words)):
+        for last in range(at, min(at + WORDS, len(words))):
+            first, end = words[at].start(), words[last].end()
+            name = bare(text[first:end])
+            if not name or fold(name.lower()) in SMALL:
+                continue
+            owner = [name[:-2]] if name.endswith(("'s", "’s")) else []
+            # A name may end in what a sentence puts around names: "Atlas (film)", "Acme Inc.".
+            said = text[first:end]
+            whole = dict.fromkeys([said, said.strip(_BEFORE_NAMES)])
+            yield (first, end), [name, *owner, *(one for one in whole if one and one != name)]
+    for run in _UNSPACED.finditer(text[:_RUN]):
+        for first in range(run.start(), run.end() - 1):
+            for end in range(first + 2, min(run.end(), first + 2 * WORDS) + 1):
+                yield (first, end), [text[first:end]]

@@ -1,14 +1,17 @@
 """What tells a match from chance in one vault: how rare the words of a question are, and how alike
-passages that have nothing to do with one another. And what misspelled words meant."""
+passages that have nothing to do with one another. What misspelled words meant; and templates, which are
+held back."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Sequence
+import unicodedata
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nsmallest
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -18,12 +21,11 @@ from llama_index.core.schema import NodeWithScore
 from numpy.typing import NDArray
 from rapidfuzz.distance import OSA, Indel
 
-from notehop.app.retrieval.fusion import DISPATCH
-from notehop.app.retrieval.nodes import noted
-from notehop.app.retrieval.retrievers import known_vector
-from notehop.app.retrieval.trace import Nodes, TracedQuery, VaultPostprocessor
+from notehop.app.retrieval.components import Nodes, TracedQuery, VaultPostprocessor, noted
+from notehop.app.retrieval.retrievers import DISPATCH, known_vector
 from notehop.indexing.stores.lexical import LexicalIndex
 from notehop.indexing.stores.reader import Generation, Snapshot
+from notehop.indexing.templates import line_keys, read_templates
 from notehop.indexing.tokens.languages import FUNCTION_WORDS, detect_language
 from notehop.indexing.tokens.tokenizer import Tokenizer
 from notehop.indexing.tokens.words import split_words, subwords
@@ -121,7 +123,6 @@ class RelevancePostprocessor(VaultPostprocessor):
     """
 
     stage = "relevance"
-    needs_query = True
 
     tokenizer: Any = Field(exclude=True, description="The Tokenizer of the index.")
     weight: float = Field(
@@ -129,19 +130,6 @@ class RelevancePostprocessor(VaultPostprocessor):
     )
 
     def process(self, hits: Nodes, query: TracedQuery, view: Snapshot) -> Nodes:
-        hits = self._judged(hits, query, view)
-        if not self.weight:
-            return hits
-        first = hits[:REORDERED]
-        best = max((hit.score or 0.0 for hit in first), default=0.0)
-        ordered: Nodes = []
-        for hit in first:
-            about = hit.node.metadata
-            gain = 0.0 if "held_back" in about else self.weight * best * about["relevance"]
-            ordered.append(NodeWithScore(node=hit.node, score=(hit.score or 0.0) + gain))
-        return sorted(ordered, key=lambda hit: -(hit.score or 0.0)) + hits[REORDERED:]
-
-    def _judged(self, hits: Nodes, query: TracedQuery, view: Snapshot) -> Nodes:
         words = question_words(query.query_str, self.tokenizer, view.lexical)
         ids = [hit.node.node_id for hit in hits if hit.node.metadata.get("role") != "connected"]
         held = view.lexical.held((token for word in words for token in word.tokens), ids)
@@ -150,8 +138,10 @@ class RelevancePostprocessor(VaultPostprocessor):
         vector = known_vector(query, rows)
         near = [math.nan] * len(ids) if vector is None else rows.similarities(vector, ids)
         likeness = dict(zip(ids, map(float, near), strict=True))
+        best = max((hit.score or 0.0 for hit in hits[:REORDERED]), default=0.0)
         found: Nodes = []
-        for hit in hits:
+        for at, hit in enumerate(hits):
+            score, about = hit.score, hit.node.metadata
             if (id_ := hit.node.node_id) in likeness:
                 by_words, similarity = coverage(words, held.get(id_, ())), likeness[id_]
                 above = 0.0
@@ -159,11 +149,15 @@ class RelevancePostprocessor(VaultPostprocessor):
                     above = (similarity - bar) / (1 - bar)
                 relevance = round(min(max(by_words, above, 0.0), 1.0), 4)
                 weak = above <= 0 and by_words < ENOUGH_WORDS
-                if DISPATCH in (hit.node.metadata.get("signals") or {}):
+                if DISPATCH in (about.get("signals") or {}):
                     relevance, weak = 1.0, False
+                if self.weight and at < REORDERED and "held_back" not in about:
+                    score = (score or 0.0) + self.weight * best * relevance
                 node = noted(hit.node, relevance=relevance, weak=weak)
-                hit = NodeWithScore(node=node, score=hit.score)
+                hit = NodeWithScore(node=node, score=score)
             found.append(hit)
+        if self.weight:
+            found[:REORDERED] = sorted(found[:REORDERED], key=lambda hit: -(hit.score or 0.0))
         return found
 
 
@@ -252,3 +246,90 @@ def _written(stems: Sequence[str], view: Snapshot) -> set[str]:
     whole = {surface.lower() for surface in found if surface.isalpha()}
     parts = (subwords(surface).words for surface in found if not surface.isalpha())
     return whole.union(*parts)
+
+
+TEMPLATE = "it is a template"
+SKELETON = "it says no more than a template"
+
+_ASKED = re.compile(
+    r"templat|vorlage|plantilla|gabarit|mod[èe]l[eo]|sjablo|шаблон|模[板版]|テンプレ|템플릿",
+    re.IGNORECASE,
+)
+
+_DATES = re.compile(
+    r"\d{4}[-/.]\d{1,2}(?:[-/.]\d{1,2})?|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{1,2}:\d{2}(?::\d{2})?"
+)
+"""What fills in the date and time of a template by itself."""
+
+
+def asks_for_templates(query: str) -> bool:
+    """Whether a query is about templates themselves."""
+    return _ASKED.search(query) is not None
+
+
+def is_skeleton(text: str, title: str, lines: Collection[str]) -> bool:
+    """Whether all that a chunk says stands in a template: headings and prompts, not filled in.
+
+    A prompt with a number or a picture behind its colon is filled in (``Weight: 80.5``). What says
+    only its ``title`` is none: a note kept in a hurry is called what it says.
+
+    :param lines: of the vault's templates, as :func:`notehop.indexing.templates.line_keys` gives them.
+    """
+    for line in text.splitlines():
+        value = _DATES.sub("", line.partition(":")[2])
+        if any(sign.isdigit() or unicodedata.category(sign) == "So" for sign in value):
+            return False
+    said = set(line_keys(text))
+    return not said.isdisjoint(lines) and said <= {*lines, *line_keys(title)}
+
+
+def held_back(hits: Nodes, reasons: Mapping[str, str], share: float) -> Nodes:
+    """The hits anew, ties as they came: those with a reason, by id, keep a share of their score and say
+    why; a note that the query names exactly keeps its place."""
+    found: Nodes = []
+    for hit in hits:
+        reason, score = reasons.get(hit.node.node_id), hit.score or 0.0
+        if reason and DISPATCH not in hit.node.metadata.get("signals", {}):
+            # That of a neighbour may be below nothing, and goes down all the same.
+            lowered = score * share if score > 0 else score / share
+            hit = NodeWithScore(node=noted(hit.node, held_back=reason), score=lowered)
+        found.append(hit)
+    return sorted(found, key=lambda hit: -(hit.score or 0.0))
+
+
+class TemplatePostprocessor(VaultPostprocessor):
+    """Holds back templates and passages that say no more than one, and drops those that are empty.
+
+    A hit that is held back keeps ``share`` of its score and says why in ``metadata["held_back"]``.
+    None is for a query that asks for templates, nor what the query names exactly.
+    """
+
+    stage = "templates"
+
+    vault: Path = Field(description="The folder of the notes.")
+    share: float = Field(default=0.5, gt=0, le=1, description="What its score keeps of a template.")
+
+    def process(self, hits: Nodes, query: TracedQuery, view: Snapshot) -> Nodes:
+        chunks = view.chunks([hit.node.node_id for hit in hits])
+        reasons: dict[str, str] = {}
+        if self.share < 1 and not asks_for_templates(query.query_str):
+            templates = read_templates(self.vault)
+            notes = view.notes_at({chunk.path for chunk in chunks.values()})
+            for chunk in chunks.values():
+                title = notes[chunk.path].title if chunk.path in notes else ""
+                if templates.holds(chunk.path):
+                    reasons[chunk.id] = TEMPLATE
+                elif templates.lines and is_skeleton(chunk.text, title, templates.lines):
+                    reasons[chunk.id] = SKELETON
+        if reasons:
+            hits = held_back(hits, reasons, self.share)
+        # The chunk of an empty note only stands for it.
+        empty = {chunk.id for chunk in chunks.values() if not chunk.text.strip()}
+        return [hit for hit in hits if hit.node.node_id not in empty]
+
+
+def templates_of(vault: Path, query: str) -> Callable[[str], bool]:
+    """What tells of a path whether it is a template; of none for a query about templates."""
+    if asks_for_templates(query):
+        return lambda _: False
+    return read_templates(vault).holds

@@ -13,10 +13,17 @@ from weakref import WeakValueDictionary
 from llama_index.core.bridge.pydantic import Field
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
-from notehop.app.retrieval.fusion import DISPATCH
+from notehop.app.retrieval.components import (
+    Nodes,
+    Trace,
+    TracedQuery,
+    VaultPostprocessor,
+    below,
+    fill,
+    noted,
+)
 from notehop.app.retrieval.intents import DECIDED_BY
-from notehop.app.retrieval.nodes import below, fill, noted
-from notehop.app.retrieval.trace import Nodes, Trace, TracedQuery, VaultPostprocessor
+from notehop.app.retrieval.retrievers import DISPATCH
 from notehop.config.errors import ModelError
 from notehop.config.small_files import is_folder
 from notehop.indexing.embed.models import folder_on_disk, quiet_loading
@@ -95,14 +102,14 @@ class CrossEncoderScorer:
 
 
 def _window(folder: Path) -> int:
-    """The positions of the model, 512 at most: longer pairs would fail, or take long."""
+    """Tokens of a pair that a model reads, 512 at most: longer ones would fail, or take long."""
     from transformers import AutoConfig
 
     config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     most = getattr(config, "max_position_embeddings", None)
     if not isinstance(most, int) or most < 1:
         return MAX_TOKENS
-    # RoBERTa counts positions from behind its padding token, and has two for that.
+    # RoBERTa has two positions for its padding.
     return min(MAX_TOKENS, most - 2 if "roberta" in config.model_type else most)
 
 
@@ -116,20 +123,13 @@ def shared_scorer(settings: RerankSettings) -> CrossEncoderScorer:
         return _shared.setdefault(settings.model, CrossEncoderScorer(settings))
 
 
-def reranker_name(name: str) -> str:
-    """Return the one name of a cross-encoder; a hub name without organisation is of
-    ``cross-encoder``."""
-    if is_folder(name):
-        return Path(name).expanduser().resolve().name
-    return name if "/" in name else f"cross-encoder/{name}"
-
-
 def reranker_folder(name: str) -> Path:
-    """Return the folder with the files of a cross-encoder: local, or in the hub's local cache.
+    """Return the folder with the files of a cross-encoder: local, or in the hub's local cache, where a name
+    without organisation is of ``cross-encoder``.
 
     :raises ModelError: if it is not on this machine.
     """
-    hub_name = reranker_name(name)
+    hub_name = name if "/" in name or is_folder(name) else f"cross-encoder/{name}"
     found = folder_on_disk("rerank.model", name, hub_name)
     if found is None:
         raise ModelError(
@@ -154,7 +154,6 @@ class RerankPostprocessor(VaultPostprocessor):
     """
 
     stage = "rerank"
-    needs_query = True
 
     scorer: Any = Field(exclude=True, description="A CrossEncoderScorer, or what has its methods.")
     candidates: int = Field(default=20, ge=1, description="Hits that are scored.")
@@ -187,40 +186,39 @@ class RerankPostprocessor(VaultPostprocessor):
         self, query: str, texts: Mapping[str, str], trace: Trace
     ) -> dict[str, float] | None:
         """The score of each candidate by id; None, with a warning, if the time ran out."""
-        ids, ends = list(texts), self.clock() + self.budget_ms / 1000
+        waiting, ends = list(texts), self.clock() + self.budget_ms / 1000
         scores: dict[str, float] = {}
         if self.scorer.turn.acquire(timeout=self.budget_ms / 1000):
             try:
-                while len(scores) < len(ids) and self.clock() < ends:
-                    some = ids[len(scores) : len(scores) + AT_ONCE]
+                while waiting and self.clock() < ends:
+                    some, waiting = waiting[:AT_ONCE], waiting[AT_ONCE:]
                     found = self.scorer.scores(query, [texts[one] for one in some])
                     scores.update(zip(some, found, strict=True))
             finally:
                 self.scorer.turn.release()
-        trace.count(self.stage, candidates=len(ids), scored=len(scores))
-        if len(scores) == len(ids):
+        trace.count(self.stage, candidates=len(texts), scored=len(scores))
+        if not waiting:
             return scores
         trace.warn(
             f"not reranked, the fused order stands: {self.scorer.name} had scored {len(scores)} of "
-            f"{len(ids)} passages when the {self.budget_ms:,.0f} ms of rerank.budget_ms were over; "
+            f"{len(texts)} passages when the {self.budget_ms:,.0f} ms of rerank.budget_ms were over; "
             "raise that, or name a smaller model"
         )
         return None
 
 
-def _ordered(nodes: Sequence[NodeWithScore], scores: Mapping[str, float]) -> list[NodeWithScore]:
+def _ordered(nodes: Nodes, scores: Mapping[str, float]) -> Nodes:
     """The hits by rerank score, those without one below; decided ones stay first, with the best."""
     best, lowest = max(scores.values()), min(scores.values())
-    first: list[NodeWithScore] = []
-    scored: list[NodeWithScore] = []
-    rest: list[NodeWithScore] = []
+    first: Nodes = []
+    scored: Nodes = []
+    rest: Nodes = []
     for rank, hit in enumerate(nodes, start=1):
-        node, told = hit.node, hit.node.metadata
+        node, about = hit.node, hit.node.metadata
         # The place of such a hit does not depend on its text.
-        decided = DISPATCH in told.get("signals", {}) or bool(told.get(DECIDED_BY))
+        decided = DISPATCH in about.get("signals", {}) or bool(about.get(DECIDED_BY))
         score = scores.get(node.node_id)
         if score is not None:
-            # The node may be shared: it is copied with the record.
             record = {"score": score, "rank_before": rank, "score_before": hit.score}
             node = noted(node, rerank=record)
         into = first if decided else rest if score is None else scored

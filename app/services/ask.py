@@ -24,10 +24,10 @@ from notehop.app.answer.conversation import (
 )
 from notehop.app.answer.query_engine import NotehopQueryEngine
 from notehop.app.problems import agent_text, problem, unforeseen
-from notehop.app.retrieval.filter_syntax import MAX_QUERY_CHARS, ParsedQuery, read
+from notehop.app.retrieval.components import TracedQuery
+from notehop.app.retrieval.filters import MAX_QUERY_CHARS, ParsedQuery, read
+from notehop.app.retrieval.intents import SMALL, Subject
 from notehop.app.retrieval.relevance import question_words
-from notehop.app.retrieval.subject import SMALL, Subject
-from notehop.app.retrieval.trace import TracedQuery
 from notehop.app.services.engine import Engine, VaultRetriever
 from notehop.app.services.notes.current_notes import CurrentNotes
 from notehop.config.errors import NotehopError
@@ -50,14 +50,10 @@ COVERED = 0.6
 
 AS_IT_STANDS = "the follow-up is taken as it stands"
 
-TOO_LONG = "what it means after what was said before is longer than a question may be"
-
-
 FRESH = 5.0  # seconds for which a count is taken as it is
 WAIT = 0.3  # seconds that the first query waits for its count
 
-BRIEFLY = 0.02
-"""Seconds that later ones wait before they take the last count: the walk of a small vault."""
+BRIEFLY = 0.02  # seconds that later ones wait before they take the last: the walk of a small vault
 
 
 class PendingCount:
@@ -285,7 +281,8 @@ class QuestionRun:
         # The filters come first: a quote that the model left open would take one in.
         rewritten = " ".join([*map(str, written.conditions), question])
         if len(rewritten) > MAX_QUERY_CHARS:
-            self.query.trace.warn(f"{AS_IT_STANDS}: {TOO_LONG}")
+            longer = "what it means after what was said before is longer than a question may be"
+            self.query.trace.warn(f"{AS_IT_STANDS}: {longer}")
             return
         self.turn = self.turn.model_copy(update={"question": question, "subject": self.carried})
         self.query.query_str = rewritten
@@ -295,13 +292,12 @@ class QuestionRun:
         place, llm = self.engine.place, self.engine.llm
         try:
             standing = CurrentNotes(view, place)
-            shown: list[Turn] = []
-            for turn in turns:
+            shown = [*turns]
+            for at, turn in enumerate(turns):
                 if set(turn.paths) - standing.notes_at(turn.paths).keys():
                     # Of one whose notes may not be shown any more, only what the user typed in it.
                     own = turn.subject if turn.subject.casefold() in turn.typed.casefold() else ""
-                    turn = Turn(turn.typed, WITHDRAWN, subject=own)
-                shown.append(turn)
+                    shown[at] = Turn(turn.typed, WITHDRAWN, subject=own)
             if llm is None:
                 return self._about(text, shown[-1].subject, view)
             said = history(shown, FOLLOW_UP_TOKENS, count_tokens)

@@ -1,3 +1,5 @@
+"""Keeps a text as a new note, and names the notes that it has to do with, with the link to write to each."""
+
 from __future__ import annotations
 
 import logging
@@ -7,14 +9,25 @@ from collections.abc import Callable
 from concurrent.futures import Future, wait
 from contextlib import suppress
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from notehop.app.models import Captured, CaptureQuery, Connection
+from notehop.app.retrieval.chain import Wanted
+from notehop.app.retrieval.components import TracedQuery
+from notehop.app.retrieval.filters import MAX_QUERY_CHARS
+from notehop.app.services.notes.find_note import called_alike, link_to
 from notehop.app.services.open_vault import Place
 from notehop.config.errors import NotehopError, ReadOnly
 from notehop.indexing.capture import keep
 from notehop.indexing.changes import scan
+from notehop.indexing.graph.resolve import resolve_path
 from notehop.indexing.shown import counted, on_one_line
 from notehop.indexing.vault.model import Note
+from notehop.indexing.vault.plain import plain_text
+
+if TYPE_CHECKING:
+    from notehop.app.services.engine import Engine
+    from notehop.app.services.notes.current_notes import CurrentNotes
 
 _log = logging.getLogger(__name__)
 
@@ -22,6 +35,8 @@ LOOK_UP_S = 10.0
 """Seconds for the related notes where somebody waits for the reply, as for a search whose model is yet to be
 loaded. A server that takes longer than ``server.timeout_s`` says 503 of a note that it wrote, and the
 client writes it twice."""
+
+MOST = 5  # related notes that are named for a captured one
 
 _LOOK_UPS = threading.BoundedSemaphore(4)
 """At once, those included that nobody waits for any more."""
@@ -89,6 +104,36 @@ def capture_cold(place: Place, query: CaptureQuery) -> Captured:
             return vault.related(kept)
 
     return capture(place, query, related, seconds=None)
+
+
+def find_related(engine: Engine, now: CurrentNotes, kept: Note) -> list[Connection]:
+    """Related notes, best first: none that the new one links to, and not itself."""
+    targets = [link.target for link in kept.links if link.target]
+    meant = called_alike(now.catalog, targets)
+    linked = {resolve_path(meant, kept.path, target).path for target in targets}
+    wanted = Wanted.best_notes(min(100, MOST + len(linked) + 1), literal=True)
+    title = kept.title if "title" in kept.front_matter else ""
+    body = " ".join(plain_text(kept, kept.body_start, len(kept.text)).split())
+    query = TracedQuery(f"{title} {body}".strip()[:MAX_QUERY_CHARS])
+    by_path = {str(hit.node.metadata["path"]): hit for hit in engine.retrieve(query, wanted)}
+    paths = [path for path in by_path if path not in {*linked, kept.path}][:MOST]
+    rows = now.notes_at(paths)
+    said = now.in_a_line(rows, {path: by_path[path].node.get_content() for path in rows})
+    files = called_alike(now.catalog, paths)
+    found: list[Connection] = []
+    for path, row in rows.items():
+        headings = list(by_path[path].node.metadata.get("heading_path") or ())
+        found.append(
+            Connection(
+                **now.place_of(row, headings),
+                heading=" > ".join(headings),
+                snippet=said[path].text,
+                score=round(float(by_path[path].score or 0.0), 4),
+                link=link_to(files, kept.path, path),
+                written_by=said[path].model,
+            )
+        )
+    return found
 
 
 def _in_time(find: Find, kept: Note, seconds: float) -> list[Connection]:

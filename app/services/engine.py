@@ -27,24 +27,20 @@ from notehop.app.answer.synthesizer import VaultSynthesizer
 from notehop.app.answer.themes import ThemeQuotes, ThemeSynthesizer
 from notehop.app.answer.writing import ANSWER_PROMPT, LlmSynthesizer
 from notehop.app.retrieval.chain import QueryChain, Wanted, freshness
-from notehop.app.retrieval.filter_syntax import checked
-from notehop.app.retrieval.filters import narrow
-from notehop.app.retrieval.linked_notes import words_of
-from notehop.app.retrieval.nodes import noted
+from notehop.app.retrieval.components import Nodes, TracedQuery, TracedRetriever, noted, words_of
+from notehop.app.retrieval.filters import checked, narrow
 from notehop.app.retrieval.relevance import corrected, idf, question_words
 from notehop.app.retrieval.rerank import CrossEncoderScorer, shared_scorer
-from notehop.app.retrieval.trace import Nodes, TracedQuery, TracedRetriever
-from notehop.app.services.index_process import remedy
 from notehop.app.services.listing import ListQuestion, list_question
 from notehop.app.services.notes.current_notes import CurrentNotes
-from notehop.app.services.open_vault import Place
+from notehop.app.services.open_vault import Place, remedy
 from notehop.config.errors import ModelError, UsageError
 from notehop.indexing.embed.models import languages_read, reads
 from notehop.indexing.embed.onnx_embedding import QueryEmbedder, load_query
 from notehop.indexing.llm.provider_llm import ProviderLLM
 from notehop.indexing.stores.catalog import Catalog
 from notehop.indexing.stores.reader import Reader, Snapshot
-from notehop.indexing.tokens.languages import FUNCTION_WORDS, detect_language
+from notehop.indexing.tokens.languages import FUNCTION_WORDS, clear_language
 from notehop.indexing.tokens.tokenizer import Tokenizer
 from notehop.indexing.vault.sentences import sentence_spans
 
@@ -61,12 +57,9 @@ FILTERS = "filters"  # the stage of a query that finds what its filters leave
 
 Run = Callable[[TracedQuery, Wanted], list[NodeWithScore]]
 
-
-PASSAGES = 4_096
-"""Passages whose vectors are remembered: some 10 MB. Questions come back to the same notes."""
-
-QUERIES = 64
-"""Questions and sentences of answers whose vectors are remembered: each is compared often."""
+# Questions come back to the same notes, and each is compared often.
+PASSAGES = 4_096  # passages whose vectors are remembered: some 10 MB
+QUERIES = 64  # questions and sentences of answers whose vectors are remembered
 
 
 class VaultRetriever(TracedRetriever):
@@ -247,11 +240,6 @@ class Engine:
         return self._as_indexed().tokenizer
 
     @property
-    def reading(self) -> Reading:
-        """What answers read texts with."""
-        return self._as_indexed().reading
-
-    @property
     def synthesizer(self) -> VaultSynthesizer:
         """What makes the answer: the language model if there is one, else quotes."""
         return self._as_indexed().synthesizer
@@ -260,7 +248,7 @@ class Engine:
         """One whose prompts are its own, by another language model if one is given."""
         if llm is None:
             return self.synthesizer.with_own_prompts()
-        return self._synthesizer(self.reading, llm)
+        return self._synthesizer(self._as_indexed().reading, llm)
 
     def _as_indexed(self) -> _Language:
         """What depends on the language of the index as it is now: a rebuild may have found another."""
@@ -282,7 +270,7 @@ class Engine:
         language = tokenizer.language
 
         def terms(query: str) -> list[Term]:
-            foreign = detect_language([query], language) != language
+            foreign = clear_language(query) not in (None, language)
             index = self.reader.lexical
             found: dict[str, Term] = {}
             for word in question_words(query, tokenizer, index):

@@ -19,12 +19,19 @@ from notehop.app.answer.draft import open_items
 from notehop.app.answer.facts import facts_of
 from notehop.app.models import Filters
 from notehop.app.retrieval.chain import Wanted
-from notehop.app.retrieval.filter_syntax import Condition, Kind
-from notehop.app.retrieval.filters import Narrowed, Paths, Stands, among, narrow, notes_of
-from notehop.app.retrieval.nodes import noted
-from notehop.app.retrieval.subject import SMALL
-from notehop.app.retrieval.templates import asks_for_templates
-from notehop.app.retrieval.trace import Trace
+from notehop.app.retrieval.components import Trace, noted
+from notehop.app.retrieval.filters import (
+    Condition,
+    Kind,
+    Narrowed,
+    Paths,
+    Stands,
+    among,
+    narrow,
+    notes_of,
+)
+from notehop.app.retrieval.intents import SMALL
+from notehop.app.retrieval.relevance import asks_for_templates
 from notehop.indexing.graph.files import fold as folded
 from notehop.indexing.shown import counted, on_one_line
 from notehop.indexing.stores.labels import TAG, TYPE, NoteLabels, property_key

@@ -1,4 +1,4 @@
-"""Where a vault, its settings and its index are, and opening it."""
+"""Where a vault, its settings and its index are, whether the index is there, and opening it."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from notehop.config import Settings, load_settings
-from notehop.config.errors import UsageError
+from notehop.config.errors import BeingIndexed, IndexMissing, NotehopError, UsageError
 from notehop.indexing.stores.layout import IndexLayout, index_dir_for, layout_for
 from notehop.indexing.vault.walk import vault_folder
+from notehop.indexing.watch.state import read_watch_state
 
 if TYPE_CHECKING:
     from llama_index.core.llms import LLM
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from notehop.indexing.stores.served.chroma_server import ChromaServer
 
 APP_FOLDER = ".obsidian"  # what makes a folder a vault of the application
+
+JUST_BEGUN = "just begun"  # how far a run is that has not said so yet
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +85,48 @@ def locate(
     elif overrides:
         settings = settings.with_overrides(overrides)
     return Place(folder, settings, layout_for(folder, settings, index_dir), read_only)
+
+
+def remedy(layout: IndexLayout) -> str:
+    """Say who indexes what changed, or how to have it done."""
+    watcher = read_watch_state(layout)
+    if watcher is None:
+        return "run: notehop index"
+    under_way = watcher.state in ("indexing", "following")
+    return "indexing is under way" if under_way else "notehop status says why not"
+
+
+def has_index(place: Place) -> bool:
+    """Whether a run over the index ever came to its end; an index that cannot be read counts."""
+    # Here and not above: every search imports this module, and few need the database.
+    from notehop.indexing.stores.catalog import Catalog
+
+    try:
+        with Catalog.of(place.layout) as catalog:
+            meta = catalog.meta()
+            ended = not meta.get("under_way") or place.layout.catalog_state.is_file()
+            return "fingerprint" in meta and ended
+    except IndexMissing:
+        return False
+    except NotehopError:
+        # It is damaged, or its server is away: who opens it says so, and who follows it waits.
+        return True
+
+
+def check_first_index(place: Place) -> None:
+    """Open nothing of a vault whose first index a follower makes: there is none, or a part.
+
+    :raises BeingIndexed: saying how far it is.
+    """
+    state = read_watch_state(place.layout)
+    if state is not None and state.state == "indexing" and not has_index(place):
+        raise being_indexed(place, state.detail or JUST_BEGUN)
+
+
+def being_indexed(place: Place, progress: str) -> BeingIndexed:
+    return BeingIndexed(
+        f"{place.name} is being indexed for the first time ({progress}); ask again in a minute"
+    )
 
 
 def open_place(place: Place, llm: LLM | None = None) -> VaultHandle:

@@ -62,21 +62,17 @@ def plugin_state(vault: Path) -> PluginState:
             "as a vault once, or name the folder that you open there"
         )
     folder = vault.joinpath(*_FOLDER)
-    real = folder.resolve()
-    if not real.is_relative_to(vault.resolve()):
-        raise _failed(
-            folder,
-            f"leads out of the vault, to {printable(str(real))}, and nothing is written there; name "
-            "the vault that has it, or replace the link by a folder",
-        )
+    if not folder.resolve().is_relative_to(vault.resolve()):
+        out = "leads out of the vault, and nothing is written there; name the vault that has it"
+        raise _failed(folder, f"{out}, or replace the link by a folder")
     if not folder.exists():
         return PluginState(folder, None, ())
     try:
         there = {entry.name for entry in os.scandir(folder)}
         said = read_json_file(folder / MANIFEST) if MANIFEST in there else {"id": ID}
     except (OSError, ValueError) as exc:
-        again = "move the folder away, and try again"
-        raise _failed(folder, f"cannot be read as a plugin: {exc}; {again}") from exc
+        says = f"cannot be read as a plugin: {exc}; move the folder away, and try again"
+        raise _failed(folder, says) from exc
     if not isinstance(said, dict) or said.get("id") != ID:
         raise _failed(folder, "holds another plugin; move it away, and try again")
     ours = tuple(name for name in (MANIFEST, *FILES[:-1], "data.json") if name in there)

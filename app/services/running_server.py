@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import http.client
 import json
 import logging
 import os
@@ -17,7 +16,8 @@ import secrets
 import socket
 import time
 from collections.abc import Mapping
-from contextlib import ExitStack, closing, suppress
+from contextlib import closing, suppress
+from http.client import OK, HTTPConnection, HTTPException
 from typing import Any, Self
 from urllib.parse import urlsplit
 
@@ -135,12 +135,6 @@ LATER = 5.0
 when they are over, and who left earlier would ask twice."""
 
 
-class _Unusable(Exception):
-    """Why the server is not asked: whoever would ask does the work here."""
-
-
-_FAILURES = (OSError, http.client.HTTPException, ValueError)
-
 _ROUTES: Mapping[type[BaseModel], tuple[str, type[BaseModel]]] = {
     models.Query: ("/query", models.Answer),
     models.SearchQuery: ("/search", models.SearchResult),
@@ -160,70 +154,42 @@ def ask_server(
         had in time.
     :raises NotehopError: what the server says is wrong: here it would be the same.
     """
-    if type(query) not in _ROUTES:
+    running = read_running(place.layout)
+    if running is None or type(query) not in _ROUTES:
         return None
     route, model = _ROUTES[type(query)]
-    usual = SEARCHED
-    if isinstance(query, models.Query):
-        usual = place.settings.server.timeout_s + LATER
+    if seconds is None:
+        answers = isinstance(query, models.Query)
+        seconds = place.settings.server.timeout_s + LATER if answers else SEARCHED
     try:
-        with closing(_Connection(place, patience)) as server:
-            return model.model_validate_json(server.reply(route, query, seconds or usual))
-    except (_Unusable, *_FAILURES) as exc:
-        _log.debug("the server is not asked: %s", _reason(exc))
-        return None
-
-
-def _reason(exc: Exception) -> str:
-    return (str(exc) or type(exc).__name__).splitlines()[0]
-
-
-class _Connection:
-    """A connection to the server that has proved that it answers for a place and its settings."""
-
-    def __init__(self, place: Place, patience: float) -> None:
-        """:raises _Unusable: if there is none."""
-        running = read_running(place.layout)
-        if running is None:
-            raise _Unusable("none runs")
-        self._ticket = _keyed(running.token, "ticket")
-        with ExitStack() as failing:
-            try:
-                at = urlsplit(running.url)
-                if at.scheme != "http" or at.hostname is None:
-                    raise _Unusable("its URL is none")
-                self._path = at.path
-                # Not through a proxy, whatever the environment says: the question stays here.
-                self._http = http.client.HTTPConnection(at.hostname, at.port, timeout=patience)
-                failing.callback(self._http.close)
-                self._http.connect()
-                # What proves itself is what is asked: a connection that ends is not made again.
-                self._http.auto_open = 0
-                challenge = secrets.token_hex(16)
-                self._http.request("GET", f"{at.path}/health?challenge={challenge}")
-                said = self._http.getresponse().read()
-                given = models.Health.model_validate_json(said).proof or ""
-            except _FAILURES as exc:
-                raise _Unusable(_reason(exc)) from exc
+        at = urlsplit(running.url)
+        if at.scheme != "http" or at.hostname is None:
+            raise ValueError("its URL is none")
+        # Not through a proxy, whatever the environment says: the question stays here.
+        with closing(HTTPConnection(at.hostname, at.port, timeout=patience)) as server:
+            server.connect()
+            # What proves itself is what is asked: a connection that ends is not made again.
+            server.auto_open = 0
+            challenge = secrets.token_hex(16)
+            server.request("GET", f"{at.path}/health?challenge={challenge}")
+            health = models.Health.model_validate_json(server.getresponse().read())
             expected = proof(running.token, identity(place), challenge)
-            if not hmac.compare_digest(given.encode(), expected.encode()):
-                raise _Unusable("it is not the server of this vault, index, version and settings")
-            failing.pop_all()
-
-    def close(self) -> None:
-        self._http.close()
-
-    def reply(self, route: str, query: BaseModel, seconds: float) -> bytes:
-        """The reply to a request; raised is what the server says is wrong."""
-        if self._http.sock is None:
-            raise _Unusable("it ended the connection")
-        self._http.sock.settimeout(seconds)
-        # Only to a server that has proved that it wrote the file, and so knows the ticket anyway.
-        headers = {"Content-Type": "application/json", "Authorization": f"Bearer {self._ticket}"}
-        body = query.model_dump_json().encode()
-        self._http.request("POST", f"{self._path}{route}", body, headers)
-        response = self._http.getresponse()
-        said = response.read()
-        if response.status != http.client.OK:
-            raise error_of(json.loads(said)) or _Unusable(f"it answered {response.status}")
-        return said
+            if not hmac.compare_digest((health.proof or "").encode(), expected.encode()):
+                raise ValueError("it is not the server of this vault, index, version and settings")
+            if server.sock is None:
+                raise ValueError("it ended the connection")
+            server.sock.settimeout(seconds)
+            # Only to a server that has proved that it wrote the file, and so knows the ticket anyway.
+            ticket = _keyed(running.token, "ticket")
+            headers = {"Content-Type": "application/json", "Authorization": f"Bearer {ticket}"}
+            body = query.model_dump_json().encode()
+            server.request("POST", f"{at.path}{route}", body, headers)
+            response = server.getresponse()
+            said = response.read()
+            if response.status == OK:
+                return model.model_validate_json(said)
+            raise error_of(json.loads(said)) or ValueError(f"it answered {response.status}")
+    except (OSError, HTTPException, ValueError) as exc:
+        reason = (str(exc) or type(exc).__name__).splitlines()[0]
+        _log.debug("the server is not asked: %s", reason)
+        return None

@@ -15,7 +15,7 @@ from notehop.app import models
 from notehop.app.services.open_vault import Place, vector_server
 from notehop.app.services.running_server import read_running
 from notehop.config import Settings, errors, user_config_file
-from notehop.indexing.changes import Changes, changes_since, scan, unread_pdfs
+from notehop.indexing.changes import Changes, compare, scan, unread_pdfs
 from notehop.indexing.embed.onnx_model import shared_export
 from notehop.indexing.enrich.store import EnrichmentStore
 from notehop.indexing.fingerprint import expected_fingerprint
@@ -140,7 +140,8 @@ def _hosts(calls: Iterable[models.EgressCall]) -> list[models.EgressHost]:
 def pending_changes(place: Place, catalog: Catalog) -> Changes:
     """What the next index run would do: see :class:`notehop.indexing.changes.Changes`."""
     settings = place.settings.vault
-    return changes_since(catalog, scan(place.vault, settings), settings.max_note_bytes)
+    known = catalog.stamps(), catalog.attachments()
+    return compare(scan(place.vault, settings), *known, settings.max_note_bytes)
 
 
 def index_status(place: Place) -> models.IndexStatus:
@@ -152,7 +153,7 @@ def index_status(place: Place) -> models.IndexStatus:
     :raises IndexDamaged: if it cannot be read.
     """
     layout, settings = place.layout, place.settings
-    with _or_being_indexed(place), opened(place) as (catalog, view):
+    with _opened(place) as (catalog, view):
         counts = view.counts()
         passed_over = list(view.meta().get("problems", []))
         if unread := unread_pdfs(catalog.attachments(), settings.vault):
@@ -169,6 +170,9 @@ def index_status(place: Place) -> models.IndexStatus:
         if layout.database is not None:
             size += catalog.database.size
         pending = shared = None
+        failure = None
+        with suppress(OSError):
+            failure = layout.failure.read_text("utf-8", "replace")
         # What the index holds can be said without the vault.
         with suppress(errors.NotehopError):
             changes = pending_changes(place, catalog)
@@ -182,6 +186,7 @@ def index_status(place: Place) -> models.IndexStatus:
             "catalog": catalog.label,
             "settings_file": str(user_config_file()),
             "problem": problem,
+            "failure": failure,
             "generation": view.generation,
             "updated": updated,
             "age": max(0.0, round(time.time() - updated, 3)),
@@ -209,32 +214,23 @@ def index_status(place: Place) -> models.IndexStatus:
 
 
 @contextmanager
-def _or_being_indexed(place: Place) -> Iterator[None]:
-    """Tell of an index that is not there yet who makes it, where somebody does."""
+def _opened(place: Place) -> Iterator[tuple[Catalog, CatalogSnapshot]]:
+    """The catalog of a place, and a view of its newest generation; told of one that is not there yet is
+    who makes it, where somebody does."""
+    root = place.layout.root
     try:
-        yield
+        with Catalog.of(place.layout) as catalog, catalog.snapshot() as view:
+            if view.fingerprint is None:
+                # Its first run ended before anything was kept.
+                raise errors.IndexMissing(f"{root}: nothing is indexed yet; run: notehop index")
+            check_vault(view.meta(), place.vault, root)
+            yield catalog, view
     except errors.IndexMissing as exc:
         if (writer := read_holder(place.layout)) is None:
             raise
         raise errors.BeingIndexed(
             f"{place.name} is being indexed for the first time by {writer}; ask again in a minute"
         ) from exc
-
-
-@contextmanager
-def opened(place: Place) -> Iterator[tuple[Catalog, CatalogSnapshot]]:
-    """The catalog of a place, and a view of its newest generation.
-
-    :raises IndexFailure: as :func:`index_status`.
-    """
-    with Catalog.of(place.layout) as catalog, catalog.snapshot() as view:
-        if view.fingerprint is None:
-            # Its first run ended before anything was kept.
-            raise errors.IndexMissing(
-                f"{place.layout.root}: nothing is indexed yet; run: notehop index"
-            )
-        check_vault(view.meta(), place.vault, place.layout.root)
-        yield catalog, view
 
 
 def _size(root: Path) -> int:

@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from itertools import chain, islice, zip_longest
 
 from llama_index.core.schema import NodeWithScore
 
 from notehop.app import models
 from notehop.app.retrieval.chain import Wanted
-from notehop.app.retrieval.filter_syntax import ParsedQuery, of_fields
-from notehop.app.retrieval.filters import among, narrow
+from notehop.app.retrieval.components import TracedQuery, noted, to_node
+from notehop.app.retrieval.filters import among, narrow, of_fields
 from notehop.app.retrieval.intents import asks_for_themes
-from notehop.app.retrieval.nodes import noted, to_node
-from notehop.app.retrieval.trace import TracedQuery
 from notehop.app.services.ask import THEMES, parsed
 from notehop.app.services.engine import Engine, Run
 from notehop.app.services.notes.current_notes import CurrentNotes
 from notehop.config.errors import SwitchedOff
-from notehop.indexing.stores.model import NoteRow
+from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.templates import read_templates
 from notehop.indexing.themes import Theme, Themes, make_themes
 from notehop.indexing.vault.dates import day_in_name
 
 OFF = "themes are switched off; set themes.enabled to true (docs/themes.md)"
-
 
 DEPTH = 60  # notes that are looked for: a theme that has none among so many is not about the query
 
@@ -39,21 +37,47 @@ found far behind, however many notes they have."""
 
 SHARE = 0.25  # what a theme must have of the best one's weight; less is chance
 
-
 NOTES = 3  # notes of a theme that are named in a list
 SPARE = 2  # notes looked at for each that is named: one that changed since may have nothing to show
 
 ALL = "What are the main themes of these notes?"
 """What is asked where a query for themes has nothing but filters."""
 
-
-Chosen = tuple[Theme, Mapping[str, NodeWithScore | None]]
-"""A theme with its notes that count, the first first; each with the best passage of it, where a query
-was looked for."""
-
-
 MOST = 8  # themes that are listed, and that an answer is made of
 SOURCES = 4  # passages of each theme that an answer may cite, from its notes that say most
+
+
+@dataclass(slots=True)
+class _Left:
+    """The notes that count, with their weights: what filters leave, or what a search for a subject finds
+    (``hits``). ``first`` has the first passage of each that filters leave, where there are some."""
+
+    weights: dict[str, float]
+    hits: dict[str, NodeWithScore] = field(default_factory=dict)
+    first: dict[str, ChunkId] = field(default_factory=dict)
+
+    def themes(self, themes: Themes) -> list[tuple[Theme, list[str]]]:
+        """The themes that have some, those of most weight first, then by id; each with its notes, the
+        weightiest first.
+
+        Of alike ones the note that names it comes first, notes of days last: that many things were
+        linked on a day makes it no centre.
+        """
+        found: list[tuple[float, Theme, list[str]]] = []
+        for theme in themes.themes:
+            notes = [path for path in theme.notes if path in self.weights]
+            notes.sort(
+                key=lambda path: (
+                    -self.weights[path],
+                    path != theme.named_after,
+                    day_in_name(path) is not None,
+                )
+            )
+            if notes:
+                found.append((sum(self.weights[path] for path in notes), theme, notes))
+        found.sort(key=lambda one: (-one[0], one[1].id))
+        least = SHARE * found[0][0] if self.hits and found else 0.0
+        return [(theme, notes) for weight, theme, notes in found if weight >= least]
 
 
 class VaultThemes:
@@ -69,7 +93,7 @@ class VaultThemes:
         """List the themes, the largest first."""
         most = query.max or MOST
         traced, themes = TracedQuery(""), self._themes(now)
-        chosen, _ = self._chosen(now, themes, traced, "", query.filters, literal=True)
+        chosen = self._left(now, traced, query.filters, literal=True).themes(themes)
         there = (_view(now, theme, notes) for theme, notes in chosen)
         views = list(islice((shown for shown in there if shown is not None), most))
         return models.ThemesResult(
@@ -102,32 +126,29 @@ class VaultThemes:
                     if about is None and asked:
                         about = written.text.strip()
                     if about is not None:
+                        query.trace.text = written.text.strip() or ALL
+                        conditions = " ".join(map(str, written.conditions))
                         with query.trace.timed(THEMES):
-                            return self._sources(now, query, wanted, written, about)
+                            return self._sources(now, query, wanted.asked, about, conditions)
             return otherwise(query, wanted)
 
         return run
 
     def _sources(
-        self,
-        now: CurrentNotes,
-        query: TracedQuery,
-        wanted: Wanted,
-        written: ParsedQuery,
-        about: str,
+        self, now: CurrentNotes, query: TracedQuery, asked: models.BaseQuery, about: str, said: str
     ) -> list[NodeWithScore]:
-        """The passages that an answer may cite; ``about`` is a subject, empty for all themes."""
-        trace = query.trace
+        """The passages that an answer may cite; ``about`` is a subject, empty for all themes, ``said``
+        the filters in the question."""
+        trace, text = query.trace, query.trace.text
         themes = self._themes(now)
-        conditions = " ".join(map(str, written.conditions))
-        inner = TracedQuery(f"{about} {conditions}".strip(), trace=trace)
-        asked = wanted.asked
-        chosen, left = self._chosen(now, themes, inner, about, asked.filters, asked.literal)
-        trace.text = written.text.strip() or ALL
+        inner = TracedQuery(f"{about} {said}".strip(), trace=trace)
+        left = self._left(now, inner, asked.filters, literal=asked.literal, about=about)
+        chosen = left.themes(themes)
+        trace.text = text
         trace.count("index", generation=now.generation, chunks=now.chunk_count)
         trace.count(THEMES, themes=len(chosen), all=len(themes.themes))
         # The first of each theme, then the second: where room is short, all themes have some.
-        each = (_nodes(now, *one, about, SOURCES, left) for one in chosen[:MOST])
+        each = (_nodes(now, theme, notes, left, about) for theme, notes in chosen[:MOST])
         nodes = [node for row in zip_longest(*each) for node in row if node is not None]
         for warning in now.reply_warnings():
             trace.warn(warning)
@@ -143,77 +164,39 @@ class VaultThemes:
                 self._made = of, make_themes(now.catalog, read_templates(vault).holds)
             return self._made[1]
 
-    def _chosen(
+    def _left(
         self,
         now: CurrentNotes,
-        themes: Themes,
         query: TracedQuery,
-        about: str,
         filters: models.Filters,
+        *,
         literal: bool,
-    ) -> tuple[list[Chosen], Mapping[str, str] | None]:
-        """The themes of a subject, or all that filters leave."""
+        about: str = "",
+    ) -> _Left:
+        """The notes of a subject, or all that filters leave."""
         if about:
-            wanted = Wanted.best_notes(DEPTH, filters, literal=literal)
-            return _by_hits(themes, self._engine.retrieve(query, wanted)), None
-        left: dict[str, str] | None = None
-        if query.query_str or any(of_fields(filters)):
-            view, tokenizer = now.indexed, self._engine.tokenizer
-            narrowed = narrow(
-                query.query_str, filters, view, tokenizer, now.any_of, literal=literal
-            )
-            query.trace.filters = list(narrowed.said)
-            for warning in narrowed.warnings:
-                query.trace.warn(warning)
-            if narrowed.nothing:
-                left = {}
-            elif narrowed.allowed is not None:
-                every = chain.from_iterable(view.chunk_ids_of(path) for path in view.paths())
-                ids = among(every, narrowed.allowed)
-                # Of a note the first comes last, and stays.
-                left = {path: id_ for id_ in reversed(ids) if (path := view.path_of(id_))}
-        return _by_size(themes, left), left
-
-
-def _by_size(themes: Themes, left: Collection[str] | None) -> list[Chosen]:
-    """All themes, those with most notes first, then by id; each with its central notes first.
-
-    First of all is the one that names it. A note of a day stands behind the others: that many
-    things were linked on a day makes it no centre.
-
-    :param left: the notes that filters leave; None for all. A theme without any is none.
-    """
-    found: list[Chosen] = []
-    for theme in themes.themes:
-        notes = [path for path in theme.notes if left is None or path in left]
-        notes.sort(key=lambda path: (path != theme.named_after, day_in_name(path) is not None))
-        if notes:
-            found.append((theme, dict.fromkeys(notes)))
-    return sorted(found, key=lambda one: (-len(one[1]), one[0].id))
-
-
-def _by_hits(themes: Themes, hits: Sequence[NodeWithScore]) -> list[Chosen]:
-    """The themes that hits (one a note, best first) are in, those with most and best first, ties by id."""
-    weights: dict[str, float] = {}
-    held: dict[str, dict[str, NodeWithScore | None]] = {}
-    nearness = [_score(hit, "semantic") or 0.0 for hit in hits]
-    # Those that hold a word of the query, or mean nearly what the nearest does.
-    bar = NEAR * max(nearness, default=0.0)
-    telling = [
-        hit
-        for hit, near in zip(hits, nearness, strict=True)
-        if _score(hit, "lexical") is not None or near >= bar
-    ]
-    for rank, hit in enumerate(telling, start=1):
-        path = str(hit.node.metadata["path"])
-        theme = themes.of_note.get(path)
-        if theme is not None:
-            weights[theme.id] = weights.get(theme.id, 0.0) + 1 / (FIRST + rank)
-            held.setdefault(theme.id, {})[path] = hit
-    least = SHARE * max(weights.values(), default=0.0)
-    found = [theme for theme in themes.themes if weights.get(theme.id, -1.0) >= least]
-    found.sort(key=lambda theme: (-weights[theme.id], theme.id))
-    return [(theme, held[theme.id]) for theme in found]
+            hits = self._engine.retrieve(query, Wanted.best_notes(DEPTH, filters, literal=literal))
+            # Those that hold a word of the query, or mean nearly what the nearest does.
+            near = [_score(hit, "semantic") or 0.0 for hit in hits]
+            bar = NEAR * max(near, default=0.0)
+            telling = {
+                str(hit.node.metadata["path"]): hit
+                for hit, nearness in zip(hits, near, strict=True)
+                if _score(hit, "lexical") is not None or nearness >= bar
+            }
+            return _Left({p: 1 / (FIRST + n) for n, p in enumerate(telling, start=1)}, telling)
+        view, tokenizer = now.indexed, self._engine.tokenizer
+        if not query.query_str and not any(of_fields(filters)):
+            return _Left(dict.fromkeys(view.paths(), 1.0))
+        narrowed = narrow(query.query_str, filters, view, tokenizer, now.any_of, literal=literal)
+        query.trace.filters = list(narrowed.said)
+        for warning in narrowed.warnings:
+            query.trace.warn(warning)
+        every = chain.from_iterable(view.chunk_ids_of(path) for path in view.paths())
+        ids = [] if narrowed.nothing else among(every, narrowed.allowed)
+        # Of a note the first comes last, and stays.
+        first = {path: id_ for id_ in reversed(ids) if (path := view.path_of(id_))}
+        return _Left(dict.fromkeys(first, 1.0), first=first)
 
 
 def _score(hit: NodeWithScore, signal: str) -> float | None:
@@ -221,56 +204,45 @@ def _score(hit: NodeWithScore, signal: str) -> float | None:
     return None if score is None else float(score)
 
 
-def _name(theme: Theme, notes: Iterable[str], rows: Mapping[str, NoteRow]) -> str:
-    """The name of a theme; where the note that gave it is gone, the title of the next."""
-    if theme.named_after in rows:
-        return theme.name
-    return next((rows[path].title for path in notes if path in rows), "")
-
-
-def _view(now: CurrentNotes, theme: Theme, notes: Iterable[str]) -> models.ThemeView | None:
+def _view(now: CurrentNotes, theme: Theme, notes: list[str]) -> models.ThemeView | None:
     """A theme as far as its notes stand in the vault; None if none of them does."""
     rows = now.notes_at(theme.notes)
     notes = [path for path in notes if path in rows]
     if not notes:
         return None
-    named = {path: rows[path] for path in notes[:NOTES]}
-    said = now.in_a_line(named)
+    said = now.in_a_line({path: rows[path] for path in notes[:NOTES]})
     summary = said[notes[0]]
     return models.ThemeView(
         id=theme.id,
-        name=_name(theme, notes, rows),
+        # Where the note that gave it is gone, the title of the next.
+        name=theme.name if theme.named_after in rows else rows[notes[0]].title,
         summary=summary.text,
         written_by=summary.model,
         count=len(notes),
         notes=[
-            models.ThemeNote(**now.place_of(row), text=said[path].text, written_by=said[path].model)
-            for path, row in named.items()
+            models.ThemeNote(**now.place_of(rows[path]), text=one.text, written_by=one.model)
+            for path, one in said.items()
         ],
     )
 
 
 def _nodes(
-    now: CurrentNotes,
-    theme: Theme,
-    notes: Mapping[str, NodeWithScore | None],
-    about: str,
-    most: int,
-    left: Mapping[str, str] | None,
+    now: CurrentNotes, theme: Theme, notes: list[str], left: _Left, about: str
 ) -> Iterator[NodeWithScore]:
     """The first passages of a theme, one a note."""
     rows = now.notes_at(theme.notes)
-    name = _name(theme, notes, rows)
+    there = [path for path in notes[: SPARE * SOURCES] if path in rows]
+    name = theme.name if theme.named_after in rows or not there else rows[there[0]].title
     told = {"id": theme.id, "name": name, "count": len(rows), "about": about}
     given = 0
-    for path, hit in islice(notes.items(), SPARE * most):
-        if path not in rows or given == most:
-            continue
-        if hit is not None:
+    for path in there:
+        if given == SOURCES:
+            break
+        if (hit := left.hits.get(path)) is not None:
             node, score = hit.node, hit.score
         else:
             siblings = now.chunk_ids_of(path)
-            chunks = now.chunks(siblings[:1] if left is None else [left[path]])
+            chunks = now.chunks([left.first[path]] if path in left.first else siblings[:1])
             if not chunks:
                 continue
             node = to_node(next(iter(chunks.values())), rows[path], siblings)

@@ -24,11 +24,10 @@ from notehop.app.answer.query_engine import NotehopQueryEngine
 from notehop.app.answer.synthesizer import VaultSynthesizer
 from notehop.app.models.query import as_query
 from notehop.app.retrieval.chain import Wanted, connected, freshness
+from notehop.app.retrieval.components import TracedQuery, to_node
 from notehop.app.retrieval.connected_notes import ConnectedNotesPostprocessor
-from notehop.app.retrieval.filter_syntax import checked, fields_of
+from notehop.app.retrieval.filters import checked, fields_of
 from notehop.app.retrieval.freshness import FreshnessPostprocessor
-from notehop.app.retrieval.nodes import to_node
-from notehop.app.retrieval.trace import TracedQuery
 from notehop.app.services.ask import (
     Conversations,
     PendingCount,
@@ -36,15 +35,13 @@ from notehop.app.services.ask import (
     explained,
     reply_fields,
 )
-from notehop.app.services.capture import LOOK_UP_S, capture
+from notehop.app.services.capture import LOOK_UP_S, capture, find_related
 from notehop.app.services.engine import Engine, VaultRetriever
-from notehop.app.services.index_process import remedy
 from notehop.app.services.notes.browse import browse, graph_view, overview
 from notehop.app.services.notes.current_notes import CurrentNotes
 from notehop.app.services.notes.read_note import note_view
-from notehop.app.services.notes.related import find_related
 from notehop.app.services.notes.suggest import suggest
-from notehop.app.services.open_vault import Place
+from notehop.app.services.open_vault import Place, remedy
 from notehop.app.services.status import index_status, pending_changes
 from notehop.app.services.themes import VaultThemes
 from notehop.config.errors import QueryError
@@ -469,10 +466,8 @@ def _matching(
     """The sources that a search shows, and what it says where none of them matches."""
     if least is not None:
         kept = [one for one in sources if one.relevance is None or one.relevance >= least]
-        lower = len(sources) - len(kept)
-        if kept or not lower:
-            return kept, None
-        return [], f"nothing matches as well as that: {counted(lower, 'hit')} below {least:g}"
+        lower = f"nothing matches as well as that: {counted(len(sources), 'hit')} below {least:g}"
+        return kept, lower if sources and not kept else None
     if sources and not narrowed and all(one.weak for one in sources):
         return list(sources[:NEAREST]), NOTHING
     return list(sources), None

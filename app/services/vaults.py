@@ -1,24 +1,34 @@
-"""The vaults of one process: each opened when it is first asked, found by its name."""
+"""The vaults of one process: each opened when it is first asked, found by its name, and followed by a
+process of its own, whose memory ends with it.
+"""
 
 from __future__ import annotations
 
 import logging
 import re
+import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from notehop.app.services.index_process import JUST_BEGUN, FollowerProcess, being_indexed, has_index
-from notehop.app.services.open_vault import Place, locate, open_place
+from notehop.app.services.open_vault import (
+    JUST_BEGUN,
+    Place,
+    being_indexed,
+    has_index,
+    locate,
+    open_place,
+)
 from notehop.config import load_settings
 from notehop.config.errors import IndexFailure, IndexMissing, UsageError
 from notehop.config.small_files import is_folder
+from notehop.indexing.watch.process import index_program, run_program
 from notehop.indexing.watch.state import read_watch_state
 
 if TYPE_CHECKING:
@@ -27,12 +37,61 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-ASKED = "notehop.asked"  # key of the scope of a request: the :class:`LazyVault` that it is for
-
-NAMED = "notehop.vault"
-"""Key of the scope of a request: the name of its vault; absent where its path names none."""
+# Keys of the scope of a request.
+ASKED = "notehop.asked"  # the :class:`LazyVault` that it is for
+NAMED = "notehop.vault"  # the name of its vault; absent where its path names none
 
 LOOK = 2.0  # seconds between two looks at whether a first index is made
+
+FIRST_RETRY = 1.0  # seconds until a follower that ended is started again; doubled each time
+LAST_RETRY = 60.0  # the longest such wait, and the life that makes a follower count as working
+ENDING = 5.0  # seconds that a process is given to finish what it writes
+
+
+class FollowerProcess:
+    """A process that follows a vault while this one lives.
+
+    :param command: what people know this process by.
+    :ivar trouble: why it ended last, while none runs.
+    """
+
+    def __init__(self, place: Place, command: str, config_file: Path | None) -> None:
+        program = index_program(place.vault, place.layout, config_file)
+        self._command = [*program, "--supervised", command]
+        self.trouble: str | None = None
+        self._stop = threading.Event()
+        self._keeper = threading.Thread(target=self._keep, name="notehop-follower", daemon=True)
+        self._keeper.start()
+
+    def stop(self) -> None:
+        """End the follower; it finishes what it writes."""
+        self._stop.set()
+        self._keeper.join(2 * ENDING)
+
+    def _keep(self) -> None:
+        """Run it, and again whenever it ends."""
+
+        def pass_on(line: str) -> None:
+            # Standard error may be closed by now: that is no reason to hear no more.
+            with suppress(OSError, ValueError):
+                sys.stderr.write(f"{line}\n")
+
+        wait = FIRST_RETRY / 2
+        while not self._stop.is_set():
+            began = time.monotonic()
+            self.trouble = None
+            try:
+                run_program(self._command, self._stop, pass_on, ENDING)
+                self.trouble = "its process ended"
+            except IndexFailure as exc:
+                self.trouble = str(exc)
+            if self._stop.is_set():
+                return
+            worked = time.monotonic() - began >= LAST_RETRY
+            wait = FIRST_RETRY if worked else min(2 * wait, LAST_RETRY)
+            with suppress(OSError, ValueError):
+                _log.warning("the index is not followed for %.0f s: %s", wait, self.trouble)
+            self._stop.wait(wait)
 
 
 class LazyVault:
@@ -119,9 +178,7 @@ class LazyVault:
         """
         with self._ending:
             if not self.closed:
-                how = self._command, _log.warning, self._config_file
-                self._follower = FollowerProcess(self.place, *how)
-                self._follower.start()
+                self._follower = FollowerProcess(self.place, self._command, self._config_file)
 
     @contextmanager
     def resting(self, minutes: float) -> Iterator[None]:

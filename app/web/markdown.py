@@ -84,30 +84,18 @@ def _callouts(state: StateCore) -> None:
 
 
 _TASK = re.compile(r"\[(.)\][ \t]+(?=\S)")
-_TASKS = {"x": "done", "X": "done", " ": "open"}
 
 
 def _tasks(state: StateCore) -> None:
-    """``- [x] paid`` is an item with a box before it."""
+    """``- [x] paid`` is an item with a box before it; any mark in it but a blank ticks it, as in the app."""
     for item, paragraph, token in zip(
         state.tokens, state.tokens[1:], state.tokens[2:], strict=False
     ):
         kinds = f"{item.type} {paragraph.type} {token.type}"
         found = _TASK.match(token.content)
         if found and kinds == "list_item_open paragraph_open inline":
-            token.content = token.content[found.end() :]
-            token.meta = {"task": _TASKS.get(found[1], f"marked {found[1]}")}
+            token.content = f"{'☐' if found[1] == ' ' else '☑'} {token.content[found.end() :]}"
             item.attrs = {"class": "task"}
-
-
-def _boxes(state: StateCore) -> None:
-    for token in state.tokens:
-        task = token.meta.get("task") if token.meta else None
-        if task and token.children is not None:
-            kind = task if task in _TASKS.values() else "other"
-            box = Token("box_open", "span", 1)
-            box.attrs = {"class": f"box {kind}", "role": "img", "aria-label": task}
-            token.children[:0] = [box, Token("box_close", "span", -1)]
 
 
 _ID = re.compile(r"(?:^|\s)\^([A-Za-z0-9-]+)[ \t]*$")
@@ -168,70 +156,57 @@ def render(text: str, surroundings: Surroundings) -> str:
     return str(_GRAMMAR.render(text, {"in": surroundings}))
 
 
-def _wikilink(state: StateInline, silent: bool) -> bool:
-    src, start = state.src, state.pos
-    embed = src[start] == "!"
-    inner = start + 3 if embed else start + 2
-    if not src.startswith("![[" if embed else "[[", start):
-        return False
-    close = src.find("]]", inner, min(state.posMax, inner + _LONGEST_LINK))
-    if close < 0 or "[[" in src[inner:close] or "\n" in src[inner:close]:
-        return False
-    parts = read_wikilink(src[inner:close])
-    if parts is None:
-        return False
-    if not silent:
-        href = state.env["in"].href(parts)
-        shown = words(parts, embed=embed) or parts.target or parts.fragment or ""
-        _linked(state, href, shown, "embed" if embed else "wikilink")
-    state.pos = close + 2
-    return True
-
-
-def _linked(state: StateInline, href: str | None, shown: str, kind: str) -> None:
-    tag = "span" if href is None else "a"
-    state.push("wikilink_open", tag, 1).attrs = _link(href, kind)
-    state.push("text", "", 0).content = shown
-    state.push("wikilink_close", tag, -1)
-
-
 def _link(href: str | None, kind: str) -> dict[str, str | int | float]:
     return {"class": f"{kind} unresolved"} if href is None else {"class": kind, "href": href}
 
 
-_TAG = re.compile(rf"#({TAG_CHARACTERS}+)")
+Linked = tuple[str | None, str, str]
+"""Where a piece of text leads, None for nowhere; what it shows, and its class."""
 
 
-def _tag(state: StateInline, silent: bool) -> bool:
-    found = _TAG.match(state.src, state.pos, state.posMax)
-    before = state.src[state.pos - 1] if state.pos else " "
-    if not found or not (before.isspace() or before in "*_~") or not is_tag(found[1]):
-        return False
-    if not silent:
-        _linked(state, f"#/search?q={quote('tag:' + found[1], safe='')}", found[0], "tag")
-    state.pos = found.end()
-    return True
-
-
-_MARKER = re.compile(r"\[(C?\d{1,3})\](?!\()")
-
-
-def _marker(state: StateInline, silent: bool) -> bool:
-    found = _MARKER.match(state.src, state.pos, state.posMax)
-    if not found or not state.env["in"].markers:
-        return False
-    if not silent:
-        _linked(state, f"#cite-{found[1]}", found[1], "cite")
-    state.pos = found.end()
-    return True
-
-
-def _between(mark: str, state: StateInline) -> tuple[int, int] | None:
-    start = state.pos + len(mark)
-    if not state.src.startswith(mark, state.pos):
+def _wikilink(inside: Surroundings, found: re.Match[str]) -> Linked | None:
+    parts, embed = read_wikilink(found[2]), bool(found[1])
+    if parts is None:
         return None
-    end = state.src.find(mark, start, min(state.posMax, start + 10 * _LONGEST_LINK))
-    return None if end < 0 else (start, end)
+    shown = words(parts, embed=embed) or parts.target or parts.fragment or ""
+    return inside.href(parts), shown, "embed" if embed else "wikilink"
+
+
+def _tag(_: Surroundings, found: re.Match[str]) -> Linked | None:
+    search = f"#/search?q={quote(f'tag:{found[1]}', safe='')}"
+    return (search, found[0], "tag") if is_tag(found[1]) else None
+
+
+def _marker(inside: Surroundings, found: re.Match[str]) -> Linked | None:
+    return (f"#cite-{found[1]}", found[1], "cite") if inside.markers else None
+
+
+_LINKS = {
+    "wikilink": (r"(!?)\[\[((?:(?!\[\[|\]\])[^\n]){0,1000})\]\]", _wikilink),
+    "marker": (r"\[(C?\d{1,3})\](?!\()", _marker),
+    "tag": (rf"(?<![^\s*_~])#({TAG_CHARACTERS}+)", _tag),
+}
+"""What is a link beside those of Markdown: unclosed ones cost no time."""
+
+
+def _linking(pattern: str, read: Callable[[Surroundings, re.Match[str]], Linked | None]) -> Rule:
+    begins = re.compile(pattern)
+
+    def find(state: StateInline, silent: bool) -> bool:
+        found = begins.match(state.src, state.pos, state.posMax)
+        linked = read(state.env["in"], found) if found else None
+        if found is None or linked is None:
+            return False
+        if not silent:
+            href, shown, kind = linked
+            tag = "span" if href is None else "a"
+            state.push("wikilink_open", tag, 1).attrs = _link(href, kind)
+            state.push("text", "", 0).content = shown
+            state.push("wikilink_close", tag, -1)
+        state.pos = found.end()
+        return True
+
+    return find
 
 
 def _shallow(rule: Rule) -> Rule:
@@ -256,25 +231,28 @@ def _footnote_ref(state: StateInline, silent: bool) -> bool:
     return state.src.find("]", state.pos, end) >= 0 and footnote_ref(state, silent)
 
 
+_HIGHLIGHT = re.compile(r"==((?:(?!==)[\s\S]){1,10000})==")
+_COMMENT = re.compile(r"%%(?:(?!%%)[\s\S]){0,10000}%%")
+
+
 def _highlight(state: StateInline, silent: bool) -> bool:
-    found = _between("==", state)
-    if found is None or not state.src[found[0] : found[1]].strip():
+    found = _HIGHLIGHT.match(state.src, state.pos, state.posMax)
+    if found is None or not found[1].strip():
         return False
     if not silent:
         last = state.posMax
         state.push("highlight_open", "mark", 1).attrs = {"class": "hl"}
-        state.pos, state.posMax = found
+        state.pos, state.posMax = found.span(1)
         state.md.inline.tokenize(state)
         state.push("highlight_close", "mark", -1)
         state.posMax = last
-    state.pos = found[1] + 2
+    state.pos = found.end()
     return True
 
 
 def _comment(state: StateInline, _silent: bool) -> bool:
-    found = _between("%%", state)
-    if found is not None:
-        state.pos = found[1] + 2
+    found = _COMMENT.match(state.src, state.pos, state.posMax)
+    state.pos = found.end() if found else state.pos
     return found is not None
 
 
@@ -303,8 +281,9 @@ def _grammar() -> MarkdownIt:
     core, inline = md.core.ruler, md.inline.ruler
     for of_blocks in (_lines, _headings, _ids, _tasks, _callouts):
         core.after("block", of_blocks.__name__, of_blocks)  # the last one comes first
-    core.after("inline", "boxes", _boxes)
-    for rule in (_wikilink, _marker, _tag, _highlight, _comment):
+    for name, how in _LINKS.items():
+        inline.before("link", name, _linking(*how))
+    for rule in (_highlight, _comment):
         inline.before("link", rule.__name__, rule)
     for name, known in (("link", link), ("image", image), ("footnote_inline", footnote_inline)):
         inline.at(name, _shallow(known))

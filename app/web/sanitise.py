@@ -10,16 +10,16 @@ import re
 
 import nh3
 
-_BLOCKS = frozenset({"p", "blockquote", "pre", "hr", "ul", "ol", "li", "section", "div"})
-_TABLE = frozenset({"table", "thead", "tbody", "tr", "th", "td"})
-_HEADINGS = frozenset({"h3", "h4", "h5", "h6"})
-_INLINE = frozenset({"a", "em", "strong", "s", "code", "br", "mark", "span", "sup"})
-_PLACED = _BLOCKS | _TABLE | _HEADINGS | {"code"}
-_PLACE = frozenset({"id", "data-line", "data-end"})
+_PLACED = {
+    *("p", "blockquote", "pre", "hr", "ul", "ol", "li", "section", "div", "code"),
+    *("table", "thead", "tbody", "tr", "th", "td", "h3", "h4", "h5", "h6"),
+}
+_INLINE = {"a", "em", "strong", "s", "br", "mark", "span", "sup"}
+_PLACE = {"id", "data-line", "data-end"}
 
 _CLASSES = {
     "a": {"wikilink", "embed", "tag", "external", "cite", "footnote-backref"},
-    "span": {"wikilink", "embed", "unresolved", "image", "box", "done", "open", "other", "math"},
+    "span": {"wikilink", "embed", "unresolved", "image", "math"},
     "div": {"math"},
     "p": {"heading", "callout-title"},
     "li": {"task", "footnote-item"},
@@ -31,11 +31,10 @@ _CLASSES = {
     "ol": {"footnotes-list"},
 }
 _ATTRIBUTES: dict[str, set[str]] = {
-    **{tag: set(_PLACE) for tag in _PLACED},
+    **dict.fromkeys(_PLACED, _PLACE),
     "a": {"href", "id"},
     "ol": {*_PLACE, "start"},
     "blockquote": {*_PLACE, "data-kind"},
-    "span": {"aria-label"},
     "*": set(),
 }
 _ID = re.compile(r"b-[a-z0-9-]{1,100}|fn(ref)?\d+(:\d+)?")
@@ -55,14 +54,11 @@ def _attribute(_tag: str, name: str, value: str) -> str | None:
 
 
 _CLEANER = nh3.Cleaner(
-    tags=set(_PLACED | _INLINE),
+    tags=_PLACED | _INLINE,
     clean_content_tags={"script", "style"},
     attributes=_ATTRIBUTES,
     attribute_filter=_attribute,
-    tag_attribute_values={
-        "a": {"target": {"_blank"}},
-        "span": {"role": {"img"}},
-    },
+    tag_attribute_values={"a": {"target": {"_blank"}}},
     allowed_classes=_CLASSES,
     link_rel="noopener noreferrer nofollow",
     url_schemes={"http", "https", "mailto", "obsidian"},

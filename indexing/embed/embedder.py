@@ -39,7 +39,6 @@ class TokenOffsets:
         :param prompt: what the model sees before each text.
         """
         self._tokenizer = tokenizer
-        self._prompt = prompt
         # Whether blanks always end a token and leave none: so it is for BERT and its kin.
         self._by_words = True
         if hasattr(tokenizer, "to_str"):
@@ -64,10 +63,6 @@ class TokenOffsets:
             self._size_of_word(word) if len(word) <= LONGEST_KEPT else len(self(word))
             for word in text.split()
         )
-
-    def count(self, text: str) -> int:
-        """Return how many tokens the model sees for a text, prompt and special tokens included."""
-        return len(self._tokenizer.encode(self._prompt + text).ids)
 
     def room(self, window: int, limit: int = 0) -> int:
         """Return how many tokens of a text fit.

@@ -1,5 +1,5 @@
 """The index run: from a vault on disk to a new generation of its index."""
 
-from notehop.indexing.pipeline.indexer import Indexer, index
+from notehop.indexing.pipeline.indexer import Indexer
 
-__all__ = ["Indexer", "index"]
+__all__ = ["Indexer"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -69,11 +70,9 @@ class PutHeaders(_Component):
         texts: dict[str, str] = {}
         if not wanted:
             return nodes
-        try:
-            with EnrichmentStore(self.store, read_only=True) as store:
-                texts = store.texts([key for _, key in wanted])
-        except IndexFailure:
-            pass  # headers are worth having, and no run waits for them
+        # Headers are worth having, and no run waits for them.
+        with suppress(IndexFailure), EnrichmentStore(self.store, read_only=True) as store:
+            texts = store.texts([key for _, key in wanted])
         for node, key in wanted:
             if header := texts.get(key):
                 spans = self.parser.count(header)
@@ -168,9 +167,7 @@ class Chunker:
         self._pipeline = IngestionPipeline(transformations=steps, disable_cache=True)
         self._embedder, self._catalog, self._progress = embedder, catalog, progress
         self._tokenizer = Tokenizer(language)
-        self._too_long = 0
-        self._done = self._shown = self._part = 0
-        self.texts = 0
+        self._part = self._shown = self.texts = 0
 
     def chunk(self, notes: Sequence[ChunkedNote], tokens: int) -> Mapping[str, Any]:
         """Cut those notes that are indexed, and embed what the catalog does not know.
@@ -180,7 +177,7 @@ class Chunker:
         :raises ModelError: if the model fails.
         :raises UsageError: if the user's transformations do not keep the passages.
         """
-        self._part = tokens
+        self._part, self._shown = tokens, 0
         indexed = [(item, item.note) for item in notes if item.note is not None]
         documents = [NoteDocument.of(note) for _, note in indexed]
         by_path = _by_path(self._pipeline.run(documents=documents, show_progress=False))
@@ -190,36 +187,21 @@ class Chunker:
             item.chunks = tuple(_chunk_row(node, item.row, self._tokenizer) for node in item.nodes)
             texts = (text_around(item.row.title, link) for link in note.links)
             sentences |= {text_id(text): text for text in texts if text is not None}
-        known = self._catalog.known_sentences(sentences)
+        known = {*self._catalog.vectors("links", sentences)[0]}
         new = [one for one in sentences if one not in known]
         vectors = self._embed([sentences[one] for one in new]) if new else ()
-        self._done += tokens
-        self._show(self._done)
+        self._show(tokens)
         return dict(zip(new, vectors, strict=True))
 
     def _embed(self, texts: Sequence[str]) -> Vectors:
-        matrix = self._embedder.embed(
-            texts, lambda count: self._show(self._done + self._part * count // len(texts))
-        )
         self.texts += len(texts)
-        tokens, window = self._embedder.tokens, self._embedder.max_tokens
-        self._too_long += sum(
-            tokens.size(text) + tokens.overhead > window and tokens.count(text) > window
-            for text in texts
+        return self._embedder.embed(
+            texts, lambda count: self._show(self._part * count // len(texts))
         )
-        return matrix
 
     def _show(self, tokens: int) -> None:
         self._progress.advance(max(0, tokens - self._shown))
         self._shown = max(tokens, self._shown)
-
-    def warnings(self) -> list[str]:
-        """What the model did not see of the texts; empty if it saw all."""
-        if not self._too_long:
-            return []
-        return [
-            f"{self._too_long} texts were longer than the model's window; their ends have no vector"
-        ]
 
 
 def not_chunked(reads: Iterable[Read], skip: Iterable[tuple[FileEntry, str]]) -> list[ChunkedNote]:

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from notehop.config import Settings
-from notehop.config.errors import IndexDamaged, IndexFailure, NotehopError, VectorServerError
-from notehop.indexing.changes import refuse_deletions, scan
+from notehop.config.errors import (
+    IndexDamaged,
+    IndexFailure,
+    IndexLocked,
+    NotehopError,
+    VaultError,
+    VectorServerError,
+)
+from notehop.indexing.changes import check_deletions, scan
 from notehop.indexing.fingerprint import expected_fingerprint
 from notehop.indexing.graph.resolve import Status
-from notehop.indexing.pipeline.language import advice_for
-from notehop.indexing.pipeline.models import LoadEmbedder, embedding_by, load_embedder
+from notehop.indexing.pipeline.language import advice
+from notehop.indexing.pipeline.models import LoadEmbedder, load_embedder
 from notehop.indexing.pipeline.run import IndexRun, IndexState, Request
-from notehop.indexing.pipeline.upkeep import check_catalog
 from notehop.indexing.report import Progress, Report, Update
 from notehop.indexing.stores.catalog import (
     Catalog,
-    catalog_marks,
     check_vault,
     read_catalog_state,
     stamp_of,
@@ -33,14 +38,13 @@ from notehop.indexing.stores.chroma import (
     update_mirror,
     write_in_child,
 )
-from notehop.indexing.stores.layout import IndexLayout, unwritable
+from notehop.indexing.stores.database import REBUILD
+from notehop.indexing.stores.layout import IndexLayout, unwritable, write_private
 from notehop.indexing.stores.lock import WriterLock
 from notehop.indexing.stores.model import LIMITS, Limits, NoteStatus
 
 if TYPE_CHECKING:
     from llama_index.core.schema import TransformComponent
-
-    from notehop.indexing.enrich.enricher import Agree
 
 _PATIENCE = 1.0  # seconds to wait for the lock: who looks at an index may hold it for a moment
 
@@ -77,7 +81,6 @@ class Indexer:
         self.load, self.transformations, self.limits = load, transformations, limits
         self._command, self._write_mirror = command, write_mirror
         self._state: IndexState | None = None
-        self._left: Mapping[str, tuple[int, int]] | None = None  # by a run that failed
 
     def run(self, *, rebuild: bool = False, allow_mass_delete: bool = False) -> Report:
         """Index what changed since the last run; with ``rebuild``, everything from nothing.
@@ -96,14 +99,13 @@ class Indexer:
         with self._writing() as fingerprint:
             run = self._rebuild if rebuild else self._run
             update = run(self.layout, fingerprint, request)
-            report = self._report(update)
             try:
                 _, warnings = self._mirror()
             except VectorServerError as exc:
                 warnings = (
                     f"{exc}. Searches compare every vector until it is brought up, by the next run",
                 )
-        return replace(report, warnings=(*report.warnings, *warnings))
+            return self._report(replace(update, warnings=(*update.warnings, *warnings)))
 
     def update(
         self,
@@ -137,19 +139,24 @@ class Indexer:
 
     @contextmanager
     def _writing(self) -> Iterator[dict[str, Any]]:
-        """Hold the lock, and give the fingerprint asked for; remember nothing of a run that failed."""
+        """Hold the lock, and give the fingerprint asked for; of a run that failed, remember why alone."""
         try:
             # The vault and the model first: a wrong path must not cost a folder or an old index.
             scan(self.vault, self.settings.vault, within=())
             fingerprint = expected_fingerprint(self.settings)
             self.layout.create(self.vault)
             with WriterLock(self.layout, self._command, patience=_PATIENCE):
-                try:
-                    self.layout.remove_left_over()
-                    yield fingerprint
-                except BaseException:
-                    self._state = None
-                    raise
+                self.layout.remove_left_over()
+                yield fingerprint
+                with suppress(OSError):
+                    self.layout.failure.unlink(missing_ok=True)
+        except BaseException as exc:
+            self._state = None
+            if isinstance(exc, NotehopError) and not isinstance(exc, IndexLocked | VaultError):
+                with suppress(OSError):
+                    if self.layout.marker.is_file():
+                        write_private(self.layout.failure, str(exc))
+            raise
         finally:
             self.progress.close()
 
@@ -188,16 +195,13 @@ class Indexer:
             # is damaged may be anybody's.
             meta: dict[str, Any] = {}
             indexed = 0
-            with (
-                suppress(IndexFailure),
-                Catalog.open(self.layout.catalog, read_only=True) as catalog,
-            ):
-                counts = catalog.counts()
-                meta, indexed = catalog.meta(), counts.notes.get(NoteStatus.INDEXED, 0)
-            check_vault(meta, self.vault, self.layout.root)
+            with suppress(IndexFailure), Catalog.open(layout.catalog, read_only=True) as catalog:
+                counts = catalog.counts().notes
+                meta, indexed = catalog.meta(), counts.get(NoteStatus.INDEXED, 0)
+            check_vault(meta, self.vault, layout.root)
             found = scan(self.vault, self.settings.vault).files
             left = sum(file.kind == "note" for file in found)
-            refuse_deletions(self.vault, indexed, indexed - left)
+            check_deletions(self.vault, indexed, indexed - left)
         self._state = None
         made = self.layout.beside()
         try:
@@ -215,25 +219,24 @@ class Indexer:
     def _run(self, layout: IndexLayout, fingerprint: dict[str, Any], request: Request) -> Update:
         state = read_catalog_state(layout)
         harmed = state is None or not state.fits(layout)
-        marks, checked = catalog_marks(layout), False
         meta = {"vault": str(self.vault.resolve())}
-        try:
-            with Catalog.open(layout.catalog, create=True, meta=meta) as catalog:
-                if harmed and catalog.generation and marks != self._left:
-                    self.progress.stage("Checking the index", 0, "")
-                    check_catalog(catalog, state)
-                checked = True
-                catalog.renew_if_older(state)
-                if self._state is None or not self._state.fits(catalog):
-                    self._state = IndexState(catalog)
-                check_vault(self._state.meta, self.vault, layout.root)
-                run = IndexRun(self, layout, catalog, self._state, request, fingerprint, harmed)
-                update = run.execute()
-        except NotehopError as exc:
-            # So that whoever tries again does not look at every row each time.
-            if checked and not isinstance(exc, IndexDamaged):
-                self._left = catalog_marks(layout)
-            raise
+        with Catalog.open(layout.catalog, create=True, meta=meta) as catalog:
+            if harmed and catalog.generation:
+                self.progress.stage("Checking the index", 0, "")
+                with catalog.snapshot() as view:
+                    generation, stamp = view.generation, view.stamp
+                catalog.verify()
+                if state is not None and stamp == state.stamp and generation < state.generation:
+                    raise IndexDamaged(
+                        f"{catalog.label}: the index has lost what was written after generation "
+                        f"{generation} of {state.generation}; {REBUILD}"
+                    )
+            catalog.renew_if_older(state)
+            if self._state is None or not self._state.fits(catalog):
+                self._state = IndexState(catalog)
+            check_vault(self._state.meta, self.vault, layout.root)
+            run = IndexRun(self, layout, catalog, self._state, request, fingerprint, harmed)
+            update = run.execute()
         write_catalog_state(layout, self._state.generation, stamp_of(self._state.meta))
         return update
 
@@ -243,59 +246,19 @@ class Indexer:
             catalog.snapshot() as view,
         ):
             counts = view.counts()
-            reasons = {
-                status: [(note.path, note.reason or "") for note in view.notes(status)]
+            skipped, failed = (
+                [(note.path, note.reason or "") for note in view.notes(status)]
                 for status in (NoteStatus.SKIPPED, NoteStatus.FAILED)
-            }
-            problems = view.meta().get("problems", ())
-            reasons[NoteStatus.SKIPPED] += [(path, reason) for path, reason in problems]
-            advised = advice_for(self.vault, self.settings, view)
+            )
+            skipped += [(path, reason) for path, reason in view.meta().get("problems", ())]
+            advised = advice(self.vault, self.settings, view)
         return Report(
             **asdict(update),
             vault=str(self.vault.resolve()),
             index_dir=str(self.layout.root),
             chunks=counts.chunks,
-            skipped=tuple(sorted(reasons[NoteStatus.SKIPPED])),
-            failed=tuple(sorted(reasons[NoteStatus.FAILED])),
+            skipped=tuple(sorted(skipped)),
+            failed=tuple(sorted(failed)),
             links={status.value: counts.links.get(status, 0) for status in Status},
             advice=advised,
         )
-
-
-def index(
-    vault: Path,
-    settings: Settings,
-    layout: IndexLayout,
-    progress: Progress | None = None,
-    *,
-    command: str = "notehop index",
-    rebuild: bool = False,
-    allow_mass_delete: bool = False,
-    agree: Agree | None = None,
-    transformations: Sequence[TransformComponent] = (),
-    ray: str | None = None,
-) -> Report:
-    """Run an indexer, then have written about the notes what the settings ask for (``[enrich]``).
-
-    :param agree: told what a language model is to write and what that costs; says why not to go on.
-        Without it, it goes on if the budget of a run covers all of it.
-    :param ray: address of a Ray cluster whose workers embed; None for this machine.
-    :raises NotehopError: as :meth:`Indexer.run`.
-    """
-    from notehop.indexing.enrich.enricher import enrich, within_budget
-
-    progress = progress or Progress()
-    with embedding_by(ray, settings, layout.root, progress.message) as load:
-        where = vault, settings, layout, progress, load
-        indexer = Indexer(*where, command=command, transformations=transformations)
-        report = indexer.run(rebuild=rebuild, allow_mass_delete=allow_mass_delete)
-        done = enrich(indexer, agree or within_budget)
-    if done is None:
-        return report
-    stopped = () if done.stopped is None else (f"enrichment stopped: {done.stopped}",)
-    return replace(
-        report,
-        generation=done.generation or report.generation,
-        warnings=(*report.warnings, *done.warnings, *stopped),
-        enrichment=done,
-    )

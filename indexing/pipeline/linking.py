@@ -5,6 +5,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -13,11 +15,16 @@ from notehop.indexing.graph.files import VaultFiles, affected_names
 from notehop.indexing.graph.resolve import Outline, ResolvedLink, outline_of_note, resolve_link
 from notehop.indexing.pipeline.chunking import ChunkedNote, text_around, text_id
 from notehop.indexing.stores.catalog import Catalog
-from notehop.indexing.stores.model import Batch, ChunkId, LinkRow, Matrix, NoteRecord, NoteStatus
+from notehop.indexing.stores.model import (
+    Batch,
+    ChunkKey,
+    ChunkRow,
+    LinkRow,
+    Matrix,
+    NoteRecord,
+    NoteStatus,
+)
 from notehop.indexing.vault.model import Link
-
-ChunkLines = Sequence[tuple[ChunkId, int, int]]
-"""(id, first line, last line) of the chunks of a note, in order."""
 
 
 def build_batch(
@@ -51,9 +58,7 @@ def build_batch(
     for path in gone:
         moved_names |= affected_names(path, before[path].aliases if path in before else ())
     found = catalog.links() if every_link else catalog.links_named(moved_names)
-    rows = {(row.path, row.ordinal): row for row in found}
-    if not every_link:
-        rows |= {(row.path, row.ordinal): row for row in catalog.links_to(changed)}
+    rows = {(row.path, row.ordinal): row for row in [*found, *catalog.links_to(changed)]}
     untouched = [rows[at] for at in sorted(rows) if at[0] not in {*changed}]
     targets = _LinkTargets(catalog, notes, gone)
     links = [
@@ -66,7 +71,7 @@ def build_batch(
     again = [resolve_link(files, row.path, _as_written(row), targets.outline) for row in untouched]
     targets.load_chunks([*again, *(link for some in links for link in some)])
     now = [
-        (row, replace(row, **_where(link, targets)))
+        (row, replace(row, **targets.where(link)))
         for row, link in zip(untouched, again, strict=True)
     ]
     nodes = {node.node_id: node.embedding for item in notes for node in item.nodes}
@@ -86,6 +91,11 @@ def _matrix(vectors: Mapping[str, Any], dimensions: int) -> tuple[list[str], Mat
     return [*vectors], rows.reshape(len(vectors), dimensions)
 
 
+def _led_to(chunks: Sequence[ChunkRow | ChunkKey]) -> Sequence[ChunkRow | ChunkKey]:
+    """Those of a note that links lead to: its text, where there is any."""
+    return [chunk for chunk in chunks if chunk.kind == "text"] or chunks[:1]
+
+
 class _LinkTargets:
     """What is known of link targets during a write; each note is asked of the catalog once."""
 
@@ -93,13 +103,11 @@ class _LinkTargets:
         """Of the notes of this write it is told what they hold; the catalog knows all others."""
         self._catalog = catalog
         self._outlines: dict[str, Outline | None] = dict.fromkeys(gone)
-        self._chunks: dict[str, ChunkLines] = dict.fromkeys(gone, ())
+        self._chunks: dict[str, Sequence[ChunkRow | ChunkKey]] = dict.fromkeys(gone, ())
         for item in notes:
             path = item.row.path
             self._outlines[path] = outline_of_note(item.note) if item.note else None
-            # Links lead to text where there is any.
-            text = [chunk for chunk in item.chunks if chunk.kind == "text"] or item.chunks[:1]
-            self._chunks[path] = [(one.id, one.first_line, one.last_line) for one in text]
+            self._chunks[path] = _led_to(item.chunks)
 
     def outline(self, path: str) -> Outline | None:
         """The outline of an indexed note; None for anything else."""
@@ -115,17 +123,26 @@ class _LinkTargets:
         """Read the chunks of all that links lead to: asking for each note took as long as the rest."""
         paths = {link.resolution.path for link in links} - self._chunks.keys()
         missing = sorted(path for path in paths if path is not None)
-        found: Mapping[str, ChunkLines] = self._catalog.chunk_lines(missing)
-        self._chunks.update((path, found.get(path, ())) for path in missing)
+        self._chunks |= dict.fromkeys(missing, ())
+        for path, some in groupby(self._catalog.chunk_keys(missing), attrgetter("path")):
+            self._chunks[path] = _led_to([*some])
 
-    def chunk_of(self, link: ResolvedLink) -> ChunkId | None:
-        """The chunk where what a link names begins, else the first of its note; None unless it leads
-        to an indexed note."""
-        chunks = self._chunks[link.resolution.path] if link.resolution.path is not None else ()
-        if not chunks or link.span is None:
-            return chunks[0][0] if chunks else None
-        at = bisect_right([first for _, first, _ in chunks], link.span.first_line) - 1
-        return chunks[max(at, 0)][0]
+    def where(self, link: ResolvedLink) -> dict[str, Any]:
+        """Those values of a link's row that say where it leads: in an indexed note to the chunk where
+        what it names begins, else to the first."""
+        found, chunk_id = link.resolution, None
+        if chunks := self._chunks[found.path] if found.path is not None else ():
+            line = link.span.first_line if link.span is not None else 0
+            at = bisect_right([chunk.first_line for chunk in chunks], line) - 1
+            chunk_id = chunks[max(at, 0)].id
+        return {
+            "status": found.status.value,
+            "via": found.via,
+            "target_path": found.path,
+            "target_chunk_id": chunk_id,
+            "fragment_found": link.fragment_found,
+            "candidates": found.candidates,
+        }
 
 
 def _link_rows(
@@ -151,21 +168,8 @@ def _link_rows(
             sentence=link.sentence,
             sentence_id=text_id(sentence) if sentence else None,
             property=link.property,
-            **_where(found, targets),
+            **targets.where(found),
         )
-
-
-def _where(resolved: ResolvedLink, targets: _LinkTargets) -> dict[str, Any]:
-    """Those values of a link's row that say where it leads."""
-    found = resolved.resolution
-    return {
-        "status": found.status.value,
-        "via": found.via,
-        "target_path": found.path,
-        "target_chunk_id": targets.chunk_of(resolved),
-        "fragment_found": resolved.fragment_found,
-        "candidates": found.candidates,
-    }
 
 
 def _as_written(row: LinkRow) -> Link:

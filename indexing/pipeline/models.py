@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from notehop.config import Settings
 from notehop.config.settings import EmbeddingSettings
+from notehop.indexing import faults
 from notehop.indexing.embed import onnx_model
 from notehop.indexing.embed.embedder import BulkEmbedder, Embedder, OnBatch, Vectors
 from notehop.indexing.embed.identity import describe_model, model_identity
 from notehop.indexing.embed.models import MULTILINGUAL_NAME
+from notehop.indexing.stores.layout import IndexLayout
 
 if TYPE_CHECKING:
     from notehop.indexing.embed.torch_embedding import TorchEmbedding
@@ -25,16 +27,9 @@ SMALL_CHANGE = 80_000
 """Characters of text up to which the exported model embeds them: the first index of the demo, 70,000
 characters, takes 6.3 s of processor time with it and 15.1 with torch, most of them to import that."""
 
-PACKED_CHANGE = 20_000
-"""The same for the model of the extra ``multilingual``: its engine takes 1 ms a token (900 tokens a
-second), importing torch and unpacking the weights for it 10 s or more."""
-
 
 class TooMuchToEmbed(Exception):
     """More has to be embedded than a follower does itself: a process of its own shall do it."""
-
-    def __init__(self) -> None:
-        super().__init__("there is too much to embed at once; run: notehop index")
 
 
 def load_torch(settings: EmbeddingSettings) -> TorchEmbedding:
@@ -55,16 +50,15 @@ class SmallOrBulk:
         exported: Embedder,
         settings: EmbeddingSettings,
         bulk: Callable[[EmbeddingSettings], BulkEmbedder] = load_torch,
-        most: int | None = None,
+        most: int = SMALL_CHANGE,
     ) -> None:
         """
         :param bulk: loads what embeds in bulk; called at most once.
-        :param most: characters that the exported model embeds. None for what loading torch is worth.
+        :param most: characters that the exported model embeds.
         """
         self._exported, self._settings, self._load_bulk = exported, settings, bulk
         self._bulk: BulkEmbedder | None = None
-        packed = settings.model == MULTILINGUAL_NAME
-        self._most = (PACKED_CHANGE if packed else SMALL_CHANGE) if most is None else most
+        self._most = most
         self.dimensions = exported.dimensions
         self.max_tokens = exported.max_tokens
         self.tokens = exported.tokens
@@ -110,6 +104,19 @@ def load_embedder(settings: EmbeddingSettings, folder: Path) -> Embedder:
     return SmallOrBulk(local, settings)
 
 
+def lacks_query_model(layout: IndexLayout) -> bool:
+    """Whether the model that was exported for queries is not as it was written; it is forgotten then.
+    Raises IndexUnwritable if the disk refuses."""
+    if layout.model.is_file():
+        layout.remove(layout.model)
+    manifest = onnx_model.read_manifest(layout.model)
+    if manifest is not None and manifest.is_sound(layout.model):
+        return False
+    layout.remove(layout.model / onnx_model.MANIFEST_FILE)
+    faults.point("export.json-removed")
+    return True
+
+
 @contextmanager
 def embedding_by(
     ray: str | None, settings: Settings, folder: Path, tell: Callable[[str], None]
@@ -130,12 +137,7 @@ def embedding_by(
     from notehop.indexing.llm.egress import EgressLog
 
     def load(chosen: EmbeddingSettings, model: Path) -> Embedder:
-        from notehop.indexing.embed.onnx_embedding import load_query
-
-        manifest = onnx_model.read_manifest(model)
-        if manifest is None or manifest.reason is None:
-            load_embedder(chosen, model)  # the model for queries, which is exported here
-        local = load_query(model, chosen)
+        local = load_embedder(chosen, model)  # with the model for queries, which is exported here
         workers = RayWorkers(cluster, chosen, local.identity(), EgressLog(folder))
         return SmallOrBulk(local, chosen, lambda _: workers, most=-1)
 

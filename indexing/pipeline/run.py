@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from notehop.indexing import faults
 from notehop.indexing.changes import Changes, below, check_deletions, compare, scan, unread_pdfs
 from notehop.indexing.embed.embedder import Embedder
 from notehop.indexing.enrich.prompts import header_identity
 from notehop.indexing.enrich.store import delete_orphans
 from notehop.indexing.graph.files import VaultFiles, affected_names
 from notehop.indexing.pipeline.language import language_for
-from notehop.indexing.pipeline.upkeep import derive, lacks_query_model, withdraw
+from notehop.indexing.pipeline.models import lacks_query_model
 from notehop.indexing.report import Update
 from notehop.indexing.shown import counted
+from notehop.indexing.stores.caches import bring_up_to_date, forget_withdrawn
 from notehop.indexing.stores.catalog import Catalog, check_fingerprint, stamp_of
 from notehop.indexing.stores.catalog_read import FileStamp
 from notehop.indexing.stores.chroma import remove_mirror
-from notehop.indexing.stores.layout import IndexLayout
+from notehop.indexing.stores.layout import IndexLayout, unwritable
 from notehop.indexing.stores.model import Batch, Limits, NoteStatus
 from notehop.indexing.vault.parse import Read, read_note
 from notehop.indexing.vault.walk import FileEntry, Walk, top_level
@@ -148,12 +150,10 @@ class IndexRun:
         self.indexer, self.layout, self.catalog, self.state = indexer, layout, catalog, state
         self.request, self.fingerprint = request, fingerprint
         self.vault, self.settings, self.progress = indexer.vault, indexer.settings, indexer.progress
-        self.enrichment = indexer.layout.enrichment
-        self._before = state.generation
+        self._before, self._began = state.generation, time.perf_counter()
         self._chunker: Chunker | None = None
         self._counts: Counter[str] = Counter()
         self._warnings: list[str] = []
-        self._began = time.perf_counter()
         transformations = None
         if indexer.transformations:
             from llama_index.core.ingestion.pipeline import get_transformation_hash
@@ -165,9 +165,8 @@ class IndexRun:
             "transformations": transformations,
         }
         self._additions_changed = any(state.meta.get(k) != v for k, v in self._additions.items())
-        self._paths = request.paths
-        if harmed or state.cut_off or self._additions_changed:
-            self._paths = None
+        everything = harmed or state.cut_off or self._additions_changed
+        self._paths = None if everything else request.paths
         if self._paths is None:
             self.progress.stage("Scanning", 0, "files")
         else:
@@ -186,17 +185,16 @@ class IndexRun:
         self._write(self._changes())
         if everything and (unread := unread_pdfs(self.state.attachments, self.settings.vault)):
             self._warnings.append(unread)
-        self._warnings += delete_orphans(self.enrichment, self.catalog, self.state.stamps)
+        self._warnings += delete_orphans(self.layout.enrichment, self.catalog, self.state.stamps)
         if everything and self.catalog.has_chunks and lacks_query_model(self.layout):
             self.progress.stage("Loading the model", 0, "")
             self._embedder  # noqa: B018 (loading the model makes the one for queries)
-        derive(self.layout, self.catalog, everything=everything, limits=self.indexer.limits)
-        kinds = ("added", "changed", "moved", "deleted")
+        self._derive(everything=everything)
         return Update(
             generation=self.state.generation,
             wrote=self.state.generation != self._before,
             notes=self.state.indexed,
-            **{kind: self._counts[kind] for kind in kinds},
+            **self._counts,
             warnings=tuple(self._warnings),
             embedded=self._chunker.texts if self._chunker is not None else 0,
             seconds=time.perf_counter() - self._began,
@@ -225,7 +223,9 @@ class IndexRun:
             named=frozenset(request.paths or ()),
         )
         if not request.allow_mass_delete:
-            check_deletions(self.vault, changes, state.stamps, state.indexed)
+            gone = sum(state.has_status(path, NoteStatus.INDEXED) for path in changes.gone)
+            new = sum(file.path not in state.stamps for file in changes.read) if gone else 0
+            check_deletions(self.vault, state.indexed, gone - new)
         # What is as it was is not written again: a run without changes writes nothing.
         news = [file for file in changes.retry if self._is_news(file)]
         read = sorted([*changes.read, *news], key=lambda file: file.path)
@@ -233,11 +233,10 @@ class IndexRun:
 
     def _is_news(self, file: FileEntry) -> bool:
         """Whether a note whose size and time are known is not what it was, or fails otherwise."""
-        read = self._read(file)
-        failed = self.state.has_status(file.path, NoteStatus.FAILED)
-        if read.away and not failed:
+        read, known = self._read(file), self.state.stamps[file.path]
+        before = known.reason if known.status is NoteStatus.FAILED else None
+        if read.away and before is None:
             return False
-        before = self.state.stamps[file.path].reason if failed else None
         return read.note is not None or read.problem != before
 
     def _read(self, file: FileEntry) -> Read:
@@ -284,7 +283,11 @@ class IndexRun:
         files = state.files(self.catalog, self._walk, changes)
         into = self.catalog, files, int(self.fingerprint["dimensions"])
         gone = set(changes.gone)
-        parts = [*_batches(changes.read, self.indexer.limits)] or [()]
+        # By their content: a new note of the same takes one, which has moved.
+        vanished: dict[str, list[str]] = {}
+        for path in sorted(gone, reverse=True):
+            vanished.setdefault(state.stamps[path].content_hash, []).append(path)
+        parts = [*_batches(changes.read, self.indexer.limits)]
         for number, part in enumerate(parts, start=1):
             first, last = number == 1, number == len(parts)
             reads: list[Read] = []
@@ -298,22 +301,21 @@ class IndexRun:
                 else:
                     reads.append(read)
             notes = not_chunked(reads, changes.skip if first else ())
+            if self._chunker is None and any(item.note is not None for item in notes):
+                left = [*chain(*parts[number - 1 :])]
+                self._chunker = self._make_chunker(left, fingerprint["language"])
             sentences: Mapping[str, Any] = {}
-            if any(item.note is not None for item in notes):
-                if self._chunker is None:
-                    left = [*chain(*parts[number - 1 :])]
-                    self._chunker = self._make_chunker(left, fingerprint["language"])
+            if self._chunker is not None:
                 sentences = self._chunker.chunk(notes, _tokens_of(part))
-            elif self._chunker is not None:
-                self.progress.advance(_tokens_of(part))
-            moved = self._moved(reads, gone)
+            came = [r.content_hash for r in reads if r.note and r.file.path not in state.stamps]
+            moved = [vanished[digest].pop() for digest in came if vanished.get(digest)]
             leaving = sorted(gone) if last else sorted(moved)
             others = (*changes.attach, *changes.detach) if last else ()
             names = {name for path in others for name in affected_names(path)}
             again = last and every_link
             batch = build_batch(*into, notes, sentences, leaving, names, every_link=again)
-            same = [read.file for read in reads if read.note is None and not read.problem]
-            touch = {file.path: (file.size, file.mtime_ns) for file in same}
+            kept = [read.file for read in reads if read.note is None and not read.problem]
+            touch = {file.path: (file.size, file.mtime_ns) for file in kept}
             # Until the last batch, links may lead to files that only this walk has seen.
             meta = {"fingerprint": fingerprint, "under_way": not last, "written": time.time()}
             batch = replace(batch, touch=touch, meta=meta)
@@ -324,22 +326,6 @@ class IndexRun:
             self._commit(batch, moved)
             gone.difference_update(leaving)
             self._warnings += [w for read in reads if read.note for w in read.note.warnings]
-        if self._chunker is not None:
-            self._warnings += self._chunker.warnings()
-
-    def _moved(self, reads: Sequence[Read], gone: Collection[str]) -> list[str]:
-        """Those of the vanished notes whose content stands in these; each new note takes one."""
-        new = [
-            read.content_hash
-            for read in reads
-            if read.note is not None and read.file.path not in self.state.stamps
-        ]
-        holders = self.catalog.paths_by_content_hash(new)
-        found: list[str] = []
-        for content_hash in new:
-            left = [p for p in holders.get(content_hash, ()) if p in gone and p not in found]
-            found += left[:1]
-        return found
 
     def _commit(self, batch: Batch, moved: Sequence[str]) -> None:
         """Write a batch and count it: indexed notes only, those kept out or failed are named instead.
@@ -354,8 +340,12 @@ class IndexRun:
         carried = len(left.intersection(moved))
         withdrawn = any(status.get(path) is NoteStatus.SKIPPED for path in before)
         if withdrawn:
-            # It is there still, and its words have to leave every file.
-            withdraw(self.layout)
+            # It is there still, and its words have to leave every file: see :meth:`_derive`.
+            try:
+                self.layout.purge_mark.touch()
+            except OSError as exc:
+                raise unwritable(self.layout.root, exc) from exc
+            faults.point("purge-mark-set")
         if withdrawn or len(left) > carried:
             # Chroma keeps the bytes of what it deletes. Before the commit, in case that is cut off.
             remove_mirror(self.layout)
@@ -366,6 +356,28 @@ class IndexRun:
         self._counts["moved"] += carried
         self._counts["deleted"] += len(left) - carried
         self.state.wrote(batch, generation)
+
+    def _derive(self, *, everything: bool) -> None:
+        """Bring what is made from the catalog up to it, all of it anew where a note was withdrawn;
+        IndexUnwritable if the disk refuses, IndexDamaged if the catalog cannot be read.
+
+        :param everything: look at all of the words, and write them anew where they are damaged.
+        """
+        layout, catalog, limits = self.layout, self.catalog, self.indexer.limits
+        withdrawn = layout.purge_mark.exists()
+        if withdrawn:
+            remove_mirror(layout)
+        bring_up_to_date(layout, catalog, thorough=withdrawn, verify=everything, limits=limits)
+        try:
+            if withdrawn:
+                # First: from here on the journal alone may hold their words.
+                layout.journal_mark.touch()
+                layout.purge_mark.unlink(missing_ok=True)
+            forget_withdrawn(layout, catalog)
+        except OSError as exc:
+            raise unwritable(layout.root, exc) from exc
+        if withdrawn:
+            faults.point("purge-mark-cleared")
 
     @cached_property
     def _embedder(self) -> Embedder:
@@ -380,7 +392,7 @@ class IndexRun:
         embedder = self._embedder
         # By tokens, which take equal time each; notes do not.
         self.progress.stage(f"Indexing {counted(len(files), 'note')}", _tokens_of(files), "tokens")
-        headers = self.enrichment if self._additions["headers"] is not None else None
+        headers = self.layout.enrichment if self._additions["headers"] is not None else None
         how = headers, self.indexer.transformations, self.progress
         return Chunker(embedder, self.catalog, self.settings, language, *how)
 
@@ -391,7 +403,7 @@ def _tokens_of(files: Iterable[FileEntry]) -> int:
 
 
 def _batches(files: Iterable[FileEntry], limits: Limits) -> Iterator[Sequence[FileEntry]]:
-    """Runs of notes that fit a transaction, in order; a note over the limit of tokens is alone."""
+    """Runs of notes that fit a transaction, in order, at least one; a note over the limit is alone."""
     most = limits.batch_tokens * _BYTES_A_TOKEN
     batch: list[FileEntry] = []
     size = 0
@@ -401,8 +413,7 @@ def _batches(files: Iterable[FileEntry], limits: Limits) -> Iterator[Sequence[Fi
             batch, size = [], 0
         batch.append(file)
         size += file.size
-    if batch:
-        yield batch
+    yield batch
 
 
 def within(values: Mapping[str, Value], paths: Iterable[str]) -> dict[str, Value]:

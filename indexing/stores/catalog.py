@@ -67,24 +67,17 @@ def check_fingerprint(stored: Mapping[str, Any], expected: Mapping[str, Any]) ->
         index was built.
     :raises IndexMismatch: naming each difference, as built and as asked, and the way out.
     """
-    different = {
-        key for key, value in expected.items() if value is not None and stored.get(key) != value
-    }
+    different = {key for key, value in expected.items() if value not in (None, stored.get(key))}
     if not different:
         return
+    # Another model has other weights: no need to say so.
+    of_model = {"model", "dimensions", *(["weights"] if "model" in different else [])}
     sides = []
     for said in (stored, expected):
-        told: list[str] = []
-        others = different
-        if different & {"model", "dimensions"}:
-            dimensions = said.get("dimensions")
-            told.append(f"{said.get('model')}" + ("" if dimensions is None else f" ({dimensions})"))
-            # Another model has other weights: no need to say so.
-            others = different - {"model", "dimensions", "weights"}
-        for key in sorted(others):
-            value = said.get(key)
-            told.append(f"{key} {value[:60] if isinstance(value, str) and value else repr(value)}")
-        sides.append(", ".join(told))
+        length = said.get("dimensions")
+        model = f"{said.get('model')} ({length})" if length else f"{said.get('model')}"
+        others = [f"{key} {said.get(key)}" for key in sorted(different - of_model)]
+        sides.append(", ".join([model, *others] if different & of_model else others))
     raise IndexMismatch(f"index built with {sides[0]}, settings name {sides[1]}; {REBUILD}")
 
 
@@ -309,7 +302,7 @@ class Catalog(CatalogReads):
 
     def snapshot(self) -> CatalogSnapshot:
         """The newest generation, held until the snapshot is closed."""
-        return self.database.again(lambda: CatalogSnapshot(self.database, self.snapshot_ended))
+        return CatalogSnapshot(self.database, self.snapshot_ended)
 
     def _fetch(self, query: Query, values: Iterable[str] | None = None) -> Sequence[ResultRow]:
         return self.database.read(lambda connection: fetched(connection, query, values))

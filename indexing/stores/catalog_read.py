@@ -19,13 +19,12 @@ from notehop.indexing.stores.catalog_rows import (
     chunk_row,
     indexed,
     link_row,
-    name_key,
     note_row,
     unpack_tokens,
     vector_row,
 )
 from notehop.indexing.stores.database import among, damaged, listed
-from notehop.indexing.stores.labels import DATE
+from notehop.indexing.stores.labels import DATE, NAME, value_label
 from notehop.indexing.stores.model import (
     ChunkId,
     ChunkKey,
@@ -44,7 +43,6 @@ from notehop.indexing.stores.schema import (
     LABELS,
     LINKS,
     META,
-    NAMES,
     NOTES,
     VECTORS,
 )
@@ -61,7 +59,8 @@ _PLACE = attrgetter("path", "ordinal")
 _LEADING = LINKS.c.status.in_(("resolved", "ambiguous"))
 
 # What every query asks; made once.
-_NAMED = select(NAMES.c.key, NAMES.c.path).where(among(NAMES.c.key))
+_NAMES = select(LABELS.c.value, LABELS.c.path).where(LABELS.c.name == NAME)
+_NAMED = _NAMES.where(among(LABELS.c.value))
 _NOTES_AT = select(NOTES).where(among(NOTES.c.path))
 _CHUNKS_OF_ID = select(CHUNKS).where(among(CHUNKS.c.id))
 _LINKS_BY = {
@@ -173,7 +172,7 @@ class CatalogReads(ABC):
 
     def named_any(self, names: Iterable[str]) -> dict[str, list[str]]:
         """Name -> the notes of :meth:`notes_named`, for those of the names that are some note's."""
-        keys = {name: name_key(name) for name in names}
+        keys = {name: value_label(name) for name in names}
         found = _grouped(self._fetch(_NAMED, set(keys.values()) - {""}))
         return {name: found[key] for name, key in keys.items() if key in found}
 
@@ -194,7 +193,7 @@ class CatalogReads(ABC):
 
     def names(self) -> list[tuple[str, str]]:
         """(name, path) of the title and aliases of every indexed note, folded, sorted."""
-        return [(row[0], row[1]) for row in sorted(self._fetch(select(NAMES)))]
+        return [(row[0], row[1]) for row in sorted(self._fetch(_NAMES))]
 
     def aliases(self) -> dict[str, tuple[str, ...]]:
         """Path -> aliases, of every note that has any, by path."""
@@ -222,34 +221,9 @@ class CatalogReads(ABC):
     def chunk_keys(self, paths: Iterable[str] | None = None) -> list[ChunkKey]:
         """The keys of all chunks, or of those of some notes."""
         table = CHUNKS.c
-        query = select(table.id, table.path, table.ordinal, table.embedded_hash, table.generation)
+        query = select(table.id, table.path, table.ordinal, table.first_line, table.kind)
         rows = self._of_paths(query, table.path, paths)
         return self._made(lambda row: ChunkKey(*row), rows, _PLACE)
-
-    def chunk_lines(self, paths: Iterable[str]) -> dict[str, tuple[tuple[ChunkId, int, int], ...]]:
-        """Path -> (id, first line, last line) of its chunks in order, by path; none, no entry.
-
-        Properties are left out where the note has text.
-        """
-        table = CHUNKS.c
-        query = select(
-            table.path, table.ordinal, table.id, table.first_line, table.last_line, table.kind
-        ).where(among(table.path))
-        found: dict[str, list[tuple[ChunkId, int, int]]] = {}
-        # By path and ordinal: rows themselves compare slowly.
-        for row in self._made(lambda row: row, self._fetch(query, paths), itemgetter(0, 1)):
-            # Those of the text come first.
-            if row[5] == "text" or row[0] not in found:
-                found.setdefault(row[0], []).append((row[2], row[3], row[4]))
-        return {path: tuple(lines) for path, lines in found.items()}
-
-    def chunk_ids(self) -> dict[str, tuple[ChunkId, ...]]:
-        """Path -> ids of its chunks in order, by path, for all notes that have any."""
-        query = select(CHUNKS.c.path, CHUNKS.c.ordinal, CHUNKS.c.id)
-        found: dict[str, list[ChunkId]] = {}
-        for path, _, chunk_id in self._made(tuple, self._fetch(query), lambda row: row):
-            found.setdefault(path, []).append(chunk_id)
-        return {path: tuple(ids) for path, ids in found.items()}
 
     def chunk_tokens(
         self, ids: Iterable[ChunkId] | None = None
@@ -326,18 +300,10 @@ class CatalogReads(ABC):
         query = select(NOTES.c.path).where(NOTES.c.status == NoteStatus.INDEXED.value)
         return sorted(_first(self._fetch(query)))
 
-    def known_sentences(self, sentence_ids: Iterable[str]) -> set[str]:
-        """Those of the ids that a link still has."""
-        query = select(LINKS.c.sentence_id).where(among(LINKS.c.sentence_id)).distinct()
-        return {*_first(self._fetch(query, sentence_ids))}
-
-    def changed_paths(self, since_generation: int, *, relinked: bool = False) -> list[str]:
-        """The notes written or removed after a generation, sorted.
-
-        :param relinked: also those dated anew, or with a link that leads elsewhere.
-        """
-        column = CHANGES.c.linked if relinked else CHANGES.c.generation
-        return sorted(_first(self._fetch(select(CHANGES.c.path).where(column > since_generation))))
+    def changed_paths(self, since_generation: int) -> list[str]:
+        """The notes written or removed after a generation, sorted."""
+        query = select(CHANGES.c.path).where(CHANGES.c.generation > since_generation)
+        return sorted(_first(self._fetch(query)))
 
     def dates(self, paths: Iterable[str]) -> dict[str, str]:
         """Path -> date of the note, as it sorts."""

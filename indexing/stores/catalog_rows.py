@@ -6,23 +6,19 @@ columns; a checksum over the others closes a row.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
-from datetime import date, time
 from functools import partial
 from itertools import islice
-from math import isfinite
 from typing import Any, TypeVar
 
 from sqlalchemy import Column, Table, bindparam, delete, insert, select, update
 from sqlalchemy.engine import Connection
 
-from notehop.config.errors import IndexDamaged
-from notehop.indexing.graph.files import fold, link_name
-from notehop.indexing.stores.database import among, listed, storable
+from notehop.indexing.graph.files import link_name
+from notehop.indexing.stores.database import among, damaged, listed, storable
 from notehop.indexing.stores.labels import label_rows
 from notehop.indexing.stores.model import (
     Batch,
@@ -40,7 +36,6 @@ from notehop.indexing.stores.schema import (
     LABELS,
     LINKS,
     META,
-    NAMES,
     NOTES,
     VECTORS,
 )
@@ -49,16 +44,8 @@ from notehop.indexing.vault.properties import modified_in
 _AS_TEXT: dict[str, Any] = {"ensure_ascii": False, "separators": (",", ":")}
 """How values are written as JSON."""
 
-_PLAIN, _DEFLATED = b"\0", b"\1"
-
-_DEPTH = 20
-"""Levels of front matter that are kept: with anchors, YAML can make a value that holds itself."""
-
 _INDEXED = 400
 """Characters of a name that an index holds: PostgreSQL's takes 2,704 bytes, with the path."""
-
-_DEFLATE_FROM = 256
-"""Tokens shorter than this many bytes are kept as they are: below it zlib saves next to nothing."""
 
 _RESOLVED = (
     "status", "via", "target_path", "target_chunk_id", "fragment_found", "candidates", "checksum",
@@ -78,30 +65,22 @@ class BadRow(ValueError):
 def pack_tokens(tokens: FieldTokens) -> bytes:
     """Tokens as bytes: equal tokens give equal bytes; empty fields are left out."""
     by_name = {name: list(tokens[name]) for name in sorted(tokens) if tokens[name]}
-    text = json.dumps(by_name, **_AS_TEXT)
-    plain = text.encode("utf-8", "surrogatepass")
-    if len(plain) < _DEFLATE_FROM:
-        return _PLAIN + plain
     # Level 1: level 6 saves another tenth and takes three times as long.
-    return _DEFLATED + zlib.compress(plain, 1)
+    return zlib.compress(json.dumps(by_name, **_AS_TEXT).encode("utf-8", "surrogatepass"), 1)
 
 
 def unpack_tokens(packed: bytes) -> FieldTokens:
     """The tokens that :func:`pack_tokens` was given; IndexDamaged if they cannot be read."""
     try:
-        kind, data = packed[:1], packed[1:]
-        plain = zlib.decompress(data) if kind == _DEFLATED else data
-        by_name: dict[str, list[str]] = json.loads(plain.decode("utf-8", "surrogatepass"))
+        by_name = json.loads(zlib.decompress(packed).decode("utf-8", "surrogatepass"))
         return {name: tuple(tokens) for name, tokens in by_name.items()}
     except (zlib.error, ValueError, AttributeError, TypeError) as exc:
-        raise IndexDamaged(
-            "the catalog holds tokens that cannot be read; run: notehop index --rebuild"
-        ) from exc
+        raise damaged("the catalog", f"tokens cannot be read: {exc}") from exc
 
 
 def values_of(row: NoteRow | ChunkRow | LinkRow) -> dict[str, Any]:
-    """The columns of a note, chunk or link. Dates and other values JSON lacks become text in front
-    matter; a link has the name by which it is found when a file comes or goes."""
+    """The columns of a note, chunk or link, which has the name by which it is found when a file comes or
+    goes."""
     kind = type(row)
     values: dict[str, Any] = {}
     for name in _NAMES[kind]:
@@ -110,7 +89,7 @@ def values_of(row: NoteRow | ChunkRow | LinkRow) -> dict[str, Any]:
             value = storable(str(value))
         elif value is not None and not isinstance(value, bool | int | float | bytes):
             empty = "{}" if isinstance(value, Mapping) else "[]"
-            value = storable(json.dumps(_plain(value), **_AS_TEXT)) if value else empty
+            value = storable(json.dumps(value, **_AS_TEXT)) if value else empty
         values[name] = value
     if isinstance(row, LinkRow):
         values["name_key"] = indexed(storable(link_name(row.raw_target)))
@@ -137,18 +116,9 @@ def vector_row(values: Sequence[Any]) -> tuple[str, bytes]:
     return values[0], values[1]
 
 
-def name_key(name: str) -> str:
-    """The form in which titles and aliases are compared: folded, white space collapsed."""
-    return indexed(" ".join(fold(name).split()))
-
-
 def indexed(name: str) -> str:
-    """A name as an index of any database takes it: of one that is no name but a text, its beginning
-    and a digest."""
-    if len(name) <= _INDEXED:
-        return name
-    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
-    return f"{name[: _INDEXED // 2]}… {digest}"
+    """A name as an index of any database takes it: of one that is no name but a text, the beginning."""
+    return name[:_INDEXED]
 
 
 def _load_tuple(text: str) -> tuple[Any, ...]:
@@ -197,8 +167,8 @@ def _checksum(values: Iterable[Any]) -> int:
 _CHECKSUMS: Mapping[type, Callable[[Sequence[Any]], int]] = {
     # The time, size and time at 9 to 11 are set anew where the content stands.
     NoteRow: lambda values: _checksum((*values[:9], *values[12:])),
-    # The generation and the kind, last, are not of the text.
-    ChunkRow: lambda values: zlib.crc32(values[8], _checksum(values[:8])),
+    # The tokens at 8 are bytes.
+    ChunkRow: lambda values: zlib.crc32(values[8], _checksum((*values[:8], *values[9:]))),
     LinkRow: _checksum,
 }
 
@@ -208,44 +178,18 @@ def _check(stored: Any, computed: int) -> None:
         raise BadRow("it is not what was written")
 
 
-def _plain(value: Any, depth: int = 0) -> Any:
-    """A value of front matter as JSON can hold it."""
-    if value is None or isinstance(value, bool | int | str):
-        return value
-    if isinstance(value, float):
-        return value if isfinite(value) else str(value)
-    if isinstance(value, date | time):
-        return value.isoformat()
-    if depth == _DEPTH:
-        return "…"
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item, depth + 1) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item, depth + 1) for item in value]
-    if isinstance(value, set | frozenset):
-        return sorted((_plain(item, depth + 1) for item in value), key=repr)
-    return str(value)
-
-
 def write_batch(connection: Connection, batch: Batch, generation: int, commit: str) -> None:
     """Write the batch as the given generation; ``commit`` tells this commit from any other, for who did
     not hear whether it was done."""
     notes = [record.note for record in batch.upsert]
     links = [link for record in batch.upsert for link in record.links]
     gone = list(dict.fromkeys([*(note.path for note in notes), *batch.delete]))
-    chunks = [*_chunks(connection, batch, generation)]
+    chunks = [values_of(chunk) for record in batch.upsert for chunk in record.chunks]
     chunks_before = _found(connection, CHUNKS.c.id, CHUNKS.c.path, gone)
     said_before = _found(connection, LINKS.c.sentence_id, LINKS.c.path, gone)
-    for table in (LINKS, CHUNKS, LABELS, NAMES, NOTES, CHANGES):
+    for table in (LINKS, CHUNKS, LABELS, NOTES, CHANGES):
         _delete(connection, table.c.path, gone)
     _insert(connection, NOTES, map(values_of, notes))
-    names = (
-        {"key": key, "path": note.path}
-        for note in notes
-        if note.status is NoteStatus.INDEXED
-        for key in sorted({name_key(storable(one)) for one in (note.title, *note.aliases)} - {""})
-    )
-    _insert(connection, NAMES, names)
     _insert(connection, LABELS, _labels(notes))
     _insert(connection, CHUNKS, chunks)
     _insert(connection, LINKS, map(values_of, links))
@@ -260,16 +204,12 @@ def write_batch(connection: Connection, batch: Batch, generation: int, commit: s
             for one, row in zip(ids, stored, strict=True)
         )
         _insert(connection, VECTORS, vectors)
-    touched = _touch(connection, batch.touch)
+    _touch(connection, batch.touch)
     _relink(connection, batch.relink)
     _delete(connection, ATTACHMENTS.c.path, [*batch.attach, *batch.detach])
     attached = ({"path": path, "excluded": kept} for path, kept in batch.attach.items())
     _insert(connection, ATTACHMENTS, attached)
-    changes = ({"path": path, "generation": generation, "linked": generation} for path in gone)
-    _insert(connection, CHANGES, changes)
-    # Each of these was written once and has its row.
-    marked = update(CHANGES).where(among(CHANGES.c.path)).values(linked=generation)
-    connection.execute(marked, listed([*(link.path for link in batch.relink), *touched]))
+    _insert(connection, CHANGES, ({"path": path, "generation": generation} for path in gone))
     put_meta(connection, {**batch.meta, "generation": generation, "commit": commit})
 
 
@@ -295,26 +235,14 @@ def _forget(connection: Connection, name: Vectored, ids: Iterable[str]) -> None:
     connection.execute(gone, listed(ids))
 
 
-def _chunks(connection: Connection, batch: Batch, generation: int) -> Iterator[dict[str, Any]]:
-    query = select(CHUNKS.c.id, CHUNKS.c.tokens, CHUNKS.c.generation).where(among(CHUNKS.c.path))
-    rows = connection.execute(query, listed(record.note.path for record in batch.upsert))
-    before = {one: (bytes(tokens), since) for one, tokens, since in rows}
-    for record in batch.upsert:
-        for chunk in record.chunks:
-            tokens, since = before.get(chunk.id, (None, generation))
-            # A chunk whose id and tokens stand is no news to the indexes derived from them.
-            since = since if tokens == chunk.tokens else generation
-            yield values_of(replace(chunk, generation=since))
-
-
 def _labels(notes: Iterable[NoteRow]) -> Iterator[dict[str, str]]:
     for note in notes:
         for name, value in label_rows(note):
             yield {"name": name, "value": value, "path": note.path}
 
 
-def _touch(connection: Connection, touch: Mapping[str, tuple[int, int]]) -> list[str]:
-    """Date notes anew; the paths of those that count as modified at another time now."""
+def _touch(connection: Connection, touch: Mapping[str, tuple[int, int]]) -> None:
+    """Date notes anew, some of which count as modified at another time then."""
     again: list[NoteRow] = []
     rows: list[dict[str, Any]] = []
     found = connection.execute(select(NOTES).where(among(NOTES.c.path)), listed(touch)).all()
@@ -329,10 +257,8 @@ def _touch(connection: Connection, touch: Mapping[str, tuple[int, int]]) -> list
         )
     if rows:
         connection.execute(update(NOTES).where(NOTES.c.path == bindparam("at_path")), rows)
-    paths = [note.path for note in again]
-    _delete(connection, LABELS.c.path, paths)
+    _delete(connection, LABELS.c.path, [note.path for note in again])
     _insert(connection, LABELS, _labels(again))
-    return paths
 
 
 def _relink(connection: Connection, links: Iterable[LinkRow]) -> None:

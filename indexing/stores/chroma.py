@@ -136,6 +136,16 @@ def mirror_due(layout: IndexLayout) -> bool:
     return state is None or (state.generation, state.stamp) != now or not state.fits(layout)
 
 
+def mirror_problem(layout: IndexLayout, view: CatalogSnapshot) -> str | None:
+    """Why the mirror is not there as it was written; None if it is, be it behind."""
+    state = read_mirror(layout)
+    if state is None:
+        return "there is no copy for other programs"
+    if state.stamp != view.stamp or state.generation > view.generation:
+        return "it is of another index"
+    return None if state.fits(layout) else "its files are other than written"
+
+
 def remove_mirror(layout: IndexLayout) -> None:
     """Remove the mirror, and so every word and number of it; IndexUnwritable if the disk
     refuses."""

@@ -39,6 +39,7 @@ BUSY_SECONDS = 10.0
 
 _REFUSED = (
     sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_PERM,
 )  # fmt: skip
 """What SQLite says when it cannot make or grow a file."""
 
@@ -115,14 +116,9 @@ def listed(values: Iterable[str]) -> dict[str, str]:
 
 
 def storable(text: str) -> str:
-    """The text without lone surrogates, which YAML escapes can make and UTF-8 cannot hold, and without
-    zero bytes, which PostgreSQL does not take."""
-    text = text.replace("\0", "\ufffd")
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
+    """The text without halves of surrogate pairs, as names of files may hold, which UTF-8 cannot, and
+    without zero bytes, which PostgreSQL does not take."""
+    return _UNSTORABLE.sub("\ufffd", text)
 
 
 class Database:
@@ -186,13 +182,9 @@ class Database:
             yield connection
 
     def read(self, work: Callable[[Connection], Result]) -> Result:
-        """Do work in a read transaction."""
-
-        def attempt() -> Result:
-            with self.reading() as connection:
-                return work(connection)
-
-        return self.again(attempt)
+        """Do work in a read transaction; on a server once more where its connection was lost."""
+        with self.reading() as connection:
+            return work(connection)
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
@@ -212,10 +204,6 @@ class Database:
         """
         with self.writing() as connection:
             return work(connection)
-
-    def again(self, work: Callable[[], Result]) -> Result:
-        """Do work that reads; once more, on another connection, where one was lost."""
-        return work()
 
     def is_lost(self, exc: BaseException) -> bool:  # noqa: ARG002 (a file is not lost)
         """Whether an error says that its connection is gone, and not what was asked wrong."""
@@ -279,25 +267,20 @@ class Database:
         # is no UTF-8. SQLite quotes a text that it cannot decode, whole: that of a note is for no log.
         cause = exc.orig if isinstance(exc, DBAPIError) else exc
         says = str(cause).partition(" with text ")[0]
-        kind = errors.IndexUnwritable if writing else errors.IndexFailure
-        match _primary(cause):
-            case sqlite3.SQLITE_FULL | sqlite3.SQLITE_IOERR:
-                # Of the disk and not of what is on it: a rebuild would need still more of it.
-                return kind(
-                    f"{label}: the disk is full or failing ({says}); the index is as it was before. "
-                    "Free space or check the disk, and try again"
-                )
-            case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_PERM | sqlite3.SQLITE_CANTOPEN:
-                return kind(
-                    f"{label}: cannot be {'written' if writing else 'opened'} ({says}); mend the "
-                    "permissions of the folder, free space if the disk is full, or name another "
-                    "folder with --index-dir"
-                )
-            case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
-                return errors.IndexLocked(
-                    f"{label}: another process is writing it for more than {BUSY_SECONDS:g} s; "
-                    "wait until it is done and try again"
-                )
+        code = _primary(cause)
+        if code in _REFUSED:
+            # Of the disk and not of what is on it: a rebuild would need still more of it.
+            kind = errors.IndexUnwritable if writing else errors.IndexFailure
+            return kind(
+                f"{label}: cannot be {'written' if writing else 'opened'} ({says}); the index is as it "
+                "was before. Free space, mend the disk or the permissions of the folder, or name "
+                "another folder with --index-dir"
+            )
+        if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            return errors.IndexLocked(
+                f"{label}: another process is writing it for more than {BUSY_SECONDS:g} s; "
+                "wait until it is done and try again"
+            )
         # No database, a page, table or column that is not there, text that is not UTF-8: not what a
         # commit of ours left.
         return damaged(label, says)

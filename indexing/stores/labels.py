@@ -1,4 +1,4 @@
-"""What notes can be filtered by, tags, page type, date, properties, and which notes have them."""
+"""What notes can be found by, names, tags, page type, date, properties, and which notes have them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from notehop.indexing.stores.caches import BoundedCache
     from notehop.indexing.stores.catalog_read import CatalogReads
 
-TAG, TYPE, DATE = "tag", "type", "date"
+TAG, TYPE, DATE, NAME = "tag", "type", "date", "name"
 """Names of labels; those of properties are made by :func:`property_label`."""
 
 _PROPERTY = "property:"
@@ -30,7 +30,6 @@ LENGTH = 200
 """Characters of a label that count: a longer one is no name, and a database's index has limits."""
 
 MOST = 1_000  # labels of one note: properties are written by hand; more is something else
-_PAGE = 1_000  # dates read at first, where the newest notes are wanted
 
 Paths = frozenset[str]
 
@@ -43,13 +42,14 @@ _BLANKS = re.compile(r"[-_\s]+")
 def label_rows(note: NoteRow) -> list[tuple[str, str]]:
     """The (name, value) pairs of a note, each once, sorted; none unless it is indexed.
 
-    A tag stands there with all it is nested in: ``fish/eel`` is a ``fish`` too. The date is that of
-    :func:`date_label`. A property has a row for each value, nested ones by ``outer.inner``; one
-    without value has the row ``""``, so that its key is known.
+    Names are title and aliases. A tag stands there with all it is nested in: ``fish/eel`` is a
+    ``fish`` too. The date is that of :func:`date_label`. A property has a row for each value, nested
+    ones by ``outer.inner``; one without value has the row ``""``, so that its key is known.
     """
     if note.status is not NoteStatus.INDEXED:
         return []
-    found = {(DATE, date_label(note))}
+    named = ((NAME, value_label(one)) for one in (note.title, *note.aliases))
+    found = {(DATE, date_label(note)), *(pair for pair in named if pair[1])}
     for tag in note.tags:
         parts = tag_label(tag).split("/")
         found.update((TAG, "/".join(parts[:end])[:LENGTH]) for end in range(1, len(parts) + 1))
@@ -184,33 +184,13 @@ class NoteLabels:
         are ``true``; sorted."""
         either = [_ROW.value.contains(part, autoescape=True) for part in parts]
         query = select(_ROW.name, _ROW.value).distinct()
-        query = query.where(_ROW.name != DATE, or_(_ROW.value == "true", *either))
+        query = query.where(_ROW.name.not_in((DATE, NAME)), or_(_ROW.value == "true", *either))
         return sorted(self._view.answer(query, lambda row: (row[0], row[1])))
 
-    def keys(self) -> list[str]:
-        """The keys of front matter that any note has, those of most notes first, then by name."""
-        query = select(_ROW.name, -func.count(_ROW.path.distinct())).group_by(_ROW.name)
-        query = query.where(_ROW.name.startswith(_PROPERTY))
-        ordered = sorted((count, name) for name, count in self._view.answer(query, tuple))
-        return [name.removeprefix(_PROPERTY) for _, name in ordered]
-
-    def newest_first(self, only: Paths | None = None) -> Iterator[str]:
-        """The notes, newest first, ties by path; 10,000 take some 15 ms.
-
-        :param only: where these are few, no others are given.
-        """
-        if only is not None and len(only) <= _PAGE:
-            dates = self._view.dates(only)
-            yield from sorted(sorted(dates), key=dates.__getitem__, reverse=True)
-            return
+    def newest_first(self) -> list[str]:
+        """The notes, newest first, ties by path; 10,000 take some 15 ms."""
         newest = select(_ROW.path).where(_ROW.name == DATE).order_by(_ROW.value.desc(), _ROW.path)
-        seen, count = 0, _PAGE
-        while True:
-            dated = self._view.answer(newest.limit(count), itemgetter(0))
-            yield from dated[seen:]
-            if len(dated) < count:
-                return
-            seen, count = len(dated), 10 * count
+        return self._view.answer(newest, itemgetter(0))
 
     def _under(self, asked: str) -> list[str]:
         folded = {path: fold(path) for path in self._ids_by_path}

@@ -112,6 +112,7 @@ class IndexLayout:
     chroma_collection = _Place("chroma-server.json")
     lock = _Place("writer.lock")
     lock_holder = _Place("writer.json")
+    failure = _Place("failed.txt")
     watch_lock = _Place("watcher.lock")
     watch_state = _Place("watcher.json")
     server = _Place("server.json")

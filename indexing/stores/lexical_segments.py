@@ -10,6 +10,7 @@ from array import array
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -37,8 +38,7 @@ class Segment:
 
     ``bounds`` (T + 1) are those of a term's postings, which are sorted by document, then field:
     ``docs``, ``fields`` and ``counts`` (P). ``lengths`` (fields, n) counts tokens. ``alive`` (n)
-    tells which documents were not removed since; of those, ``living`` is the number, and by field
-    ``tokens`` counts tokens, ``filled`` the documents that have any; ``longest`` is a length.
+    tells which documents were not removed since.
     """
 
     ids: list[ChunkId]
@@ -50,21 +50,13 @@ class Segment:
     lengths: Ints
     alive: npt.NDArray[np.bool_]
     places: Mapping[ChunkId, int]
-    living: int
-    longest: int
-    tokens: Ints
-    filled: Ints
 
     @classmethod
     def of(
         cls, ids: list[ChunkId], terms: Iterable[str], keys: Ints, counts: Ints, lengths: Ints
     ) -> Segment:
-        """A segment of counted documents.
-
-        :param terms: in the order in which the keys number them.
-        :param keys: ``(term * documents + document) * fields + field``, ascending.
-        :param counts: how often each occurs.
-        """
+        """A segment of counted documents; ``keys`` are ``(term * documents + document) * fields +
+        field``, ascending, and ``terms`` in the order in which they number them."""
         numbered = {term: number for number, term in enumerate(terms)}
         pairs, places = np.divmod(keys, _F)
         numbers, docs = np.divmod(pairs, max(len(ids), 1))
@@ -76,20 +68,17 @@ class Segment:
             fields=places.astype(np.uint8),
             counts=np.minimum(counts, MAX_COUNT).astype(np.uint16),
             lengths=lengths,
-            **_whole(ids, lengths),
+            **_whole(ids),
         )
 
     @classmethod
     def count(cls, documents: Sequence[tuple[ChunkId, FieldTokens]]) -> Segment:
-        """Count the tokens of documents; ValueError for a field that is not in
-        :data:`notehop.indexing.tokens.FIELDS`."""
+        """Count the tokens of documents."""
         numbers: dict[str, int] = {}
         terms, places, sizes = array("q"), array("q"), array("q")
         lengths = np.zeros((_F, len(documents)), dtype=np.int32)
         for doc, (_, fields) in enumerate(documents):
             for name, tokens in fields.items():
-                if name not in _NUMBER:
-                    raise ValueError(f"unknown field {name!r}; fields are {', '.join(FIELDS)}")
                 terms.extend(numbers.setdefault(token, len(numbers)) for token in tokens)
                 places.append(doc * _F + _NUMBER[name])
                 sizes.append(len(tokens))
@@ -102,9 +91,23 @@ class Segment:
         counts = np.diff(first, append=len(keys))
         return cls.of([id_ for id_, _ in documents], numbers, keys[first], counts, lengths)
 
-    @property
+    @cached_property
+    def living(self) -> int:
+        return int(np.count_nonzero(self.alive))
+
+    @cached_property
     def is_whole(self) -> bool:
         return self.living == len(self.ids)
+
+    @cached_property
+    def longest(self) -> int:
+        return int(self.lengths.max(initial=0))
+
+    @cached_property
+    def totals(self) -> Ints:
+        """By field, the tokens of living documents, then the number of those that have any."""
+        lengths = self.lengths if self.is_whole else self.lengths[:, self.alive]
+        return np.stack([lengths.sum(axis=1, dtype=np.int64), np.count_nonzero(lengths, axis=1)])
 
     def without(self, gone: Iterable[ChunkId]) -> Segment:
         docs = self.docs_of(gone)
@@ -112,14 +115,7 @@ class Segment:
             return self
         alive = self.alive.copy()
         alive[docs] = False
-        lengths = self.lengths[:, docs]
-        return replace(
-            self,
-            alive=alive,
-            living=self.living - len(docs),
-            tokens=self.tokens - lengths.sum(axis=1),
-            filled=self.filled - np.count_nonzero(lengths, axis=1),
-        )
+        return replace(self, alive=alive)
 
     def docs_of(self, ids: Iterable[ChunkId]) -> npt.NDArray[np.int64]:
         """The living documents of some ids, ascending."""
@@ -179,14 +175,8 @@ def joined(parts: Sequence[Segment]) -> Segment:
 
 
 def write_segments(path: Path, segments: Sequence[Segment], generation: int, stamp: str) -> None:
-    """Replace the file of the lexical index; its folder is made if need be.
-
-    It is NumPy's ``.npz``, of which each part has a CRC-32, with the stamp and generation of the
-    catalog. It is read, not mapped: a mapped file that is cut short ends the process.
-
-    :param segments: whole ones, so that the file holds no word of what was removed.
-    :raises IndexUnwritable: if the disk is full or refuses; the old file stays.
-    """
+    """Replace the file of the lexical index, NumPy's ``.npz``, each part of which has a CRC-32;
+    IndexUnwritable if the disk is full or refuses: the old file stays."""
     chunks = sum(len(segment.ids) for segment in segments)
     about = {"stamp": stamp, "generation": generation, "chunks": chunks}
     texts = [{"ids": segment.ids, "terms": [*segment.terms]} for segment in segments]
@@ -206,9 +196,8 @@ def write_segments(path: Path, segments: Sequence[Segment], generation: int, sta
 
 @contextmanager
 def open_segments(path: Path) -> Iterator[tuple[dict[str, Any], Mapping[str, Ints]]]:
-    """What a file is, with ``stamp``, ``generation`` and number of ``chunks``, and its arrays, which
-    are read and checked when they are asked for; IndexDamaged if it is missing, or anything of it
-    is not what was written."""
+    """What a file is (``stamp``, ``generation``, number of ``chunks``), and its arrays, which are read
+    and checked when they are asked for; IndexDamaged if anything of it is not what was written."""
     try:
         with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
             about = _of_array(file["about"])
@@ -217,7 +206,7 @@ def open_segments(path: Path) -> Iterator[tuple[dict[str, Any], Mapping[str, Int
             yield about, file
     except (OSError, ValueError, KeyError, TypeError, EOFError, MemoryError, zlib.error,
             zipfile.BadZipFile, RuntimeError, AttributeError) as exc:  # fmt: skip
-        reason = exc.strerror if isinstance(exc, OSError) and exc.strerror else str(exc)
+        reason = getattr(exc, "strerror", None) or exc
         raise IndexDamaged(f"{path}: cannot be read: {reason}; run: notehop index") from exc
 
 
@@ -230,7 +219,7 @@ def read_segments(path: Path) -> tuple[list[Segment], int, str]:
             ids = [*map(sys.intern, text["ids"])]
             terms = {term: at for at, term in enumerate(text["terms"])}
             arrays: dict[str, Any] = {name: file[f"{name} {number}"] for name in _ARRAYS}
-            segments.append(Segment(ids, terms, **arrays, **_whole(ids, arrays["lengths"])))
+            segments.append(Segment(ids, terms, **arrays, **_whole(ids)))
         return segments, about["generation"], about["stamp"]
 
 
@@ -242,13 +231,7 @@ def _of_array(array: Ints) -> Any:
     return json.loads(array.tobytes())
 
 
-def _whole(ids: Collection[ChunkId], lengths: Ints) -> dict[str, Any]:
+def _whole(ids: Collection[ChunkId]) -> dict[str, Any]:
     """What follows from documents none of which was removed."""
-    return {
-        "alive": np.ones(len(ids), dtype=np.bool_),
-        "places": {id_: doc for doc, id_ in enumerate(ids)},
-        "living": len(ids),
-        "longest": int(lengths.max(initial=0)),
-        "tokens": lengths.sum(axis=1, dtype=np.int64),
-        "filled": np.count_nonzero(lengths, axis=1),
-    }
+    places = {id_: doc for doc, id_ in enumerate(ids)}
+    return {"alive": np.ones(len(ids), dtype=np.bool_), "places": places}

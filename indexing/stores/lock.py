@@ -7,7 +7,6 @@ machines that share it.
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import socket
@@ -21,16 +20,11 @@ from filelock import FileLock, Timeout
 
 from notehop.config.errors import IndexFailure, IndexLocked, IndexUnwritable
 from notehop.indexing import faults
-from notehop.indexing.stores.layout import IndexLayout, lives, read_json, unwritable, write_private
+from notehop.indexing.stores.layout import IndexLayout, read_json, write_private
 from notehop.indexing.stores.model import Holder
 
 if TYPE_CHECKING:
     from notehop.indexing.stores.served.postgres_database import LockSession
-
-NO_LOCKS = {
-    getattr(errno, name, None) for name in ("ENOSYS", "ENOTSUP", "EOPNOTSUPP", "ENOLCK")
-} - {None}
-"""What a disk says that knows no locks, or whose server of locks is not there."""
 
 
 class WriterLock:
@@ -76,19 +70,17 @@ class WriterLock:
             holder = Holder(os.getpid(), socket.gethostname(), self._holder, since)
             write_private(layout.lock_holder, json.dumps(asdict(holder)))
             faults.point("lock-holder-told")
-        except BaseException as exc:
+        except Timeout as exc:
+            # Not written yet, or left behind by one that was killed: the lock stands.
+            said = read_json(Holder, layout.lock_holder) or "another process"
+            raise IndexLocked(
+                f"{layout.root}: {said} is writing this index; wait until it is done, or stop it"
+            ) from exc
+        except (OSError, NotImplementedError) as exc:
             self._let_go()
-            if isinstance(exc, Timeout):
-                said = read_json(Holder, layout.lock_holder)
-                # Not written yet, or half, or left behind by one that was killed: the lock stands.
-                if said and said.host == socket.gethostname() and not lives(said.pid):
-                    said = None
-                raise IndexLocked(
-                    f"{layout.root}: {said or 'another process'} is writing this index; "
-                    "wait until it is done, or stop it"
-                ) from exc
-            if isinstance(exc, OSError | NotImplementedError):
-                raise lock_failure(layout.root, exc) from exc
+            raise lock_failure(layout.root, exc) from exc
+        except BaseException:
+            self._let_go()
             raise
 
     def release(self) -> None:
@@ -120,14 +112,10 @@ class WriterLock:
 
 def lock_failure(folder: Path, exc: OSError | NotImplementedError) -> IndexUnwritable:
     """The error for a lock that cannot be made: the folder cannot be written, or its disk knows none."""
-    says = str(exc)
-    if isinstance(exc, OSError):
-        if exc.errno not in NO_LOCKS:
-            return unwritable(folder, exc)
-        says = exc.strerror or says
     return IndexUnwritable(
-        f"{folder}: the disk of this folder knows no locks ({says}), and two "
-        "writers at once would break the index; name a folder on another disk with --index-dir"
+        f"{folder}: the index cannot be written or locked ({getattr(exc, 'strerror', None) or exc}); free "
+        "space or mend the permissions; if the disk knows no locks, name a folder on another one with "
+        "--index-dir"
     )
 
 

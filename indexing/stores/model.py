@@ -54,7 +54,6 @@ class ChunkRow:
     text: str
     embedded_hash: str
     tokens: bytes
-    generation: int = 0
     kind: ChunkKind = "text"
 
 
@@ -99,8 +98,7 @@ class NoteRow:
     ``mtime_ns`` and ``size`` are what the scan saw; ``content_hash`` is empty when it was not read.
     ``outline`` holds (level, text, line) of each heading and ``blocks`` (id, first line, last
     line), so that fragments resolve without the text; ``headings`` end at the next of the same or
-    a higher rank, ``line_count`` closes the last. Dates and other values that JSON lacks come back
-    from the catalog as text in ``front_matter``.
+    a higher rank, ``line_count`` closes the last. ``front_matter`` is JSON-able.
     """
 
     path: str
@@ -164,13 +162,13 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class ChunkKey:
-    """What tells chunks apart. ``generation`` added the chunk, or changed its tokens last."""
+    """What a chunk is, without its text."""
 
     id: ChunkId
     path: str
     ordinal: int
-    embedded_hash: str
-    generation: int
+    first_line: int
+    kind: ChunkKind
 
 
 @dataclass(frozen=True, slots=True)

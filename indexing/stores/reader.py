@@ -6,21 +6,21 @@ import sys
 import threading
 import time
 import weakref
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from notehop.config.errors import IndexDamaged, IndexFailure, IndexMissing, NotehopError
+from notehop.indexing.graph.pagerank import pagerank
 from notehop.indexing.stores.caches import (
     BoundedCache,
-    Layered,
     QueryCache,
-    complete_vectors,
+    follow_vectors,
     forget_withdrawn,
     read_lexical,
     read_vectors,
@@ -36,11 +36,11 @@ from notehop.indexing.stores.database import damaged
 from notehop.indexing.stores.labels import NoteLabels
 from notehop.indexing.stores.layout import CatalogAddress, IndexLayout
 from notehop.indexing.stores.lexical import DEFAULT_RANKING, LexicalIndex, Ranking
-from notehop.indexing.stores.link_graph import Ranks
 from notehop.indexing.stores.lock import WriterLock
 from notehop.indexing.stores.model import (
     LIMITS,
     ChunkId,
+    ChunkKey,
     ChunkRow,
     Limits,
     LinkRow,
@@ -61,12 +61,12 @@ _LASTING = 2.0  # seconds after which a process that asks again is taken for one
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Generation:
     """One generation in memory; ``chunk_vectors`` is None where a server holds them, which queries then
-    ask. ``lexical`` alone moves on in place: it may know chunks of a later generation, to be dropped."""
+    ask."""
 
     number: int
     stamp: str
-    ids_by_path: Layered[str, tuple[ChunkId, ...]]
-    path_by_id: Layered[ChunkId, str]
+    ids_by_path: Mapping[str, tuple[ChunkId, ...]]
+    path_by_id: Mapping[ChunkId, str]
     chunk_vectors: VectorIndex | None
     lexical: LexicalIndex
     cache: QueryCache
@@ -74,30 +74,27 @@ class Generation:
     def followed(self, view: CatalogSnapshot) -> Generation:
         """The generation of a view of the same catalog: what changed since is read, no more."""
         changed = view.changed_paths(self.number)
-        keys = view.chunk_keys(changed)
-        added = {sys.intern(key.id): key.path for key in keys}
-        ids_by_path = {
-            path: tuple(sys.intern(key.id) for key in some)
-            for path, some in groupby(keys, attrgetter("path"))
-        }
-        before = (one for path in changed for one in self.ids_by_path.get(path, ()))
+        added, ids_of_changed = _of_chunks(view.chunk_keys(changed))
+        ids_by_path, path_by_id = dict(self.ids_by_path), dict(self.path_by_id)
+        before = (one for path in changed for one in ids_by_path.pop(path, ()))
         gone = [one for one in before if one not in added]
+        for one in gone:
+            del path_by_id[one]
         vectors = self.chunk_vectors
         if vectors is not None:
-            vectors = complete_vectors(view, vectors.without(gone), added)
-        fresh = (key.id for key in keys if key.generation > self.number)
-        self.lexical.update(gone, view.chunk_tokens(fresh))
+            vectors = follow_vectors(view, vectors, gone, added)
         return replace(
             self,
             number=view.generation,
-            ids_by_path=self.ids_by_path.changed(dict.fromkeys(changed) | ids_by_path),
-            path_by_id=self.path_by_id.changed(dict.fromkeys(gone) | added),
+            ids_by_path=ids_by_path | ids_of_changed,
+            path_by_id=path_by_id | added,
             chunk_vectors=vectors,
+            lexical=self.lexical.updated(gone, view.chunk_tokens(added)),
             cache=QueryCache(),
         )
 
 
-class Snapshot:
+class Snapshot(AbstractContextManager["Snapshot"]):
     """One generation, which stays as it is while writers go on. Threads may share it.
 
     Take one a query. It holds a read transaction until ``close``, the end of a ``with`` block, or
@@ -108,8 +105,7 @@ class Snapshot:
         notes.
     :ivar shared: what all snapshots of this generation share: what is worked out once is kept by it.
     :ivar chunk_vectors: the vector of each chunk, by id.
-    :ivar lexical: the lexical index. It moves on with the catalog: drop ids that :meth:`path_of`
-        lacks, as :meth:`lexical_top` does.
+    :ivar lexical: the lexical index.
     :ivar labels: the notes by what they can be filtered by.
     """
 
@@ -117,7 +113,6 @@ class Snapshot:
         self,
         generation: Generation,
         view: CatalogSnapshot,
-        ranks: Ranks,
         server: ChromaServer | None = None,
     ) -> None:
         """:param server: holds the vectors of a generation that has none in memory."""
@@ -130,7 +125,6 @@ class Snapshot:
         self.notes_named, self.named_any = view.notes_named, view.named_any
         self.close = weakref.finalize(self, view.close)
         """Let go of the generation; a second time is nothing."""
-        self._ranks = ranks
         self._cache = generation.cache
         self.chunk_vectors: ChunkVectors
         if generation.chunk_vectors is not None:
@@ -138,9 +132,6 @@ class Snapshot:
         else:
             assert server is not None
             self.chunk_vectors = ServedVectors(server, view, generation.path_by_id, self._cache)
-
-    def __enter__(self) -> Snapshot:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -166,16 +157,6 @@ class Snapshot:
 
     def paths(self) -> list[str]:
         return sorted(self.shared.ids_by_path)
-
-    def lexical_top(
-        self,
-        tokens: Sequence[str] | Mapping[str, float],
-        k: int,
-        allowed: Collection[ChunkId] | None = None,
-    ) -> list[tuple[ChunkId, float]]:
-        """The ranking of :meth:`LexicalIndex.top`, without ids that this generation lacks."""
-        known = self.shared.path_by_id
-        return [hit for hit in self.lexical.top(tokens, k, allowed) if hit[0] in known]
 
     def chunks(self, ids: Iterable[ChunkId]) -> dict[ChunkId, ChunkRow]:
         """Id -> chunk, for those that are there, in the order of ``ids``."""
@@ -205,14 +186,8 @@ class Snapshot:
 
     def notes_at(self, paths: Iterable[str]) -> dict[str, NoteRow]:
         """Path -> note, for those that are there and indexed, in the order of ``paths``."""
-
-        def read(missing: list[str]) -> Mapping[str, NoteRow | None]:
-            rows = self.catalog.notes_at(missing)
-            indexed = {p: row for p, row in rows.items() if row.status is NoteStatus.INDEXED}
-            return {path: indexed.get(path) for path in missing}
-
-        found = self._cache.notes.get(paths, read)
-        return {path: note for path, note in found.items() if note is not None}
+        found = self._cache.notes.get(paths, self.catalog.notes_at)
+        return {path: note for path, note in found.items() if note.status is NoteStatus.INDEXED}
 
     def notes(self) -> list[NoteRow]:
         """All indexed notes, by path; read each time."""
@@ -229,10 +204,12 @@ class Snapshot:
     @property
     def pagerank(self) -> Mapping[str, float]:
         """PageRank of each indexed note, by path; the values add up to 1."""
-        return self._ranks.of(self.catalog)
+        view = self.catalog
+        links = view.leading_links
+        return self._cache.ranks.get([0], lambda _: {0: pagerank(view.indexed_paths(), links())})[0]
 
 
-class Reader:
+class Reader(AbstractContextManager["Reader"]):
     """An index opened for searching. Threads may share it."""
 
     def __init__(
@@ -263,7 +240,6 @@ class Reader:
         self._ranking = ranking
         self._limits = limits
         self._turn = threading.Lock()
-        self._ranks = Ranks()
         self._address, self._catalog, self._generation = self._opened()
         self._since = time.monotonic()
         self._listener: CommitListener | None = None
@@ -301,7 +277,7 @@ class Reader:
                             self._generation = known.followed(view)
                     held = self._generation
                     if (held.stamp, held.number) == (view.stamp, view.generation):
-                        return Snapshot(held, view, self._ranks, self._server)
+                        return Snapshot(held, view, self._server)
                 # Another thread went on meanwhile, and knows a later one.
                 view.close()
             except BaseException:
@@ -315,9 +291,6 @@ class Reader:
         self._catalog.close()
         if self._server is not None:
             self._server.close()
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -382,18 +355,14 @@ class Reader:
             raise IndexMissing(f"{self.layout.root}: nothing is indexed yet; run: notehop index")
         if self._expected is not None:
             check_fingerprint(view.fingerprint, self._expected)
-        # One string for an id, wherever it stands: 300,000 of them take 24 MB.
-        ids_by_path = {path: tuple(map(sys.intern, ids)) for path, ids in view.chunk_ids().items()}
-        path_by_id = {one: path for path, ids in ids_by_path.items() for one in ids}
-        wanted, vectors = path_by_id.keys(), None
-        if self._server is None:
-            vectors = read_vectors(view, wanted)
-        lexical = read_lexical(self.layout, view, wanted, self._ranking, self._limits)
+        path_by_id, ids_by_path = _of_chunks(view.chunk_keys())
+        vectors = read_vectors(view, path_by_id) if self._server is None else None
+        lexical = read_lexical(self.layout, view, path_by_id, self._ranking, self._limits)
         return Generation(
             view.generation,
             view.stamp,
-            Layered(ids_by_path),
-            Layered(path_by_id),
+            ids_by_path,
+            path_by_id,
             vectors,
             lexical,
             QueryCache(),
@@ -420,19 +389,32 @@ def _went_back(label: str, generation: int) -> IndexDamaged:
     return damaged(label, f"it is an older copy, of generation {generation}")
 
 
+def _of_chunks(
+    keys: Iterable[ChunkKey],
+) -> tuple[dict[ChunkId, str], dict[str, tuple[ChunkId, ...]]]:
+    """The note of each chunk, and the chunks of each note, in order."""
+    path_by_id: dict[ChunkId, str] = {}
+    ids_by_path: dict[str, tuple[ChunkId, ...]] = {}
+    for path, some in groupby(keys, attrgetter("path")):
+        # One string for an id, wherever it stands: 300,000 of them take 24 MB.
+        ids_by_path[path] = ids = tuple(sys.intern(key.id) for key in some)
+        path_by_id |= dict.fromkeys(ids, path)
+    return path_by_id, ids_by_path
+
+
 def _links(
-    cache: BoundedCache[str, tuple[LinkRow, ...]],
+    cache: BoundedCache[str, list[LinkRow]],
     read: Callable[[list[str]], list[LinkRow]],
     column: str,
     paths: Iterable[str],
 ) -> list[LinkRow]:
     """The links that have one of the paths in a column, by (path, ordinal)."""
 
-    def grouped(missing: list[str]) -> Mapping[str, tuple[LinkRow, ...]]:
+    def grouped(missing: list[str]) -> Mapping[str, list[LinkRow]]:
         found: dict[str, list[LinkRow]] = {path: [] for path in missing}
         for link in read(missing):
             found[getattr(link, column)].append(link)
-        return {path: tuple(links) for path, links in found.items()}
+        return found
 
     links = [link for group in cache.get(paths, grouped).values() for link in group]
     return sorted(links, key=lambda link: (link.path, link.ordinal))

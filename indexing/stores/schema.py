@@ -19,7 +19,7 @@ from sqlalchemy import (
 
 from notehop.indexing.stores.model import ChunkRow, LinkRow, NoteRow
 
-SCHEMA_VERSION = 4  # raised when a table changes so that an older catalog must be rebuilt
+SCHEMA_VERSION = 5  # raised when a table changes so that an older catalog must be rebuilt
 
 _TEXT = Text().with_variant(Text(collation="C"), "postgresql")
 """Compared byte by byte, as SQLite does, whatever the language of the server is."""
@@ -65,9 +65,6 @@ NOTES = Table(
     Index("notes_by_content", "content_hash"),
 )
 
-# The title and aliases of indexed notes, in the form in which names are compared.
-NAMES = Table("names", METADATA, _key("key"), _key("path"), Index("names_by_path", "path"))
-
 LABELS = Table(
     "labels",
     METADATA,
@@ -86,7 +83,7 @@ CHUNKS = Table(
     *_columns(ChunkRow, "id"),
     _number("checksum"),
     # Holds all that a reader keeps of each chunk, in its order: opening never reads the texts.
-    Index("chunks_by_path", "path", "ordinal", "id", "embedded_hash", "generation"),
+    Index("chunks_by_path", "path", "ordinal", "id", "first_line", "kind"),
     Index("chunks_by_embedded_hash", "embedded_hash", "id"),
 )
 
@@ -123,8 +120,5 @@ CHANGES = Table(
     # what a reader reads again. Removed notes keep theirs, or a reader would never hear of it.
     _key("path"),
     _number("generation"),
-    # The last generation that did so, dated it anew, or led one of the note's links elsewhere.
-    _number("linked"),
     Index("changes_by_generation", "generation"),
-    Index("changes_by_linked", "linked"),
 )

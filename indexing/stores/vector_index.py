@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,28 +27,29 @@ was written to yet takes no room."""
 class _Rows:
     """Rows that many views show some of. They are added in place, and never changed."""
 
-    def __init__(self, ids: list[str], buffer: Matrix) -> None:
-        self.ids = ids
-        self.places = dict(zip(ids, range(len(ids)), strict=True))
-        self.matrix = buffer[: len(ids)]
+    def __init__(self, buffer: Matrix) -> None:
+        self.ids: list[str] = []
+        self.places: dict[str, int] = {}
         self._buffer = buffer
         self._turn = threading.Lock()
 
-    def add(self, ids: Sequence[str], matrix: Matrix) -> None:
+    def add(self, ids: Sequence[str], matrix: Matrix) -> Matrix:
+        """Add what is not there yet; all rows by now."""
         with self._turn:
             new = [at for at, one in enumerate(ids) if one not in self.places]
             start, stop = len(self.ids), len(self.ids) + len(new)
             if stop > len(self._buffer):
                 grown = _roomy(stop, self._buffer.shape[1])
-                grown[:start] = self.matrix
+                grown[:start] = self._buffer[:start]
                 self._buffer = grown
-            self._buffer[start:stop] = matrix[new]
-            self.matrix = self._buffer[:stop]
+            if new:
+                self._buffer[start:stop] = matrix[new]
             self.ids += [ids[at] for at in new]
             self.places.update((ids[at], row) for row, at in enumerate(new, start))
+            return self._buffer[:stop]
 
 
-@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class VectorIndex:
     """Vectors by id, as an immutable value that threads may share.
 
@@ -58,12 +59,12 @@ class VectorIndex:
     _rows: _Rows
     _matrix: Matrix
     _hidden: NDArray[np.bool_]
-    _dead: int = field(default=0)
 
     @classmethod
     def empty(cls, dimensions: int, room: int = 0) -> VectorIndex:
         """:param room: vectors that will be added."""
-        return _made([], _roomy(room, dimensions))
+        buffer = _roomy(room, dimensions)
+        return cls(_Rows(buffer), buffer[:0], np.zeros(0, dtype=np.bool_))
 
     @property
     def dimensions(self) -> int:
@@ -75,44 +76,28 @@ class VectorIndex:
         return [self._rows.ids[row] for row in np.flatnonzero(~self._hidden).tolist()]
 
     def __len__(self) -> int:
-        return len(self._hidden) - self._dead
+        return len(self._hidden) - int(np.count_nonzero(self._hidden))
 
     def __contains__(self, one: object) -> bool:
         row = self._rows.places.get(one)  # type: ignore[call-overload]
         return row is not None and row < len(self._hidden) and not self._hidden[row]
 
-    def unknown(self, ids: Iterable[str]) -> list[str]:
-        """Those of the ids whose vector :meth:`with_ids` has to be given."""
-        return [one for one in ids if one not in self._rows.places]
+    def changed(self, gone: Iterable[str], ids: Sequence[str], matrix: Matrix) -> VectorIndex:
+        """The same without some ids, then with others.
 
-    def without(self, ids: Iterable[str]) -> VectorIndex:
-        """The same without these ids; those it lacks are passed over."""
-        hidden = self._hidden.copy()
-        hidden[self._shown(ids)] = True
-        made = self._showing(hidden)
-        if made._dead * 3 < len(hidden) or made._dead < _ROOM:
-            return made
-        left = np.flatnonzero(~hidden)
-        buffer = _roomy(len(left), self.dimensions)
-        buffer[: len(left)] = self._matrix[left]
-        return _made([self._rows.ids[row] for row in left.tolist()], buffer)
-
-    def with_ids(
-        self, ids: Collection[str], new: Sequence[str] = (), matrix: NDArray[Any] | None = None
-    ) -> VectorIndex:
-        """The same with these ids, as far as their vectors are known or given.
-
-        :param new: distinct ids, those of :meth:`unknown` that have a vector.
-        :param matrix: shape (len(new), dimensions), rows of length 1 or zero.
+        :param gone: those that are not there are passed over.
+        :param matrix: shape (len(ids), dimensions), rows of length 1 or zero.
         """
-        if matrix is not None:
-            self._rows.add(new, matrix)
-        rows = self._rows.matrix
+        rows = self._rows.add(ids, matrix)
         hidden = np.ones(len(rows), dtype=np.bool_)
         hidden[: len(self._hidden)] = self._hidden
-        found = map(self._rows.places.get, ids)
-        hidden[[row for row in found if row is not None and row < len(rows)]] = False
-        return replace(self, _matrix=rows)._showing(hidden)
+        hidden[self._shown(gone)] = True
+        hidden[[self._rows.places[one] for one in ids]] = False
+        made = VectorIndex(self._rows, rows, hidden)
+        if len(hidden) - len(made) < max(_ROOM, len(hidden) // 3):
+            return made
+        # Most of the room that is taken up by what is gone is given back.
+        return VectorIndex.empty(self.dimensions).changed((), made.ids, rows[~hidden])
 
     def rows(self, ids: Iterable[str]) -> tuple[list[str], Matrix]:
         """The ids that are there, in the order given, and vectors of shape (found, dimensions)."""
@@ -144,15 +129,10 @@ class VectorIndex:
         :raises ValueError: if the query's shape is not (dimensions,).
         """
         vector = checked_query(query, self.dimensions)
-        if allowed is None:
-            rows = np.flatnonzero(~self._hidden)
-        else:
-            rows = self._shown(allowed)
+        rows = np.flatnonzero(~self._hidden) if allowed is None else self._shown(allowed)
         # Row by row: a product with the whole matrix would be shared out by BLAS to threads that
         # wait for each other, which on a busy machine takes twenty times as long.
-        scores = np.vecdot(self._matrix, vector)[rows]
-        at = _leading(scores, min(k, len(rows)))
-        return _sorted([self._rows.ids[row] for row in rows[at].tolist()], scores[at], k)
+        return _leading(self._rows.ids, rows, np.vecdot(self._matrix, vector)[rows], k)
 
     def _places(self, ids: Iterable[str]) -> NDArray[np.intp]:
         """The row of each id; -1 for one that is not shown."""
@@ -168,9 +148,6 @@ class VectorIndex:
         rows = np.unique(self._places(ids))
         return rows[rows >= 0]
 
-    def _showing(self, hidden: NDArray[np.bool_]) -> VectorIndex:
-        return replace(self, _hidden=hidden, _dead=int(np.count_nonzero(hidden)))
-
 
 def checked_query(query: NDArray[Any], dimensions: int) -> Matrix:
     """A query as it is compared; ValueError if its shape is not (dimensions,)."""
@@ -182,22 +159,23 @@ def checked_query(query: NDArray[Any], dimensions: int) -> Matrix:
 
 def best(ids: Sequence[str], matrix: Matrix, query: Matrix, k: int) -> list[tuple[str, float]]:
     """The k of some vectors that are nearest to a query, as :meth:`VectorIndex.top`."""
-    scores = np.vecdot(matrix, query)
-    at = _leading(scores, min(k, len(ids)))
-    return _sorted([ids[row] for row in at.tolist()], scores[at], k)
+    return _leading(ids, np.arange(len(ids)), np.vecdot(matrix, query), k)
 
 
-def _leading(scores: Matrix, k: int) -> NDArray[np.intp]:
-    """The places of the k best, and of all that may tie with the last once they are rounded."""
+def _leading(
+    ids: Sequence[str], rows: NDArray[np.intp], scores: Matrix, k: int
+) -> list[tuple[str, float]]:
+    """The k best of some rows, by the score of each; ``ids`` are those of all rows."""
+    k = min(k, len(rows))
     if k < 1:
-        return np.empty(0, dtype=np.intp)
-    bar = np.partition(scores, len(scores) - k)[len(scores) - k]
-    return np.flatnonzero(scores >= bar - _TIE)
-
-
-def _sorted(ids: Sequence[str], scores: Matrix, k: int) -> list[tuple[str, float]]:
-    hits = zip(ids, _rounded(scores).tolist(), strict=True)
-    return sorted(hits, key=lambda hit: (-hit[1], hit[0]))[: max(k, 0)]
+        return []
+    # All that may tie with the last once they are rounded stay until ids have decided.
+    bar = np.partition(scores, len(scores) - k)[len(scores) - k] - _TIE
+    near = scores >= bar
+    hits = zip(
+        map(ids.__getitem__, rows[near].tolist()), _rounded(scores[near]).tolist(), strict=True
+    )
+    return sorted(hits, key=lambda hit: (-hit[1], hit[0]))[:k]
 
 
 def cosines(rows: Matrix, query: Matrix) -> NDArray[np.float64]:
@@ -208,11 +186,6 @@ def cosines(rows: Matrix, query: Matrix) -> NDArray[np.float64]:
 def _rounded(scores: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
     # Adding 0 turns -0.0 into 0.0.
     return np.round(scores.astype(np.float64), _DECIMALS).astype(np.float64) + 0.0
-
-
-def _made(ids: list[str], buffer: Matrix) -> VectorIndex:
-    rows = _Rows(ids, buffer)
-    return VectorIndex(rows, rows.matrix, np.zeros(len(ids), dtype=np.bool_))
 
 
 def _roomy(rows: int, dimensions: int) -> Matrix:

@@ -1,9 +1,9 @@
 """What the system reports of changes in a vault, gathered until somebody takes it.
 
-On Linux, and where files are polled, each folder that can hold notes is watched by itself: what
-`watchfiles` calls a recursive watch follows symbolic links out of the vault and goes into ``.git``,
-and some systems allow few thousand watches to all programs of a user together. When folders come,
-the watch begins anew with them; what may have changed between the two watches is reported as lost.
+On Linux each folder that can hold notes is watched by itself: what `watchfiles` calls a recursive
+watch follows symbolic links out of the vault and goes into ``.git``, and some systems allow few
+thousand watches to all programs of a user together. When folders come, the watch begins anew with
+them; what may have changed between the two watches is reported as lost.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class VaultEvents:
         """Whether it failed though the folder is there: the system reports none of its changes."""
         self._thread = threading.Thread(target=self._run, name="notehop-events", daemon=True)
         self._root = _identity(vault)
-        self._each = sys.platform == "linux" or is_polled()
+        self._each = sys.platform == "linux"
 
     def start(self) -> None:
         """Begin; when this returns, whatever changes from now on will be reported.
@@ -153,14 +153,6 @@ class VaultEvents:
                 self._paths.add(EVERYTHING)
             if not is_hidden(path):
                 self._paths.add(path)
-        if len(self._paths) > self._timing.many:
-            self._paths = {EVERYTHING, *self._paths & {OWN_SETTINGS}}
-
-
-def is_polled() -> bool:
-    """Whether the environment asks the library to look at the files instead of waiting for reports."""
-    said = os.environ.get("WATCHFILES_FORCE_POLLING", "")
-    return said.lower() not in ("", "false", "disable", "disabled")
 
 
 def folders_of(vault: Path) -> frozenset[str]:

@@ -7,20 +7,13 @@ import time
 from collections.abc import Callable
 from math import inf
 
-from notehop.config.errors import (
-    IndexDamaged,
-    IndexLocked,
-    IndexMismatch,
-    MassDeletion,
-    NotehopError,
-    VaultError,
-)
+from notehop.config.errors import IndexLocked, MassDeletion, NotehopError, VaultError
 from notehop.config.small_files import is_folder
 from notehop.indexing.pipeline import Indexer
 from notehop.indexing.pipeline.models import TooMuchToEmbed
 from notehop.indexing.report import Update
 from notehop.indexing.watch.events import EVERYTHING, OWN_SETTINGS, VaultEvents
-from notehop.indexing.watch.state import LAST_WAIT, TIMING, Backoff, Phase, Timing, WatcherLock
+from notehop.indexing.watch.state import TIMING, Phase, Timing, WatcherLock
 
 
 class Follower:
@@ -48,111 +41,83 @@ class Follower:
         """
         self._indexer, self._lock, self._timing = indexer, lock, timing
         self._run_bulk, self._notify, self._reload = run_bulk, notify, reload
-        self._events: VaultEvents | None = None
-        # What is to be taken in, and when that is tried again.
+        # What is to be taken in, when that is tried again, and when everything is.
         self._due = {EVERYTHING}
-        self._backoff = Backoff()
-        # When the vault was scanned, and whether changes were lost since.
-        self._scanned, self._lost = time.monotonic(), False
+        self._retry_at, self._scan_at, self._mirror_at = 0.0, inf, inf
+        self._events: VaultEvents | None = None
         # Why changes are not reported, and when the system is asked again.
         self._unreported: str | None = None
         self._ask_at = 0.0
-        self._mirror_at = inf
-        # What people were told is in the way, and whether other settings may help.
-        self._trouble: str | None = None
-        self._settings_may_help = False
+        self._trouble: str | None = None  # what people were told is in the way
 
     def run(self, stop: threading.Event) -> None:
-        """Follow until ``stop`` is set.
-
-        :raises IndexLocked: if the index was deleted, and another process follows the new one.
-        """
+        """Follow until ``stop`` is set, or the lock is not held any more."""
         try:
             while not stop.is_set():
-                if not self._backoff.left:
-                    self._keep_lock()
-                self._end_failed_events()
+                self._listen()
                 self._wait(stop)
-                if self._due and not self._backoff.left:
-                    if self._settings_may_help:
-                        self._load_settings(quietly=True)
-                    self._listen()
+                now = time.monotonic()
+                if self._due and now >= self._retry_at:
                     self._take_in()
-                elif not self._due and time.monotonic() >= self._mirror_at:
+                elif not self._due and now >= self._mirror_at:
                     self._update_mirror(stop)
+                if not self._lock.held:
+                    break
         finally:
             self._end_events()
 
-    def _keep_lock(self) -> None:
-        """See that no other process may follow; an index that was deleted is made again."""
-        try:
-            if self._lock.renew():
-                self._due.add(EVERYTHING)
-                self._backoff.reset()
-        except IndexLocked:
-            raise
-        except NotehopError as exc:
-            self._failed(exc)
-
     def _wait(self, stop: threading.Event) -> None:
-        """Wait a round, or for a report; then see what is due, and what may help what failed."""
-        seconds = self._timing.round
+        """Wait a round, or for a report; then see what is due."""
+        now, seconds = time.monotonic(), self._timing.round
         if self._due:
-            seconds = min(seconds, self._backoff.left)
+            seconds = min(seconds, max(0.0, self._retry_at - now))
         if self._events is None:
             stop.wait(seconds)
         else:
             paths, lost = self._events.take(seconds)
             if OWN_SETTINGS in paths:
                 self._load_settings()
-            if paths:
-                self._backoff.shorten()
             self._due |= paths
-            self._lost |= lost
-        rescan, lost_too = self._indexer.settings.watch.rescan_s, self._timing.lost
-        if time.monotonic() - self._scanned >= (min(rescan, lost_too) if self._lost else rescan):
+            if lost:
+                self._scan_at = min(self._scan_at, now + self._timing.lost)
+        if time.monotonic() >= self._scan_at:
             self._due.add(EVERYTHING)
 
     def _listen(self) -> None:
-        """See that changes are reported; what happened while they were not is due."""
-        vault, watch = self._indexer.vault, self._indexer.settings.watch
+        """See that changes are reported, where they can be; what happened while they were not is due."""
+        vault, watch, now = self._indexer.vault, self._indexer.settings.watch, time.monotonic()
         # A disk that answers with an error is not there.
-        if self._events is None and time.monotonic() >= self._ask_at and is_folder(str(vault)):
+        if self._events is None and now >= self._ask_at and is_folder(str(vault)):
             self._events = VaultEvents(vault, settle_ms=watch.settle_ms, timing=self._timing)
             self._events.start()
             if self._events.failure is None:
                 self._unreported = None
-            self._due.add(EVERYTHING)
-        self._end_failed_events()
-
-    def _end_failed_events(self) -> None:
+                self._due.add(EVERYTHING)
         if self._events is not None and (why := self._events.failure) is not None:
             if self._events.refused:
                 # To ask takes, for a moment, all the watches that other programs could have.
-                self._ask_at = time.monotonic() + self._timing.report_retry
+                self._ask_at = now + self._timing.report_retry
             self._end_events()
             if self._unreported is None:
                 self._due.add(EVERYTHING)
-            self._lost, self._unreported = True, why
+            self._unreported = why
 
     def _end_events(self) -> None:
         if self._events is not None:
             self._events.close()
             self._events = None
 
-    def _load_settings(self, *, quietly: bool = False) -> None:
-        """Go on with the settings as they are now, changed or (``quietly``) perhaps not."""
+    def _load_settings(self) -> None:
+        """Go on with the settings as they are now."""
         try:
             found = self._reload()
         except NotehopError as exc:
-            if not quietly:
-                self._notify(f"the settings stay as they were: {exc}")
+            self._notify(f"the settings stay as they were: {exc}")
             return
         if found.settings.watch != self._indexer.settings.watch:
             self._end_events()
         self._indexer = found
-        if not quietly:
-            self._backoff.reset()
+        self._retry_at = 0.0
         self._due.add(EVERYTHING)
 
     def _take_in(self) -> None:
@@ -173,34 +138,24 @@ class Follower:
             self._due |= paths
             self._failed(exc)
             return
-        now = time.monotonic()
+        now, watch = time.monotonic(), self._indexer.settings.watch
         if everything:
-            self._scanned, self._lost = now, self._events is None
+            self._scan_at = now + (self._timing.lost if self._events is None else watch.rescan_s)
         # A Chroma server may have lost what it had: look now and then.
         if wrote or (everything and self._indexer.settings.vectors.engine == "chroma"):
             self._mirror_at = now + self._timing.quiet
-        self._backoff.reset()
-        self._settings_may_help = False
-        self._all_well(checked=everything)
+        self._all_well()
 
     def _failed(self, exc: NotehopError | OSError) -> None:
+        soon = isinstance(exc, IndexLocked | VaultError)  # only a look tells when that is over
+        wait = self._timing.soon_retry if soon else self._timing.retry
+        self._retry_at = time.monotonic() + wait
         if isinstance(exc, IndexLocked):
-            self._backoff.failed(self._timing.locked_retry, self._timing.locked_retry)
             self._lock.write_state("waiting", str(exc))
             return
         # What else changed meanwhile was not taken in either: scan everything then.
         self._due = {EVERYTHING}
-        first, most = self._timing.failed_retry, LAST_WAIT
-        if isinstance(exc, VaultError):
-            # Only a look tells that the vault is back.
-            first = most = self._timing.vault_retry
-        elif isinstance(exc, MassDeletion | IndexDamaged | IndexMismatch):
-            # A person mends it, and looks whether it helped.
-            most = self._timing.mended_retry
-        self._backoff.failed(first, most)
-        # Not those of a vault that is away: what it keeps out is said there.
-        self._settings_may_help = isinstance(exc, IndexDamaged | IndexMismatch)
-        self._report_trouble("held" if isinstance(exc, MassDeletion) else "waiting", _message(exc))
+        self._report_trouble("held" if isinstance(exc, MassDeletion) else "waiting", str(exc))
 
     def _update_mirror(self, stop: threading.Event) -> None:
         """Bring the copy in Chroma up to the index, while nobody waits for that."""
@@ -216,10 +171,10 @@ class Follower:
         except IndexLocked:
             pass
         except (NotehopError, OSError) as exc:
-            self._mirror_at = time.monotonic() + self._timing.mended_retry
-            self._report_trouble("waiting", _message(exc))
+            self._mirror_at = time.monotonic() + self._timing.retry
+            self._report_trouble("waiting", str(exc))
 
-    def _all_well(self, *, checked: bool = False) -> None:
+    def _all_well(self) -> None:
         """Nothing is in the way, but perhaps that changes are not reported."""
         detail = None
         if self._unreported is not None:
@@ -227,17 +182,11 @@ class Follower:
                 f"the system does not report changes of the vault ({self._unreported}), "
                 f"so all of it is looked at every {self._timing.lost:.0f} seconds"
             )
-        self._report_trouble("following", detail, checked=checked)
+        self._report_trouble("following", detail)
 
-    def _report_trouble(self, phase: Phase, detail: str | None, *, checked: bool = False) -> None:
+    def _report_trouble(self, phase: Phase, detail: str | None) -> None:
         """Tell other processes what is in the way, and people if they do not know yet."""
-        self._lock.write_state(phase, detail, checked=checked)
+        self._lock.write_state(phase, detail)
         if detail != self._trouble:
             self._trouble = detail
             self._notify(detail or "following the vault again")
-
-
-def _message(exc: NotehopError | OSError) -> str:
-    if isinstance(exc, OSError):
-        return ": ".join(str(part) for part in (exc.filename, exc.strerror or exc) if part)
-    return str(exc)

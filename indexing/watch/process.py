@@ -1,11 +1,13 @@
-"""How an index is made in a process of its own, which gives the memory of its model back."""
+"""Processes that index or follow, whose memory ends with them, and how they end."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from notehop.config.errors import IndexFailure
@@ -33,15 +35,13 @@ def run_program(
     stop: threading.Event,
     told: Callable[[str], None] = lambda _: None,
     patience: float = _PATIENCE,
-    *,
-    by_input: bool = False,
 ) -> None:
     """Run an indexer or a follower until it ends or ``stop`` is set; what it has done by then stays.
 
+    Its input ends then, as it does when this process is killed.
+
     :param told: hears each line that it says, in a thread.
-    :param patience: seconds that it has to end once ``stop`` is set; then it is killed, which the
-        next run makes good.
-    :param by_input: whether it ends in order when its input does; else it is told by a signal.
+    :param patience: seconds that it has to end; then it is killed, which the next run makes good.
     :raises IndexFailure: if it fails, with its last line, or cannot be started.
     """
     last = ""
@@ -56,7 +56,6 @@ def run_program(
     try:
         process = subprocess.Popen(
             program,
-            # A follower ends with this pipe, so also when this process is killed.
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -72,11 +71,8 @@ def run_program(
         hearing.start()
         while process.poll() is None and not stop.wait(0.2):
             pass
-        # If it has not ended by itself.
-        if by_input and process.stdin is not None:
-            process.stdin.close()
-        else:
-            process.terminate()
+        assert process.stdin is not None
+        process.stdin.close()
         try:
             process.wait(patience)
         except subprocess.TimeoutExpired:
@@ -85,3 +81,20 @@ def run_program(
     if process.returncode and not stop.is_set():
         said = last if last.startswith("error: ") else f"exit code {process.returncode}: {last}"
         raise IndexFailure(said.removeprefix("error: ").removesuffix(": "))
+
+
+def when_input_ends(end: Callable[[], object]) -> None:
+    """Call this when standard input ends, as it does when its writer ends in any way."""
+
+    # Not through sys.stdin: its lock is held while it waits, and Python aborts where a thread holds
+    # it at the end.
+    source = sys.stdin.fileno()
+
+    def read() -> None:
+        # A terminal that is gone is an error: its end as well.
+        with suppress(OSError):
+            while os.read(source, 1_024):
+                pass
+        end()
+
+    threading.Thread(target=read, name="notehop-input", daemon=True).start()

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import signal
-import sys
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from types import FrameType
 
 from notehop.config import load_settings
 from notehop.config.errors import IndexLocked
 from notehop.config.settings import EmbeddingSettings
 from notehop.indexing.embed.embedder import Embedder
-from notehop.indexing.embed.onnx_model import MANIFEST_FILE, read_manifest
+from notehop.indexing.embed.onnx_model import read_manifest
 from notehop.indexing.pipeline import Indexer
 from notehop.indexing.pipeline.models import LoadEmbedder, SmallOrBulk, TooMuchToEmbed
 from notehop.indexing.report import Update
@@ -29,31 +24,9 @@ from notehop.indexing.watch.state import WatcherLock
 _STAND_BY = 2.0  # seconds between two looks at whether the process that follows has ended
 
 
-@dataclass(frozen=True, slots=True)
-class Following:
-    """What is followed, and how.
-
-    ``command`` is what people know this process by; ``notify`` takes each update and what is in the
-    way; ``device`` is where bulk embedding runs, if not as the settings say.
-    """
-
-    vault: Path
-    layout: IndexLayout
-    command: str
-    notify: Callable[[Update | str], None]
-    config_file: Path | None = None
-    device: str | None = None
-
-    def indexer(self, load: LoadEmbedder) -> Indexer:
-        """One with the settings as they are now."""
-        given = {} if self.device is None else {"embedding.device": self.device}
-        settings = load_settings(vault=self.vault, config_file=self.config_file, overrides=given)
-        return Indexer(self.vault, settings, self.layout, load=load, command=self.command)
-
-
 def _small_changes() -> LoadEmbedder:
     """What loads the exported model, and raises TooMuchToEmbed: if there is none, or for much text."""
-    kept: dict[object, Embedder] = {}
+    kept: list[Embedder] = []
 
     def refuse(_: EmbeddingSettings) -> Embedder:
         raise TooMuchToEmbed
@@ -62,16 +35,11 @@ def _small_changes() -> LoadEmbedder:
         manifest = read_manifest(folder)
         if manifest is None or (manifest.reason is None and not manifest.is_sound(folder)):
             raise TooMuchToEmbed
-        made = (folder / MANIFEST_FILE).stat()
-        key = (settings.model_dump_json(), made.st_ino, made.st_mtime_ns)
-        if key not in kept:
-            # It imports LlamaIndex, which a run that finds nothing changed does without.
-            from notehop.indexing.embed.onnx_embedding import load_query
+        # It imports LlamaIndex, which a run that finds nothing changed does without.
+        from notehop.indexing.embed.onnx_embedding import load_query
 
-            model: Embedder = load_query(folder, settings)
-            kept.clear()
-            kept[key] = SmallOrBulk(model, settings, refuse) if manifest.reason is None else model
-        return kept[key]
+        kept[:] = [load_query(folder, settings, shared=True)]
+        return SmallOrBulk(kept[0], settings, refuse) if manifest.reason is None else kept[0]
 
     return load
 
@@ -82,69 +50,54 @@ def _tell(lock: WatcherLock, line: str) -> None:
         lock.write_state("indexing", line)
 
 
-def follow(what: Following, stop: threading.Event, *, stand_by: bool = False) -> None:
+def follow(
+    vault: Path,
+    layout: IndexLayout,
+    command: str,
+    notify: Callable[[Update | str], None],
+    stop: threading.Event,
+    *,
+    config_file: Path | None = None,
+    device: str | None = None,
+    stand_by: bool = False,
+) -> None:
     """Keep an index up to its vault until ``stop`` is set.
 
+    :param command: what people know this process by.
+    :param notify: takes each update, and what is in the way.
+    :param device: where bulk embedding runs; None: as the settings say.
     :param stand_by: where another process follows already, take over when it ends.
     :raises IndexLocked: if another process follows, unless this one shall stand by.
     :raises SettingsError: naming the wrong setting.
     :raises IndexUnwritable: if the folder of the index cannot be written.
     """
-    model = _small_changes()
-    first = what.indexer(model)
-    bulk = index_program(what.vault, what.layout, what.config_file, what.device)
-    what.layout.create(what.vault)
+    load, given = _small_changes(), {"embedding.device": device}
+
+    def indexer() -> Indexer:
+        settings = load_settings(vault=vault, config_file=config_file, overrides=given)
+        return Indexer(vault, settings, layout, load=load, command=command)
+
+    bulk = [*index_program(vault, layout, config_file, device), "--part-of", command]
+    # Again where the index was deleted: who takes the lock first makes it and follows.
     while not stop.is_set():
-        # Anew each time: since when this process follows is part of its state.
-        lock = WatcherLock(what.layout, what.command)
+        now = indexer()
+        layout.create(vault)
+        lock = WatcherLock(layout, command)
+        run_bulk = partial(run_program, bulk, stop, partial(_tell, lock))
         try:
             lock.acquire()
-            told = partial(_tell, lock)
-            Follower(
-                first,
-                lock,
-                partial(run_program, [*bulk, "--part-of", what.command], stop, told),
-                what.notify,
-                lambda: what.indexer(model),
-            ).run(stop)
+            Follower(now, lock, run_bulk, notify, indexer).run(stop)
         except IndexLocked:
-            # Before it began, or because the index was deleted and another was quicker.
             if not stand_by:
                 raise
             stop.wait(_STAND_BY)
-            first = what.indexer(model)
         finally:
             lock.release()
 
 
-@contextmanager
-def stopped_by_signals() -> Iterator[threading.Event]:
-    """An event that SIGINT and SIGTERM set for the length of the block."""
+def stop_signal() -> threading.Event:
+    """An event that SIGINT and SIGTERM set from now on."""
     stop = threading.Event()
-
-    def end(signum: int, frame: FrameType | None) -> None:  # noqa: ARG001
-        stop.set()
-
-    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield stop
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def when_input_ends(stop: threading.Event) -> None:
-    """Set the event when standard input ends, as it does when its writer ends in any way."""
-
-    # Not through sys.stdin: its lock is held while it waits, and Python aborts where a thread holds
-    # it at the end.
-    source = sys.stdin.fileno()
-
-    def read() -> None:
-        # A terminal that is gone is an error: its end as well.
-        with suppress(OSError):
-            while os.read(source, 1_024):
-                pass
-        stop.set()
-
-    threading.Thread(target=read, name="notehop-input", daemon=True).start()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    return stop

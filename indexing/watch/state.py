@@ -10,7 +10,7 @@ import os
 import socket
 import time
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Literal
 
 from filelock import FileLock, Timeout
@@ -29,10 +29,8 @@ _PATIENCE = 1.0  # seconds until a lock is taken for held: whoever looks at it h
 
 @dataclass(frozen=True, slots=True)
 class WatchState:
-    """A process that follows a vault. Times are in seconds since the epoch.
-
-    ``detail`` says what is in the way, ``checked`` when the whole vault was looked at last, 0 for never.
-    """
+    """A process that follows a vault, ``since`` a time in seconds since the epoch; ``detail`` says what is
+    in the way, or how far it is."""
 
     pid: int
     host: str
@@ -40,7 +38,6 @@ class WatchState:
     since: float
     state: Phase
     detail: str | None = None
-    checked: float = 0.0
 
 
 def read_watch_state(layout: IndexLayout) -> WatchState | None:
@@ -66,8 +63,7 @@ class WatcherLock:
     def __init__(self, layout: IndexLayout, command: str) -> None:
         self._layout, self._lock = layout, _lock(layout)
         self._file: tuple[int, int] | None = None
-        who = os.getpid(), socket.gethostname(), command
-        self._state = WatchState(*who, time.time(), "indexing")
+        self._who = os.getpid(), socket.gethostname(), command, time.time()
 
     def acquire(self, patience: float = _PATIENCE) -> None:
         """Take the right to follow.
@@ -82,7 +78,7 @@ class WatcherLock:
             self._lock.acquire(timeout=patience)
             self._file = self._file_now()
             # At once: the state that a killed process left is nobody's.
-            self._write()
+            self.write_state("indexing")
         except Timeout as exc:
             other = read_json(WatchState, self._layout.watch_state)
             who = f"{other.command} (process {other.pid} on {other.host})" if other else "a process"
@@ -92,40 +88,25 @@ class WatcherLock:
         except (OSError, NotImplementedError) as exc:
             raise lock_failure(root, exc) from exc
 
-    def renew(self) -> bool:
-        """Take the right anew if its file was deleted, perhaps with all of the index; whether it was.
+    @property
+    def held(self) -> bool:
+        """Whether it is held, and its file there: that may go with all of the index."""
+        return self._lock.is_locked and self._file_now() == self._file
 
-        :raises NotehopError: as :meth:`acquire`.
-        """
-        if self._lock.is_locked and self._file_now() == self._file:
-            return False
-        self._lock.release()
-        self.acquire()
-        return True
-
-    def write_state(
-        self, state: Phase, detail: str | None = None, *, checked: bool = False
-    ) -> None:
-        """Tell other processes how it goes; ``checked``: the whole vault was looked at just now."""
-        before = self._state
-        at = time.time() if checked else before.checked
-        self._state = replace(before, state=state, detail=detail, checked=at)
-        if self._state != before or not self._layout.watch_state.exists():
-            self._write()
-
-    def _write(self) -> None:
+    def write_state(self, state: Phase, detail: str | None = None) -> None:
+        """Tell other processes how it goes."""
+        told = WatchState(*self._who, state, detail)
         # On a full disk the follower goes on: this is information only.
         with suppress(OSError):
-            replace_file(self._layout.watch_state, json.dumps(asdict(self._state), indent=1))
+            replace_file(self._layout.watch_state, json.dumps(asdict(told), indent=1))
 
     def release(self) -> None:
         """Let go; a second time is nothing."""
-        if self._lock.is_locked:
-            # Where the index was deleted, the state may be of another that follows by now.
-            if self._file_now() == self._file:
-                with suppress(OSError):
-                    self._layout.watch_state.unlink(missing_ok=True)
-            self._lock.release()
+        # Where the index was deleted, the state may be of another that follows by now.
+        if self.held:
+            with suppress(OSError):
+                self._layout.watch_state.unlink(missing_ok=True)
+        self._lock.release()
 
     def _file_now(self) -> tuple[int, int] | None:
         """The lock's file as its name leads to it: while it is held, no other has these numbers."""
@@ -139,49 +120,18 @@ class WatcherLock:
         return found.st_dev, found.st_ino
 
 
-LAST_WAIT = 600.0  # the longest wait for something that failed, in seconds
-
-
 @dataclass(frozen=True, slots=True)
 class Timing:
     """When a follower does what, in seconds where nothing else is said."""
 
     round: float = 1.0  # between two looks at whether the vault and the lock are there
-    locked_retry: float = 0.5  # until an index that another process writes is tried again
-    vault_retry: float = 2.0  # until a vault that is not there is looked for: that costs nothing
-    failed_retry: float = 15.0  # until a failed run is tried again first: a disk may have room
-    mended_retry: float = 60.0  # the longest wait until what a person has to mend is tried again
+    soon_retry: float = 2.0  # until a vault that is away, or another writer, is looked for again
+    retry: float = 60.0  # until anything else that failed is tried again
     quiet: float = 5.0  # without work, after which the copy in Chroma is brought up
-    lost: float = 30.0  # between two scans of a vault whose changes were not reported
+    lost: float = 30.0  # until a vault is scanned whose changes were not reported
     report_retry: float = 600.0  # until a system that would not report changes is asked again
     start: float = 10.0  # that a start waits for the system: a dead disk must not hold it up
     poll_ms: int = 2_000  # between two looks at files, where WATCHFILES_FORCE_POLLING asks for them
-    many: int = 500  # paths above which a scan of the vault takes no longer than looking at each
 
 
 TIMING = Timing()
-
-
-class Backoff:
-    """The wait until something that failed is tried again: twice as long each time."""
-
-    def __init__(self) -> None:
-        self._since = self._first = self._wait = 0.0
-
-    def failed(self, first: float, most: float = LAST_WAIT) -> None:
-        """Wait ``first`` seconds, or twice as long as before, up to ``most``."""
-        self._since, self._first = time.monotonic(), first
-        self._wait = min(max(first, 2 * self._wait), max(first, most))
-
-    def shorten(self) -> None:
-        """Something changed that may help: begin with the first wait, from the last try on."""
-        self._wait = min(self._wait, self._first)
-
-    def reset(self) -> None:
-        """It worked, or is another matter now: no wait."""
-        self._first = self._wait = 0.0
-
-    @property
-    def left(self) -> float:
-        """Seconds until the next try; 0 if it is due."""
-        return max(0.0, self._since + self._wait - time.monotonic())

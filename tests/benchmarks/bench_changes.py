@@ -40,7 +40,7 @@ with Reader(IndexLayout(Path(sys.argv[1]))) as reader:
     for vector in vectors:
         with reader.snapshot() as view:
             near = [one for one, _ in view.chunk_vectors.top(vector, 100)]
-            found = [one for one, _ in view.lexical_top(words.query(said(5)), 100)]
+            found = [one for one, _ in view.lexical.top(words.query(said(5)), 100)]
             paths = [str(view.path_of(one)) for one in (*near[:5], *found[:5])]
             view.chunks([*near[:5], *found[:5]])
             links = [str(link.sentence_id) for link in view.links_from(paths)]

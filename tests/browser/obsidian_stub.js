@@ -106,14 +106,13 @@ class Plugin {
 
 class PluginSettingTab {
   constructor(app) { this.app = app; this.containerEl = document.getElementById("settings"); }
+  hide() { this.containerEl.empty(); }
 }
 class Control {
   constructor(box, tag) { this.element = box.createEl(tag); }
   setPlaceholder(text) { this.element.placeholder = text; return this; }
   setValue(text) { this.element.value = text; return this; }
-  setButtonText(text) { this.element.textContent = text; return this; }
   onChange(call) { this.element.addEventListener("change", () => call(this.element.value)); return this; }
-  onClick(call) { this.element.addEventListener("click", call); return this; }
 }
 class SecretComponent extends Control {
   constructor(app, box) { super(box, "input"); }
@@ -124,7 +123,6 @@ class Setting {
   setDesc(text) { this.box.createEl("p", { text }); return this; }
   named(control) { control.element.setAttribute("aria-label", this.name); return control; }
   addText(call) { call(this.named(new Control(this.box, "input"))); return this; }
-  addButton(call) { call(new Control(this.box, "button")); return this; }
   addComponent(call) { this.named(call(this.box)); return this; }
 }
 class Notice {

@@ -125,6 +125,10 @@ def test_a_question_for_a_person_that_meets_no_name_is_not_sure(
 def test_words_that_no_note_has_are_told(vault: VaultHandle) -> None:
     answer = vault.ask("What is the capital of Peru?")
     assert "No note has the words “capital” or “Peru”." in answer.answer
+    # Letters that look like Italian make no question in another language.
+    noise = vault.ask("asdkj qwpoe zzmnv?")
+    assert noise.mode == "none"
+    assert "No note has the words “asdkj”, “qwpoe” or “zzmnv”." in noise.answer
     beside_an_answer = vault.ask("What is the tidal prism in LaTeX notation?")
     assert beside_an_answer.mode == "extractive"
     assert beside_an_answer.answer.endswith("\n\nNo note has the words “LaTeX” or “notation”.")

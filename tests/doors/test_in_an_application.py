@@ -134,7 +134,7 @@ FILTERED: dict[str, tuple[MetadataFilters, set[str]]] = {
     "tags, all": (only(("tags", ["project", "coast"], "all")), {LINE}),
     "not a tag": (only(("folder", "Daily"), ("tags", "private", "!=")), {DAY}),
     "types": (only(("type", ["topic", "project"], "in")), {LINE, TOPIC}),
-    "one or the other": (only(only(("file_path", [TOPIC, DAY], "in"))), {DAY, TOPIC}),
+    "one or the other": (only(("file_path", [TOPIC, DAY], "in")), {DAY, TOPIC}),
     "not in": (only(("path", ["Daily", "Topics"], "nin")), {LINE}),
     "a property": (only(("lead", "bram")), {LINE}),
     "days": (only(("date", "2026-10-04", ">="), ("date", "2026-10-05", "<")), {DAY}),
@@ -158,6 +158,7 @@ REFUSED = {
     "tags or paths": only(("tags", "a"), ("path", "b"), condition="or"),
     "turned round": only(("tags", "a"), condition="not"),
     "no value": only(("tags", [], "nin")),
+    "within others": only(only(("path", "a"))),
     "two paths": only(("path", "a"), ("path", "b")),
 }
 

@@ -192,7 +192,7 @@ def test_an_agent_names_a_vault(both: Vaults) -> None:
             for tool in tools
         )
         assert "Tide.md" in one.reply("smart_search", query="tide")
-        assert "Ferry.md" in one.reply("smart_search", query="ferry", vault="WORK")
+        assert "Ferry.md" in one.reply("smart_search", query="ferry", vault="work")
         assert "signed by Odile" in one.reply("read_note", note="Budget", vault="work")
         refused = one.refusal("read_note", note="Budget")
         assert "Budget" in refused

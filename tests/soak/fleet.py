@@ -221,8 +221,8 @@ def _content(layout: IndexLayout) -> dict[str, Any]:
         notes = {
             note.path: (note.title, note.status, note.content_hash) for note in catalog.notes()
         }
-        chunks = catalog.chunk_ids()
-        found, matrix = catalog.vectors("chunks", [one for ids in chunks.values() for one in ids])
+        chunks = [(key.path, key.id) for key in catalog.chunk_keys()]
+        found, matrix = catalog.vectors("chunks", [one for _, one in chunks])
         links = [(one.path, one.ordinal, one.target_path, one.status) for one in catalog.links()]
     return {
         "notes": notes,

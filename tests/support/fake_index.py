@@ -88,9 +88,17 @@ class FakeIndex:
             id_ = f"{path}:{at}"
             text = f"{name} part {at}"
             self.rows[id_] = product.ChunkRow(
-                id_, path, at, (name, f"Part {at}"), 10 * at + 1, 10 * at + 9, text, id_, b"\0{}"
+                id_,
+                path,
+                at,
+                (name, f"Part {at}"),
+                10 * at + 1,
+                10 * at + 9,
+                text,
+                id_,
+                product.pack_tokens({}),
             )
-            self.lexical.update((), [(id_, {})])
+            self.lexical = self.lexical.updated((), [(id_, {})])
             if angle is not None:
                 self.angles[id_] = angle
         return self
@@ -145,7 +153,7 @@ class FakeIndex:
             headings=(),
             content=content,
         )
-        self.lexical.update((), [(chunk_id, tokens)])
+        self.lexical = self.lexical.updated((), [(chunk_id, tokens)])
         if chunk_id in self.rows:
             self.rows[chunk_id] = replace(self.rows[chunk_id], tokens=product.pack_tokens(tokens))
         return self

@@ -29,11 +29,11 @@ _HOMES: dict[str, str] = {
     "notehop.app.models.query": "Query",
     "notehop.app.models.reply": "Source",
     "notehop.app.retrieval.candidate_signals": "DAY",
-    "notehop.app.retrieval.filter_syntax": "Kind=ConditionKind plan read ParsedQuery=Written",
+    "notehop.app.retrieval.filters": "Kind=ConditionKind plan read ParsedQuery=Written",
     "notehop.app.retrieval.intents": "Rule RULES names_of read=intents_read",
     "notehop.app.retrieval.rerank": "AT_ONCE",
     "notehop.app.services.capture": "capture",
-    "notehop.app.services.doctor": "Kind",
+    "notehop.app.services.doctor": "REBUILD",
     "notehop.app.web.render": "MOST",
     "notehop.app.web.routes": "routes",
     "notehop.config": "errors",
@@ -45,10 +45,9 @@ _HOMES: dict[str, str] = {
     "notehop.indexing.graph.pagerank": "pagerank=graph_pagerank",
     "notehop.indexing.llm.egress": "FORMER is_loopback=consent_is_loopback NAME",
     "notehop.indexing.report": "Progress=Silent",
-    "notehop.indexing.stores.check": "REBUILD",
     "notehop.indexing.stores.database": "among",
     "notehop.indexing.stores.served": "postgres=stores_postgres",
-    "notehop.indexing.tokens.vocabulary": "MOST=COMPOUNDS_MOST",
+    "notehop.indexing.tokens.tokenizer": "MOST=COMPOUNDS_MOST",
     "notehop.indexing.tokens.words": "fold",
     "notehop.indexing.vault": "parse=note_parser",
     "notehop.indexing.vault.body": "MAX_CHARACTERS",
@@ -82,9 +81,10 @@ def _modules() -> dict[str, set[str]]:
 
 def update_index(place: Any, **options: Any) -> Any:
     """Index the vault at a place, as ``notehop index`` does."""
-    from notehop.indexing.pipeline import index
+    from notehop.indexing import index_vault
 
-    return index(place.vault, place.settings, place.layout, **options)
+    where = {"index_dir": place.layout.root, "settings": place.settings}
+    return index_vault(place.vault, **where, **options)
 
 
 def __getattr__(exported: str) -> Any:

@@ -11,8 +11,7 @@ from typing import Any
 
 from notehop.app.answer.material import open_uri
 from notehop.app.retrieval.freshness import CurrentView
-from notehop.app.services.index_process import remedy
-from notehop.app.services.open_vault import Place
+from notehop.app.services.open_vault import Place, remedy
 from notehop.indexing.changes import scan, too_large
 from notehop.indexing.enrich.prompts import own_summary
 from notehop.indexing.enrich.store import Summary, read_summaries

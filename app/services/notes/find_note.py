@@ -1,5 +1,5 @@
 """Finds the notes that a person or a program means by a path or a name: in the index, or in the files
-alone; and names that were almost written.
+alone; names that were almost written, and the link to write to a note.
 
 Of the index only what still stands in the vault is named: a note that became private since is as if it had
 never been.
@@ -9,18 +9,22 @@ from __future__ import annotations
 
 import os
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from posixpath import basename
 from typing import TYPE_CHECKING
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 from notehop.config.errors import NoteMissing, UsageError
 from notehop.indexing.graph.files import NOTE_SUFFIX, VaultFiles, fold, is_readable, link_name
 from notehop.indexing.graph.resolve import Status, resolve_path
 from notehop.indexing.shown import on_one_line, printable
+from notehop.indexing.stores.catalog_read import CatalogReads
+from notehop.indexing.stores.model import NoteStatus
 from notehop.indexing.vault.plain import read_wikilink
 
 if TYPE_CHECKING:
@@ -31,6 +35,8 @@ LONGEST = 1_000  # characters of a name: no disk has a longer path that people w
 _NEAR = 3  # near names that are told
 _LOOKED_AT = 24  # near names that are held against the files
 _SHOWN = 200  # characters of a name that are repeated to whoever asked by it
+
+NOT_IN_LINKS = frozenset("[]#^|")  # what a wikilink cannot hold
 
 
 def notes_meant(now: CurrentNotes, said: str) -> tuple[tuple[str, ...], NoteAddress]:
@@ -180,47 +186,70 @@ def _near(
 
 
 def find_note(files: VaultFiles, vault: Path, said: str) -> str:
-    """Return the path of a note in the vault.
-
-    Tried in order: a path from the vault's root, a path from the current folder (or an absolute
-    one), each with and without ``.md``; then a name as a link would give it.
+    """Return the path of a note in the vault: of :func:`from_here`, or of a name as in a link.
 
     :raises UsageError: if no note is meant, or more than one.
     """
-    if not said.strip():
-        raise UsageError("the name of the note is empty; name it by its path in the vault")
-    for path in paths_meant(vault, said):
-        if path in files and is_readable(path):
-            return path
-    found = resolve_path(files, "", said)
-    if found.path is None or not is_readable(found.path):
-        if os.path.isdir(said):  # noqa: PTH112 (a name too long for a path is none)
-            raise UsageError(f"{said} is a folder: a vault is named by --vault")
+    found = resolve_path(files, "", from_here(vault, said))
+    if found.path is None or not said.strip() or not is_readable(found.path):
         raise UsageError(f"{said}: no note of {vault}; name it by its path in the vault")
     if found.status is Status.AMBIGUOUS:
-        raise UsageError(
-            f"{said}: {len(found.candidates)} notes: {listed(found.candidates, len(found.candidates))}"
-        )
+        every = listed(found.candidates, len(found.candidates))
+        raise UsageError(f"{said}: {len(found.candidates)} notes: {every}")
     return found.path
 
 
-def paths_meant(vault: Path, said: str) -> list[str]:
-    """``said`` as paths relative to the vault, with ``/``, as it is and with ``.md``; what lies
-    outside of it is left out."""
-    inside = [Path(os.path.normpath(vault / said))]
-    here = Path(os.path.expanduser(said))  # noqa: PTH111 - ``~nobody`` is a name like others
-    # Not resolved: a note that is a symbolic link is known under its own name.
-    inside.append(Path(os.path.normpath(Path.cwd().resolve() / here)))
-    found = [path.relative_to(vault).as_posix() for path in inside if path.is_relative_to(vault)]
-    return list(dict.fromkeys(one for path in found for one in (path, f"{path}.md")))
-
-
 def from_here(vault: Path, said: str) -> str:
-    """A note as a shell completes its path: the path in the vault, if there is a file."""
-    for path in paths_meant(vault, said):
-        if is_readable(path) and os.path.isfile(vault / path):  # noqa: PTH113
-            return path
+    """A note as a shell completes its path, with or without ``.md``: its path in the vault, if there is
+    such a file; else as it is."""
+    here = os.path.expanduser(said)  # noqa: PTH111 - ``~nobody`` is a name like others
+    # Not resolved: a note that is a symbolic link is known under its own name.
+    for place in (vault / said, Path.cwd().resolve() / here):
+        for path in (os.path.normpath(place), f"{os.path.normpath(place)}{NOTE_SUFFIX}"):
+            if Path(path).is_relative_to(vault) and os.path.isfile(path):  # noqa: PTH113
+                return Path(path).relative_to(vault).as_posix()
     return said
+
+
+def link_to(files: VaultFiles, source: str, target: str, shown: str = "") -> str:
+    """The shortest link that leads from one note to another and to no other file. Pure.
+
+    :param files: of the vault, at least those of the target's name.
+    :param shown: what a wikilink is to show in place of the name of the note.
+    """
+    parts = target.split("/")
+    ends = ["/".join(parts[start:]) for start in range(len(parts) - 1, -1, -1)]
+    written = target
+    for path in (one for end in ends for one in (end.removesuffix(NOTE_SUFFIX), end)):
+        found = resolve_path(files, source, path)
+        if found.status is Status.RESOLVED and found.path == target:
+            written = path
+            break
+    if NOT_IN_LINKS.isdisjoint(written):
+        plain = not shown or shown == written or not NOT_IN_LINKS.isdisjoint(shown)
+        return f"[[{written}]]" if plain else f"[[{written}|{shown}]]"
+    name = basename(target).removesuffix(NOTE_SUFFIX)
+    name = name.replace("[", "\\[").replace("]", "\\]")
+    return f"[{name}]({quote(target)})"
+
+
+def called_alike(catalog: CatalogReads, said: Iterable[str]) -> VaultFiles:
+    """The files of the vault that links of these names could lead to."""
+    names = {link_name(one) for one in said}
+
+    def alike(paths: Iterable[str]) -> list[str]:
+        return [path for path in paths if link_name(path) in names]
+
+    attached = catalog.attachments()
+    skipped = alike(note.path for note in catalog.notes(NoteStatus.SKIPPED))
+    excluded = [*skipped, *(path for path in alike(attached) if attached[path])]
+    aliases = {
+        path: own
+        for path, own in catalog.aliases().items()
+        if not names.isdisjoint(map(link_name, own))
+    }
+    files = [*alike(catalog.indexed_paths()), *aliases, *alike(attached)]
+    return VaultFiles(files, excluded, aliases)
 
 
 _MARKS = re.compile(r"[\W_]+")
@@ -244,24 +273,18 @@ def near_names(
     def spelling(name: str) -> str:
         return _MARKS.sub(" ", fold(name)).strip()
 
-    by_key: dict[str, set[str]] = {}
+    by_key: defaultdict[str, set[str]] = defaultdict(set)
     for name, path in names:
-        by_key.setdefault(spelling(name), set()).add(path)
-    keys = sorted(by_key, key=len)
-
-    def near(key: str) -> list[str]:
-        slips = bisect_right(_SLACK, len(key))
-        start = bisect_left(keys, max(1, len(key) - slips), key=len)
-        alike = keys[start : bisect_right(keys, len(key) + slips, key=len)] if key else []
-        close = extract(key, alike, scorer=OSA.distance, score_cutoff=slips, limit=None)
-        ordered = sorted((int(count), choice) for choice, count, _ in close)
-        digits = _DIGITS.findall(key)
-        found = (
-            path
-            for _, choice in ordered
-            if _DIGITS.findall(choice) == digits
-            for path in sorted(by_key[choice])
-        )
-        return list(islice(dict.fromkeys(found), most))
-
-    return {one: near(spelling(one)) for one in asked}
+        by_key[spelling(name)].add(path)
+    by_key.pop("", None)
+    keys = list(by_key)
+    found: dict[str, list[str]] = {}
+    for one in asked:
+        key = spelling(one)
+        slips, digits = bisect_right(_SLACK, len(key)), _DIGITS.findall(key)
+        close = extract(key, keys, scorer=OSA.distance, score_cutoff=slips, limit=None)
+        alike = sorted((count, choice) for choice, count, _ in close)
+        alike = [one for one in alike if _DIGITS.findall(one[1]) == digits]
+        paths = (path for _, choice in alike for path in sorted(by_key[choice]))
+        found[one] = list(islice(dict.fromkeys(paths), most))
+    return found

@@ -18,8 +18,6 @@ from notehop.app.services.notes.find_note import (
 )
 from notehop.app.services.notes.mentions import mentions_of
 from notehop.config.errors import NoteMissing
-from notehop.indexing.enrich.prompts import own_summary
-from notehop.indexing.enrich.store import read_summaries
 from notehop.indexing.graph.files import NOTE_SUFFIX, is_readable
 from notehop.indexing.graph.resolve import find_fragment, outline_of_note
 from notehop.indexing.stores.model import LinkRow
@@ -51,11 +49,6 @@ def note_view(
     if section is not None:
         address = NoteAddress(said, section)
     part, first, last = _part(note, said, address)
-    # The owner's summary as the file is now, else that of the index if it still fits.
-    summary = own_summary(note.front_matter)
-    written = None
-    if summary is None and row is not None and not changed:
-        written = read_summaries(place.layout.enrichment, [row]).get(path)
     backward = [
         link for link in now.links_to([path]) if link.path != path and leads(now, link) == path
     ]
@@ -80,8 +73,6 @@ def note_view(
         unlinked_mentions=found,
         mention_count=count,
         changed=changed,
-        summary=summary if written is None else written.text,
-        summary_by=None if written is None else written.model,
         uri=now.uri(path, [part] if part and not part.startswith("^") else ()),
         generation=view.generation,
     )

@@ -8,7 +8,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from posixpath import basename
 
@@ -17,31 +17,19 @@ import numpy as np
 from notehop.app.models import Mention, Suggestion, Suggestions
 from notehop.app.retrieval.relevance import idf
 from notehop.app.services.notes.current_notes import CurrentNotes, as_now, flat
-from notehop.app.services.notes.find_note import note_meant
-from notehop.app.services.notes.mentions import (
-    DAY,
-    SENTENCE,
-    first_naming,
-    is_called,
-    mentions_of,
-    names_in,
-    names_of,
-    passages_with,
-    property_values,
-)
-from notehop.app.services.notes.related import called_alike, link_to
+from notehop.app.services.notes.find_note import called_alike, link_to, note_meant
+from notehop.app.services.notes.mentions import SENTENCE, first_naming, names_of, passages_with
 from notehop.indexing.graph.files import NOTE_SUFFIX, fold, is_note, link_name
 from notehop.indexing.graph.resolve import Status
 from notehop.indexing.stores.catalog_read import slices
 from notehop.indexing.stores.catalog_rows import unpack_tokens
-from notehop.indexing.stores.model import ChunkId, ChunkRow, LinkRow, Matrix
+from notehop.indexing.stores.model import ChunkId, LinkRow, Matrix
 from notehop.indexing.templates import read_templates
 from notehop.indexing.tokens.tokenizer import Tokenizer
 from notehop.indexing.vault.plain import words_of
 from notehop.indexing.vault.sentences import sentence_spans, shortened
 
-COMPARED = 5
-"""Pairs of the whole vault whose notes are read for the names of each other, for each that is wanted."""
+COMPARED = 5  # pairs whose notes are read for the names of each other, for each that is wanted
 
 AGAIN = 2
 """Times that a note may lack a link, or be lacking one to it, in a list of the whole vault."""
@@ -66,13 +54,18 @@ NEAREST = 60  # passages that are nearest to each of them
 NEIGHBOURS = 10  # notes that are compared with each note, where all of the vault are
 BLOCK = 1_000  # notes compared with all others at a time
 
-COPY = 0.985
-"""Cosine from which two notes are taken for copies of each other: ``doctor`` lists those."""
+COPY = 0.985  # cosine from which two notes are taken for copies of each other
+
+LOOKED_AT = 20_000
+"""Characters of a note in which names of other notes are looked for; what stands further on is found
+from the notes that it names, and in the list of the whole vault."""
 
 COMMON = 100
 """Passages that hold the words of a name, with more of which it names nothing in a list of all."""
 
-_HEADING = re.compile(r"^#{1,6} .*$", re.MULTILINE)
+DAY = re.compile(r"\d{4}-\d{2}-\d{2}|\d{4}-?W\d{2}|\d{4}-\d{2}")
+"""What a note of a day, week or month is called."""
+
 _PARAGRAPH = re.compile(r"[^\n]+(?:\n(?![ \t]*(?:[-*+>|#\n]|\d{1,9}[.)]))[^\n]+)*")
 _SUFFIX = re.compile(
     r"\.(?:avif|bmp|gif|jpe?g|png|svg|webp|mp3|m4a|ogg|wav|mp4|mov|webm|pdf|base|canvas|csv|html?|js|json|py|ts|txt)$"
@@ -97,36 +90,24 @@ class _Pair:
     rarity: float = 0.0
 
 
-def suggest(
-    now: CurrentNotes,
-    tokenizer: Tokenizer,
-    said: str | None,
-    limit: int,
-) -> Suggestions:
+def suggest(now: CurrentNotes, tokenizer: Tokenizer, said: str | None, limit: int) -> Suggestions:
     """Suggest links, as :meth:`VaultHandle.suggest`."""
-    pairs = _UnlinkedPairs(now, tokenizer)
-    catalog = now.indexed.catalog
-    path = None
-    if said is None:
-        found = pairs.of_vault(COMPARED * max(limit, 20))
-        links = catalog.links_with(Status.UNRESOLVED)
-    else:
-        path, _ = note_meant(now, said)
-        found = pairs.around(path)
-        own = [one for one in now.links_from([path]) if one.status == Status.UNRESOLVED]
-        links = catalog.links_named({link_name(one.raw_target) for one in own})
-    every = pairs.described(found, limit, whole=path is None)
-    every += _missing_notes(now, links, limit, path)
+    pairs = _UnlinkedPairs(now, tokenizer, None if said is None else note_meant(now, said)[0])
+    every = [*pairs.described(limit), *_missing_notes(now, limit, pairs.path)]
     every.sort(key=lambda one: (-one.score, one.source, one.target))
     return Suggestions(
         suggestions=every[:limit], warnings=now.reply_warnings(), generation=now.indexed.generation
     )
 
 
-def _missing_notes(
-    now: CurrentNotes, links: Iterable[LinkRow], limit: int, path: str | None
-) -> list[Suggestion]:
+def _missing_notes(now: CurrentNotes, limit: int, path: str | None) -> list[Suggestion]:
     """Names of no note that two notes link to (of them ``path``, if given), those that most do first."""
+    catalog = now.indexed.catalog
+    if path is None:
+        links = catalog.links_with(Status.UNRESOLVED)
+    else:
+        own = [one for one in now.links_from([path]) if one.status == Status.UNRESOLVED]
+        links = catalog.links_named({link_name(one.raw_target) for one in own})
     by_name: dict[str, dict[str, LinkRow]] = {}
     for link in links:
         name = link_name(link.raw_target)
@@ -160,27 +141,32 @@ def _missing_notes(
 
 
 class _UnlinkedPairs:
-    """The notes of a vault that could be linked and are not.
+    """The notes of a vault, or that and one of its notes, that could be linked and are not.
+
+    A note of a day is named by every date, and one that is called ``errors`` by every text that
+    has some: in a list of the whole vault, neither counts.
 
     ``_linked`` are added to as they are needed: which notes are linked, either way.
     """
 
-    def __init__(self, now: CurrentNotes, tokenizer: Tokenizer) -> None:
+    def __init__(self, now: CurrentNotes, tokenizer: Tokenizer, path: str | None) -> None:
+        self.path = path
         self._now = now
         self._view = now.indexed
         self._tokenizer = tokenizer
         self._templates = read_templates(now.place.vault)
         self._linked: dict[str, set[str]] = {}
 
-    def described(self, pairs: Iterable[_Pair], limit: int, *, whole: bool) -> list[Suggestion]:
+    def described(self, limit: int) -> list[Suggestion]:
         """The most likely pairs as they stand now, with evidence; of the whole vault no note takes most."""
-        now = self._now
-        likely = [pair for pair in self._best_first(pairs) if self._score(pair) >= LEAST]
+        now, whole = self._now, self.path is None
+        found_by = self._of_vault() if self.path is None else self._around(self.path)
+        likely = self._best_first(self._read(*found_by, COMPARED * max(limit, 20)))
         counts: Counter[tuple[str, str]] = Counter()
         files = called_alike(now.catalog, [pair.target for pair in likely])
         found: list[Suggestion] = []
         for pair in likely:
-            if len(found) == limit:
+            if len(found) == limit or self._score(pair) < LEAST:
                 break
             rows = now.notes_at((pair.source, pair.target))
             sides = (("source", pair.source), ("target", pair.target))
@@ -208,81 +194,94 @@ class _UnlinkedPairs:
             )
         return found
 
-    def around(self, path: str) -> list[_Pair]:
-        """The notes that one could be linked with, which of them names the other, and how near they
-        are."""
+    def _around(self, path: str) -> tuple[list[_Pair], list[_Pair]]:
+        """Pairs of one note, as :meth:`_of_vault`."""
         view, catalog = self._view, self._view.catalog
-        self._add([*catalog.leading_links([path]), *catalog.links_leading_to([path])])
         near, words = self._nearest(path), self._words(path)
         read = next(as_now(self._now.place, [path]))
-        note = None if read is None else read.note
-        named: dict[str, Mention] = {}
-        naming: dict[str, Mention] = {}
+        naming: list[_Pair] = []
         made: set[str] = set()
-        if note is not None:
-            named = names_in(view, note, self._tokenizer.language)
-            for one in mentions_of(view, self._now.place, self._tokenizer, note)[0]:
-                if is_called(one.name, (note.name, note.title, *note.aliases)):
-                    naming.setdefault(one.path, one)
+        if read is not None and read.note is not None:
+            note = read.note
+            text = fold(" ".join(note.text[: note.body_start + LOOKED_AT].split()))
+            naming = [
+                _Pair(path, target, 0, rarity=self._rarity(name))
+                for name, target in self._names(view.paths(), text)
+                if target != path
+            ]
+            for name in names_of((note.name, note.title, *note.aliases), self._tokenizer.language):
+                ids, rarity = passages_with(view, self._tokenizer, name), self._rarity(name)
+                sources = sorted({str(view.path_of(one)) for one in ids} - {path})
+                naming += [_Pair(source, path, 0, rarity=rarity) for source in sources]
             # A link that was made a moment ago is not in the index yet.
             made = {link_name(link.target) for link in note.links}
             made -= {link_name(link.raw_target) for link in view.links_from([path])}
-        pairs: list[_Pair] = []
-        passed_over = self._linked.get(path, set()) | {path}
-        for other in dict.fromkeys([*near, *named, *naming, *words]):
-            if other in passed_over or not self._can_be_linked(other) or link_name(other) in made:
-                continue
-            if _is_day(other) and other not in named and other not in naming:
-                continue
-            # A link can be written into a note alone: not into a page of a PDF, or a card.
-            forth = is_note(path) and (other in named or other not in naming)
-            source, target = (path, other) if forth else (other, path)
-            said = (named if forth else naming).get(other)
-            rank, rarity = near.get(other, len(near)), self._rarity(said)
-            pairs.append(_Pair(source, target, rank, words.get(other, 0.0), said, rarity))
-        targets = {pair.target for pair in pairs}
-        self._add([*catalog.leading_links(targets), *catalog.links_leading_to(targets)])
-        return pairs
+        ends = [(path, one) for one in {**near, **words} if not _is_day(one)]
+        alike = [_Pair(*(pair if is_note(path) else pair[::-1]), 0) for pair in ends]
+        others = {other for pair in (*naming, *alike) for other in (pair.source, pair.target)}
+        self._add([*catalog.leading_links(others), *catalog.links_leading_to(others)])
+        passed_over = self._linked.get(path, set())
 
-    def of_vault(self, most: int) -> list[_Pair]:
-        """The best pairs of the whole vault, each once, with the words that both say and the place
-        where one names the other.
+        def possible(pairs: Iterable[_Pair]) -> list[_Pair]:
+            found: list[_Pair] = []
+            for pair in pairs:
+                other = pair.target if pair.source == path else pair.source
+                linked = other in passed_over or link_name(other) in made
+                if not linked and self._can_be_linked(other):
+                    rank, shared = near.get(other, len(near)), words.get(other, 0.0)
+                    found.append(replace(pair, rank=rank, words=shared))
+            return found
 
-        A note of a day is named by every date, and one that is called ``errors`` by every text that
-        has some: in a list of the whole vault, neither counts.
+        return possible(naming), possible(alike)
 
-        :param most: pairs whose notes are read.
-        """
+    def _of_vault(self) -> tuple[list[_Pair], list[_Pair]]:
+        """Pairs of the whole vault one of which may name the other, and the most similar ones."""
         self._add(self._view.catalog.leading_links())
         paths = [path for path in self._view.paths() if self._can_be_linked(path)]
         alike = self._alike([one for one in paths if not _is_day(one)])
-        single: dict[frozenset[str], _Pair] = {}
-        for pair in self._best_first([*self._naming(paths), *alike]):
-            single.setdefault(frozenset((pair.source, pair.target)), pair)
-        best = [*islice(single.values(), most)]
-        read = sorted({path for pair in best for path in (pair.source, pair.target)})
-        files = dict(zip(read, as_now(self._now.place, read), strict=True))
-        rows = self._now.notes_at(read)
-        shared = {path: self._words(path) for path in {pair.source for pair in best}}
         ranks = {frozenset((one.source, one.target)): one.rank for one in alike}
+        naming = [
+            replace(pair, rank=ranks.get(frozenset((pair.source, pair.target)), NEIGHBOURS))
+            for pair in self._naming(paths)
+        ]
+        return naming, alike
+
+    def _read(self, naming: Sequence[_Pair], alike: Sequence[_Pair], most: int) -> list[_Pair]:
+        """The best of some pairs, each once, with the place where one really names the other; what is not
+        alike and names nothing is left out."""
+        whole = self.path is None
+        best: dict[frozenset[str], _Pair] = {}
+        for pair in self._best_first([*naming, *alike]):
+            best.setdefault(frozenset((pair.source, pair.target)), pair)
+        similar = {frozenset((pair.source, pair.target)): pair for pair in alike}
+        # What speaks of the same and names nothing is not read for the sake of one note.
+        named = best if whole else {frozenset((pair.source, pair.target)) for pair in naming}
+        paths = sorted({path for key in islice(best, most) if key in named for path in key})
+        files = dict(zip(paths, as_now(self._now.place, paths), strict=True))
+        rows = self._now.notes_at(paths)
         found: list[_Pair] = []
-        for pair in best:
-            rank = ranks.get(frozenset((pair.source, pair.target)))
-            words = shared[pair.source].get(pair.target, 0.0)
+        for key, pair in islice(best.items(), most):
             for source, target in ((pair.source, pair.target), (pair.target, pair.source)):
-                file = files[source]
-                if file is None or file.note is None or target not in rows or _is_day(target):
+                file = files.get(source)
+                # A link can be written into a note alone: not into a page of a PDF, or a card.
+                if file is None or file.note is None or target not in rows or not is_note(source):
                     continue
-                values = property_values(file.note)
-                said = first_naming(file.note, values, rows[target], self._tokenizer.language)
-                if said is not None and not _is_small(said.name):
-                    near = NEIGHBOURS if rank is None else rank
-                    found.append(_Pair(source, target, near, words, said, self._rarity(said)))
-                    break
+                said = first_naming(file.note, rows[target], self._tokenizer.language)
+                if said is None or (whole and (_is_small(said.name) or _is_day(target))):
+                    continue
+                rarity = self._rarity(said.name)
+                found.append(replace(pair, source=source, target=target, said=said, rarity=rarity))
+                break
             else:
-                if rank is not None:
-                    found.append(_Pair(pair.source, pair.target, rank, words))
-        return found
+                if key in similar:
+                    found.append(similar[key])
+        if not whole:
+            return found
+        shared = {path: self._words(path) for path in {pair.source for pair in found}}
+        return [replace(one, words=shared[one.source].get(one.target, 0.0)) for one in found]
+
+    def _can_be_linked(self, path: str) -> bool:
+        return is_note(path) and not self._templates.holds(path)
 
     def _score(self, pair: _Pair) -> float:
         """How likely a link is wanted, 0 to 1."""
@@ -299,14 +298,19 @@ class _UnlinkedPairs:
     def _best_first(self, pairs: Iterable[_Pair]) -> list[_Pair]:
         return sorted(pairs, key=lambda one: (-self._score(one), one.source, one.target))
 
-    def _can_be_linked(self, path: str) -> bool:
-        return is_note(path) and not self._templates.holds(path)
-
     def _add(self, links: Iterable[tuple[str, str]]) -> None:
         for source, target in links:
             if source != target:
                 self._linked.setdefault(source, set()).add(target)
                 self._linked.setdefault(target, set()).add(source)
+
+    def _names(self, paths: Iterable[str], text: str | None = None) -> list[tuple[str, str]]:
+        """(name, note) of file names, titles and aliases, folded, in order, of a text those that it holds;
+        none that every text says."""
+        files = ((link_name(path), path) for path in paths)
+        names = {*files, *self._view.catalog.names()}
+        held = [one for one in names if text is None or one[0] in text]
+        return sorted(one for one in held if names_of([one[0]], self._tokenizer.language))
 
     def _alike(self, paths: Sequence[str]) -> list[_Pair]:
         """The most similar pairs without a link, by the mean vectors of the notes."""
@@ -335,27 +339,22 @@ class _UnlinkedPairs:
 
     def _naming(self, paths: Sequence[str]) -> list[_Pair]:
         """The notes that hold the words of another's name, and no link with it."""
-        view, tokenizer, notes = self._view, self._tokenizer, set(paths)
+        view, notes = self._view, set(paths)
         named: dict[ChunkId, list[tuple[str, str, float]]] = {}
-        names = sorted({*((link_name(path), path) for path in paths), *view.catalog.names()})
-        for name, target in names:
-            if target in notes and not _is_day(target) and names_of([name], tokenizer.language):
-                ids = passages_with(view, tokenizer, name)
+        for name, target in self._names(paths):
+            if target in notes and not _is_day(target):
+                ids = passages_with(view, self._tokenizer, name)
                 for id_ in ids if len(ids) <= COMMON else ():
-                    named.setdefault(id_, []).append((name, target, self._rare(len(ids))))
+                    named.setdefault(id_, []).append((name, target, self._rarity(name)))
         pairs: list[_Pair] = []
         for some in slices(sorted(named), BLOCK):
             for chunk in view.chunks(some).values():
                 if chunk.path not in notes:
                     continue
-                body = _HEADING.sub("", chunk.text)
-                folded = fold(body)
+                text = fold(chunk.text)
                 for name, target, rarity in named[chunk.id]:
-                    if chunk.path == target or chunk.path in self._linked.get(target, ()):
-                        continue
-                    # One small word of the text is hardly a name.
-                    places = re.finditer(re.escape(name), folded)
-                    if any(not _is_small(body[slice(*one.span())]) for one in places):
+                    linked = self._linked.get(target, ())
+                    if name in text and chunk.path != target and chunk.path not in linked:
                         pairs.append(_Pair(chunk.path, target, NEIGHBOURS, rarity=rarity))
         return pairs
 
@@ -387,7 +386,7 @@ class _UnlinkedPairs:
         }
         telling = sorted(worth, key=lambda token: (-worth[token], token))[:TELLING]
         found: dict[str, float] = {}
-        for chunk_id, score in view.lexical_top({one: often[one] for one in telling}, 5 * NEAREST):
+        for chunk_id, score in view.lexical.top({one: often[one] for one in telling}, 5 * NEAREST):
             note = view.path_of(chunk_id)
             if note is not None and note != path:
                 found.setdefault(note, score)
@@ -396,35 +395,8 @@ class _UnlinkedPairs:
 
     def _in_common(self, pair: _Pair, least: int) -> tuple[int, str] | None:
         """The line and the sentence of the source that shares most with the target, by the weight of
-        rare words, if it shares at least so many."""
-        passages = self._most_similar(pair)
-        if passages is None:
-            return None
-        here, there = passages
-        tokenizer, view = self._tokenizer, self._view
-        theirs = set(tokenizer(there.text))
-        best = (-1.0, 0, 0, 0)
-        # Paragraph by paragraph, without headings; all of it if it has nothing else.
-        sentences = [
-            (paragraph.start() + start, paragraph.start() + end)
-            for paragraph in _PARAGRAPH.finditer(here.text)
-            if not paragraph[0].startswith("#")
-            for start, end in sentence_spans(paragraph[0], tokenizer.language)
-        ]
-        for start, end in sentences or [(0, len(here.text))]:
-            words = sorted(theirs.intersection(tokenizer(here.text[start:end])))
-            weights = (view.chunk_count / (1 + view.lexical.frequency(word)) for word in words)
-            shared = sum(math.log(1 + weight) for weight in weights)
-            best = max(best, (shared, -start, end, len(words)))
-        _, start, end, common = best
-        if common < least:
-            return None
-        line = here.first_line + here.text.count("\n", 0, -start)
-        return line, shortened(flat(here.text[-start:end]), SENTENCE)
-
-    def _most_similar(self, pair: _Pair) -> tuple[ChunkRow, ChunkRow] | None:
-        """The most similar passages of the text of two notes as they are now."""
-        view = self._view
+        rare words, if it shares at least so many; of the most similar passages as they are now."""
+        view, tokenizer = self._view, self._tokenizer
 
         def texts(path: str) -> tuple[list[ChunkId], Matrix]:
             chunks = view.chunks_of(path)
@@ -435,15 +407,31 @@ class _UnlinkedPairs:
             return None
         row, column = np.unravel_index(int(np.argmax(left @ right.T)), (len(ours), len(theirs)))
         chunks = self._now.chunks((ours[row], theirs[column]))
-        return (chunks[ours[row]], chunks[theirs[column]]) if len(chunks) == 2 else None
+        if len(chunks) < 2:
+            return None
+        here, words = chunks[ours[row]], set(tokenizer(chunks[theirs[column]].text))
+        # Paragraph by paragraph, without headings; all of it if it has nothing else.
+        sentences = [
+            (paragraph.start() + start, paragraph.start() + end)
+            for paragraph in _PARAGRAPH.finditer(here.text)
+            if not paragraph[0].startswith("#")
+            for start, end in sentence_spans(paragraph[0], tokenizer.language)
+        ]
 
-    def _rarity(self, said: Mention | None) -> float:
-        if said is None:
-            return 0.0
-        return self._rare(len(passages_with(self._view, self._tokenizer, said.name)))
+        def shared(span: tuple[int, int]) -> tuple[float, int]:
+            both = sorted(words.intersection(tokenizer(here.text[slice(*span)])))
+            rare = (view.chunk_count / (1 + view.lexical.frequency(word)) for word in both)
+            return sum(math.log(1 + weight) for weight in rare), len(both)
 
-    def _rare(self, holding: int) -> float:
+        start, end = max(sentences or [(0, len(here.text))], key=shared)
+        if shared((start, end))[1] < least:
+            return None
+        line = here.first_line + here.text.count("\n", 0, start)
+        return line, shortened(flat(here.text[start:end]), SENTENCE)
+
+    def _rarity(self, name: str) -> float:
         """1 for a name that one passage says, 0 for one that all do."""
+        holding = len(passages_with(self._view, self._tokenizer, name))
         return 1 - math.log(max(1, holding)) / math.log(max(2, self._view.chunk_count))
 
 

@@ -3,7 +3,7 @@
 import { get, isProblem } from "./api.js";
 import * as ask from "./views/ask.js";
 import * as capture from "./views/capture.js";
-import { address, h, keepsArrows, move } from "./dom.js";
+import { address } from "./dom.js";
 import * as graph from "./views/graph.js";
 import * as reader from "./views/reader.js";
 import * as search from "./views/search.js";
@@ -30,7 +30,6 @@ const context = {
     history.replaceState(null, "", hash);
     Object.assign(current, { key: hash, hash });
   },
-  heard,
   isOwn: () => isOwn(current.hash),
   here: () => current.hash,
 };
@@ -78,22 +77,11 @@ function close() {
   location.hash = current.hash;
 }
 
-/** What the index says of itself, for the corner of the page. */
-function heard(told) {
-  const known = vault.name;
-  vault.name = told.name;
-  if (!known) document.title = document.title.replace("notehop", told.name);
-  const corner = document.getElementById("fresh");
-  const [kind, short, long] = status.freshness(told);
-  corner.className = `fresh ${kind}`;
-  corner.replaceChildren(h("span", { class: "whose" }, `${told.name}: `), short);
-  corner.title = long;
-  corner.hidden = false;
-}
-
-async function refresh() {
+/** Learn the name of the vault, for titles and for links into the app. */
+async function learnName() {
   try {
-    heard(await get("/status"));
+    vault.name = (await get("/status")).name;
+    document.title = document.title.replace("notehop", vault.name);
     const place = root.querySelector(".hero em");
     if (place) place.textContent = vault.name;
   } catch (error) {
@@ -111,7 +99,6 @@ document.addEventListener("keydown", (event) => {
   if (event.defaultPrevented || event.isComposing || document.querySelector("dialog[open], :popover-open")) return;
   const inField = typing(event.target);
   if (event.key === "Escape") escape(event);
-  else if ((event.key === "ArrowDown" || event.key === "ArrowUp") && !keepsArrows(event.target)) move(root, event);
   else if (inField || event.ctrlKey || event.metaKey || event.altKey) return;
   else if (event.key === "/") {
     event.preventDefault();
@@ -135,9 +122,6 @@ document.querySelector(".skip").addEventListener("click", (event) => {
   root.focus();
 });
 window.addEventListener("hashchange", route);
-document.addEventListener("visibilitychange", () => {
-  if (document.visibilityState === "visible") refresh();
-});
 route();
-refresh();
+learnName();
 offerVaults();

@@ -10,9 +10,9 @@ export function sourceCard(source, { marker = true } = {}) {
     h("div", { class: "card-head" },
       marker && h("span", { class: "number", title: `Source ${name}` }, name),
       h("div", { class: "card-name" },
-        h("h3", {}, h("a", { class: "card-title", href, "data-nav": true }, source.title, within(source))),
+        h("h3", {}, h("a", { class: "card-title", href }, source.title, within(source))),
         h("p", { class: "where" }, place(source), !marker && worth(source))),
-      source.weak && h("span", { class: "weak-mark", title: "No nearer to what was asked than notes are by chance." }, "weak match"),
+      source.weak && h("span", { class: "chip warn", title: "No nearer to what was asked than notes are by chance." }, "weak match"),
       h("span", { class: "cited-mark", hidden: true }, "cited")),
     source.second_look && h("p", { class: "dim" }, `found by way of ${source.second_look.title}`),
     h("div", { class: "snippet" }, h("p", { class: "prose" }, source.text)),
@@ -31,7 +31,7 @@ export function connectedCard(note) {
     h("div", { class: "card-head" },
       h("span", { class: "number far", title: `Connected note ${note.label}` }, note.label),
       h("div", { class: "card-name" },
-        h("h3", {}, h("a", { class: "card-title", href: noteHref(note.path, spotOf(note)), "data-nav": true }, note.title, within(note))),
+        h("h3", {}, h("a", { class: "card-title", href: noteHref(note.path, spotOf(note)) }, note.title, within(note))),
         h("p", { class: "where" }, place(note)))),
     h("div", { class: "snippet short" }, h("p", { class: "prose" }, note.text)),
     foot(note),
@@ -56,12 +56,10 @@ function place({ path, lines, page }) {
   return [folder && h("span", {}, folder), hasLines(path) && h("span", {}, linesSaid(lines)), page && h("span", {}, `page ${page}`)];
 }
 
-/** How near a hit is, as a bar and a number; 1 is as near as can be. */
+/** How near a hit is; 1 is as near as can be. */
 function worth({ relevance }) {
   if (relevance === null || relevance === undefined) return null;
-  const said = relevance.toFixed(2);
-  return h("span", { class: "worth", title: "How much of what was asked this passage holds, from 0 to 1." },
-    h("meter", { min: "0", max: "1", value: said, "aria-label": "Relevance" }), ` ${said}`);
+  return h("span", { class: "worth", title: "How much of what was asked this passage holds, from 0 to 1." }, `relevance ${relevance.toFixed(2)}`);
 }
 
 function foot(one) {
@@ -110,7 +108,7 @@ export function relatedCard(one) {
       h("div", { class: "card-name" },
         h("h3", {},
           h("span", { class: "badge" }, one.folder || "vault"),
-          h("a", { class: "card-title", href: noteHref(one.path), "data-nav": true }, one.title))),
+          h("a", { class: "card-title", href: noteHref(one.path) }, one.title))),
       h("button", { class: "button small", type: "button", onclick: () => copy(one.link), "aria-label": `Copy ${one.link}` },
         "Copy ", h("code", {}, "[[link]]"))),
     h("p", { class: "dim snippet-line" }, one.snippet, writtenBy(one.written_by)),

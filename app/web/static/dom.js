@@ -63,16 +63,10 @@ export function toast(text) {
 export async function copy(text) {
   try {
     await navigator.clipboard.writeText(text);
+    toast(`Copied ${text}`);
   } catch {
-    // Not allowed, or not a secure page: the old way.
-    const field = h("textarea", { class: "unseen" });
-    field.value = text;
-    document.body.append(field);
-    field.select();
-    document.execCommand("copy");
-    field.remove();
+    toast(`This page may not copy: ${text}`); // not a secure page
   }
-  toast(`Copied ${text}`);
 }
 
 /** Whether there is a mouse, and so most likely a keyboard. */
@@ -131,35 +125,7 @@ export function linesSaid([first, last]) {
   return first === last ? `line ${first}` : `lines ${first}–${last}`;
 }
 
-const UNITS = [["year", 31557600], ["month", 2629800], ["week", 604800], ["day", 86400], ["hour", 3600], ["minute", 60]];
-
-/** How long ago a time was, in seconds since the epoch. */
-export function ago(seconds) {
-  const passed = Date.now() / 1000 - seconds;
-  for (const [unit, length] of UNITS) {
-    const count = Math.floor(passed / length);
-    if (count >= 1) return `${plural(count, unit)} ago`;
-  }
-  return "just now";
-}
-
-export function day(seconds) {
-  return new Date(seconds * 1000).toLocaleDateString(undefined, { day: "numeric", month: "long", year: "numeric" });
-}
-
-/** Whether an arrow key means something to an element itself. */
-export function keepsArrows(element) {
-  if (element.closest("select, svg, #reader, [type=radio]")) return true;
-  return element.tagName === "TEXTAREA" && (!element.matches(".main-field") || element.value.includes("\n"));
-}
-
-/** Move the focus by an arrow key over what a view lists. */
-export function move(root, event) {
-  const stops = [...root.querySelectorAll("[data-nav]")].filter((one) => one.offsetParent !== null);
-  if (!stops.length) return;
-  const at = stops.indexOf(event.target);
-  const next = event.key === "ArrowDown" ? at + 1 : at - 1;
-  event.preventDefault();
-  if (next < 0) root.querySelector("[data-main]")?.focus();
-  else stops[Math.min(next, stops.length - 1)].focus();
+/** A time, in seconds since the epoch, as it is where the reader is. */
+export function moment(seconds) {
+  return new Date(seconds * 1000).toLocaleString(undefined, { dateStyle: "long", timeStyle: "short" });
 }

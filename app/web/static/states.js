@@ -9,19 +9,10 @@ export function waiting(text) {
   return h("p", { class: "dim waiting" }, text);
 }
 
-/** Titles of what people meet, by the end of a problem's type or by its status. */
-const TITLES = {
-  "index-missing": "There is no index yet",
-  indexing: "The vault is being indexed for the first time",
-  "index-mismatch": "The index was made with other settings",
-  "note-missing": "No such note",
-  model: "The model cannot be used",
-  busy: "The server is busy",
-  429: "Too many wrong tokens",
-};
-
-export function failure(problem, retry) {
-  const title = TITLES[problem.type?.split(":").pop()] || TITLES[problem.status] || problem.title;
+/** What went wrong; to be tried again where the same request may do better. */
+export function failure(problem, again) {
+  const { title } = problem;
+  const retry = problem.status && problem.status < 500 ? null : again;
   say(`${title}. ${problem.message}`);
   const shown = h("section", { class: "failed", role: "group", "aria-label": "Error" },
     h("h2", {}, title),
@@ -48,11 +39,6 @@ export function loader(element, look, failed = failure) {
     }
   }
   return { load, dispose: () => running?.abort() };
-}
-
-/** As failure(), with a way to try again only where the same request may do better. */
-export function passing(problem, retry) {
-  return failure(problem, problem.status && problem.status < 500 ? null : retry);
 }
 
 export function empty(title, ...lines) {

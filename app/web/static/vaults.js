@@ -20,8 +20,7 @@ export async function offerVaults() {
   put(choice, vaults.map((one) => h("option", { value: one.default ? "" : one.url, selected: one === own }, one.name)));
   choice.hidden = false;
   choice.addEventListener("change", () => {
-    // The view is kept, and what was asked or looked for.
-    const [, view, query = ""] = /^#\/(ask|search|capture|graph|status)(\?.*)?$/.exec(location.hash) || [null, "ask"];
-    location.href = `${choice.value}/#/${view}${view === "ask" || view === "search" ? query : ""}`;
+    // What was asked or looked for is asked of the other vault.
+    location.href = `${choice.value}/${/^#\/(?:ask|search|status)/.exec(location.hash) ? location.hash : ""}`;
   });
 }

@@ -91,9 +91,7 @@ def update_served_mirror(
 
 
 def remove_served_mirror(layout: IndexLayout, settings: Settings) -> tuple[str, ...]:
-    """Delete the collection that was filled last, if there was one; what to tell people."""
-    if not layout.chroma_collection.exists():
-        return ()
+    """Delete the collection that was filled last; what to tell people."""
     try:
         with _asked(settings, layout) as server:
             return _remember(layout, settings, server, None)
@@ -132,7 +130,7 @@ class _ServedMirror:
             state = ServedState(0, now, 0)
             found = server.create(self.name, GRAPH, state.metadata())
             faults.point("collection-made")
-        wanted = {one for ids in self.view.chunk_ids().values() for one in ids}
+        wanted = {key.id for key in self.view.chunk_keys()}
         count = server.count(found)
         if state.generation == state.toward == now and count == len(wanted):
             self._probe(found, state, wanted)

@@ -201,7 +201,7 @@ class ServedVectors:
                 return {generation: None}
             found, matrix = self._view.vectors("chunks", ids)
             empty = VectorIndex.empty(self.dimensions)
-            return {generation: empty.with_ids(found, found, matrix) if found else empty}
+            return {generation: empty.changed((), found, matrix)}
 
         return self._cache.newer.get([generation], read)[generation]
 

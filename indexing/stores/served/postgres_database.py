@@ -105,8 +105,8 @@ class PostgresDatabase(Database):
 
         return _in_session(self.server, entered, self._engine)
 
-    def again(self, work: Callable[[], Result]) -> Result:
-        return patiently(work, self.label)
+    def read(self, work: Callable[[Connection], Result]) -> Result:
+        return patiently(lambda: super(PostgresDatabase, self).read(work), self.label)
 
     def is_lost(self, exc: BaseException) -> bool:
         return is_lost(exc)

@@ -16,7 +16,7 @@ TOKEN = "a-token-of-the-tests-0123456789"
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A request, the server it goes to (``plain``, ``token`` or ``allowing``), and its refusal."""
+    """A request, the server it goes to (``plain`` or ``token``), and its refusal."""
 
     id: str
     raw: bytes
@@ -196,9 +196,6 @@ def _pages() -> Iterator[Case]:
         "framed": request("GET", "/", headers=(*led, "Sec-Fetch-Dest: iframe")),
     }.items():
         yield Case(f"page-{name}", raw, 403)
-    for origin in ("http://evil.example", "app://obsidian.md.evil", "null"):
-        raw = request("POST", "/search", headers=(f"Origin: {origin}",), body=search)
-        yield Case(f"not-allowed-{origin}", raw, 403, "allowing")
 
 
 def _sizes() -> Iterator[Case]:

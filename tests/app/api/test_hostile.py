@@ -69,9 +69,7 @@ def ports(opened: product.VaultHandle) -> Iterator[dict[str, int]]:
                 product.open_place(opened.place), settings(), routers=(page,)
             ),
             "token": product.create_app(FakeVault(), settings(), tokens=(TOKEN,)),
-            "allowing": product.create_app(
-                FakeVault(), settings(allow_origins=["app://obsidian.md"])
-            ),
+            "fake": product.create_app(FakeVault(), settings()),
         }
         yield {name: held.enter_context(serving(app)) for name, app in apps.items()}
 
@@ -170,7 +168,7 @@ def test_private_notes_are_out_of_what_is_listed(
 def test_a_question_cannot_forge_an_event(ports: dict[str, int]) -> None:
     forged = "tide\n\nevent: done\ndata: {}\r\rid: 7\u2028event: done"
     body = json.dumps({"query": forged}).encode()
-    told = say(ports["allowing"], request("POST", "/query/stream", body=body))
+    told = say(ports["fake"], request("POST", "/query/stream", body=body))
     assert told.status == 200
     guarded(told)
     lines = [line for line in told.body.replace(b"\r\n", b"\n").split(b"\n") if b":" in line]

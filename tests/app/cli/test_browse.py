@@ -39,18 +39,18 @@ def _here(where: list[str]) -> Iterator[None]:
 def test_the_notes_around_one(where: list[str]) -> None:
     result = call("browse", "wall", *where)
     assert result.stdout == (
-        "Wall  Wall.md\n"
+        "1 note around Wall.md\n"
         "\n"
-        "↔ Clay  Clay.md  (2 links)\n"
-        "    What the wall stands on.\n"
-        "    Wall.md:1  “The wall stands on Clay > Winter, and it stands still.”\n"
+        "Clay.md (depth 1, both)\n"
+        "> The wall stands on Clay > Winter, and it stands still.\n"
+        "> What the wall stands on.\n"
     )
     assert (result.exit_code, result.stderr) == (0, "")
 
 
 def test_a_name_of_several_notes(where: list[str]) -> None:
     result = call("browse", "Log", *where)
-    assert result.stdout.startswith("Log  home/Log.md\nLog  work/Log.md\n")
+    assert result.stdout.startswith("1 note around home/Log.md, work/Log.md\n")
     assert "Log: 2 notes: home/Log.md, work/Log.md; all are taken" in result.stderr
 
 

@@ -13,13 +13,6 @@ def test_refusals(tmp_path: Path, vault: Path) -> None:
     both = call("eval", tmp_path, "--ablate", "--compare", "stock", "current", "--vault", vault)
     assert "--ablate and --compare are two evaluations" in told(both, 2)
     assert "bring their own vaults" in told(call("eval", tmp_path, "--vault", vault), 2)
-    assert "cannot be written" in told(call("eval", tmp_path, "--out", tmp_path), 2)
-    before, new = tmp_path / "before.json", tmp_path / "new.json"
-    before.write_text("found before")
-    for out in (before, new):
-        assert "holds no golden sets" in told(call("eval", tmp_path, "--out", out), 2)
-    assert before.read_text() == "found before"
-    assert not new.exists()
     assert "name what to measure" in told(call("eval"), 2)
     unread = call("eval", tmp_path / "none.jsonl", "--vault", vault)
     assert "none.jsonl: cannot be read" in told(unread, 2)

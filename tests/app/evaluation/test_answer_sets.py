@@ -3,6 +3,7 @@
 import json
 import tarfile
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 from tests.app.cli.test_cli import told
 from tests.support import product
 from tests.support.commands import call, options, printed
-from tests.support.product import rows
+from tests.support.product import answer_rows, answer_values
 
 FACT: dict[str, Any] = {
     "id": "hull",
@@ -31,36 +32,44 @@ def a_set(folder: Path, *rows: dict[str, Any]) -> Path:
     return file
 
 
-def hull(tmp_path: Path) -> product.AnswerQuestion:
-    return product.read_answer_set(a_set(tmp_path, FACT))[0]
+def read(file: Path) -> Any:
+    return product.read_questions(file, product.AnswerQuestion)
+
+
+def answer(text: str, sources: str = "", connected: str = "") -> Any:
+    """A reply with one source and one connected note of these texts."""
+
+    def place(said: str) -> Any:
+        return SimpleNamespace(title="", heading="", text=said)
+
+    mode = "extractive" if text else "none"
+    notes = [place(connected)]
+    return SimpleNamespace(mode=mode, answer=text, sources=[place(sources)], connected_notes=notes)
 
 
 def test_what_an_answer_is_held_to(tmp_path: Path) -> None:
-    question = hull(tmp_path)
+    (question,) = read(a_set(tmp_path, FACT))
     long = "It was painted. " + "Nothing here. " * 30 + "Tar varnish, two\ncoats."
-    reply = product.Answered(long, sources="tar varnish", connected="TWO coats")
+    reply = answer(long, sources="tar varnish", connected="TWO coats")
     # Half of it stands in the sources, half in a connected note; what is said late is not first.
-    assert product.measured(question, reply) == [0, 1, 1, 0, 1, 0, 0]
-    refused = product.measured(question, product.Answered("", sources="pitch, two coats"))
+    assert answer_values(question, reply) == [0, 1, 1, 0, 1, 0, 0]
+    refused = answer_values(question, answer("", sources="pitch, two coats"))
     assert refused == [1, 1, 0, 0, 0, 0, 1]
-    without = product.measured(question, product.Answered("Pitch."))
+    without = answer_values(question, answer("Pitch."))
     assert without[:4] == [0, 0, 0, 0]
     assert np.isnan(without[4:6]).all()
 
 
 def test_rows_and_gains(tmp_path: Path) -> None:
-    found = product.read_answer_set(a_set(tmp_path, FACT, {**NEAR, "why": "near"}))
-    good = product.Answered("Pitch, two coats.", sources="pitch, two coats")
-    values = np.asarray(
-        [product.measured(found[0], good), product.measured(found[1], product.Answered(""))],
-        dtype=np.float64,
-    )
-    by_group = {row.group: row for row in rows(found, values)}
+    found = read(a_set(tmp_path, FACT, {**NEAR, "why": "near"}))
+    good = answer("Pitch, two coats.", sources="pitch, two coats")
+    values = np.asarray([answer_values(found[0], good), answer_values(found[1], answer(""))])
+    by_group = {row.group: row for row in answer_rows(found, values)}
     assert list(by_group) == ["answerable", "fact", "unanswerable", "near"]
     assert by_group["answerable"].measures["contains of held"].value == 1
     assert set(by_group["near"].measures) == {"refused"}
     worse = np.asarray([[1, 1, 0, 0, 0, 0, 1], [np.nan] * 6 + [0]])
-    short = rows(found, worse, against=values)
+    short = answer_rows(found, worse, against=values)
     assert short[0].gains["contains"].value == -1
     assert short[2].gains["refused"].value == -1
 
@@ -68,18 +77,18 @@ def test_rows_and_gains(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("row", "said"),
     [
-        ({**FACT, "kind": "riddle"}, "kind 'riddle' is none of fact"),
+        ({**FACT, "kind": "riddle"}, "kind: Input should be 'fact'"),
         ({**FACT, "contains": []}, "contains and notes are lists"),
-        ({**FACT, "contains": ["(open"]}, "unterminated subpattern"),
-        (NEAR, "'why'"),
-        ({**NEAR, "why": "far"}, "why 'far' is none of near"),
-        ({**FACT, "answerable": "yes"}, "neither true nor false"),
+        ({**FACT, "contains": ["(open"]}, "contains.0: Input should be a valid regular"),
+        (NEAR, "why it has no answer"),
+        ({**NEAR, "why": "far"}, "why: Input should be 'near'"),
+        ({**FACT, "answerable": "yes"}, "answerable: Input should be a valid boolean"),
     ],
 )
 def test_a_line_that_is_no_question(tmp_path: Path, row: dict[str, Any], said: str) -> None:
     file = a_set(tmp_path, FACT, row)
     with pytest.raises(product.UsageError) as error:
-        product.read_answer_set(file)
+        read(file)
     assert f"{file}:2: " in str(error.value)
     assert said in str(error.value)
 
@@ -132,14 +141,14 @@ def test_a_set_is_unpacked_once(tmp_path: Path, named: str) -> None:
 @pytest.mark.parametrize(
     ("row", "said"),
     [
-        ({"id": "q1"}, r"queries\.jsonl:1: not an object with"),
-        ({**ROW, "gold": "a.md"}, "gold is no list of paths"),
-        ({**ROW, "gold": []}, "gold is no list of paths"),
-        ({**ROW, "question": " "}, "the question is no text"),
+        ({"id": "q1"}, r"queries\.jsonl:1: no question, .*gold: Field required"),
+        ({**ROW, "gold": "a.md"}, "gold: Input should be a valid array"),
+        ({**ROW, "gold": []}, "gold: Tuple should have at least 1 item"),
+        ({**ROW, "question": " "}, "question: String should have at least 1"),
         ([], "holds no questions"),
     ],
 )
 def test_questions_that_cannot_be_read_are_named(tmp_path: Path, row: object, said: str) -> None:
     target = golden_set(tmp_path, row=row)
     with pytest.raises(product.UsageError, match=said):
-        product.read_questions(target / "queries.jsonl")
+        product.read_questions(target / "queries.jsonl", product.Question)

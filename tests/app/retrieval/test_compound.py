@@ -29,10 +29,6 @@ SEVERAL = {
         "Wem gehört die Scheune",
         "was kostet das Dach",
     ],
-    "Chi possiede il fienile e quanto costa il tetto?": [
-        "Chi possiede il fienile",
-        "quanto costa il tetto",
-    ],
     "qui a bâti le moulin et combien coûte le toit": [
         "qui a bâti le moulin",
         "combien coûte le toit",

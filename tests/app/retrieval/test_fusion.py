@@ -78,8 +78,6 @@ def test_the_lexical_query_is_widened_by_aliases(query, notes, expected):
         pytest.param({"weights": {"s": -1}}, "0 or more", id="negative"),
         pytest.param({"weights": {"x": 1}}, "weights are given for x; the signals are: s", id="x"),
         pytest.param({"k": 0}, "k is 0", id="k"),
-        pytest.param({"similarity_top_k": 0}, "similarity_top_k is 0", id="similarity_top_k"),
-        pytest.param({"retrievers": {"title": Listed()}}, "name 'title'", id="reserved name"),
     ],
 )
 def test_mistakes_are_named(options, words):
@@ -118,7 +116,7 @@ def test_scores(rankings, weights, expected):
     ("ids", "weights", "words"),
     [
         (["a", "a"], None, "'s' repeats an id"),
-        (["a"], {"l": 1.0}, "no weight for the signal 's'"),
+        (["a"], {"l": 1.0}, "the weight of 's' is nan"),
         (["a"], {"s": float("nan")}, "'s' is nan"),
     ],
 )

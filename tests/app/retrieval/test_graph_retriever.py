@@ -44,7 +44,7 @@ def test_only_what_is_allowed_joins():
     query = product.TracedQuery("?")
     allowed = {"C.md:0", "D.md:0"}
     assert added(expanded(index, query=query, allowed=allowed)) == ["D.md:0"]
-    assert query.trace.counts["expansion"]["filtered_out"] == 2
+    assert query.trace.counts["expansion"] == {"neighbours": 3, "added": 1}
 
 
 def test_seeds_are_the_best_notes_not_chunks():

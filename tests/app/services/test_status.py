@@ -4,6 +4,7 @@ import json
 import os
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -80,7 +81,7 @@ def test_who_follows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     watching = product.WatcherLock(place.layout, "notehop serve")
     watching.acquire()
     try:
-        watching.write_state("following", checked=True)
+        watching.write_state("following")
         told = product.index_status(place)
         product.show_status(told)
         shown = capsys.readouterr().out
@@ -89,13 +90,28 @@ def test_who_follows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
         held = capsys.readouterr().out
     finally:
         watching.release()
-    assert told.watcher.checked > 0
     assert f"by notehop serve, process {os.getpid()}, since " in shown
     assert ": following\n" in shown
     # It takes the change in by itself; one that is held does not.
     assert "changed since: 1 to read\n" in shown
     assert "changed since: 1 to read; run: notehop index\n" in held
     assert "held: 900 of 1,000 notes are gone\n" in held
+
+
+def test_a_run_that_failed_is_told_until_one_succeeds(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = built(tmp_path, {"A.md": "Text.\n"})
+    other = place.settings.with_overrides({"chunking.min_tokens": 5})
+    with pytest.raises(product.IndexMismatch):
+        product.update_index(replace(place, settings=other))
+    told = product.index_status(place)
+    assert "settings name min_tokens 5" in str(told.failure)
+    assert product.seen(told, from_here=False).failure is None
+    product.show_status(told)
+    assert "  failed   the last run: " in capsys.readouterr().out
+    product.update_index(place)
+    assert product.index_status(place).failure is None
 
 
 def test_settings_that_no_longer_fit_are_the_state(

@@ -124,11 +124,11 @@ def test_the_command_with_themes(
 ) -> None:
     folder, index_dir = demo
     monkeypatch.setenv("NOTEHOP_THEMES__ENABLED", "true")
-    given = ["--vault", str(folder), "--index-dir", str(index_dir), "themes"]
+    given = ["themes", "--vault", str(folder), "--index-dir", str(index_dir)]
     assert product.run([*given, "--max", "2"]) == 0
     said = capsys.readouterr().out
     assert "Hollin Reach  16 notes" in said
-    assert "more themes; --max" in said
+    assert "more, shown with --max" in said
 
 
 @pytest.mark.model

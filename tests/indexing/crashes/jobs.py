@@ -152,7 +152,7 @@ def _hits(snapshot: product.Snapshot) -> list[list[tuple[str, float]]]:
     words = ("tide", "wall", "bram", "water", "log")
     model = ReadableModel()
     near = [snapshot.chunk_vectors.top(row, 20) for row in model.embed(words)]
-    return [*near, *(snapshot.lexical_top([word], 20) for word in words)]
+    return [*near, *(snapshot.lexical.top([word], 20) for word in words)]
 
 
 def _indexer(

@@ -74,29 +74,6 @@ def test_an_update_after_a_run_that_was_cut_off_looks_at_all(
     assert "more2.md" in paths(several)
 
 
-def test_who_tries_again_after_a_failure_does_not_check_every_row_again(
-    several: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    checks: list[product.Catalog] = []
-    monkeypatch.setattr(product.Catalog, "verify", lambda catalog: checks.append(catalog))
-
-    def fail(texts: list[str], *_: object) -> object:
-        if any("More 1" in text for text in texts):
-            raise product.ModelError("no memory")
-        return type(several.model).embed(several.model, texts)
-
-    monkeypatch.setattr(several.model, "embed", fail)
-    found = several.indexer()
-    for _ in range(3):
-        with pytest.raises(product.ModelError):
-            found.update(None)
-    assert "more0.md" in paths(several)
-    assert checks == []
-    with pytest.raises(product.ModelError):
-        several.indexer().update(None)
-    assert len(checks) == 1, "another process does not know who wrote last"
-
-
 def test_what_was_passed_over_elsewhere_stays_known(indexed: Bench) -> None:
     (indexed.vault / "lost.md").symlink_to("nowhere.md")
     os.mkfifo(indexed.vault / "deep" / "pipe.md")
@@ -123,17 +100,6 @@ def test_two_edits_within_one_tick_of_the_clock_are_two(indexed: Bench) -> None:
     assert not found.update(["b.md"]).wrote
 
 
-def test_notes_in_another_language_are_worth_a_word() -> None:
-    settings = product.load_settings().embedding
-    assert product.advice("en", settings, "en") == product.advice("en", settings, None) == ()
-    words, meaning = product.advice("de", settings, "en")
-    assert words.startswith("most notes are in German, and the index was made for English;")
-    assert "German, which all-MiniLM-L6-v2 does not read" in meaning
-    assert 'model = "multilingual-e5-small"' in meaning
-    for line in (words, meaning):
-        assert line.endswith("run: notehop index --rebuild")
-
-
 def test_each_run_goes_by_the_language_of_the_notes_alone(indexed: Bench) -> None:
     said = "Der Kessel pfeift, sobald das Wasser kocht, und muss einmal im Monat entkalkt werden. "
     for number in range(9):
@@ -153,7 +119,12 @@ def test_each_run_goes_by_the_language_of_the_notes_alone(indexed: Bench) -> Non
         indexed.write(name, said)
     # A follower takes them in; whoever asks afterwards is told.
     indexed.indexer().update()
-    assert len(indexed.index().advice) == 2
+    words, meaning = indexed.index().advice
+    assert words.startswith("most notes are in German, and the index was made for English;")
+    assert "German, which all-MiniLM-L6-v2 does not read" in meaning
+    assert 'model = "multilingual-e5-small"' in meaning
+    for line in (words, meaning):
+        assert line.endswith("run: notehop index --rebuild")
 
 
 SECRETS = (

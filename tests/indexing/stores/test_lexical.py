@@ -77,7 +77,7 @@ def test_an_updated_index_is_the_one_built_anew(
     expected = dict(start)
     index = LexicalIndex.build(start.items(), limits=Limits(segments=limit, segment=5))
     for removed, added in changes:
-        index.update(removed, added.items())
+        index = index.updated(removed, added.items())
         for id_ in removed:
             expected.pop(id_, None)
         expected.update(added)
@@ -102,7 +102,7 @@ def test_a_filter_takes_away_and_changes_no_score(
 def test_equal_scores_are_ordered_by_id_also_where_they_are_cut_off() -> None:
     docs = {f"{number:03}": {"content": ("moon",)} for number in reversed(range(100))}
     index = LexicalIndex.build(docs.items())
-    index.update(["000", "007"], [("0005", {"content": ("moon",)})])
+    index = index.updated(["000", "007"], [("0005", {"content": ("moon",)})])
     expected = sorted((docs.keys() - {"000", "007"}) | {"0005"})
     assert [id_ for id_, _ in index.top(["moon"], 10)] == expected[:10]
 
@@ -116,7 +116,7 @@ def test_a_token_counts_as_often_as_asked_or_by_its_weight() -> None:
 
 def test_no_word_of_what_was_removed_is_saved(tmp_path: Path) -> None:
     index = LexicalIndex.build(NOTES.items())
-    index.update(["d"], [])
+    index = index.updated(["d"], [])
     index.save(tmp_path / "postings.npz", 1, "made")
     (file,) = tmp_path.iterdir()
     assert (b"moon" in file.read_bytes(), b"dinner" in file.read_bytes()) == (True, False)
@@ -124,7 +124,7 @@ def test_no_word_of_what_was_removed_is_saved(tmp_path: Path) -> None:
 
 def test_a_token_may_repeat_more_often_than_is_counted() -> None:
     index = LexicalIndex.build([("a", {"content": ("x",) * (MAX_COUNT + 10)})])
-    index.update((), [("b", {"content": ("x",) * (MAX_COUNT + 10)})])
+    index = index.updated((), [("b", {"content": ("x",) * (MAX_COUNT + 10)})])
     [(_, one), (_, other)] = index.top(["x"], 5)
     assert one == other
 
@@ -136,7 +136,7 @@ def test_who_holds_all_of_some_words_in_a_field(
     expected = dict(start)
     index = LexicalIndex.build(start.items())
     for removed, added in changes:
-        index.update(removed, added.items())
+        index = index.updated(removed, added.items())
         for id_ in removed:
             expected.pop(id_, None)
         expected.update(added)

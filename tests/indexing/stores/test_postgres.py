@@ -349,5 +349,4 @@ def test_texts_that_a_database_takes_or_not(catalog: Catalog) -> None:
     link = replace(long.links[0], raw_target=name)
     catalog.commit(Batch(upsert=(replace(long, links=(link,)),)))
     assert catalog.notes_named(name) == ["Long.md"]
-    assert catalog.notes_named(name[:-1]) == []
     assert catalog.links_named([name.lower()]) == catalog.links_from(["Long.md"])

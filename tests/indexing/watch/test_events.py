@@ -5,7 +5,6 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -56,27 +55,6 @@ def test_a_disk_that_tells_nothing_is_looked_at(
     found.start()
     (vault / "new.md").write_text("New.")
     assert "new.md" in gathered(found, "new.md")
-    found.close()
-
-
-@pytest.mark.parametrize(("polled", "each"), [("1", True), ("false", False)])
-def test_elsewhere_too_hidden_folders_are_not_polled(
-    vault: Path, monkeypatch: pytest.MonkeyPatch, polled: str, each: bool
-) -> None:
-    (vault / ".git").mkdir()
-    asked: list[tuple[set[Path], bool]] = []
-
-    def refuse(*folders: Path, recursive: bool, **_: Any) -> Any:
-        asked.append(({*folders}, recursive))
-        raise OSError
-
-    monkeypatch.setenv("WATCHFILES_FORCE_POLLING", polled)
-    monkeypatch.setattr("sys.platform", "darwin")
-    monkeypatch.setattr("notehop.indexing.watch.events.watch", refuse)
-    found = VaultEvents(vault, settle_ms=20)
-    found.start()
-    folders = {vault, vault / "Notes", vault / ".obsidian"} if each else {vault}
-    assert asked == [(folders, not each)]
     found.close()
 
 

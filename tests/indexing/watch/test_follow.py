@@ -52,11 +52,11 @@ def test_what_a_process_says_is_told_as_it_stands() -> None:
 
 WAITS = """
 import sys, threading
-from tests.support.product import stopped_by_signals, when_input_ends
-with stopped_by_signals() as stop:
-    when_input_ends(stop)
-    print("ready", flush=True)
-    stop.wait()
+from tests.support.product import stop_signal, when_input_ends
+stop = stop_signal()
+when_input_ends(stop.set)
+print("ready", flush=True)
+stop.wait()
 """
 
 
@@ -83,23 +83,19 @@ def test_it_ends_in_order_by_a_signal_or_when_its_input_ends(
         assert process.stderr.read() == b""
 
 
-def test_the_right_to_follow_is_taken_anew_when_its_file_is_gone(tmp_path: Path) -> None:
+def test_the_right_to_follow_goes_with_its_file(tmp_path: Path) -> None:
     layout = product.IndexLayout(tmp_path / "index")
     watching, other = product.WatcherLock(layout, "one"), product.WatcherLock(layout, "other")
     watching.acquire()
     watching.write_state("following")
-    assert not watching.renew()
-    layout.watch_lock.unlink()
-    assert watching.renew()
-    assert product.read_watch_state(layout) is not None
-    with pytest.raises(product.IndexLocked):
+    assert watching.held
+    with pytest.raises(product.IndexLocked, match="one"):
         other.acquire(patience=0)
-    # The other was quicker: what it tells is left alone.
     layout.watch_lock.unlink()
+    assert not watching.held
     other.acquire(patience=0)
     other.write_state("following")
-    with pytest.raises(product.IndexLocked, match="other"):
-        watching.renew()
+    # What the other tells is left alone.
     watching.release()
     found = product.read_watch_state(layout)
     assert found is not None
@@ -111,13 +107,13 @@ def test_one_that_follows_already_is_an_error_or_waited_for(tmp_path: Path) -> N
     vault = tmp_path / "vault"
     vault.mkdir()
     layout = product.IndexLayout(tmp_path / "index")
-    what = product.Following(vault, layout, "notehop serve", lambda _: None)
-    watching = product.WatcherLock(what.layout, "other")
+    stop = threading.Event()
+    what = vault, layout, "notehop serve", lambda _: None, stop
+    watching = product.WatcherLock(layout, "other")
     watching.acquire()
     with pytest.raises(product.IndexLocked, match="other"):
-        follow(what, threading.Event())
-    stop = threading.Event()
-    thread = threading.Thread(target=follow, args=(what, stop), kwargs={"stand_by": True})
+        follow(*what)
+    thread = threading.Thread(target=follow, args=what, kwargs={"stand_by": True})
     thread.start()
     stop.set()
     thread.join(LONG)
@@ -126,15 +122,12 @@ def test_one_that_follows_already_is_an_error_or_waited_for(tmp_path: Path) -> N
 
 
 SLOW_TO_END = """
-import signal, sys, time
-def told(*_):
-    with open(sys.argv[1], "a") as file:
-        file.write("told\\n")
-signal.signal(signal.SIGTERM, told)
+import sys, time
 open(sys.argv[1], "a").close()
-until = time.monotonic() + float(sys.argv[2])
-while time.monotonic() < until:
-    time.sleep(0.01)
+sys.stdin.read()
+with open(sys.argv[1], "a") as file:
+    file.write("told\\n")
+time.sleep(float(sys.argv[2]))
 """
 
 

@@ -27,7 +27,6 @@ class Followed:
         self.bulk_runs = 0
         self.bulky = False
         self.failures = 0
-        self.ended: Exception | None = None
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run)
         self.watching = product.WatcherLock(bench.layout, "a test")
@@ -37,7 +36,11 @@ class Followed:
         self.watching.acquire()
         self._thread.start()
         # Only what happens from now on is the test's.
-        self.until(lambda: (s := product.read_watch_state(self.bench.layout)) and s.checked > 0)
+        self.until(self.is_following)
+
+    def is_following(self) -> bool:
+        state = product.read_watch_state(self.bench.layout)
+        return state is not None and state.state == "following"
 
     def stop(self) -> None:
         self._stop.set()
@@ -62,13 +65,13 @@ class Followed:
         return [chunk.text for chunk in self.bench.chunks(path)]
 
     def _run(self) -> None:
-        self.follower = product.Follower(
-            self._indexer(), self.watching, self._bulk, self.told.append, self._indexer, self.timing
-        )
-        try:
-            self.follower.run(self._stop)
-        except product.IndexLocked as exc:
-            self.ended = exc
+        told, again = self.told.append, self._indexer
+        while not self._stop.is_set():
+            how = self._bulk, told, again, self.timing
+            product.Follower(self._indexer(), self.watching, *how).run(self._stop)
+            if not self._stop.is_set():
+                self.watching.release()
+                self.watching.acquire()
 
     def _indexer(self) -> product.Indexer:
         settings = self.bench.settings.with_overrides({"watch.settle_ms": 20})
@@ -90,9 +93,8 @@ class Followed:
 
 TIMING = product.Timing(
     round=0.1,
-    vault_retry=0.1,
-    locked_retry=0.1,
-    failed_retry=0.1,
+    soon_retry=0.1,
+    retry=0.1,
     quiet=0.1,
     lost=0.1,
     report_retry=0.1,
@@ -228,7 +230,7 @@ def test_an_index_that_is_deleted_is_made_again_and_followed_by_one(followed: Fo
     bench = followed.bench
     delete_while_written(bench.layout.root)
     followed.until(bench.layout.catalog_state.exists)
-    followed.until(lambda: (s := product.read_watch_state(bench.layout)) and s.checked > 0)
+    followed.until(followed.is_following)
     assert len(followed.paths()) == 13
     with pytest.raises(product.IndexLocked, match="a test"):
         product.WatcherLock(bench.layout, "another").acquire(patience=0)

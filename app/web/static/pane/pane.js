@@ -4,7 +4,7 @@
 import { get, isProblem, Problem, useVault } from "../api.js";
 import * as ask from "../views/ask.js";
 import { offerInstead } from "../cards.js";
-import { address, h, hasLines, keepsArrows, move, say, toast } from "../dom.js";
+import { address, h, hasLines, say, toast } from "../dom.js";
 import * as related from "./related.js";
 import * as suggest from "./suggest.js";
 import { framed, hear, tell } from "./plugin.js";
@@ -46,7 +46,7 @@ function draw() {
   root.replaceChildren();
   root.className = `view-${state.tab}`;
   window.scrollTo(0, 0);
-  if (state.wrong) root.append(h("h1", {}, "Another vault"), h("p", { class: "notice", role: "alert" }, state.wrong), settings());
+  if (state.wrong) root.append(h("h1", {}, "Another vault"), h("p", { class: "notice", role: "alert" }, state.wrong));
   else if (state.tab === "ask") state.shown = ask.show(root, new URLSearchParams(state.question.split("?")[1]), context);
   else if (state.note) state.shown = views[state.tab].show(root, state.note);
   else root.append(h("h1", { class: "unseen" }, "No note"), empty("No note is open", "Open a note, and what it has to do with stands here."));
@@ -91,9 +91,7 @@ function open(href, tab) {
 
 document.addEventListener("keydown", (event) => {
   if (event.defaultPrevented || event.isComposing) return;
-  if (event.key === "Escape") {
-    if (!state.shown?.escape?.()) tell("leave");
-  } else if (/^Arrow(Up|Down)$/.test(event.key) && !keepsArrows(event.target)) move(root, event);
+  if (event.key === "Escape" && !state.shown?.escape?.()) tell("leave");
 });
 
 offerInstead((source) => h("button", {
@@ -103,10 +101,6 @@ offerInstead((source) => h("button", {
     tell("cite", { path: source.path, heading: source.heading || "", quote: quote.slice(0, 1500) });
   },
 }, "Insert citation"));
-
-function settings() {
-  return h("button", { class: "button", type: "button", onclick: () => tell("settings") }, "Where the settings are");
-}
 
 // The app
 
@@ -157,9 +151,7 @@ async function check(name, folder) {
     vault.name = own ? own.vault : "";
     if (own && !own.default) useVault(own.url);
     const others = vaults.map((one) => `“${one.vault}”`).join(", ");
-    state.wrong = own ? ""
-      : named.length ? `The server at this address answers for ${named.length} vaults of the name “${name}”, and for none in this folder: ${folder || "unknown"}.`
-        : `The server at this address answers for the vault ${others}, and this one is “${name}”. Start notehop serve for this vault too: name it with a further --vault, or give it a port of its own and its address in the settings.`;
+    state.wrong = own ? "" : `The server at this address answers for the vault ${others}, and this one is “${name}”${folder && ` in ${folder}`}. Start notehop serve for this vault too: name it with a further --vault, or give it a port of its own and its address in the settings of notehop, below Community plugins.`;
   } catch (error) {
     isProblem(error); // the view that needs the server says what is wrong
   }

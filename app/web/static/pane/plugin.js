@@ -16,7 +16,7 @@ const HEARD = {
 /** Whether the page is in a frame, as the app has it. */
 export const framed = window.parent !== window;
 
-/** Tell the plugin: ready, open, link, cite, web, settings or leave. */
+/** Tell the plugin: ready, open, link, cite, web or leave. */
 export function tell(kind, fields = {}) {
   if (framed) window.parent.postMessage({ notehop: kind, ...fields }, APP);
 }

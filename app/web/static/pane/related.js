@@ -75,7 +75,7 @@ function unknown({ type }) {
 function card(hit, linked, note) {
   const made = sourceCard(hit, { marker: false });
   made.querySelector(".card-name").after(linked
-    ? h("span", { class: "linked", title: "One of the two links to the other." }, "linked")
+    ? h("span", { class: "chip", title: "One of the two links to the other." }, "linked")
     : linkButton(note, hit.path, hit.title));
   return made;
 }
@@ -88,9 +88,9 @@ export function linkButton(note, path, title) {
 function mentions({ unlinked_mentions: found, mention_count: count }) {
   if (!found.length) return null;
   return h("section", { "aria-labelledby": "mentions-title" },
-    h("h2", { class: "label", id: "mentions-title" }, "Mentions without a link ", h("span", { class: "count" }, String(count))),
+    h("h2", { class: "label", id: "mentions-title" }, "Mentions without a link ", h("span", { class: "chip" }, String(count))),
     h("ul", { class: "cards" }, found.map((one) => h("li", { class: "card", "data-path": one.path },
-      h("h3", {}, h("a", { class: "card-title", href: lineHref(one.path, one.line), "data-nav": true }, one.title)),
+      h("h3", {}, h("a", { class: "card-title", href: lineHref(one.path, one.line) }, one.title)),
       h("p", { class: "where" }, folderOf(one.path) && h("span", {}, folderOf(one.path)), hasLines(one.path) && h("span", {}, `line ${one.line}`)),
       h("p", { class: "evidence" }, marked(one.sentence, one.name))))));
 }

@@ -37,7 +37,7 @@ function draw(root, path, { suggestions, pending }) {
 
 function group(title, cards, id) {
   return h("section", { "aria-labelledby": id },
-    h("h2", { class: "label", id }, title, " ", h("span", { class: "count" }, String(cards.length))),
+    h("h2", { class: "label", id }, title, " ", h("span", { class: "chip" }, String(cards.length))),
     h("ol", { class: "cards", "aria-labelledby": id }, cards));
 }
 
@@ -52,7 +52,7 @@ function card(one, path) {
   return h("li", { class: "card", "data-path": other },
     h("div", { class: "card-head" },
       h("div", { class: "card-name" },
-        h("h3", {}, written ? h("a", { class: "card-title", href: here ? noteHref(other) : at, "data-nav": true }, title) : title),
+        h("h3", {}, written ? h("a", { class: "card-title", href: here ? noteHref(other) : at }, title) : title),
         h("p", { class: "where" }, written ? folderOf(other) && h("span", {}, folderOf(other)) : h("span", {}, `${plural(one.notes, "note")} link to it`),
           h("span", { title: "How likely it is that this link is wanted." }, `${Math.round(one.score * 100)} %`))),
       here && written && linkButton(path, other, title)),

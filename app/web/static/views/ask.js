@@ -90,7 +90,7 @@ export function show(root, params, { vault, go, here, isOwn }) {
 
   function further() {
     const next = h("input", {
-      id: "further-field", class: "main-field", autocomplete: "off", enterkeyhint: "send", "data-nav": true,
+      id: "further-field", class: "main-field", autocomplete: "off", enterkeyhint: "send",
       placeholder: "And then?", "aria-label": "Follow-up",
     });
     function follow(event) {
@@ -161,7 +161,7 @@ async function examples(root) {
       h("ul", { class: "row" }, found.map((text) => {
         const href = address("ask", { q: text });
         // Whoever chooses a question of this page asks it.
-        return h("li", {}, h("a", { class: "chip big question", href, "data-nav": true, onclick: () => talks.own(href) }, text));
+        return h("li", {}, h("a", { class: "chip question", href, onclick: () => talks.own(href) }, text));
       }))));
   } catch (error) {
     if (root.isConnected && error instanceof Problem) root.append(failure(error));
@@ -244,15 +244,10 @@ async function snippets(cards, found, question, signal) {
   }
 }
 
-/** The answer so far, as plain text with its markers. */
+/** The answer so far, as plain text. */
 function write(page, text) {
-  const parts = text.split(/\[(C?\d{1,3})\]/);
-  page.answer.replaceChildren(h("div", { class: "prose raw" }, parts.map((part, at) => at % 2 ? cite(part) : part)));
+  page.answer.replaceChildren(h("div", { class: "prose raw" }, text));
   page.progress.replaceChildren(waiting("Writing…"));
-}
-
-function cite(name) {
-  return h("a", { class: name.startsWith("C") ? "cite far" : "cite", href: `#cite-${name}` }, name);
 }
 
 function stopped(page, text) {
@@ -316,7 +311,7 @@ function refusal(page, answer) {
     h("div", {},
       h("h3", { class: "label" }, "Nearest notes"),
       h("ul", {}, near.map((one) => h("li", {},
-        h("a", { href: noteHref(one.path, { lines: one.lines.join("-") }), "data-nav": true }, one.title, one.heading && ` › ${one.heading.replaceAll(" > ", " › ")}`),
+        h("a", { href: noteHref(one.path, { lines: one.lines.join("-") }) }, one.title, one.heading && ` › ${one.heading.replaceAll(" > ", " › ")}`),
         folderOf(one.path) && h("span", { class: "dim small" }, folderOf(one.path)))))),
     h("div", { class: "row" },
       h("a", { class: "button", href: address("search", { q: page.question }) }, "Search for these words"),
@@ -381,15 +376,9 @@ function nothing() {
   return h("p", { class: "dim hint" }, "Other words may find it; so may fewer filters. Names of notes, people and projects work best.");
 }
 
-const MODES = {
-  llm: "Written by a language model from the sources below",
-  extractive: "Your notes in their own words: no language model is set",
-  none: "",
-};
-
 function made(answer) {
   const seconds = answer.timings_ms.total ? `${(answer.timings_ms.total / 1000).toFixed(2)} s` : "";
-  const written = answer.model ? `Written by ${answer.model} from the sources below` : MODES[answer.mode];
-  const parts = [written, seconds, behind(answer.pending)].filter(Boolean);
-  return h("p", { class: "made" }, parts.join(" · "));
+  const quoted = answer.mode === "extractive" ? "Your notes in their own words: no language model is set" : "";
+  const written = answer.model ? `Written by ${answer.model} from the sources below` : quoted;
+  return h("p", { class: "made" }, [written, seconds, behind(answer.pending)].filter(Boolean).join(" · "));
 }

@@ -3,7 +3,7 @@
 import { get } from "../api.js";
 import { folderOf, h, nameOf, noteHref, plural, put, say } from "../dom.js";
 import { picture } from "./picture.js";
-import { empty, loader, passing, waiting, warned } from "../states.js";
+import { empty, loader, waiting, warned } from "../states.js";
 
 export const title = "Graph";
 
@@ -22,7 +22,7 @@ export function show(root, params, { go }) {
     ...(around.length ? [h("ul", { class: "row seeds", "aria-label": "Around" }, around.map((name) => h("li", {},
       h("button", { class: "chip seed", type: "button", "aria-label": `Without ${name}`, onclick: () => go("graph", { around: around.filter((one) => one !== name), depth }) }, nameOf(name), h("span", { "aria-hidden": "true" }, "×")))))] : []),
     result);
-  const { load, dispose } = loader(result, async (signal) => draw(await get("/graph", { around, depth, most: 60 }, signal)), passing);
+  const { load, dispose } = loader(result, async (signal) => draw(await get("/graph", { around, depth, most: 60 }, signal)));
   load();
 
   function add(event) {
@@ -35,11 +35,11 @@ export function show(root, params, { go }) {
     const told = `${plural(view.nodes.length, "note")}${view.total > view.nodes.length ? ` of ${view.total.toLocaleString("en")}` : ""}, ${plural(view.edges.length, "link")} between them`;
     put(result,
       warned(view.warnings),
-      picture(view),
+      picture(view, Math.max(result.clientWidth, 320)),
       h("p", { class: "made" }, told),
       h("details", { class: "node-list" }, h("summary", {}, "The same as a list"),
         h("ol", {}, [...view.nodes].sort((one, other) => other.degree - one.degree).map((node) => h("li", {},
-          h("a", { href: noteHref(node.path), "data-nav": true }, node.title), h("span", { class: "dim small" }, ` ${folderOf(node.path)} · ${plural(node.degree, "link")}`))))));
+          h("a", { href: noteHref(node.path) }, node.title), h("span", { class: "dim small" }, ` ${folderOf(node.path)} · ${plural(node.degree, "link")}`))))));
     say(told);
   }
 

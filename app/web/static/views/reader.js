@@ -1,8 +1,7 @@
-// The reading view: a note beside what led to it, with its outline, links, backlinks and mentions.
+// The reading view: a note beside what led to it, with its links, backlinks and mentions.
 
 import { get, isProblem } from "../api.js";
-import { writtenBy } from "../cards.js";
-import { address, appHref, copy, day, encoded, folderOf, h, hasLines, isRead, lineHref, nameOf, noteHref, put, rendered, say } from "../dom.js";
+import { address, appHref, copy, encoded, folderOf, h, hasLines, isRead, lineHref, moment, nameOf, noteHref, put, rendered, say } from "../dom.js";
 import { mark } from "../evidence.js";
 import { failure, waiting } from "../states.js";
 
@@ -87,24 +86,15 @@ function draw({ note, html, cut, vault }, button) {
       h("header", {},
         h("p", { class: "small dim" }, [vault, ...folderOf(note.path).split("/")].filter(Boolean).join(" › ")),
         h("h2", { id: "reader-title", tabindex: "-1" }, note.title),
-        h("p", { class: "row small dim" }, h("span", {}, `Changed ${day(note.modified)}`),
+        h("p", { class: "row small dim" }, h("span", {}, `Changed ${moment(note.modified)}`),
           note.page_type && h("span", {}, note.page_type),
           note.aliases.length ? h("span", {}, `also ${note.aliases.join(", ")}`) : null),
         note.tags.length ? h("p", { class: "row" }, note.tags.map((tag) => h("a", { class: "chip", href: address("search", { q: `tag:${tag}` }) }, `#${tag}`))) : null),
-      note.summary && note.summary_by && h("p", { class: "dim" }, note.summary, " ", writtenBy(note.summary_by)),
       note.changed && h("p", { class: "notice" }, "This note changed after the index was made: the text is new, its links are those of then."),
-      outline(note),
       text,
       cut && h("p", { class: "notice" }, "The end of this note is left out: it is too long to show here. Open it in Obsidian."),
       ...relations(note)),
   ];
-}
-
-function outline(note) {
-  if (note.outline.length < 3) return null;
-  return h("details", { class: "outline" }, h("summary", {}, "Outline"),
-    h("ol", {}, note.outline.map((entry) => h("li", { class: `deep-${Math.min(entry.level, 4)}` },
-      h("a", { href: lineHref(note.path, entry.line) }, entry.heading)))));
 }
 
 function relations(note) {
@@ -138,7 +128,7 @@ function once(links) {
 function part(title, count, rows) {
   if (!rows.length) return null;
   return h("section", { class: "relations", "aria-label": title },
-    h("h3", { class: "label" }, `${title} `, h("span", { class: "count" }, String(count))),
+    h("h3", { class: "label" }, `${title} `, h("span", { class: "chip" }, String(count))),
     h("ul", {}, rows));
 }
 

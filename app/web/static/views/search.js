@@ -3,7 +3,7 @@
 import { post, render } from "../api.js";
 import { connectedCard, connectedNotes, dress, sourceCard } from "../cards.js";
 import { h, hovers, plural, put, say } from "../dom.js";
-import { behind, empty, failure, filtered, loader, searchedFor, waiting, warned } from "../states.js";
+import { behind, empty, filtered, loader, searchedFor, waiting, warned } from "../states.js";
 
 const PAUSE = 220; // ms without a key before a search begins
 
@@ -25,7 +25,7 @@ export function show(root, params, { keep }) {
       h("p", { class: "small dim" }, "tag:project, path:Meetings, after:2w, before:2026-11, type:person, any property, \"exact words\"; - before one leaves out.")));
   const result = h("div", { class: "result" });
   root.append(h("h1", { class: "title" }, "Search"), form, result);
-  const { load: search, dispose } = loader(result, look, (error) => failure(error, error.status === 422 ? null : now));
+  const { load: search, dispose } = loader(result, look);
   if (field.value) search();
   else {
     blank();

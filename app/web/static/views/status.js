@@ -1,17 +1,15 @@
 // The view of the index: is it up to date, what of the vault is in it, and what is not and why.
 
 import { get } from "../api.js";
-import { ago, h, plural, put } from "../dom.js";
+import { h, moment, plural, put } from "../dom.js";
 import { loader, waiting } from "../states.js";
 
 export const title = "Status";
 
-export function show(root, _params, { heard }) {
+export function show(root) {
   const result = h("div", { class: "result" }, waiting("Looking at vault and index…"));
   const { load, dispose } = loader(result, async (signal) => {
-    const status = await get("/status", {}, signal);
-    heard(status);
-    put(result, draw(status));
+    put(result, draw(await get("/status", {}, signal)));
   });
   const again = h("button", { class: "button small", type: "button", onclick: load }, "Look again");
   root.append(h("div", { class: "narrow" }, h("div", { class: "row spread" }, h("h1", { class: "title" }, "Status"), again), result));
@@ -19,25 +17,25 @@ export function show(root, _params, { heard }) {
   return { dispose };
 }
 
-/** How fresh an index is: [class, short, long]. */
-export function freshness(status) {
-  if (status.problem) return ["bad", "index cannot be used", status.problem];
+/** How fresh an index is: [class, heading, text]. */
+function freshness(status) {
+  if (status.problem) return ["bad", "Index cannot be used", status.problem];
   const { pending } = status;
   const waiting = pending ? pending.read + pending.skip + pending.gone : 0;
-  if (pending === null) return ["behind", "vault out of sight", "The vault cannot be looked at, so nobody knows what changed in it."];
+  if (pending === null) return ["behind", "Vault out of sight", "The vault cannot be looked at, so nobody knows what changed in it."];
   if (waiting) return ["behind", `${plural(waiting, "change")} waiting`, `${plural(waiting, "note")} changed since the index was made. notehop index takes them in${status.watcher ? "; the watcher does by itself" : ""}.`];
-  return ["", "up to date", "Every note is in the index as it stands in your vault."];
+  return ["", "Up to date", "Every note is in the index as it stands in your vault."];
 }
 
 const WATCHER = { indexing: "taking in changes now", following: "taking in changes as you make them", waiting: "waiting", held: "waiting for you" };
 
 function draw(status) {
-  const [kind, short, long] = freshness(status);
+  const [kind, title, text] = freshness(status);
   const { notes, links } = status;
   return [
     h("section", { class: `verdict ${kind}`, "aria-label": "Freshness" },
-      h("h2", {}, short[0].toUpperCase() + short.slice(1)), h("p", {}, long),
-      h("p", { class: "small dim" }, [`Last written ${ago(status.updated)}`, status.watcher ? `watched: ${status.watcher.detail || WATCHER[status.watcher.state]}` : "not watched"].join(" · "))),
+      h("h2", {}, title), h("p", {}, text),
+      h("p", { class: "small dim" }, [`Last written ${moment(status.updated)}`, status.watcher ? `watched: ${status.watcher.detail || WATCHER[status.watcher.state]}` : "not watched"].join(" · "))),
     h("section", { class: "coverage", "aria-labelledby": "coverage" },
       h("h2", { class: "label", id: "coverage" }, "Coverage"),
       counts("Notes", [["indexed", notes.indexed], ["skipped", notes.skipped], ["failed", notes.failed]]),

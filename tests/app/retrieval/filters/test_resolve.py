@@ -97,9 +97,7 @@ def test_notes_that_a_path_or_tag_keeps_out_are_hidden(view: product.Snapshot) -
 
 
 def told(view: product.Snapshot, query: str) -> list[str]:
-    conditions = conditions_of(view, query)
-    said = product.unmet(conditions, view.labels, TODAY)
-    return said + product.why_nothing(conditions, view, WORDS, TODAY)
+    return list(product.narrow(query, product.Filters(), view, WORDS, bool).warnings)
 
 
 @pytest.mark.parametrize(("query", "says"), rows(__file__, "what_is_said_of_nothing"))

@@ -73,7 +73,7 @@ def lexical_hits(snapshot: product.Snapshot, tokens: set[str]) -> Told:
     asked: dict[str, list[str]] = {token: [token] for token in tokens}
     asked |= {question: words.query(question) for question in QUESTIONS}
     told: Told = {
-        f"hits of {text}": snapshot.lexical_top(query, 500) for text, query in asked.items()
+        f"hits of {text}": snapshot.lexical.top(query, 500) for text, query in asked.items()
     }
     told["documents"] = snapshot.lexical.ids()
     return told
@@ -143,9 +143,10 @@ def to_be_mirrored(catalog: product.Catalog) -> Told:
     """What it should hold."""
     told: Told = {}
     titles = {note.path: note.title for note in catalog.notes()}
-    for path, ids in catalog.chunk_ids().items():
-        for one, vector in zip(*catalog.vectors("chunks", ids), strict=True):
-            told[f"vector of {one}"] = vector
+    ids = [key.id for key in catalog.chunk_keys()]
+    for one, vector in zip(*catalog.vectors("chunks", ids), strict=True):
+        told[f"vector of {one}"] = vector
+    for path in titles:
         told |= {f"mirrored {o.id}": (o.text, path, titles[path]) for o in catalog.chunks_of(path)}
     return told
 

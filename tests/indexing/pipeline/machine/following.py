@@ -290,7 +290,8 @@ class Following:
         assert not self.layout.journal_mark.exists()
         files, loaded = self._index_files(), self._model.loaded
         found = product.scan(self.vault.root, self._settings.vault)
-        assert not product.changes_since(self._catalog(), found, MAX_NOTE_BYTES)
+        known = self._catalog().stamps(), self._catalog().attachments()
+        assert not product.compare(found, *known, MAX_NOTE_BYTES)
         again = [self._indexer.update([*self.vault.touched, *self.vault.notes()])]
         if isinstance(told, product.Report):
             # One that looks at everything also does what a follower leaves for a quiet moment.

@@ -1,22 +1,145 @@
-"""A second look: what was found is asked with again, for the next hop where no link leads."""
+"""Further searches for one query: for each of the questions it asks, and with what was found."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain, zip_longest
 
 from llama_index.core.callbacks.base import CallbackManager
 from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import BaseNode, NodeWithScore
 
-from notehop.app.retrieval.fusion import fuse
-from notehop.app.retrieval.linked_notes import words_of
-from notehop.app.retrieval.nodes import Vector, fill, noted
-from notehop.app.retrieval.retrievers import of_length_1
-from notehop.app.retrieval.trace import Nodes, TracedQuery, TracedRetriever, ViewSource, view_for
+from notehop.app.retrieval.components import (
+    Nodes,
+    TracedQuery,
+    TracedRetriever,
+    Vector,
+    ViewSource,
+    fill,
+    noted,
+    view_for,
+    words_of,
+)
+from notehop.app.retrieval.retrievers import fuse, of_length_1
 from notehop.config.errors import UsageError
+from notehop.indexing.tokens.languages import FUNCTION_WORDS, detect_language
+from notehop.indexing.tokens.words import fold
 
-STAGE = "second_look"
+COMPOUND = "compound"
+"""The name in a query's timings of the searches for each of its questions."""
+
+QUESTIONS = 3  # of a query that are searched for by themselves, at most
+
+LONGEST = 1_000  # characters of a query that is taken apart: what is longer is a text
+
+_ROLE = "(?:at|by|for|from|in|of|on|since|to|until|with|an|auf|bei|bis|mit|seit|von|zu|a|de|en|par|pour|con) "
+"""What may stand before the word that asks, and then refers to what was said before it."""
+
+_LANGUAGES = {
+    "en": (
+        "and|but",
+        "what|whats|which|who|whos|whom|whose|when|where|why|how",
+        "it|its|they|them|their|he|him|his|she|her|this|that|these|those|one|others?|rest|same",
+    ),
+    "de": (
+        "und|oder|aber",
+        "was|wer|wem|wen|wessen|wann|wo|wohin|woher|warum|wieso|weshalb|wie|welche[nmrs]?",
+        "es|sie|ihn|ihm|ihr|er|dies\\w*|andere[nrs]?",
+    ),
+    "fr": (
+        "et|mais",
+        "qui|quoi|quand|pourquoi|comment|combien|quel(?:le)?s?",
+        "il|elle|ils|elles|lui|cela|ca|autres?",
+    ),
+    "es": (
+        "y|e|pero",
+        "quien(?:es)?|cuando|donde|cual(?:es)?|cuant[oa]s?|como",
+        "el|ella|ellos|ellas|esto|otr[oa]s?",
+    ),
+}
+"""Language -> expressions, folded: what joins two questions, what begins one, what may refer to the one
+before."""
+
+_RELATIVE = r"(?!(?:who|which|whom|qui)\b)"
+"""Begins a clause as well, where nothing but a conjunction stands before."""
+
+_TOGETHER = re.compile(
+    r"\b(?:compar\w*|differ\w*|versus|vs|between|vergleich\w*|unterschied\w*|zwischen|entre)\b"
+)
+"""A comparison is one question."""
+
+FEWEST, FEWEST_REFERRING = 1, 3
+"""Words of its own that a question needs to be searched for by itself; more, where it may refer to what
+stands before it."""
+
+
+def questions_in(query: str) -> list[str]:
+    """The questions of a query that may each be asked by itself, in their order; one for most queries.
+
+    "What shuts the gate, and who made it?" stays one: its end asks for nothing without its beginning.
+    """
+    written = " ".join(query.split())
+    language = detect_language([written]) if len(written) <= LONGEST else ""
+    if language not in _LANGUAGES:
+        return [query]
+    join, ask, refer = _LANGUAGES[language]
+    plain = fold(written).casefold()
+    if len(plain) != len(written):
+        written = plain
+    begin = rf"(?=(?:{_ROLE})?(?:{ask})\b)"
+    apart = rf"[?] ?{begin}|[,;] (?:{join}) {begin}| (?:{join}) {_RELATIVE}{begin}"
+    ends = [0, *(at for found in re.finditer(apart, plain) for at in found.span()), len(plain)]
+    places = list(zip(ends[::2], ends[1::2], strict=True))
+    if not 1 < len(places) <= QUESTIONS or _TOGETHER.search(plain):
+        return [query]
+    for first, end in places:
+        text = plain[first:end]
+        said = set(re.findall(r"[^\W_]+", text)) - FUNCTION_WORDS[language]
+        own = [one for one in said if re.fullmatch(ask, one) is None]
+        refers = first and re.search(rf"^{_ROLE}|\b(?:{refer})\b", text)
+        if len(own) < (FEWEST_REFERRING if refers else FEWEST):
+            return [query]
+    return [written[first:end].strip(" ?,;-") for first, end in places]
+
+
+class CompoundRetriever(TracedRetriever):
+    """Asks any LlamaIndex retriever for each question of a query, and for the whole of it.
+
+    Of a query with several, the best hits of each take turns with those of the whole; scores are those
+    of the whole at these places. Every other query is handed on as it is.
+    """
+
+    def __init__(
+        self, retriever: BaseRetriever, *, callback_manager: CallbackManager | None = None
+    ) -> None:
+        super().__init__(callback_manager=callback_manager)
+        self._retriever = retriever
+
+    def find(self, query: TracedQuery) -> Nodes:
+        """Return the hits, best first, as many as the whole query finds."""
+        whole = self._retriever.retrieve(query)
+        questions = questions_in(query.query_str)
+        if len(questions) == 1:
+            return whole
+        rankings: list[Nodes] = []
+        with query.trace.timed(COMPOUND):
+            for question in questions:
+                own = TracedQuery(question, view=query.view, current=query.current)
+                rankings.append(self._retriever.retrieve(own))
+                for warning in own.trace.warnings:
+                    query.trace.warn(warning)
+        turns: dict[str, NodeWithScore] = {}
+        for hit in chain.from_iterable(zip_longest(*rankings, whole)):
+            if hit is not None:
+                turns.setdefault(hit.node.node_id, hit)
+        return [
+            NodeWithScore(node=hit.node, score=place.score)
+            for hit, place in zip(turns.values(), whole, strict=False)
+        ]
+
+
+SECOND_LOOK = "second_look"
 """The name of this stage in a query's trace, and of what it says in a hit's metadata."""
 
 SEEDS = 2  # hits that are asked with: a third brings no more (docs/evaluation.md)
@@ -63,16 +186,12 @@ class SecondLookRetriever(TracedRetriever):
     ) -> None:
         """:param view: the index, for retrievers whose hits come without text; None where all have it.
         :param words: those of a text that say something.
-        :param keep: hits of the first search that nothing is put before.
+        :param keep: hits of the first search that nothing is put before, at least 1.
         :param most: hits of the second search at most.
         :param seeds: hits of the first search that are asked with.
         :param tentative: whether what both searches find stays where the first has it, too, for a later
             stage to choose (:class:`ConnectedNotesPostprocessor` with ``tokens``).
-        :raises ValueError: if a number is below 1.
         """
-        for name, number in (("keep", keep), ("most", most), ("seeds", seeds)):
-            if number < 1:
-                raise ValueError(f"{name} is {number}; it must be at least 1")
         super().__init__(callback_manager=callback_manager)
         self._retriever = retriever
         self._again = again
@@ -87,7 +206,7 @@ class SecondLookRetriever(TracedRetriever):
         if not found:
             return found
         trace = query.trace
-        with trace.timed(STAGE):
+        with trace.timed(SECOND_LOOK):
             try:
                 new = self._look(query, found)
             except UsageError:
@@ -95,29 +214,29 @@ class SecondLookRetriever(TracedRetriever):
             except Exception as exc:  # noqa: BLE001 - any broken retriever; said, never swallowed
                 trace.warn(f"the second look failed ({type(exc).__name__}: {exc})")
                 return found
-        trace.count(STAGE, hits=len(new))
+        trace.count(SECOND_LOOK, hits=len(new))
         there = set() if self._tentative else {hit.node.node_id for hit in new}
         rest = [hit for hit in found[self._keep :] if hit.node.node_id not in there]
         return [*found[: self._keep], *new, *rest]
 
-    def _look(self, query: TracedQuery, found: Sequence[NodeWithScore]) -> Nodes:
+    def _look(self, query: TracedQuery, found: Nodes) -> Nodes:
         """What the second search adds, best first, each hit with the seed that led to it."""
         view = None if self._view is None else view_for(query, self._view)
         first = found[: self._keep]
         seeds = first[: self._seeds] if view is None else fill(first[: self._seeds], view)
+        by_id = {hit.node.node_id: hit.node for hit in seeds}
         vectors: Mapping[str, Vector] = {}
         if view is not None:
-            ids = [hit.node.node_id for hit in seeds]
-            vectors = dict(zip(*view.chunk_vectors.rows(ids), strict=True))
+            vectors = dict(zip(*view.chunk_vectors.rows(list(by_id)), strict=True))
         names: dict[str, list[str]] = {}
         rankings: dict[str, list[str]] = {}
         hits: dict[str, NodeWithScore] = {hit.node.node_id: hit for hit in found}
-        for seed in (hit.node for hit in seeds):
-            id_ = seed.node_id
-            text, names[id_] = self._second_query(query, seed)
-            text.vector = _sum(query.vector, vectors.get(id_))
-            ranked = self._again.retrieve(text)
-            for warning in text.trace.warnings:
+        for id_, seed in by_id.items():
+            second, names[id_] = self._second_query(query, seed)
+            if query.vector is not None and id_ in vectors:
+                second.vector = of_length_1(query.vector + vectors[id_])
+            ranked = self._again.retrieve(second)
+            for warning in second.trace.warnings:
                 query.trace.warn(warning)
             rankings[id_] = [hit.node.node_id for hit in ranked]
             for hit in ranked:
@@ -134,7 +253,6 @@ class SecondLookRetriever(TracedRetriever):
             if notes[one.id] not in known and len(best) < self._most:
                 known.add(notes[one.id])
                 best[one.id] = one.ranks
-        by_id = {hit.node.node_id: hit.node for hit in seeds}
         new = [hits[one] for one in best]
         added: Nodes = []
         for hit in new if view is None else fill(new, view):
@@ -142,13 +260,13 @@ class SecondLookRetriever(TracedRetriever):
             seed = by_id[min(ranks, key=lambda one: (ranks[one], one))]
             held = words_of(f"{_title_of(hit.node)} {hit.node.get_content()}")
             shared = [word for word in names[seed.node_id] if words_of(word) <= held]
-            told = {
+            led = {
                 "path": _note_of(seed),
                 "title": _title_of(seed),
                 "words": sorted(shared, key=lambda word: (-len(word), word))[:_NAMED],
             }
             # A score for its place: not above the hits before it, nor below the others.
-            node = noted(hits[id_].node, second_look=told)
+            node = noted(hits[id_].node, second_look=led)
             added.append(NodeWithScore(node=node, score=first[-1].score))
         return added
 
@@ -164,15 +282,11 @@ class SecondLookRetriever(TracedRetriever):
         # Where letters have no case, or all are small, any word may be a name.
         names = [word for word in new if word != word.lower() or word.isdigit()] or new
         words = dict.fromkeys([*lacking, *names])
-        # What embeds them takes the mean of both.
+        # What embeds them takes the mean of both. What is counted and timed of it is not what the
+        # first search was.
         texts = [query.query_str, beginning]
-        # What is counted and timed of it is not what the first search was.
         second = TracedQuery(" ".join(words), custom_embedding_strs=texts, view=query.view)
         return second, list(dict.fromkeys(word.casefold() for word in names))
-
-
-def _sum(query: Vector | None, seed: Vector | None) -> Vector | None:
-    return None if query is None or seed is None else of_length_1(query + seed)
 
 
 def _note_of(node: BaseNode) -> str:

@@ -1,0 +1,389 @@
+"""What the parts of the chain share: the query that carries its generation and its trace, their base classes,
+the nodes of chunks, and where hits stand in the index."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import chain
+from pathlib import PurePosixPath
+from posixpath import dirname
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeAlias, TypeVar
+
+import numpy as np
+from llama_index.core.bridge.pydantic import ConfigDict, Field
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
+from llama_index.core.retrievers import BaseRetriever
+from llama_index.core.schema import (
+    BaseNode,
+    MetadataMode,
+    NodeRelationship,
+    NodeWithScore,
+    ObjectType,
+    QueryBundle,
+    RelatedNodeInfo,
+    RelatedNodeType,
+    TextNode,
+)
+from numpy.typing import NDArray
+
+from notehop.app.models import Explanation
+from notehop.indexing.stores.labels import date_label
+from notehop.indexing.stores.model import ChunkId, ChunkRow, NoteRow
+from notehop.indexing.stores.reader import Snapshot
+
+if TYPE_CHECKING:
+    from notehop.app.retrieval.freshness import CurrentView
+
+Node = TypeVar("Node", bound=BaseNode)
+
+Vector = NDArray[np.float32]  # shape (dimensions,), length 1 unless it is all zeros
+Hits = Sequence[tuple[ChunkId, float]]  # distinct ids with their score, best first, ties by id
+
+_log = logging.getLogger(__name__)
+
+ViewSource: TypeAlias = Snapshot | Callable[[], Snapshot]
+"""A generation of the index, or what gives the newest one: a reader's ``snapshot``."""
+
+Nodes: TypeAlias = list[NodeWithScore]
+
+
+@dataclass(slots=True)
+class Trace:
+    """What the stages of one query report, as the fields of a reply have it.
+
+    ``counts`` maps stage -> what was counted -> how many (or which, for a name); ``timings_ms`` maps
+    stage -> milliseconds, added up when a stage runs twice. ``text`` is what was searched for, the query
+    without its filters, None until that is known. ``plan`` is None where nothing was ranked. A trace
+    that nobody kept logs its warnings, so that they are never lost.
+    """
+
+    kept: bool = True
+    warnings: list[str] = field(default_factory=list)
+    counts: dict[str, dict[str, int | str]] = field(default_factory=dict)
+    timings_ms: dict[str, float] = field(default_factory=dict)
+    text: str | None = None
+    filters: list[str] = field(default_factory=list)
+    searched_for: dict[str, str] = field(default_factory=dict)
+    plan: Explanation | None = None
+
+    def warn(self, message: str, *, instead: str | None = None) -> None:
+        """Keep a warning for the reply, once, in the place of ``instead`` if that was said."""
+        if instead in self.warnings:
+            self.warnings.remove(instead)
+        if message in self.warnings:
+            return
+        self.warnings.append(message)
+        if not self.kept:
+            _log.warning("%s", message)
+
+    def count(self, stage: str, **numbers: int | str) -> None:
+        self.counts.setdefault(stage, {}).update(numbers)
+
+    @contextmanager
+    def timed(self, stage: str) -> Iterator[None]:
+        """Add the time that the body takes to the stage."""
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            passed = (time.perf_counter() - start) * 1000
+            self.timings_ms[stage] = self.timings_ms.get(stage, 0.0) + passed
+
+
+@dataclass
+class TracedQuery(QueryBundle):
+    """A query that carries its trace and its generation through every component it is handed to.
+
+    The first stage that opens a generation sets ``view``, so that all see the same one; the first that
+    embeds the query its ``vector``, of length 1; the first that looks at files ``current``. ``expand``
+    is set while a ``GraphEnhancedRetriever`` asks: what is linked with the best of what signals found,
+    fused, best first, as chunks with scores; and the weight of that ranking's vote. What is a LlamaIndex
+    query's own is never written to: the caller may ask with it again.
+    """
+
+    trace: Trace = field(default_factory=Trace)
+    view: Snapshot | None = field(default=None, repr=False)
+    vector: Vector | None = field(default=None, repr=False)
+    current: CurrentView | None = field(default=None, repr=False)
+    expand: tuple[Callable[[Sequence[ChunkId]], Hits], float] | None = field(
+        default=None, repr=False
+    )
+
+
+def traced(query: QueryBundle, *, kept: bool = True) -> TracedQuery:
+    """The query itself if it carries a trace, else one like it that does."""
+    if isinstance(query, TracedQuery):
+        return query
+    return TracedQuery(
+        query_str=query.query_str,
+        custom_embedding_strs=query.custom_embedding_strs,
+        embedding=query.embedding,
+        trace=Trace(kept=kept),
+    )
+
+
+def view_for(query: TracedQuery, source: ViewSource) -> Snapshot:
+    """The generation that the query is answered from, which it keeps for its later stages; what cannot
+    be searched in it becomes a warning of the query."""
+    if not callable(source):
+        view = source
+    elif query.view is not None:
+        return query.view
+    else:
+        view = query.view = source()
+    for warning in view.warnings:
+        query.trace.warn(warning)
+    return view
+
+
+class TracedRetriever(BaseRetriever):
+    """A retriever whose query carries its trace, and which runs in a thread where it is awaited: model,
+    index and files are read without asyncio."""
+
+    def find(self, query: TracedQuery) -> Nodes:
+        """Return the hits, best first."""
+        # Not abstract: LlamaIndex wraps what fills one in a span, which costs as much as a ranking.
+        raise NotImplementedError
+
+    def _retrieve(self, query_bundle: QueryBundle) -> Nodes:
+        # Warnings are the reply's where somebody reads the trace; else they are logged.
+        return self.find(traced(query_bundle, kept=False))
+
+    async def _aretrieve(self, query_bundle: QueryBundle) -> Nodes:
+        return await asyncio.to_thread(self._retrieve, query_bundle)
+
+
+class VaultPostprocessor(BaseNodePostprocessor):
+    """A postprocessor that is wired to an index, which is no part of what is serialised."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
+
+    view: Any = Field(exclude=True, description="A ViewSource: the index.")
+
+    stage: ClassVar[str]
+    """Its name in a query's trace."""
+
+    def process(self, hits: Nodes, query: TracedQuery, view: Snapshot) -> Nodes:
+        """Return the hits as the stage leaves them."""
+        raise NotImplementedError
+
+    def _postprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        query = traced(query_bundle or QueryBundle(""), kept=False)
+        with query.trace.timed(self.stage):
+            return self.process(nodes, query, view_for(query, self.view))
+
+    @classmethod
+    def class_name(cls) -> str:
+        """Return the name under which LlamaIndex serialises the component."""
+        return cls.__name__
+
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
+        # The index is open once, and so is the model: a copy is wired to the same.
+        return self.model_copy()
+
+    def __getstate__(self) -> dict[str, Any]:
+        # LlamaIndex takes what cannot be pickled out of the living object: give it another.
+        return BaseNodePostprocessor.__getstate__(self.model_copy())
+
+
+FOR_THE_MODEL = frozenset({"path", "title", "heading", "role", "label", "reason"})
+"""The metadata that LlamaIndex's own synthesizers show a model: of a connected note, why it is there."""
+
+
+def to_node(
+    chunk: ChunkRow, note: NoteRow, siblings: Sequence[ChunkId] = (), **more: Any
+) -> TextNode:
+    """Return the node of a chunk, in the role of a source, with its id; its source node is the note,
+    whose id is its path. ``date`` is what ``after:`` looks at.
+
+    :param siblings: the chunks of the note in text order, for the nodes before and after it.
+    :param more: metadata beside what says where the chunk stands, shown to no model.
+    """
+    metadata: dict[str, Any] = {
+        "path": chunk.path,
+        "file_path": chunk.path,
+        "title": note.title,
+        "folder": dirname(chunk.path),
+        "heading": " > ".join(chunk.heading_path),
+        "heading_path": list(chunk.heading_path),
+        "first_line": chunk.first_line,
+        "last_line": chunk.last_line,
+        "ordinal": chunk.ordinal,
+        "kind": chunk.kind,
+        "role": "source",
+        "tags": list(note.tags),
+        "type": note.page_type or "",
+        "date": date_label(note),
+        # A question may call the note by one of them.
+        **({"aliases": list(note.aliases)} if note.aliases else {}),
+        **more,
+    }
+    source = RelatedNodeInfo(
+        node_id=note.path, node_type=ObjectType.DOCUMENT, hash=note.content_hash
+    )
+    relationships: dict[NodeRelationship, RelatedNodeType] = {NodeRelationship.SOURCE: source}
+    if chunk.id in siblings:
+        at = siblings.index(chunk.id)
+        before, after = siblings[:at][-1:], siblings[at + 1 :][:1]
+        for way, beside in (NodeRelationship.PREVIOUS, before), (NodeRelationship.NEXT, after):
+            for one in beside:
+                relationships[way] = RelatedNodeInfo(node_id=one, node_type=ObjectType.TEXT)
+    return TextNode(
+        id_=chunk.id,
+        text=chunk.text,
+        metadata=metadata,
+        relationships=relationships,
+        **_hidden(metadata),
+    )
+
+
+class _LightNode(TextNode):
+    """A node without text; LlamaIndex takes nodes of one hash for one node."""
+
+    @property
+    def hash(self) -> str:
+        """The id: text and metadata are not there yet."""
+        return self.node_id
+
+
+def light_node(chunk_id: ChunkId, **metadata: Any) -> TextNode:
+    """Return a node without text, which :func:`fill` brings."""
+    return _LightNode(id_=chunk_id, metadata=metadata)
+
+
+def light_hits(hits: Hits) -> list[NodeWithScore]:
+    """Return a node without text or metadata for each hit with a score above 0."""
+    return [
+        NodeWithScore(node=light_node(one), score=float(score)) for one, score in hits if score > 0
+    ]
+
+
+def noted(node: Node, **metadata: Any) -> Node:
+    """Return a copy with more metadata, shown to no model. The node itself may be shared."""
+    joined = {**node.metadata, **metadata}
+    return node.model_copy(update={"metadata": joined, **_hidden(joined)})
+
+
+def is_light(node: BaseNode) -> bool:
+    """Tell whether a node still waits for its text."""
+    return "path" not in node.metadata and not node.get_content()
+
+
+def fill(hits: Sequence[NodeWithScore], view: Snapshot) -> list[NodeWithScore]:
+    """Return the hits with text and metadata; a light one whose chunk this generation lacks is dropped."""
+    chunks = view.chunks([hit.node.node_id for hit in hits if is_light(hit.node)])
+    notes = view.notes_at([chunk.path for chunk in chunks.values()])
+    filled: list[NodeWithScore] = []
+    for hit in hits:
+        chunk = chunks.get(hit.node.node_id)
+        if not is_light(hit.node):
+            filled.append(hit)
+        elif chunk is not None and chunk.path in notes:
+            siblings = view.chunk_ids_of(chunk.path)
+            node = to_node(chunk, notes[chunk.path], siblings, **hit.node.metadata)
+            filled.append(NodeWithScore(node=node, score=hit.score))
+    return filled
+
+
+def below(lowest: float, rank: int, count: int) -> float:
+    """Return the score of one of ``count`` hits that stand below the ``lowest``, in its rank from 1."""
+    share = 1.0 - rank / (count + 1)
+    return lowest - (abs(lowest) or 1.0) * (1.0 - share)
+
+
+def _hidden(metadata: Mapping[str, Any]) -> dict[str, list[str]]:
+    """The fields of a node that hide its metadata from models."""
+    return {
+        "excluded_embed_metadata_keys": list(metadata),
+        "excluded_llm_metadata_keys": [
+            key for key, value in metadata.items() if key not in FOR_THE_MODEL or not value
+        ],
+    }
+
+
+_WORD = re.compile(r"\w+")
+
+
+# The same notes are linked to again and again: to read those words anew took a tenth of a search.
+@lru_cache(maxsize=10_000)
+def words_of(text: str) -> frozenset[str]:
+    """The words of a sentence or a name; those asked for last are remembered, some 20 MB."""
+    return frozenset(_WORD.findall(text.casefold()))
+
+
+NONE_KNOWN = (
+    "none of the {count} hits is of a note of this index, by chunk id or by the path (or file_path) "
+    "in its metadata, so nothing that is linked with them was looked for"
+)
+
+_COMPARED = 80  # characters at the beginning of a text by which its chunk is found
+
+
+class HitPlace(NamedTuple):
+    """The note of a hit, and its chunk; of a hit of another index, the nearest one."""
+
+    path: str
+    chunk_id: ChunkId
+
+
+def places_of(view: Snapshot, hits: Sequence[NodeWithScore]) -> list[HitPlace | None]:
+    """Return where each hit stands; None for one that is of no note of the index.
+
+    A hit whose id is that of no chunk is looked up by its metadata: ``path`` or ``file_path`` ends with
+    the path of its note. Its chunk is that of its ``first_line`` and ``last_line``, else of its text,
+    else the first.
+    """
+    paths = view.paths_of([hit.node.node_id for hit in hits])
+    foreign = [hit.node for hit, path in zip(hits, paths, strict=True) if path is None]
+    tails = [_tails(node.metadata) for node in foreign]
+    known = view.notes_at(dict.fromkeys(chain.from_iterable(tails)))
+    # Of what a file's path may stand for in the vault the longest.
+    own = [next((view.chunk_ids_of(one) for one in some if one in known), ()) for some in tails]
+    chunks = view.chunks(chain.from_iterable(own))
+    there = (
+        _nearest(node, [chunks[one] for one in ids if one in chunks])
+        for node, ids in zip(foreign, own, strict=True)
+    )
+    return [
+        next(there) if path is None else HitPlace(path, hit.node.node_id)
+        for hit, path in zip(hits, paths, strict=True)
+    ]
+
+
+def _tails(metadata: Mapping[str, object]) -> list[str]:
+    """The ends of the path that a hit's metadata name, the longest first."""
+    for key in ("path", "file_path"):
+        told = metadata.get(key)
+        if isinstance(told, str) and told.strip():
+            parts = [part for part in PurePosixPath(told.replace("\\", "/")).parts if part != "/"]
+            return ["/".join(parts[at:]) for at in range(len(parts))]
+    return []
+
+
+def _nearest(node: BaseNode, chunks: Sequence[ChunkRow]) -> HitPlace | None:
+    """The place of the chunk, of those of its note, that a node of another index is nearest to."""
+    found = chunks[0] if chunks else None
+    first, last = node.metadata.get("first_line"), node.metadata.get("last_line")
+    if isinstance(first, int) and isinstance(last, int):
+        found = max(
+            chunks,
+            key=lambda one: min(last, one.last_line) - max(first, one.first_line),
+            default=None,
+        )
+    else:
+        text = " ".join(node.get_content(MetadataMode.NONE).split())
+        for one in chunks:
+            words = " ".join(one.text.split())
+            if words and (text[:_COMPARED] in words or words[:_COMPARED] in text):
+                found = one
+                break
+    return None if found is None else HitPlace(found.path, found.id)
