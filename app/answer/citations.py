@@ -6,8 +6,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator
 from operator import itemgetter
 
 from notehop.indexing.vault.sentences import sentence_spans
@@ -94,44 +93,18 @@ _ITEMS = rf"{_GAP}(?P<items>{_ITEM}(?:{_GAP}[,;]{_GAP}{_ITEM}){{0,40}}){_GAP}"
 _OPEN, _CLOSE = r"(?<![\[\\^])\[", r"\](?![\](:])"
 _LONGEST = 1_000  # characters between the brackets of what may become a marker: 41 items have fewer
 
-MARKER = re.compile(f"{_OPEN}{_ITEMS}{_CLOSE}")
-"""``[1]``, ``[1, 2]``, ``[1-3]``, ``[C1]``, ``[C1-3]``, ``[1, C2]``; not ``[[1]]``, ``[^1]``,
-``[1](url)`` or ``[1]: url``, which mean something else in Markdown, and no year: a number has at
-most three digits.
+MARKER = re.compile(rf"(?:{_OPEN}|【){_ITEMS}(?:{_CLOSE}|(?:†[^】\n]{{0,80}})?】)")
+"""``[1]``, ``[1, 2]``, ``[1-3]``, ``[C1]``, ``[C1-3]``, ``[1, C2]``, and ``【1】`` and ``【1†lines】``, which
+some models write; not ``[[1]]``, ``[^1]``, ``[1](url)`` or ``[1]: url``, which mean something else in
+Markdown, and no year: a number has at most three digits.
 """
 
+_BEGUN = re.compile(
+    rf"(?:{_OPEN}|【){_GAP}(?:[0-9Cc][0-9Cc,; \t–-]{{0,{_LONGEST}}}(?:†[^】\n]{{0,80}})?)?\Z"
+)
+"""What may become a marker at the end of a text."""
+
 _RANGE = re.compile(r"([Cc]?)([0-9]{1,3})[ \t]*[-–][ \t]*([Cc]?)([0-9]{1,3})")
-_FOREIGN = re.compile(r"【[ \t]*[Cc]?[0-9]|\[\^[Cc]?[0-9]")
-
-
-@dataclass(frozen=True, slots=True)
-class Grammar:
-    """How markers are written in one answer: ``written`` finds them, ``begun`` what may become one
-    at the end of a text."""
-
-    written: re.Pattern[str]
-    begun: re.Pattern[str]
-
-
-def _grammar(openings: Sequence[str], closings: Sequence[str]) -> Grammar:
-    opening, closing = "|".join(openings), "|".join(closings)
-    inside = rf"(?:[0-9Cc][0-9Cc,; \t–-]{{0,{_LONGEST}}}(?:†[^】\n]{{0,80}})?)?"
-    return Grammar(
-        re.compile(f"(?:{opening}){_ITEMS}(?:{closing})"),
-        re.compile(rf"(?:{opening}){_GAP}{inside}\Z"),
-    )
-
-
-PLAIN = _grammar([_OPEN], [_CLOSE])  # markers as the prompt asks for them: `MARKER`
-
-FOREIGN = _grammar([rf"{_OPEN}\^?", "【"], [_CLOSE, r"(?:†[^】\n]{0,80})?】"])
-"""The same, ``[^1]``, ``【1】`` and ``【1†lines】``: some models write no others."""
-
-
-def grammar_for(shown: Iterable[str]) -> Grammar:
-    """The grammar of an answer to what a model was shown: a mark that stands in a note, such as
-    that of a footnote, may be quoted from it and is no marker then."""
-    return PLAIN if any(_FOREIGN.search(text) for text in shown) else FOREIGN
 
 
 def source_marker(number: int) -> str:
@@ -162,65 +135,6 @@ def names_in(items: str) -> Iterator[str]:
             yield from (f"{kind}{first}", f"{other}{last}")
         else:
             yield from (f"{kind}{number}" for number in range(first, last + 1))
-
-
-@dataclass(frozen=True, slots=True)
-class Cited:
-    """An answer after the check.
-
-    ``text`` holds only markers that exist. ``cited`` are the markers of sources (``[1]``) and
-    ``mentioned`` the labels of connected notes (``C1``), each once, in order of first appearance.
-    ``unknown`` counts the markers that were removed, by name, in order of first appearance.
-    """
-
-    text: str
-    cited: tuple[str, ...] = ()
-    mentioned: tuple[str, ...] = ()
-    unknown: tuple[tuple[str, int], ...] = ()
-
-
-def check_citations(
-    text: str,
-    markers: Collection[str],
-    labels: Collection[str],
-    grammar: Grammar = PLAIN,
-) -> Cited:
-    """Remove the markers of ``text`` that name nothing, and report the others.
-
-    Markers are never renumbered; those in code are text. A marker with some unknown names keeps the
-    known ones, in order; one that is not written in square brackets is.
-
-    :param markers: of the sources, as ``[1]``.
-    :param labels: of the connected notes, as ``C1``.
-    """
-    spans = code_spans(text)
-    cited: dict[str, None] = {}
-    mentioned: dict[str, None] = {}
-    unknown: dict[str, int] = {}
-
-    def replace(match: re.Match[str]) -> str:
-        if inside(spans, match.start()):
-            return match[0]
-        for name in names_in(match["items"]):
-            if name in labels:
-                mentioned[name] = None
-            elif f"[{name}]" in markers:
-                cited[f"[{name}]"] = None
-            else:
-                unknown[name] = unknown.get(name, 0) + 1
-        return kept_of(match, markers, labels)
-
-    checked = close_holes(grammar.written.sub(replace, text))
-    return Cited(checked, tuple(cited), tuple(mentioned), tuple(unknown.items()))
-
-
-def kept_of(match: re.Match[str], markers: Collection[str], labels: Collection[str]) -> str:
-    """What stands in prose for a marker: itself, the names of it that there are, or a hole."""
-    names = list(names_in(match["items"]))
-    kept = [name for name in names if name in labels or f"[{name}]" in markers]
-    if kept == names and MARKER.fullmatch(match[0]):
-        return match[0]
-    return f"[{', '.join(kept)}]" if kept else HOLE
 
 
 def close_holes(text: str) -> str:
@@ -259,21 +173,26 @@ def sentences_of(text: str) -> Iterator[str]:
 
 
 class MarkerFilter:
-    """Takes the text of an answer in any pieces; gives what :func:`check_citations` leaves of it.
+    """Takes the text of an answer in any pieces, and removes the markers that name nothing.
 
-    What is given together is the checked text, without blanks around it. Held back is only what may
-    still change: blanks at the end, what may become a marker or a fence of code, a marker that is
-    removed until it is known what follows, and what of a line stands behind one of which it is not
-    known yet whether it is code.
+    Markers are never renumbered; those in code are text. One with some unknown names keeps the known
+    ones, in order; one that is not written in square brackets is. What is given together is the
+    checked text, without blanks around it. Held back is only what may still change: blanks at the end,
+    what may become a marker or a fence of code, a marker that is removed until it is known what
+    follows, and what of a line stands behind one of which it is not known yet whether it is code.
+
+    Of the lines that are whole, and of all after :meth:`close`: ``cited`` are the markers of sources
+    (``[1]``), ``mentioned`` the labels of connected notes (``C1``), each once, and ``unknown`` counts
+    the names that were removed, all in order of first appearance.
     """
 
-    def __init__(
-        self, markers: Collection[str], labels: Collection[str], grammar: Grammar = PLAIN
-    ) -> None:
+    def __init__(self, markers: Collection[str], labels: Collection[str]) -> None:
         """:param markers: of the sources, as ``[1]``; ``labels``: of connected notes, as ``C1``."""
+        self.cited: dict[str, None] = {}
+        self.mentioned: dict[str, None] = {}
+        self.unknown: dict[str, int] = {}
         self._markers = frozenset(markers)
         self._labels = frozenset(labels)
-        self._grammar = grammar
         self._fence: str | None = None
         # The line that is begun, and how much of it, checked, is read.
         self._line = ""
@@ -285,18 +204,19 @@ class MarkerFilter:
     def feed(self, piece: str) -> str:
         """Take a piece; return what is settled by it, which may be nothing."""
         begun = self._line or self._blank or self._last
-        self._line += piece if begun else piece.lstrip()
-        settled = self._blank
-        while "\n" in self._line:
-            line, _, rest = self._line.partition("\n")
-            settled += self._checked(line)[self._read :] + "\n"
-            self._fence = fence_after(self._fence, line)
-            self._line, self._read = rest, 0
+        *whole, line = (self._line + (piece if begun else piece.lstrip())).split("\n")
+        settled = [self._blank]
+        for one in whole:
+            settled.append(self._checked(one)[self._read :])
+            self._fence = fence_after(self._fence, one)
+            self._read = 0
+        self._line = line
         sure = self._sure()
-        settled += sure[self._read :]
+        settled.append(sure[self._read :])
         self._read = max(self._read, len(sure))
-        given = _BLANK_END.sub("", settled)
-        self._blank = settled[len(given) :]
+        text = "\n".join([settled[0] + settled[1], *settled[2:]])
+        given = _BLANK_END.sub("", text)
+        self._blank = text[len(given) :]
         return self._given(given)
 
     def close(self) -> str:
@@ -319,25 +239,40 @@ class MarkerFilter:
         line = line.rstrip("`")
         code = list(_inline(line, 0, len(line)))
         unsure = [one.start() for one in _TICKS.finditer(line) if not inside(code, one.start())]
-        unsure += [one.start() for one in self._grammar.begun.finditer(line)]
+        unsure += [one.start() for one in _BEGUN.finditer(line)]
         unsure += [
             one.start()
-            for one in self._grammar.written.finditer(line)
-            if one.end() == len(line) and kept_of(one, self._markers, self._labels) != one[0]
+            for one in MARKER.finditer(line)
+            if one.end() == len(line) and self._kept(one) != one[0]
         ]
         sure = line[: min((at for at in unsure if not inside(code, at)), default=len(line))]
         return self._marked(sure, code)
 
     def _checked(self, line: str) -> str:
-        """What is left of a whole line."""
+        """What is left of a whole line, whose markers count."""
         if self._fence is not None or fence_after(None, line):
             return line
-        return self._marked(line, list(_inline(line, 0, len(line))))
+        code = list(_inline(line, 0, len(line)))
+        for marker in MARKER.finditer(line):
+            for name in names_in(marker["items"]) if not inside(code, marker.start()) else ():
+                if name in self._labels:
+                    self.mentioned[name] = None
+                elif f"[{name}]" in self._markers:
+                    self.cited[f"[{name}]"] = None
+                else:
+                    self.unknown[name] = self.unknown.get(name, 0) + 1
+        return self._marked(line, code)
 
     def _marked(self, line: str, code: list[Span]) -> str:
         def shown(marker: re.Match[str]) -> str:
-            if inside(code, marker.start()):
-                return marker[0]
-            return kept_of(marker, self._markers, self._labels)
+            return marker[0] if inside(code, marker.start()) else self._kept(marker)
 
-        return self._grammar.written.sub(shown, line)
+        return MARKER.sub(shown, line)
+
+    def _kept(self, marker: re.Match[str]) -> str:
+        """What stands in prose for a marker: itself, the names of it that there are, or a hole."""
+        names = list(names_in(marker["items"]))
+        kept = [one for one in names if one in self._labels or f"[{one}]" in self._markers]
+        if kept == names and marker[0].startswith("["):
+            return marker[0]
+        return f"[{', '.join(kept)}]" if kept else HOLE

@@ -8,12 +8,12 @@ from __future__ import annotations
 import logging
 import re
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import zip_longest
 
 from notehop.app.answer.citations import code_spans, names_in
-from notehop.app.answer.draft import DECLINED, QUOTED, SILENT, UNSURE, Draft, Said
+from notehop.app.answer.draft import DECLINED, QUOTED, SILENT, UNSURE, Draft, Mode, Said
 from notehop.app.answer.material import (
     STATING,
     Material,
@@ -27,7 +27,7 @@ from notehop.app.answer.material import (
 from notehop.app.answer.passages import SentenceSpans
 from notehop.app.answer.relevance import Reading
 from notehop.app.answer.support import Found, Known, Stated, held_against, judged
-from notehop.app.models import Claim, Evidence, Source, Support
+from notehop.app.models import Claim, Evidence, Support
 from notehop.indexing.shown import counted
 
 _WORD = re.compile(r"\w")
@@ -164,13 +164,12 @@ class Checked:
     """An answer after the check.
 
     ``best`` maps the marker of a source to its evidence for the sentence that it supports best,
-    the first of several. ``elapsed_ms`` is what the check took.
+    the first of several.
     """
 
     claims: tuple[Claim, ...] = ()
     best: Mapping[str, Evidence] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
-    elapsed_ms: float = 0.0
 
 
 class Checker:
@@ -180,63 +179,52 @@ class Checker:
     than not at all, and a warning says so.
     """
 
-    def __init__(
-        self,
-        reading: Reading,
-        vault: str,
-        *,
-        within_ms: float = 1_000.0,
-        clock: Callable[[], float] = time.perf_counter,
-    ) -> None:
+    def __init__(self, reading: Reading, vault: str, *, within_ms: float = 1_000.0) -> None:
         """:param vault: its name, for links.
         :param within_ms: time for comparing vectors; the sentences after it are compared by words.
         """
         self._reading = reading
         self._vault = vault
-        self._within = within_ms / 1000
-        self._clock = clock
+        self._within_ms = within_ms
 
     def check(self, draft: Draft, material: Material) -> Checked:
         """Check the text of a draft; it is not changed."""
-        started = self._clock()
+        until = time.perf_counter() + self._within_ms / 1000
         try:
-            found = _Check(self, draft, material, started).all()
+            return _Check(self._reading, self._vault, material, until).all(draft)
         except Exception as exc:  # noqa: BLE001 (an answer is worth more unchecked than not at all)
             _log.exception("the check of the citations failed")
             warning = f"the citations were not checked against the notes: {type(exc).__name__}"
-            found = Checked(warnings=(warning,))
-        return replace(found, elapsed_ms=(self._clock() - started) * 1000)
+            return Checked(warnings=(warning,))
 
 
 class _Check:
     """The check of one answer."""
 
-    def __init__(self, by: Checker, draft: Draft, material: Material, started: float) -> None:
-        self._by = by
-        self._draft = draft
-        self._material = material
-        self._until = started + by._within
+    def __init__(self, reading: Reading, vault: str, material: Material, until: float) -> None:
+        self._reading, self._vault, self._material = reading, vault, material
+        self._until = until
         self._sources = {source.marker: source for source in material.sources}
         self._known: dict[str, Known] = {}
-        self._broken = ""
         self._late = 0
 
-    def all(self) -> Checked:
+    def all(self, draft: Draft) -> Checked:
         """The claims, the best evidence of each source, and what could not be done."""
         labels = [note.label for note in self._material.connected]
-        found = sentences(
-            self._draft, self._by._reading.sentences, tuple(self._sources), tuple(labels)
-        )
-        claims = tuple(self._claim(one) for one in found)
+        found = sentences(draft, self._reading.sentences, self._sources, labels)
+        claims = tuple(self._claim(one, draft.mode) for one in found)
         best: dict[str, Evidence] = {}
-        for claim in claims:
-            for one in claim.evidence:
-                held = best.get(one.marker)
-                if held is None or _RANK[one.support or "high"] > _RANK[held.support or "high"]:
-                    best[one.marker] = one
-        return Checked(claims, best, tuple(self._warnings()))
+        for one in (each for claim in claims for each in claim.evidence):
+            held = best.get(one.marker)
+            if held is None or _RANK[one.support or "high"] > _RANK[held.support or "high"]:
+                best[one.marker] = one
+        late = (
+            f"{counted(self._late, 'citation')} compared with the notes by words alone: the time "
+            "for it was over"
+        )
+        return Checked(claims, best, (late,) if self._late else ())
 
-    def _claim(self, sentence: Sentence) -> Claim:
+    def _claim(self, sentence: Sentence, mode: Mode) -> Claim:
         said = sentence.said
         claim = Claim(
             text=sentence.text,
@@ -245,7 +233,7 @@ class _Check:
             mentioned=list(sentence.mentioned),
         )
         # Beside its quotes, a quoted answer says only what they are about.
-        if not sentence.states or (self._draft.mode == "extractive" and said is None):
+        if not sentence.states or (mode == "extractive" and said is None):
             return claim
         if said is not None and said.ranges:
             # A quote says where it stands: that it stands there does not make it right.
@@ -259,9 +247,9 @@ class _Check:
 
     def _compare(self, claim: Claim) -> None:
         """Say how far the sources that a claim names support it."""
-        reading = self._by._reading
+        reading = self._reading
         stated = Stated(claim.text, reading)
-        found = [self._held(stated, self._source(marker)) for marker in claim.markers]
+        found = [self._held(stated, marker) for marker in claim.markers]
         verdict = judged(stated, found, reading)
         alone = [verdict] if len(found) == 1 else [judged(stated, [one], reading) for one in found]
         claim.support, claim.lacks = verdict.support, list(verdict.lacks)
@@ -271,42 +259,18 @@ class _Check:
             for marker, one, each in zip(claim.markers, found, alone, strict=True)
         ]
 
-    def _held(self, stated: Stated, known: Known) -> Found:
-        liken = not self._broken and self._by._clock() < self._until
-        if not liken and not self._broken and self._by._reading.vectors is not None:
-            self._late += 1
-        try:
-            return held_against(stated, known, self._by._reading, liken=liken)
-        except Exception as exc:  # any broken model
-            if not liken:
-                raise
-            _log.debug("the embedding model failed", exc_info=exc)
-            self._broken = str(exc).splitlines()[0][:200] if str(exc) else type(exc).__name__
-            return held_against(stated, known, self._by._reading, liken=False)
-
-    def _source(self, marker: str) -> Known:
+    def _held(self, stated: Stated, marker: str) -> Found:
         if marker not in self._known:
             names = self._material.names(marker)
-            self._known[marker] = Known(self._sources[marker], names, self._by._reading)
-        return self._known[marker]
+            self._known[marker] = Known(self._sources[marker], names, self._reading)
+        liken = time.perf_counter() < self._until
+        self._late += not liken and self._reading.vectors is not None
+        return held_against(stated, self._known[marker], self._reading, liken=liken)
 
     def _evidence(
         self, marker: str, spans: Sequence[tuple[int, int]], support: Support | None
     ) -> Evidence:
-        source: Source = self._sources[marker]
+        source = self._sources[marker]
         headings = headings_of(self._material.of(marker) or {"heading": source.heading})
         wanted = () if support == "none" else spans
-        return evidence(source, headings, wanted, support, self._by._vault)
-
-    def _warnings(self) -> list[str]:
-        said = []
-        if self._broken:
-            said.append(
-                f"the citations were compared with the notes by words alone: {self._broken}"
-            )
-        if self._late:
-            said.append(
-                f"{counted(self._late, 'citation')} compared with the notes by words alone: the "
-                f"{self._by._within * 1000:,.0f} ms for it were over"
-            )
-        return said
+        return evidence(source, headings, wanted, support, self._vault)

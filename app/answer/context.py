@@ -18,17 +18,13 @@ Spaces, zero-width characters and full-width letters in between do not help to g
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from posixpath import dirname
-from typing import TypeVar
 
 from notehop.app.answer.citations import code_spans, inside, label_marker, open_fence
-from notehop.app.answer.material import Material, lines_of, units
+from notehop.app.answer.material import Material
 from notehop.app.models import ConnectedNote, LeftOut, Source
 from notehop.indexing.llm.text import count_tokens, without_control
-from notehop.indexing.vault.sentences import sentence_spans
 
 _GAP = r"[\s\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]*"
 _BREAK = re.compile("\r\n|[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
@@ -99,66 +95,52 @@ def _escape_rules(text: str) -> str:
 CONNECTED_TITLE = "CONNECTED NOTES (linked from retrieved results):"
 
 ROOT = "/"  # what stands for the folder of a note at the top of the vault
-BEGINNING = " (its beginning)"  # what a header says of a text that was shortened
 
 
-def build_context(material: Material, shortened: Collection[str] = ()) -> str:
+def build_context(material: Material) -> str:
     """Return the context, sources in the order given, those of one note together in text order, at
     the place of the first of them; the empty string for nothing.
 
     Sources are headed ``[1] [folder] Title > Heading``; the part for connected notes is there only
     when there are any. Note text cannot imitate this frame (see :mod:`notehop.app.answer.context`), nor
     that which a chat template puts around it.
-
-    :param shortened: markers and labels of what is not there whole.
     """
     best: dict[str, int] = {}
     for at, source in enumerate(material.sources):
         best.setdefault(source.path, at)
     ordered = sorted(material.sources, key=lambda source: (best[source.path], source.lines))
-    parts = [source_part(source, source.marker in shortened) for source in ordered]
+    parts = [source_part(source) for source in ordered]
     if material.connected:
         parts += ["---", CONNECTED_TITLE]
-        parts += [connected_part(note, note.label in shortened) for note in material.connected]
+        parts += [connected_part(note) for note in material.connected]
     return "\n\n".join(parts)
 
 
-def source_part(source: Source, shortened: bool = False) -> str:
+def source_part(source: Source) -> str:
     """One source under its header."""
-    end = BEGINNING if shortened else ""
     title = " > ".join(part for part in (source.title, source.heading) if part)
-    head = f"{source.marker} {_folder(source.path)} {one_line(title)}{end}"
-    return without_control(f"{head}\n{_text(source.text)}")
+    head = f"{source.marker} {_folder(source.path)} {one_line(title)}"
+    return without_control(f"{head}\n{body(source.text.strip())}")
 
 
-def connected_part(note: ConnectedNote, shortened: bool = False) -> str:
+def connected_part(note: ConnectedNote) -> str:
     """One connected note under its header."""
     head = f"{label_marker(note.label)} {_folder(note.path)} {one_line(note.title)}"
-    end = BEGINNING if shortened else ""
-    head = f"{head} (linked from: {one_line(note.linked_from.title)}){end}"
-    return without_control(f"{head}\n{_text(note.text)}")
+    head = f"{head} (linked from: {one_line(note.linked_from.title)})"
+    return without_control(f"{head}\n{body(note.text.strip())}")
 
 
 def _folder(path: str) -> str:
     return f"[{one_line(dirname(path)) or ROOT}]"
 
 
-def _text(text: str) -> str:
-    return body(text.strip())
-
-
-USEFUL = 40  # tokens of a text that are worth showing without the rest: some two sentences
 JOINT = 2  # tokens of the blank line between two parts
-
-Part = TypeVar("Part", Source, ConnectedNote)
 
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """A context with the material that stands in it, shortened texts as they stand there.
-
-    ``left_out`` names what does not, sources first, in the order of their markers.
-    """
+    """A context with the material that stands in it; ``left_out`` names what does not, sources first, in
+    the order of their markers."""
 
     context: str
     material: Material
@@ -166,11 +148,10 @@ class Fitted:
 
 
 def fit(material: Material, window: int) -> Fitted:
-    """Return a context of at most ``window`` tokens, as full as whole sentences allow.
+    """Return a context of at most ``window`` tokens, of whole sources and connected notes.
 
-    Room is given to sources first, in their order, then to connected notes. What does not fit is
-    cut at the end of a sentence, list item or table row, and left out where less than something
-    useful would be left. Something of the first source is always there.
+    Room is given to sources first, in their order, then to connected notes. The first source is always
+    there.
 
     :param window: tokens for the context alone, which are counted rather too many.
     """
@@ -178,79 +159,33 @@ def fit(material: Material, window: int) -> Fitted:
     # No tokenizer makes more tokens than there are bytes.
     if len(context.encode()) <= window or count_tokens(context) <= window:
         return Fitted(context, material)
-    return _Fitting(material, window).fitted()
+    left_out: list[LeftOut] = []
+    left = window
 
-
-class _Fitting:
-    def __init__(self, material: Material, room: int) -> None:
-        self._material = material
-        self._room = room
-        self._left = room
-        self._cut: dict[str, int] = {}
-
-    def fitted(self) -> Fitted:
-        sources: list[Source] = []
-        for source in self._material.sources:
-            found = self._taken(source, source.marker, source_part, must=not sources)
-            sources += [found] if found else []
-        connected: list[ConnectedNote] = []
-        self._left -= count_tokens(f"---\n\n{CONNECTED_TITLE}")
-        for note in self._material.connected:
-            near = self._taken(note, note.label, connected_part)
-            connected += [near] if near else []
-        # Counted together, parts may be a few tokens more than one by one.
-        while True:
-            kept = replace(self._material, sources=tuple(sources), connected=tuple(connected))
-            context = build_context(kept, self._cut)
-            if len(sources) + len(connected) <= 1 or count_tokens(context) <= self._room:
-                break
-            (connected or sources).pop()
-        return Fitted(context, kept, tuple(self._left_out(kept)))
-
-    def _taken(
-        self, part: Part, name: str, shown: Callable[..., str], *, must: bool = False
-    ) -> Part | None:
-        """The part, or its beginning, that there is room for; None if there is none."""
-        cost = count_tokens(shown(part)) + JOINT
-        if cost <= self._left:
-            self._left -= cost
-            return part
-        # Not behind a heading, which says nothing alone.
-        ends = [one.end for one in units(part.text, sentence_spans) if one.kind != "heading"]
-        head = count_tokens(shown(part.model_copy(update={"text": ""}), shortened=True))
-        room = self._left - head - JOINT
-        fits = bisect_right(ends, room, key=lambda end: count_tokens(part.text[:end]))
-        if fits == 0 or fits == len(ends) or count_tokens(part.text[: ends[fits - 1]]) < USEFUL:
-            if not must:
-                return None
-            fits = max(1, min(fits, len(ends)))
-        end = ends[fits - 1] if ends else len(part.text)
-        self._left = max(0, room - count_tokens(part.text[:end]))
-        if end < len(part.text.rstrip()):
-            self._cut[name] = end
-        return part.model_copy(update={"text": part.text[:end]})
-
-    def _left_out(self, kept: Material) -> list[LeftOut]:
-        there = {*(one.marker for one in kept.sources), *(one.label for one in kept.connected)}
-        parts: dict[str, Source | ConnectedNote] = {
-            **{one.marker: one for one in self._material.sources},
-            **{one.label: one for one in self._material.connected},
-        }
-        found = []
-        for name, one in parts.items():
-            if name in there and name not in self._cut:
-                continue
-            start = self._cut[name] if name in there else 0
-            start += len(one.text[start:]) - len(one.text[start:].lstrip()) if start else 0
-            found.append(
-                LeftOut(
-                    marker=name,
-                    path=one.path,
-                    title=one.title,
-                    heading=one.heading,
-                    lines=lines_of(one, start, len(one.text)) if start else one.lines,
-                    part="end" if start else "whole",
-                    tokens=count_tokens(one.text[start:]),
-                )
+    def fits(name: str, part: Source | ConnectedNote, shown: str, must: bool = False) -> bool:
+        nonlocal left
+        cost = count_tokens(shown) + JOINT
+        if cost <= left or must:
+            left = max(0, left - cost)
+            return True
+        left_out.append(
+            LeftOut(
+                marker=name,
+                path=part.path,
+                title=part.title,
+                heading=part.heading,
+                lines=part.lines,
+                tokens=count_tokens(part.text),
             )
-        return found
+        )
+        return False
+
+    sources = [
+        one
+        for at, one in enumerate(material.sources)
+        if fits(one.marker, one, source_part(one), must=at == 0)
+    ]
+    left -= count_tokens(f"---\n\n{CONNECTED_TITLE}") + JOINT
+    connected = [one for one in material.connected if fits(one.label, one, connected_part(one))]
+    kept = replace(material, sources=tuple(sources), connected=tuple(connected))
+    return Fitted(build_context(kept), kept, tuple(left_out))

@@ -49,8 +49,6 @@ more is no question."""
 KEPT = 1_200
 """Characters of an answer that are kept for the questions after it: it says what they refer to."""
 
-_LABELS = ("question:", "standalone question:", "the question:")
-
 
 @dataclass(frozen=True, slots=True)
 class Turn:
@@ -115,14 +113,11 @@ def lacks_subject(text: str, content: Sequence[str]) -> bool:
     )
 
 
-def subject_of(
-    question: str, named: Sequence[str], cited: Sequence[str], words: Callable[[str], Sequence[str]]
-) -> str:
+def subject_of(question: str, named: Sequence[str], cited: Sequence[str]) -> str:
     """What a question and its answer were about; empty where nothing tells.
 
     :param named: titles of the notes that the question is about by its words.
     :param cited: titles of the notes that the answer quotes, in its order.
-    :param words: text -> its words that say something, folded and stemmed.
     """
     if named:
         return named[0]
@@ -130,13 +125,7 @@ def subject_of(
         return " ".join(names)
     if about := read(question).about:
         return about
-    asked = set(words(question))
-    titles = [title for title in cited if not _DATED.fullmatch(title)]
-    for title in titles:
-        own = set(words(title))
-        if 2 * len(own & asked) >= len(own) > 0:
-            return title
-    return titles[0] if titles else ""
+    return next((title for title in cited if not _DATED.fullmatch(title)), "")
 
 
 def with_subject(text: str, subject: str) -> str:
@@ -197,21 +186,8 @@ def standalone(llm: LLM, said: Sequence[ChatMessage], follow_up: str) -> str:
         chat_history=without_control(messages_to_history_str(list(said))),
         question=follow_up,
     )
-    question = _bare(answer_of(told))
+    question = one_line(answer_of(told)).replace("［", "[").replace("］", "]")
     return question if 0 < len(question) <= LONGEST + len(follow_up) else follow_up
-
-
-def _bare(told: str) -> str:
-    """What a model said, without a label or quotes around it."""
-    line = " ".join(told.split())
-    for label in _LABELS:
-        if line.casefold().startswith(label):
-            line = line[len(label) :].strip()
-    for first, last in ('""', "“”", "''"):
-        inside = line[1:-1]
-        if line[:1] == first and line[-1:] == last and first not in inside and last not in inside:
-            line = inside.strip()
-    return one_line(line).replace("［", "[").replace("］", "]")
 
 
 def _short(answer: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Literal
 
-from notehop.app.answer.citations import Grammar, check_citations, grammar_for
+from notehop.app.answer.citations import MarkerFilter
 from notehop.app.answer.context import body
 from notehop.app.answer.material import Material
 from notehop.app.answer.passages import Passage, Range, SentenceSpans, passages
@@ -17,7 +17,7 @@ from notehop.indexing.shown import on_one_line
 
 GAP = "…"  # stands where the source says something in between
 
-_FLAT = ("prose", "property", "heading")
+_FLAT = ("prose", "property")
 
 INDENT = "   "  # of a list in a list: as much as a number takes
 
@@ -202,25 +202,21 @@ def without_opening(answer: str) -> str:
 
 def written(text: str, material: Material) -> Draft:
     """The draft of what a language model wrote, its markers checked."""
-    checked = check_citations(text.strip(), *markers_of(material))
+    checked = MarkerFilter(*markers_of(material))
+    text = checked.feed(text) + checked.close()
     warnings = []
     if checked.unknown:
-        total = sum(count for _, count in checked.unknown)
-        names = ", ".join(f"[{name}]" for name, _ in checked.unknown)
+        total = sum(checked.unknown.values())
+        names = ", ".join(f"[{name}]" for name in checked.unknown)
         noun, were = ("marker", "was") if total == 1 else ("markers", "were")
         warnings.append(f"{total} {noun} of the answer named no source and {were} removed: {names}")
-    if not checked.cited:
-        warnings.append(UNCITED)
-    return Draft(checked.text, "llm", checked.cited, checked.mentioned, tuple(warnings))
+    return Draft(text, "llm", tuple(checked.cited), tuple(checked.mentioned), tuple(warnings))
 
 
-def markers_of(material: Material) -> tuple[list[str], list[str], Grammar]:
-    """What an answer may name, the markers of sources and the labels of connected notes, and how it
-    may write them."""
+def markers_of(material: Material) -> tuple[list[str], list[str]]:
+    """What an answer may name: the markers of sources, and the labels of connected notes."""
     markers = [source.marker for source in material.sources]
-    texts = [source.text for source in material.sources]
-    texts += [note.text for note in material.connected]
-    return markers, [note.label for note in material.connected], grammar_for(texts)
+    return markers, [note.label for note in material.connected]
 
 
 def quoted(

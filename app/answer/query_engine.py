@@ -21,7 +21,7 @@ from llama_index.core.callbacks.base import CallbackManager
 from llama_index.core.callbacks.schema import CBEventType, EventPayload
 from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.query_engine import RetrieverQueryEngine
-from llama_index.core.schema import NodeWithScore, QueryBundle
+from llama_index.core.schema import QueryBundle
 
 from notehop.app.answer.synthesizer import VaultSynthesizer, in_async
 from notehop.app.retrieval.components import traced
@@ -53,30 +53,6 @@ class NotehopQueryEngine(RetrieverQueryEngine):
             callback_manager or Settings.callback_manager,
         )
 
-    def synthesize(
-        self,
-        query_bundle: QueryBundle,
-        nodes: list[NodeWithScore],
-        additional_source_nodes: Sequence[NodeWithScore] | None = None,
-    ) -> Response | StreamingResponse:
-        """Answer from nodes that were retrieved before."""
-        payload: dict[str, Any] = {EventPayload.QUERY_STR: query_bundle.query_str}
-        with self.callback_manager.event(CBEventType.SYNTHESIZE, payload=payload) as event:
-            response = super().synthesize(query_bundle, nodes, additional_source_nodes)
-            event.on_end(payload={EventPayload.RESPONSE: response})
-        return cast("Response | StreamingResponse", response)
-
-    async def asynthesize(
-        self,
-        query_bundle: QueryBundle,
-        nodes: list[NodeWithScore],
-        additional_source_nodes: Sequence[NodeWithScore] | None = None,
-    ) -> Response | AsyncStreamingResponse:
-        """As :meth:`synthesize`, in a thread."""
-        return in_async(
-            await asyncio.to_thread(self.synthesize, query_bundle, nodes, additional_source_nodes)
-        )
-
     def _query(self, query_bundle: QueryBundle) -> Response | StreamingResponse:
         query = traced(query_bundle)
         trace = query.trace
@@ -85,7 +61,10 @@ class NotehopQueryEngine(RetrieverQueryEngine):
             nodes = self.retrieve(query)
             # Without the filters that were read in it.
             asked = query.query_str if trace.text is None else trace.text
-            response = self.synthesize(replace(query, query_str=asked), nodes)
+            with self.callback_manager.event(CBEventType.SYNTHESIZE, payload=payload) as step:
+                made = self.synthesize(replace(query, query_str=asked), nodes)
+                step.on_end(payload={EventPayload.RESPONSE: made})
+            response = cast("Response | StreamingResponse", made)
             # In place: to what is answered in pieces, more is added when it ends.
             metadata = response.metadata = response.metadata or {}
             metadata["warnings"] = [*trace.warnings, *metadata.get("warnings", [])]

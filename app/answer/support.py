@@ -12,7 +12,6 @@ from functools import cached_property
 
 from notehop.app.answer.facts import (
     Facts,
-    contradicted,
     denied,
     facts_of,
     first_word,
@@ -182,14 +181,11 @@ def held_against(stated: Stated, known: Known, reading: Reading, *, liken: bool 
     """
     if not known.units or not stated.order:
         return Found(known)
-    run = _verbatim(stated, known)
-    if run:
-        words = frozenset(term.word for term in stated.terms)
-        return Found(known, run, words, 1.0, 1.0, verbatim=True)
+    verbatim = _is_verbatim(stated, known)
     shares = [_share(stated, words | known.head) for words in known.words]
     ranked = sorted(range(len(shares)), key=lambda at: (-shares[at], at))
     likeness: dict[int, float] = {}
-    if liken and reading.vectors is not None:
+    if liken and not verbatim and reading.vectors is not None:
         some = ranked[:LIKENED]
         texts = [known.texts[at] for at in some]
         likeness = dict(zip(some, _likeness(stated, known, texts, reading.vectors), strict=True))
@@ -200,6 +196,9 @@ def held_against(stated: Stated, known: Known, reading: Reading, *, liken: bool 
             )
         )
     picked = _put_together(stated, known, ranked)
+    if verbatim:
+        words = frozenset(term.word for term in stated.terms)
+        return Found(known, picked, words, 1.0, 1.0, verbatim=True)
     held = known.head.union(*(known.words[at] for at in picked))
     near = max((likeness[at] for at in picked if at in likeness), default=None)
     if near is not None and len(picked) > 1 and reading.vectors is not None:
@@ -211,8 +210,8 @@ def held_against(stated: Stated, known: Known, reading: Reading, *, liken: bool 
 def judged(stated: Stated, found: Sequence[Found], reading: Reading) -> Verdict:
     """Say how far some sources together support a sentence.
 
-    Its score says how far; a number, date, name or negation that they lack takes it down: below
-    high, and where a source has another value in that place, to none.
+    Its score says how far; a name or negation that they lack takes it down below high, and a number
+    or date that they lack to none.
     """
     found = [one for one in found if one.units]
     if not found:
@@ -237,10 +236,9 @@ def judged(stated: Stated, found: Sequence[Found], reading: Reading) -> Verdict:
     if unnamed([stated.first], known, reading.words) and stated.begins_with_name:
         names = [*{stated.first: None, **dict.fromkeys(names)}]
     mark = [stated.denied.mark or said[0].mark] if against and level else []
-    if contradicted(stated.facts, near):
+    if wrong:
         level = 0
-        wrong = wrong or lacking(stated.facts, near)
-    elif wrong or names or against or lacking(stated.facts, near):
+    elif names or against or lacking(stated.facts, near):
         level = min(level, 1)
     return Verdict(LEVELS[level], tuple(dict.fromkeys([*wrong, *names, *mark])))
 
@@ -269,30 +267,13 @@ def _put_together(stated: Stated, known: Known, ranked: Sequence[int]) -> tuple[
     return tuple(picked)
 
 
-def _verbatim(stated: Stated, known: Known) -> tuple[int, ...]:
-    """The units that hold the sentence word for word, if it says a few words at least."""
+def _is_verbatim(stated: Stated, known: Known) -> bool:
+    """Whether the source holds the sentence word for word, if it says a few words at least."""
     size = len(stated.order)
-    if size < 3:
-        return ()
-    where = [at for at in range(len(known.order) - size + 1) if known.order[at] == stated.order[0]]
-    if not any(known.order[at : at + size] == stated.order for at in where):
-        return ()
-    wanted = frozenset(stated.order)
-    held = [at for at, words in enumerate(known.words) if words & wanted]
-    whole = [at for at in held if wanted <= known.words[at]]
-    return tuple(whole[:1] or _best_run(held, known, wanted))
-
-
-def _best_run(held: Sequence[int], known: Known, wanted: frozenset[str]) -> list[int]:
-    """The shortest run of units that together hold some words."""
-    runs = [
-        list(range(first, last + 1))
-        for first in held
-        for last in held
-        if first <= last
-        and wanted <= frozenset().union(*(known.words[at] for at in range(first, last + 1)))
-    ]
-    return min(runs, key=len, default=list(held)[:MOST])
+    return size > 2 and any(
+        word == stated.order[0] and known.order[at : at + size] == stated.order
+        for at, word in enumerate(known.order)
+    )
 
 
 def _share(stated: Stated, words: frozenset[str]) -> float:

@@ -296,10 +296,12 @@ def in_async(response: Response | StreamingResponse) -> Response | AsyncStreamin
 def respond(draft: Draft, material: Material, checker: Checker | None = None) -> Response:
     """Dress a draft as a LlamaIndex response, its sentences held against the sources."""
     material = draft.material or material
+    started = time.perf_counter()
     checked = Checked() if checker is None else checker.check(draft, material)
+    elapsed = (time.perf_counter() - started) * 1000
     # An answer that states nothing, as a refusal, needs no source.
     states = not checked.claims or any(claim.support is not None for claim in checked.claims)
-    warnings = [one for one in draft.warnings if states or one != UNCITED]
+    uncited = [UNCITED] if draft.mode == "llm" and states and not draft.cited else []
     by_marker = {source.marker: source for source in material.sources}
     citations = [_citation(by_marker[marker], checked.best.get(marker)) for marker in draft.cited]
     return Response(
@@ -314,8 +316,8 @@ def respond(draft: Draft, material: Material, checker: Checker | None = None) ->
             "doubts": doubts(checked.claims),
             "left_out": [one.model_dump() for one in draft.left_out],
             "mentioned": list(draft.mentioned),
-            "warnings": [*warnings, *checked.warnings],
-            "timings_ms": {} if checker is None else {CHECK: checked.elapsed_ms},
+            "warnings": [*draft.warnings, *uncited, *checked.warnings],
+            "timings_ms": {} if checker is None else {CHECK: elapsed},
         },
     )
 

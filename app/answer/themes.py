@@ -16,9 +16,10 @@ from llama_index.core.prompts.mixin import PromptDictType
 
 from notehop.app.answer.claims import Checker
 from notehop.app.answer.context import one_line
-from notehop.app.answer.draft import Draft, Quote, Said, quoted, silent
+from notehop.app.answer.draft import Draft, Part, Quote, Said, laid_out, quoted, silent
 from notehop.app.answer.extractive import EVEN, look
 from notehop.app.answer.material import Material
+from notehop.app.answer.passages import passages
 from notehop.app.answer.relevance import Named, Reading
 from notehop.app.answer.synthesizer import VaultSynthesizer
 from notehop.app.models import Source
@@ -134,14 +135,12 @@ class ThemeQuotes(VaultSynthesizer):
             found_about = look(group.about, sources, self._reading, EACH)
             # The theme was found by what is asked already: half of an answer is worth a quote.
             return list(found_about.quotes) if found_about.likelihood >= EVEN / 2 else []
-        # By words alone: a name has no meaning that a sentence could be near to.
-        reading = replace(self._reading, vectors=None)
         quotes: list[Quote] = []
         for source in group.sources[:EACH]:
-            # A sentence that speaks of the theme, else of the note.
-            texts = (text for text in (group.name, source.title) if text.strip())
-            looks = (look(text, [Named(source)], reading, 1).quotes for text in texts)
-            quotes += [*next(filter(None, looks), ())][:1]
+            read = passages(source.text, self._reading.sentences)
+            first = next((one for one in read if one.kind != "property"), None)
+            if first is not None:
+                quotes.append(Quote(source, *laid_out([Part(0, first, lead=True)])))
         return quotes
 
 
@@ -183,10 +182,6 @@ class ThemeSynthesizer(VaultSynthesizer):
         found = super().with_own_prompts()
         found._otherwise = self._otherwise.with_own_prompts()
         return found
-
-    def draft(self, query: str, material: Material) -> Draft:
-        """Answer at once."""
-        return self._chosen(material).draft(query, material)
 
     def stream_draft(
         self, query: str, material: Material, cancelled: Callable[[], bool]

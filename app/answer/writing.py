@@ -6,7 +6,7 @@ Touches: the language model that is handed in, which may be across the network.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -22,7 +22,6 @@ from notehop.app.answer.context import Fitted, fit
 from notehop.app.answer.draft import Draft, markers_of, written
 from notehop.app.answer.material import Material
 from notehop.app.answer.synthesizer import VaultSynthesizer, pulled, stream_of
-from notehop.app.models import LeftOut
 from notehop.app.problems import agent_text, unforeseen
 from notehop.config.errors import NotehopError, ProviderError
 from notehop.indexing.llm.egress import sending
@@ -157,7 +156,7 @@ class LlmSynthesizer(VaultSynthesizer):
         draft = written(answer_of(text), there)
         warnings = [*draft.warnings, *notices]
         if fitted.left_out:
-            warnings.append(self._what_was_left_out(fitted, halved > 0))
+            warnings.append(self._what_was_left_out(fitted))
         return replace(draft, warnings=tuple(warnings), left_out=fitted.left_out)
 
     def _tokens(
@@ -205,19 +204,13 @@ class LlmSynthesizer(VaultSynthesizer):
         smaller = fit(material, count_tokens(fitted.context) // 2)
         return smaller if len(smaller.context) < len(fitted.context) else None
 
-    def _what_was_left_out(self, fitted: Fitted, halved: bool) -> str:
-        window = f"{self._llm.metadata.context_window:,} tokens"
-        shown = _shown(fitted.left_out)
-        if halved:
-            return (
-                f"the language model takes less than the {window} that its window is taken to "
-                f"have, so {shown} of the notes below were left out; set "
-                "llm.context_window to what it takes"
-            )
+    def _what_was_left_out(self, fitted: Fitted) -> str:
+        *most, last = [f"[{one.marker.strip('[]')}]" for one in fitted.left_out]
+        shown = f"{', '.join(most)} and {last}" if most else last
         return (
-            f"{shown} of the notes below did not fit the language model's "
-            f"window of {window}; lower connected.context_chunks or take a model with a larger "
-            "one"
+            f"{shown} of the notes below did not fit the language model's window of "
+            f"{self._llm.metadata.context_window:,} tokens, or less; set llm.context_window to what "
+            "it takes, lower connected.context_chunks or take a model with a larger window"
         )
 
 
@@ -228,18 +221,6 @@ def _says_nothing(text: str, answer: AnswerText, material: Material) -> NotehopE
     if not written(answer_of(text), material).text.strip():
         return NotehopError("it said nothing")
     return None
-
-
-def _shown(left_out: Sequence[LeftOut]) -> str:
-    """How much was left out: ``[4], C1 and the end of [3]``."""
-    whole = [_marker(one) for one in left_out if one.part == "whole"]
-    ends = [f"the end of {_marker(one)}" for one in left_out if one.part == "end"]
-    *most, last = [*whole, *ends]
-    return f"{', '.join(most)} and {last}" if most else last
-
-
-def _marker(one: LeftOut) -> str:
-    return one.marker if one.marker.startswith("[") else f"[{one.marker}]"
 
 
 def reason_of(failure: Exception) -> str:

@@ -57,8 +57,7 @@ def show_answer(answer: models.Answer, *, written: bool = False) -> None:
     if answer.left_out:
         headline("Left out", "the language model had no room for it")
     for one in answer.left_out:
-        part = "all of it" if one.part == "whole" else "its end"
-        _show_place(f"[{one.marker.strip('[]')}]", one, f"{part}, {one.tokens:,} tokens")
+        _show_place(f"[{one.marker.strip('[]')}]", one, f"{one.tokens:,} tokens")
     _close(answer, answer.sources)
 
 

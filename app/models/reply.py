@@ -72,15 +72,14 @@ def _short(text: str) -> str:
 
 
 class LeftOut(Strict):
-    """A source (``[3]``) or connected note (``C1``) that the language model was not shown, or not to its
-    ``end``, for want of room: the ``lines``, and about how many tokens, that were left out."""
+    """A source (``[3]``) or connected note (``C1``) that the language model was not shown for want of
+    room, with about how many tokens it has."""
 
     marker: str
     path: str
     title: str
     heading: str
     lines: tuple[int, int]
-    part: Literal["whole", "end"]
     tokens: int
 
 
@@ -229,7 +228,7 @@ class Answer(Reply):
 
     ``model`` is the language model that wrote it. ``likelihood``, 0 to 1, is how likely it is that what
     was found answers, where that decided: below 0.5 nothing is quoted, below 0.85 the quotes are shown
-    as the nearest passages. ``left_out`` is what the language model was not shown whole.
+    as the nearest passages. ``left_out`` is what the language model was not shown.
     """
 
     answer: str

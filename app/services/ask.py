@@ -333,7 +333,7 @@ class QuestionRun:
             text = parsed(view, self.query.query_str, literal=self.asked.literal).text
             named = [note.title for note in view.notes_at(_named(text, view)).values()]
         cited = [one.title for one in answer.citations]
-        return subject_of(text, named, cited, self.engine.tokenizer.query)
+        return subject_of(text, named, cited)
 
 
 def _named(text: str, view: Snapshot) -> tuple[str, ...]:

@@ -62,7 +62,6 @@ def as_if_written(route: Route) -> None:
         {
             **{key: answer["sources"][1][key] for key in ("marker", "path", "title", "heading")},
             "lines": [13, 15],
-            "part": "whole",
             "tokens": 90,
         }
     ]

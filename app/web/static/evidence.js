@@ -54,8 +54,8 @@ export function legend(count) {
 /** What a language model was not shown. */
 export function leftOut(left) {
   if (!left.length) return null;
-  return h("details", { class: "explain" }, h("summary", {}, `${plural(left.length, "passage")} not shown to the language model whole`),
-    h("ul", {}, left.map((one) => h("li", {}, `${one.title}${one.heading ? ` › ${one.heading}` : ""}${hasLines(one.path) ? `, ${linesSaid(one.lines)}` : ""}: ${one.part === "whole" ? "left out" : "its end"}`))));
+  return h("details", { class: "explain" }, h("summary", {}, `${plural(left.length, "passage")} not shown to the language model`),
+    h("ul", {}, left.map((one) => h("li", {}, `${one.title}${one.heading ? ` › ${one.heading}` : ""}${hasLines(one.path) ? `, ${linesSaid(one.lines)}` : ""}`))));
 }
 
 function reason({ flag, lacks, markers, mentioned }) {
