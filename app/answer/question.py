@@ -85,11 +85,6 @@ MEASURES: Mapping[str, tuple[re.Pattern[str], re.Pattern[str]]] = {
         ("contact",
          r"(?:tele)?phone number|telephone|phone|e-?mail(?: address)?|telefonnummer|numero de telephone",
          r"(?<![\d-])\+?\d[\d ()/]{5,}\d(?![\d-])|\w@\w"),
-        ("colour",
-         r"(?:which|what)(?: is| was|s)?(?: the)? colou?r|welche farbe|quelle couleur|que color|che colore",
-         r"\b(?:red|green|blue|yellow|black|white|gr[ea]y|brown|orange|purple|pink|rot|gr[uü]n|blau|gelb"
-         r"|schwarz|wei(?:ss|ß)|grau|braun|rouge|verte?|bleue?|jaune|noire?|blanc(?:he)?|gris|roj[oa]|azul"
-         r"|amarill[oa]|negr[oa]|blanc[oa]|ross[oa]|giall[oa]|ner[oa]|bianc[oa])\b|#[0-9a-f]{3,6}\b"),
         ("secret",
          r"password|passcode|api key|secret key|access token|passwort|kennwort|mot de passe|contrasena"
          r"|senha|wachtwoord",
@@ -329,7 +324,7 @@ def read(text: str) -> Question:
     forms: list[Form] = ["definition"] if about else []
     forms += [form for form, pattern in _PARSED.items() if pattern.search(plain)]
     measure = next((name for name, (asks, _) in MEASURES.items() if asks.search(plain)), "")
-    if "number" not in forms and measure not in ("contact", "colour", "secret", "birthday"):
+    if "number" not in forms and measure not in ("contact", "secret", "birthday"):
         measure = ""
     if measure == "secret" and forms and forms[0] not in ("definition", "person"):
         measure = ""  # "How do I encrypt it with a password" asks for none.
@@ -366,7 +361,6 @@ def says_form(word: str) -> bool:
     plain = fold(word).casefold()
     return bool(
         _SCAFFOLD.fullmatch(plain)
-        or _SCAFFOLD.fullmatch(f"{plain} for")
         or _PARSED["comparison"].fullmatch(plain)
         or _PARSED["number"].fullmatch(f"how {plain}")
     )

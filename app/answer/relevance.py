@@ -389,16 +389,8 @@ def _defines(
         "term_is": float(copula is not None),
         "term_first": float(end > 0),
         "says_what": float(alone and says),
-        "spelt_out": float(
-            spells(asked.question.about, passage.text)
-            or spells(asked.question.about, heading_above(passage, named.source))
-        ),
+        "spelt_out": float(spells(asked.question.about, passage.text)),
     }
-
-
-def heading_above(passage: Passage, source: Source) -> str:
-    """The nearest heading that a passage stands under; empty for none."""
-    return passage.heading or source.heading.rpartition(" > ")[2]
 
 
 _SMALL = "a an and at by for from in of on or the to with der die das des und von zu de du la le et y e do"

@@ -11,7 +11,7 @@ from dataclasses import replace
 from notehop.app.answer.draft import Part, Quote, laid_out
 from notehop.app.answer.facts import names_of
 from notehop.app.answer.passages import BETWEEN, Passage, passages, properties
-from notehop.app.answer.relevance import Asked, Candidate, Named, heading_above, spells
+from notehop.app.answer.relevance import Asked, Candidate, Named, spells
 
 OF_ONE = 120  # words that are quoted of one section: it is whole, as most are shorter
 
@@ -150,8 +150,6 @@ class _Selection:
             return False
         if one.passage.kind not in ("prose", "item") or self.form == "list":
             return True
-        if one.features.get("spelt_out"):
-            return True
         return one.fresh > 0 and not one.features["bare"]
 
     def _worth(self) -> dict[int, float]:
@@ -281,8 +279,6 @@ class _Selection:
     def _quote(self, named: Named, orders: Sequence[int], read: Sequence[Passage]) -> Quote:
         parts = [Part(at, read[at], bool(read[at].lead)) for at in orders]
         name = named.source.title if 0 in orders and named.opens and self._expands(named) else ""
-        above = heading_above(parts[0].passage, named.source)
-        name = above if spells(self.asked.question.about, above) else name
         text, ranges = laid_out(parts)
         heading = parts[0].passage.heading
         known = named.source.heading.split(" > ")
