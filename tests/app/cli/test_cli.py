@@ -77,6 +77,10 @@ def test_what_the_parser_refuses(said: str) -> None:
     assert "Usage:" in result.stderr
 
 
+def test_an_option_before_the_command_is_told_where_it_stands() -> None:
+    assert "stand behind its name" in call("--vault", ".", "links").stderr
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -125,6 +129,15 @@ def test_an_empty_path_is_not_the_current_folder(
     result = call(*said.split(" "))
     assert (result.exit_code, result.stdout) == (2, "")
     assert "path is empty" in result.stderr
+
+
+def test_an_ambiguous_link_names_the_files(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / "v" / name).mkdir(parents=True)
+        (tmp_path / "v" / name / "Log.md").write_text("text\n")
+    (tmp_path / "v" / "Here.md").write_text("[[Log]]\n")
+    told = call("links", "--vault", tmp_path / "v").stdout
+    assert "-> a/Log.md or b/Log.md  (link, ambiguous)" in told
 
 
 def test_a_name_forges_no_line(tmp_path: Path) -> None:
