@@ -188,3 +188,13 @@ def test_notes_that_may_have_changed(indexed: tuple[Path, Path]) -> None:
     assert shown.stderr == (
         "warning: 1 note may have changed since the index was made; run: notehop index\n"
     )
+
+
+def test_an_exact_path_names_its_note(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside a note of another case, a file that is none, and a folder from which a shell completes."""
+    for name in ("Note", "note", "LICENSE"):
+        (tmp_path / f"{name}.md").write_text(f"[[to {name}]]\n")
+    (tmp_path / "LICENSE").write_text("Free.\n")
+    monkeypatch.chdir(tmp_path)
+    for name in ("Note", "note.md", "LICENSE"):
+        assert f"to {name.removesuffix('.md')}" in call("links", name, "--vault", ".").output
