@@ -69,6 +69,7 @@ def show_links(found: Sequence[ResolvedLink]) -> None:
     for one in found:
         link, resolution = one.link, one.resolution
         target = " or ".join(resolution.candidates) or resolution.path or "?"
+        target += f"#{link.fragment}" if resolution.path and link.fragment else ""
         missing = ", not found there" if one.fragment_found is False else ""
         about = f"{link.kind}, {resolution.status.value}{missing}"
         show_line(f"{one.source}:{link.line}  {' '.join(link.raw.split())} -> {target}  ({about})")

@@ -114,8 +114,8 @@ def test_a_view_is_found_and_cited_by_its_name(place: Place) -> None:
 
 def test_links_into_them_lead_to_the_card_and_the_view(place: Place) -> None:
     printed = run("links", place)
-    assert "-> Board.canvas#Why we wait\n" in printed
-    assert "-> Books.base#Unread\n" in printed
+    assert "-> Board.canvas#Why we wait  (" in printed
+    assert "-> Books.base#Unread  (" in printed
     with opened(place) as vault:
         board = vault.note("Board.canvas#Why we wait")
         assert board.section == "Why we wait"
