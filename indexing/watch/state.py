@@ -132,6 +132,7 @@ class Timing:
     report_retry: float = 600.0  # until a system that would not report changes is asked again
     start: float = 10.0  # that a start waits for the system: a dead disk must not hold it up
     poll_ms: int = 2_000  # between two looks at files, where WATCHFILES_FORCE_POLLING asks for them
+    many: int = 500  # paths above which a scan of the vault takes no longer than looking at each
 
 
 TIMING = Timing()
