@@ -7,7 +7,14 @@ import time
 from collections.abc import Callable
 from math import inf
 
-from notehop.config.errors import IndexLocked, MassDeletion, NotehopError, VaultError
+from notehop.config.errors import (
+    IndexDamaged,
+    IndexLocked,
+    IndexMismatch,
+    MassDeletion,
+    NotehopError,
+    VaultError,
+)
 from notehop.config.small_files import is_folder
 from notehop.indexing.pipeline import Indexer
 from notehop.indexing.pipeline.models import TooMuchToEmbed
@@ -48,10 +55,15 @@ class Follower:
         # Why changes are not reported, and when the system is asked again.
         self._unreported: str | None = None
         self._ask_at = 0.0
-        self._trouble: str | None = None  # what people were told is in the way
+        # What people were told is in the way, and whether other settings may help.
+        self._trouble: str | None = None
+        self._settings_may_help = False
 
     def run(self, stop: threading.Event) -> None:
-        """Follow until ``stop`` is set, or the lock is not held any more."""
+        """Follow until ``stop`` is set.
+
+        :raises IndexLocked: if the index was deleted, and another process follows the new one.
+        """
         try:
             while not stop.is_set():
                 self._listen()
@@ -61,8 +73,6 @@ class Follower:
                     self._take_in()
                 elif not self._due and now >= self._mirror_at:
                     self._update_mirror(stop)
-                if not self._lock.held:
-                    break
         finally:
             self._end_events()
 
@@ -80,7 +90,7 @@ class Follower:
             self._due |= paths
             if lost:
                 self._scan_at = min(self._scan_at, now + self._timing.lost)
-        if time.monotonic() >= self._scan_at:
+        if time.monotonic() >= self._scan_at or not self._lock.held:
             self._due.add(EVERYTHING)
 
     def _listen(self) -> None:
@@ -107,12 +117,13 @@ class Follower:
             self._events.close()
             self._events = None
 
-    def _load_settings(self) -> None:
-        """Go on with the settings as they are now."""
+    def _load_settings(self, *, quietly: bool = False) -> None:
+        """Go on with the settings as they are now, changed or (``quietly``) perhaps not."""
         try:
             found = self._reload()
         except NotehopError as exc:
-            self._notify(f"the settings stay as they were: {exc}")
+            if not quietly:
+                self._notify(f"the settings stay as they were: {exc}")
             return
         if found.settings.watch != self._indexer.settings.watch:
             self._end_events()
@@ -122,9 +133,15 @@ class Follower:
 
     def _take_in(self) -> None:
         """Bring the index up to what is due; what cannot be done stays due."""
+        if self._settings_may_help and is_folder(str(self._indexer.vault)):
+            self._load_settings(quietly=True)
         paths, self._due = self._due, set()
         everything, wrote = EVERYTHING in paths, True
         try:
+            if not self._lock.held:
+                # The folder of the index went, or is away.
+                self._lock.release()
+                self._lock.acquire()
             self._lock.write_state("indexing")
             try:
                 update = self._indexer.update(None if everything else paths)
@@ -135,6 +152,8 @@ class Follower:
                 if wrote := update.wrote:
                     self._notify(update)
         except (NotehopError, OSError) as exc:
+            if isinstance(exc, IndexLocked) and not self._lock.held:
+                raise
             self._due |= paths
             self._failed(exc)
             return
@@ -144,6 +163,7 @@ class Follower:
         # A Chroma server may have lost what it had: look now and then.
         if wrote or (everything and self._indexer.settings.vectors.engine == "chroma"):
             self._mirror_at = now + self._timing.quiet
+        self._settings_may_help = False
         self._all_well()
 
     def _failed(self, exc: NotehopError | OSError) -> None:
@@ -153,6 +173,8 @@ class Follower:
         if isinstance(exc, IndexLocked):
             self._lock.write_state("waiting", str(exc))
             return
+        # Not those of a vault that is away: what it keeps out is said there.
+        self._settings_may_help = isinstance(exc, IndexDamaged | IndexMismatch)
         # What else changed meanwhile was not taken in either: scan everything then.
         self._due = {EVERYTHING}
         self._report_trouble("held" if isinstance(exc, MassDeletion) else "waiting", str(exc))
