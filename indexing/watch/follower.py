@@ -7,14 +7,7 @@ import time
 from collections.abc import Callable
 from math import inf
 
-from notehop.config.errors import (
-    IndexDamaged,
-    IndexLocked,
-    IndexMismatch,
-    MassDeletion,
-    NotehopError,
-    VaultError,
-)
+from notehop.config.errors import IndexLocked, MassDeletion, NotehopError, VaultError
 from notehop.config.small_files import is_folder
 from notehop.indexing.pipeline import Indexer
 from notehop.indexing.pipeline.models import TooMuchToEmbed
@@ -55,15 +48,10 @@ class Follower:
         # Why changes are not reported, and when the system is asked again.
         self._unreported: str | None = None
         self._ask_at = 0.0
-        # What people were told is in the way, and whether other settings may help.
-        self._trouble: str | None = None
-        self._settings_may_help = False
+        self._trouble: str | None = None  # what people were told is in the way
 
     def run(self, stop: threading.Event) -> None:
-        """Follow until ``stop`` is set.
-
-        :raises IndexLocked: if the index was deleted, and another process follows the new one.
-        """
+        """Follow until ``stop`` is set; IndexLocked if the index was deleted and others follow it."""
         try:
             while not stop.is_set():
                 self._listen()
@@ -117,29 +105,28 @@ class Follower:
             self._events.close()
             self._events = None
 
-    def _load_settings(self, *, quietly: bool = False) -> None:
-        """Go on with the settings as they are now, changed or (``quietly``) perhaps not."""
+    def _load_settings(self) -> None:
+        """Go on with the settings as they are now."""
         try:
             found = self._reload()
         except NotehopError as exc:
-            if not quietly:
-                self._notify(f"the settings stay as they were: {exc}")
+            self._notify(f"the settings stay as they were: {exc}")
             return
-        if found.settings.watch != self._indexer.settings.watch:
-            self._end_events()
-        self._indexer = found
-        self._retry_at = 0.0
-        self._due.add(EVERYTHING)
+        if found.settings != self._indexer.settings:
+            if found.settings.watch != self._indexer.settings.watch:
+                self._end_events()
+            self._indexer = found
+            self._retry_at = 0.0
+            self._due.add(EVERYTHING)
 
     def _take_in(self) -> None:
         """Bring the index up to what is due; what cannot be done stays due."""
-        if self._settings_may_help and is_folder(str(self._indexer.vault)):
-            self._load_settings(quietly=True)
+        if self._trouble is not None and is_folder(str(self._indexer.vault)):
+            self._load_settings()  # which may help; perhaps no event told of them
         paths, self._due = self._due, set()
         everything, wrote = EVERYTHING in paths, True
         try:
-            if not self._lock.held:
-                # The folder of the index went, or is away.
+            if not self._lock.held:  # the folder of the index went
                 self._lock.release()
                 self._lock.acquire()
             self._lock.write_state("indexing")
@@ -163,18 +150,14 @@ class Follower:
         # A Chroma server may have lost what it had: look now and then.
         if wrote or (everything and self._indexer.settings.vectors.engine == "chroma"):
             self._mirror_at = now + self._timing.quiet
-        self._settings_may_help = False
         self._all_well()
 
     def _failed(self, exc: NotehopError | OSError) -> None:
-        soon = isinstance(exc, IndexLocked | VaultError)  # only a look tells when that is over
-        wait = self._timing.soon_retry if soon else self._timing.retry
-        self._retry_at = time.monotonic() + wait
+        timing, soon = self._timing, isinstance(exc, IndexLocked | VaultError)  # only a look tells
+        self._retry_at = time.monotonic() + (timing.soon_retry if soon else timing.retry)
         if isinstance(exc, IndexLocked):
             self._lock.write_state("waiting", str(exc))
             return
-        # Not those of a vault that is away: what it keeps out is said there.
-        self._settings_may_help = isinstance(exc, IndexDamaged | IndexMismatch)
         # What else changed meanwhile was not taken in either: scan everything then.
         self._due = {EVERYTHING}
         self._report_trouble("held" if isinstance(exc, MassDeletion) else "waiting", str(exc))
