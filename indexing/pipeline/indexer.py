@@ -81,7 +81,6 @@ class Indexer:
         self.load, self.transformations, self.limits = load, transformations, limits
         self._command, self._write_mirror = command, write_mirror
         self._state: IndexState | None = None
-        self._is_run = False  # of the vault whose index it is: how that ends is remembered
 
     def run(self, *, rebuild: bool = False, allow_mass_delete: bool = False) -> Report:
         """Index what changed since the last run; with ``rebuild``, everything from nothing.
@@ -141,7 +140,7 @@ class Indexer:
     @contextmanager
     def _writing(self) -> Iterator[dict[str, Any]]:
         """Hold the lock, and give the fingerprint asked for; of a run that failed, remember why alone."""
-        self._is_run = False
+        self._is_run = False  # of the vault whose index this is
         try:
             # The vault and the model first: a wrong path must not cost a folder or an old index.
             scan(self.vault, self.settings.vault, within=())
@@ -156,9 +155,6 @@ class Indexer:
                         with suppress(OSError):
                             replace_file(self.layout.failure, str(exc))
                     raise
-                if self._is_run:
-                    with suppress(OSError):
-                        self.layout.failure.unlink(missing_ok=True)
         except BaseException:
             self._state = None
             raise
@@ -245,6 +241,8 @@ class Indexer:
             run = IndexRun(self, layout, catalog, self._state, request, fingerprint, harmed)
             update = run.execute()
         write_catalog_state(layout, self._state.generation, stamp_of(self._state.meta))
+        with suppress(OSError):
+            self.layout.failure.unlink(missing_ok=True)
         return update
 
     def _report(self, update: Update) -> Report:
