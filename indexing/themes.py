@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from notehop.indexing.graph.communities import EdgeWeights, edge_weights, louvain
 from notehop.indexing.graph.pagerank import pagerank
@@ -41,11 +40,6 @@ class Themes:
     themes: tuple[Theme, ...]
     small: int
     unlinked: int
-
-    @cached_property
-    def of_note(self) -> Mapping[str, Theme]:
-        """Note -> its theme, for the notes of themes."""
-        return {path: theme for theme in self.themes for path in theme.notes}
 
 
 def make_themes(view: CatalogSnapshot, is_template: Callable[[str], bool]) -> Themes:

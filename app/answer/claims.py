@@ -206,7 +206,7 @@ class _Check:
         self._until = until
         self._sources = {source.marker: source for source in material.sources}
         self._known: dict[str, Known] = {}
-        self._late = 0
+        self._late, self._broken = 0, ""
 
     def all(self, draft: Draft) -> Checked:
         """The claims, the best evidence of each source, and what could not be done."""
@@ -218,11 +218,14 @@ class _Check:
             held = best.get(one.marker)
             if held is None or _RANK[one.support or "high"] > _RANK[held.support or "high"]:
                 best[one.marker] = one
-        late = (
-            f"{counted(self._late, 'citation')} compared with the notes by words alone: the time "
-            "for it was over"
-        )
-        return Checked(claims, best, (late,) if self._late else ())
+        by_words = "compared with the notes by words alone"
+        warnings = []
+        if self._broken:
+            warnings.append(f"citations were {by_words}: {self._broken}")
+        if self._late:
+            late = counted(self._late, "citation")
+            warnings.append(f"{late} {by_words}: the time for it was over")
+        return Checked(claims, best, tuple(warnings))
 
     def _claim(self, sentence: Sentence, mode: Mode) -> Claim:
         said = sentence.said
@@ -263,9 +266,16 @@ class _Check:
         if marker not in self._known:
             names = self._material.names(marker)
             self._known[marker] = Known(self._sources[marker], names, self._reading)
-        liken = time.perf_counter() < self._until
-        self._late += not liken and self._reading.vectors is not None
-        return held_against(stated, self._known[marker], self._reading, liken=liken)
+        known, liken = self._known[marker], not self._broken and time.perf_counter() < self._until
+        self._late += not liken and not self._broken
+        try:
+            return held_against(stated, known, self._reading, liken=liken)
+        except Exception as exc:  # any broken model
+            if not liken:
+                raise
+            _log.debug("the embedding model failed", exc_info=exc)
+            self._broken = (str(exc).splitlines() or [type(exc).__name__])[0][:200]
+            return held_against(stated, known, self._reading, liken=False)
 
     def _evidence(
         self, marker: str, spans: Sequence[tuple[int, int]], support: Support | None

@@ -7,6 +7,7 @@ changed in the context only, never in what is stored or shown as a source:
 
 - a marker (``[2]``, ``[C1]``, ``[1, 2]``) gets full-width brackets, ``［2］``, wherever it stands
   in prose, and in code where it begins a line and is followed by another bracket, as a header is;
+- ``【2】``, which some models write for it, becomes ``〔2〕``, everywhere;
 - a line of dashes alone gets a backslash before it, ``\\---``, outside code;
 - the capitals ``CONNECTED NOTES`` become ``Connected notes``, everywhere;
 - every kind of line break becomes a plain one, and a fence left open is closed at the end, so that
@@ -34,6 +35,7 @@ _NAME = rf"[CcＣｃ]?{_GAP}\d+"
 _MARKER = re.compile(
     rf"\[(?P<inside>{_GAP}{_NAME}{_GAP}(?:[,;{_DASHES}]{_GAP}{_NAME}{_GAP})*)\](?P<next>{_GAP}\[)?"
 )
+_OTHER_MARKER = re.compile(rf"【({_GAP}[Cc]?\d[^】\n]{{0,1000}})】")
 _RULE = re.compile(rf"^(?P<indent>{_GAP})(?P<rule>[{_DASHES}](?:{_GAP}[{_DASHES}]){{2,}}{_GAP})$")
 
 
@@ -51,6 +53,7 @@ def body(text: str) -> str:
     Idempotent; text that imitates nothing is returned as it is, line breaks aside.
     """
     text = _TITLE.sub("Connected notes", _BREAK.sub("\n", text))
+    text = _OTHER_MARKER.sub(r"〔\1〕", text)
     spans = code_spans(text)
     parts: list[str] = []
     at = 0
@@ -151,7 +154,7 @@ def fit(material: Material, window: int) -> Fitted:
     """Return a context of at most ``window`` tokens, of whole sources and connected notes.
 
     Room is given to sources first, in their order, then to connected notes. The first source is always
-    there.
+    there, though it be longer than the window.
 
     :param window: tokens for the context alone, which are counted rather too many.
     """

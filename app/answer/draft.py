@@ -17,7 +17,7 @@ from notehop.indexing.shown import on_one_line
 
 GAP = "…"  # stands where the source says something in between
 
-_FLAT = ("prose", "property")
+_FLAT = ("prose", "property", "heading")
 
 INDENT = "   "  # of a list in a list: as much as a number takes
 

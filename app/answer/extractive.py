@@ -18,7 +18,7 @@ from notehop.app.answer.draft import SURE, Draft, Quote, of_a_kind, of_tasks, qu
 from notehop.app.answer.material import Material, as_source, promoted
 from notehop.app.answer.question import fits, read, says_form
 from notehop.app.answer.relevance import Asked, Candidate, Named, Reading, score, spells
-from notehop.app.answer.selection import BRIEFLY, OF_ONE, select
+from notehop.app.answer.selection import select
 from notehop.app.answer.synthesizer import VaultSynthesizer
 from notehop.app.models import Source
 from notehop.app.retrieval.intents import DECIDED_BY
@@ -40,8 +40,10 @@ def weights() -> Mapping[str, Mapping[str, float]]:
 
 
 LOOKED_AT = 3  # passages, best first, that are looked at
-SOURCES = 3  # that are quoted
 HELD_AGAINST = 5  # passages that those which have what an answer must have are compared with
+
+SPELLS = ("spelt_out", "term_is", "in_its_note")
+"""Features of a passage that may say what an abbreviation stands for."""
 
 
 def features(
@@ -59,7 +61,7 @@ def features(
         # another language may be answered by meaning, unless nothing is near it.
         return {"nothing": 1.0}
     if asked.question.abbreviated and not any(
-        any(one.features.get(name) for name in ("spelt_out", "term_is", "in_its_note"))
+        any(one.features.get(name) for name in SPELLS)
         or spells(asked.question.about, sources[one.source].source.title)
         for one in ranked
     ):
@@ -67,12 +69,19 @@ def features(
         return {"nothing": 1.0}
     best = ranked[:LOOKED_AT]
     covered = max(one.covered for one in best)
+    if covered <= 0.0 and asked.reading.vectors is None:
+        return {"nothing": 1.0}
     top = ranked[0]
+    lacking = [
+        term.weight for term in asked.terms if not any(term.word in one.held for one in best)
+    ]
     found = {
         "constant": 1.0,
         "likeness": top.likeness,
         "covered": covered,
+        "title_share": max(one.features["title_share"] for one in best),
         "beside_title": max(one.features["beside_title_share"] for one in best),
+        "uncovered_rarity": max(lacking, default=0.0) / 10,
         "names_lack": 1.0 - max(one.features["name_share"] for one in best),
         "number_lacks": float(any(_lacks(number, best, sources) for number in asked.numbers)),
         "unknown_name": float(asked.has_unknown_name and not asked.question.sides),
@@ -81,19 +90,19 @@ def features(
             max(one.features.get(name, 0.0) for name in ("of_its_note", "term_is", "spelt_out"))
             for one in best
         ),
-        "howto": float(asked.question.form == "howto"),
         "definition": float(asked.question.form == "definition"),
+        "howto": float(asked.question.form == "howto"),
         "words": min(1.0, len(asked.terms) / 8),
         "few_words": float(len(asked.terms) <= 2 and covered >= 0.3),
         "foreign": float(any(term.absent and not term.missing for term in asked.terms)),
-        **_exact(asked, ranked),
+        **_exact(asked, ranked, sources),
     }
     if top.features.get("news"):
         found["news"] = 1.0
     return found
 
 
-def _exact(asked: Asked, ranked: Sequence[Candidate]) -> dict[str, float]:
+def _exact(asked: Asked, ranked: Sequence[Candidate], sources: Sequence[Named]) -> dict[str, float]:
     """Of a question for something exact, as a sum: how near what has one is, and how much nearer what
     has none."""
     if not asked.question.exact:
@@ -101,7 +110,13 @@ def _exact(asked: Asked, ranked: Sequence[Candidate]) -> dict[str, float]:
     fit = [
         one
         for one in ranked
-        if fits(asked.question, one.passage, asked.reading.words, asked.numbers)
+        if fits(
+            asked.question,
+            one.passage,
+            one.passage.heading or sources[one.source].source.heading,
+            asked.reading.words,
+            asked.numbers,
+        )
     ]
     near = max((one.likeness for one in fit), default=0.0)
     share = max((one.covered for one in fit), default=0.0)
@@ -117,12 +132,20 @@ def _exact(asked: Asked, ranked: Sequence[Candidate]) -> dict[str, float]:
 def _lacks(number: str, best: Sequence[Candidate], sources: Sequence[Named]) -> bool:
     """Whether a number of the question stands in none of the passages, nor above them."""
     whole = re.compile(rf"(?<!\d){re.escape(number)}(?!\d)")
-    for one in best:
-        passage, source = one.passage, sources[one.source].source
-        above = f"{source.title} {source.heading} {passage.heading}"
-        if whole.search(f"{above} {passage.lead} {passage.text}"):
-            return False
-    return True
+    return not any(
+        whole.search(
+            " ".join(
+                (
+                    one.passage.lead,
+                    one.passage.text,
+                    one.passage.heading,
+                    sources[one.source].source.title,
+                    sources[one.source].source.heading,
+                )
+            )
+        )
+        for one in best
+    )
 
 
 def likelihood(found: Mapping[str, float], weights: Mapping[str, float]) -> float:
@@ -142,11 +165,12 @@ def unmentioned(asked: Asked, sources: Sequence[Named]) -> list[str]:
         for one in sources
     )
     held = frozenset().union(*(frozenset(words(text)) for text in texts))
+    nowhere = frozenset(term.word for term in asked.terms if term.missing) & asked.names
     found = []
     for side in sides:
         others = frozenset(words(" ".join(one for one in sides if one != side)))
         own = frozenset(words(side)) - others - asked.reading.small
-        if own and not own & held:
+        if own and (own & nowhere or not own & held):
             found.append(side)
     return found
 
@@ -183,28 +207,40 @@ def look(query: str, sources: Sequence[Named], reading: Reading, limit: int) -> 
         return found
     # What answers all of it may say nothing of one of them.
     quotes = list(found.quotes) if found.answers else []
-    each = [_look(one, sources, reading, 1) for one in questions]
+    each = [_look(one, sources, reading, 1, brief=True) for one in questions]
     for quote in (quote for one in each if one.answers for quote in one.quotes[:1]):
         if not any(quote.source is other.source and _overlap(quote, other) for other in quotes):
             quotes.append(quote)
     if not quotes:
         return found
-    return replace(found, quotes=quotes, likelihood=max(found.likelihood, EVEN))
+    # Where nothing answers one of them, it is not sure that all is answered.
+    weakest = max(EVEN, min(one.likelihood for one in each))
+    return replace(found, quotes=quotes, likelihood=max(found.likelihood, weakest))
 
 
 def _overlap(one: Quote, other: Quote) -> bool:
     return any(a < d and c < b for a, b in one.ranges for c, d in other.ranges)
 
 
-def _look(query: str, sources: Sequence[Named], reading: Reading, limit: int) -> Looked:
+def _look(
+    query: str, sources: Sequence[Named], reading: Reading, limit: int, *, brief: bool = False
+) -> Looked:
     asked = Asked(read(query), reading)
     ranked = score(asked, sources, weights())
-    answers = likelihood(features(asked, ranked, sources), weights()["decision"])
-    missing = dict.fromkeys(one.written or one.word for one in asked.terms if one.missing)
+    answers = likelihood(
+        features(asked, ranked, sources),
+        weights()["decision" if reading.vectors is not None else "decision_by_words"],
+    )
     return Looked(
-        select(ranked, asked, sources, limit, OF_ONE if answers >= SURE else BRIEFLY),
+        select(ranked, asked, sources, limit, brief=brief or answers < SURE),
         answers,
-        [word for word in missing if not says_form(word)],
+        list(
+            dict.fromkeys(
+                word
+                for word in (one.written or one.word for one in asked.terms if one.missing)
+                if not says_form(word)
+            )
+        ),
         unmentioned(asked, sources),
     )
 
@@ -212,10 +248,20 @@ def _look(query: str, sources: Sequence[Named], reading: Reading, limit: int) ->
 class ExtractiveSynthesizer(VaultSynthesizer):
     """Quotes the passages of the sources that answer best; asks no language model."""
 
-    def __init__(self, vault: str, reading: Reading, *, checker: Checker | None = None) -> None:
-        """:param checker: finds the place of each quote."""
+    def __init__(
+        self,
+        vault: str,
+        reading: Reading,
+        *,
+        max_sentences: int = 5,
+        checker: Checker | None = None,
+    ) -> None:
+        """:param max_sentences: how many sources are quoted at most.
+        :param checker: finds the place of each quote.
+        """
         super().__init__(vault, None, checker)
         self._reading = reading
+        self._max = max_sentences
 
     def draft(self, query: str, material: Material) -> Draft:
         """Quote what answers, or say that nothing does; notes that were listed are named."""
@@ -244,7 +290,7 @@ class ExtractiveSynthesizer(VaultSynthesizer):
         return bool(material.listed) or self._look(query, material).answers
 
     def _look(self, query: str, material: Material) -> Looked:
-        return look(query, evidence_of(material), self._reading, SOURCES)
+        return look(query, evidence_of(material), self._reading, self._max)
 
 
 def _place(source: Source) -> tuple[str, tuple[int, int], str]:

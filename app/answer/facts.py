@@ -22,10 +22,12 @@ Reading = frozenset[str]
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number as it is written, and what it may mean."""
+    """A number as it is written, what it may mean, and what kind it is: ``year``, ``time``, ``%``,
+    a currency, a unit or the word behind it; empty for none."""
 
     shown: str
     readings: Reading
+    kind: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,15 +110,14 @@ _SCALES = {
     **dict.fromkeys(("millones", "milhoes", "miljoen", "miljoner"), 1e6),
     **dict.fromkeys(("bn", "billion", "billions", "mrd", "milliarden", "milliards"), 1e9),
 }
-_A_YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d")
 _ORDINALS = frozenset(("st", "nd", "rd", "th"))
+_PER_CENT = frozenset(("%", "percent", "per", "prozent", "pourcent"))
 _TOKEN = re.compile(r"[^\W_]+|[^\w\s]+|\s+|_+")
 _SPELT = frozenset(("en", "de", "fr", "es", "it", "nl", "pt"))
 """Languages whose numbers are read in words."""
 
 _NO_NUMBERS = frozenset(("o", "second", "seconds"))
 """Words that are something else as often: of "ten o'clock", and a part of a minute."""
-
 
 _TIMES_OVER = {
     **dict.fromkeys(("twice", "zweimal", "tweemaal"), "2"),
@@ -157,6 +158,42 @@ def lacking(stated: Facts, known: Facts) -> list[str]:
     return list(dict.fromkeys(found))
 
 
+def contradicted(stated: Facts, known: Facts) -> bool:
+    """Whether the source has another value where the sentence states one that it lacks.
+
+    Another year, time, per cent or sum, another number of the same thing, or another day.
+    """
+    missing = frozenset(lacking(stated, known))
+    said = frozenset(reading for number in stated.numbers for reading in number.readings)
+    kinds = {one.kind for one in known.numbers if one.kind and not one.readings & said}
+    if any(one.shown in missing and one.kind in kinds for one in stated.numbers):
+        return True
+    if any(one.shown in missing and one.kind == "year" for one in stated.numbers) and any(
+        day.year is not None for day in known.days
+    ):
+        return True
+    return any(
+        day.shown in missing and any(_rivals(day, other) for other in known.days)
+        for day in stated.days
+    )
+
+
+def _rivals(day: Day, other: Day) -> bool:
+    """Whether two dates are as exact as each other somewhere and differ there, however read."""
+    return all(
+        any(
+            one is not None and two is not None and one != two
+            for one, two in (
+                (mine.year, theirs.year),
+                (mine.month, theirs.month),
+                (mine.day, theirs.day),
+            )
+        )
+        for mine in day.readings
+        for theirs in other.readings
+    )
+
+
 def _is_known(day: Day, known: Sequence[Day], years: set[int | None]) -> bool:
     if any(day.agrees(other) for other in known):
         return True
@@ -172,7 +209,7 @@ def _is_known(day: Day, known: Sequence[Day], years: set[int | None]) -> bool:
 
 
 def _year(number: Number) -> int | None:
-    return int(number.shown) if _A_YEAR.fullmatch(number.shown) else None
+    return int(number.shown) if number.kind == "year" else None
 
 
 def _day(found: re.Match[str]) -> Day | None:
@@ -216,7 +253,7 @@ def _numbers(text: str, language: str) -> Iterator[Number]:
                 # "3 million" is no 3; but "60 m" may be metres, and a table has "2.84" in millions.
                 whole = len(word) > 3 and digits.isdigit()
                 readings = scaled if whole else readings | scaled
-        yield Number(_shown(found), frozenset(readings))
+        yield Number(_shown(found), frozenset(readings), _kind(found, digits, unit, following))
     yield from _in_words(text, language)
 
 
@@ -234,7 +271,7 @@ def _time(found: re.Match[str]) -> Number | None:
     readings = {f"{hour:02}:{minute}"}
     if not half and 1 <= hour <= 12 and found["clock"]:
         readings.add(f"{hour % 12 + 12:02}:{minute}")
-    return Number(found[0].strip(" ."), frozenset(readings))
+    return Number(found[0].strip(" ."), frozenset(readings), "time")
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,17 +302,35 @@ def _in_words(text: str, language: str) -> Iterator[Number]:
             if fold(words).casefold() in _SCALES or not read.isdisjoint(place):
                 continue
             read.update(place)
-            value = f"{found.value:.0f}." if found.is_ordinal else _plain(found.value)
-            yield Number(words, frozenset([value]))
+            if found.is_ordinal:
+                yield Number(words, frozenset([f"{found.value:.0f}."]), "ordinal")
+                continue
+            behind = next((one.shown for one in tokens[found.end :] if one.shown.isalpha()), "")
+            kind = f"word {fold(behind).casefold()}"
+            yield Number(words, frozenset([_plain(found.value)]), kind)
     for one in tokens:
         if (times := _TIMES_OVER.get(fold(one.shown).casefold())) is not None:
-            yield Number(one.shown, frozenset([f"{times}."]))
+            yield Number(one.shown, frozenset([f"{times}."]), "ordinal")
 
 
 def _shown(found: re.Match[str]) -> str:
     scale = found["next"] or ""
     behind = f" {scale}" if fold(scale).casefold() in _SCALES else ""
     return f"{found['currency'] or ''}{found['digits']}{found['unit'] or ''}{behind}"
+
+
+def _kind(found: re.Match[str], digits: str, unit: str, following: str) -> str:
+    if found["currency"]:
+        return "money"
+    if ":" in digits:
+        return "time"
+    if unit == "%" or following in _PER_CENT:
+        return "%"
+    if re.fullmatch(r"(?:1[5-9]|20|21)\d\d", digits) and not unit:
+        return "year"
+    if unit in _ORDINALS:
+        return "ordinal"
+    return f"word {unit or following}".strip() if unit or following else ""
 
 
 def _readings(digits: str) -> Iterator[str]:

@@ -153,19 +153,24 @@ def headings_of(metadata: Mapping[str, Any]) -> list[str]:
     return [str(part) for part in parts if part]
 
 
-_OF_ITS_RANK = ("signals", "rerank", "expanded_from", "held_back", "relevance", "second_look")
-
-
 def _source(node: NodeWithScore, number: int, vault: str) -> Source:
-    metadata = node.node.metadata
     return Source(
         marker=source_marker(number),
         id=node.node.node_id,
         score=float(node.score or 0.0),
-        weak=bool(metadata.get("weak")),
-        **{name: metadata.get(name) for name in _OF_ITS_RANK},
+        signals=node.node.metadata.get("signals"),
+        rerank=node.node.metadata.get("rerank"),
+        expanded_from=node.node.metadata.get("expanded_from"),
+        held_back=node.node.metadata.get("held_back"),
+        relevance=node.node.metadata.get("relevance"),
+        weak=bool(node.node.metadata.get("weak")),
+        second_look=node.node.metadata.get("second_look"),
         **_place(node, vault),
     )
+
+
+def _label(node: NodeWithScore, number: int) -> str:
+    return str(node.node.metadata.get("label") or f"C{number}")
 
 
 def _connected(
@@ -177,7 +182,7 @@ def _connected(
     if "source_id" in metadata:
         reason = renumbered(reason, numbers.get(str(metadata["source_id"])))
     return ConnectedNote(
-        label=str(metadata.get("label") or f"C{number}"),
+        label=_label(node, number),
         linked_from=LinkedFrom.model_validate(metadata["linked_from"]),
         reason=reason,
         evidence=metadata.get("evidence"),
@@ -199,6 +204,10 @@ _ITEM = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+")
 _ROW = re.compile(r"[ \t>]*\|")
 _PLACE = re.compile(r"— \S")
 _EMPHASIS = re.compile(r"\*\*|__|==|~~")
+_END = re.compile(r"[.!?。！？…][\"'”’»)\]*_]*\s*$")
+_MARKERS_LAST = re.compile(r"(?:[ \t]*\[[^\[\]]{1,40}\])+[ \t]*$")
+_GOES_ON = re.compile(r"[a-zà-ÿ]")
+_TAIL = 200  # characters before the end of a sentence in which its markers stand
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,11 +318,24 @@ def _cut(
     else:
         body = start
     cuts = [body + one for _, one in sentences(masked[body:end])]
+    cuts = _moved(text, cuts, start)
     spans = list(zip([start, *cuts[:-1]], [*cuts[:-1], end], strict=True)) if cuts else []
     if kind == "item" and sum(MARKER.search(text, *span) is not None for span in spans[:-1]) == 0:
         spans = [(start, end)]
     for one in spans or [(start, end)]:
         yield from _trimmed(text, *one, kind)
+
+
+def _moved(text: str, cuts: list[int], start: int) -> list[int]:
+    """Cuts where a marker that begins a sentence (``[2] adds that``) begins it."""
+    moved = []
+    for at in cuts:
+        end = text[max(start, at - _TAIL) : at]
+        tail = _MARKERS_LAST.search(end)
+        if tail and _GOES_ON.match(text, at) and _END.search(end[: tail.start()]):
+            at -= len(end) - tail.start()
+        moved.append(at)
+    return moved
 
 
 def _trimmed(text: str, start: int, end: int, kind: Kind) -> Iterator[Unit]:
@@ -327,7 +349,7 @@ def _trimmed(text: str, start: int, end: int, kind: Kind) -> Iterator[Unit]:
 
 _MARK = re.compile(r"(?:[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?|[ \t]*(?:>[ \t]?)+)")
 _BLOCK = re.compile(r"[ \t]\^([A-Za-z0-9-]+)[ \t]*$")
-_HEADING_LINE = re.compile(r"^ {0,3}#{1,6}[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$", re.MULTILINE)
+_HEADING_LINE = re.compile(r"^ {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$", re.MULTILINE)
 _PARAGRAPH = re.compile(r"\n[ \t>]*(?:\n|(?:[-*+]|\d{1,9}[.)])[ \t])")
 
 
@@ -405,17 +427,27 @@ def _uri(source: Source, headings: Sequence[str], start: int, vault: str) -> str
     """The link to the block of a range if it has an id, else to the nearest heading above it."""
     if not source.path:
         return source.uri
-    paragraph = _PARAGRAPH.split(source.text[start:], maxsplit=1)[0]
-    if (block := _BLOCK.search(paragraph)) is not None:
+    rest = source.text[start:]
+    paragraph = _PARAGRAPH.split(rest, maxsplit=1)[0]
+    block = _BLOCK.search(paragraph)
+    if block is not None:
         return open_uri(vault, source.path, (), block=block[1])
-    code = list(fences(source.text))
-    above = [
-        found[1]
-        for found in _HEADING_LINE.finditer(source.text, 0, start)
-        if not inside(code, found.start())
-    ]
-    nearest = above[-1] if above else ""
-    known = [heading.casefold() for heading in headings]
-    if nearest.casefold() in known:
-        return open_uri(vault, source.path, headings[: known.index(nearest.casefold()) + 1])
-    return open_uri(vault, source.path, [*headings, nearest])
+    return open_uri(vault, source.path, _headings_at(source.text, headings, start))
+
+
+def _headings_at(text: str, headings: Sequence[str], start: int) -> list[str]:
+    """The headings that a place in a source stands under, top_level first."""
+    path = [(0, heading) for heading in headings]
+    code = list(fences(text))
+    for found in _HEADING_LINE.finditer(text, 0, start):
+        if any(first <= found.start() < last for first, last in code):
+            continue
+        rank, heading = len(found[1]), found[2].strip()
+        names = [name.casefold() for _, name in path]
+        if heading.casefold() in names:
+            path = [*path[: names.index(heading.casefold())], (rank, heading)]
+            continue
+        while path and path[-1][0] >= rank:
+            path.pop()
+        path.append((rank, heading))
+    return [heading for _, heading in path]

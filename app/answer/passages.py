@@ -114,7 +114,7 @@ def _seen(line: str, begins: int, spans: list[tuple[int, int]]) -> list[Range]:
 SentenceSpans = Callable[[str], Sequence[Range]]
 """Text -> half-open character ranges of its sentences, in order."""
 
-Kind = Literal["prose", "item", "row", "code", "property"]
+Kind = Literal["prose", "item", "row", "code", "property", "heading"]
 
 LONGEST_ITEM = 300
 """A list item up to this many characters is quoted whole: cut, it loses what it was listed for."""
@@ -141,6 +141,9 @@ _FILE = re.compile(
 )
 """All that is left of an embedded picture, recording or view: its name says nothing that answers."""
 
+
+_SPELT_OUT = re.compile(r"[^()]+ \([^()]+\)|[^:()]{2,8}(?::| [–—-]) [^:]+")
+"""A heading that says what an abbreviation stands for: "Chain of thought (CoT)", "KPI: Key …"."""
 
 _PROPERTY = re.compile(
     r"(?P<key>[^\s:][^:\n]{0,60}):[ \n](?P<value>.+?)(?: ·(?:\n+|$)|$)", re.DOTALL
@@ -181,7 +184,8 @@ class Passage:
 
 @lru_cache(maxsize=REMEMBERED)
 def passages(text: str, sentences: SentenceSpans) -> tuple[Passage, ...]:
-    """Return the passages of ``text`` in order; HTML, headings and bare rules are none.
+    """Return the passages of ``text`` in order; HTML and bare rules are none, and headings only
+    where they may spell out an abbreviation.
 
     A sentence that ends with a colon before a list or code says nothing alone: it is the lead of
     what follows. Code is a passage only below a sentence or a heading. Neither is the title of a
@@ -200,7 +204,7 @@ def passages(text: str, sentences: SentenceSpans) -> tuple[Passage, ...]:
                 found.append(_passage(block.body, number, block, lead))
             leads.pop(block.depth, None)
             continue
-        if block.kind == "row":
+        if block.kind in ("heading", "row"):
             found.append(_passage(block.body, number, block, block.head))
             continue
         pieces = _pieces(block, sentences)
@@ -332,6 +336,10 @@ def _blocks(text: str) -> Iterator[_Block]:
             group += 1
         elif token.type == "inline" and before == "heading_open":
             heading, headed = token.content.strip(), True
+            if token.map and _SPELT_OUT.fullmatch(heading):
+                body = stretch_of(token.content, text, lines[token.map[0] : token.map[1]])
+                group += 1
+                yield _Block(body, shape("heading"))
         elif token.type == "tr_open":
             if before == "thead_open":
                 head = token

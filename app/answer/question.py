@@ -51,8 +51,9 @@ NUMBER_WORDS = frozenset(
 """Numbers that answer "how many" in words, folded; the index tells no numbers from other words, and
 to read them all takes longer than an answer may."""
 
-MEASURES: Mapping[str, tuple[re.Pattern[str], re.Pattern[str]]] = {
-    name: (re.compile(rf"\b(?:{asked})\b"), re.compile(found))
+MEASURES = ("money", "duration", "age", "size", "weight", "share", "contact")
+EXACT: Mapping[str, tuple[re.Pattern[str], re.Pattern[str]]] = {
+    name: (re.compile(rf"\b(?:{asked})\b" if name in MEASURES else asked), re.compile(found))
     for name, asked, found in (
         ("money",
          r"price|costs?|pay|pays|paid|earns?|salary|wage|charges?|fees?|expensive|preis|kosten|kostet"
@@ -85,27 +86,42 @@ MEASURES: Mapping[str, tuple[re.Pattern[str], re.Pattern[str]]] = {
         ("contact",
          r"(?:tele)?phone number|telephone|phone|e-?mail(?: address)?|telefonnummer|numero de telephone",
          r"(?<![\d-])\+?\d[\d ()/]{5,}\d(?![\d-])|\w@\w"),
+        ("colour",
+         r"\b(?:(?:which|what)(?: is| was|s)?(?: the)? colou?r|welche farbe|quelle couleur|(?:que|de que)"
+         r" color|che colore|que cor|welke kleur)\b",
+         r"\b(?:red|green|blue|yellow|black|white|gr[ea]y|brown|orange|purple|pink|rot|gr[uü]n|blau|gelb"
+         r"|schwarz|wei(?:ss|ß)|grau|braun|rouge|verte?|bleue?|jaune|noire?|blanc(?:he)?|gris|roj[oa]|azul"
+         r"|amarill[oa]|negr[oa]|blanc[oa]|ross[oa]|giall[oa]|ner[oa]|bianc[oa]|rood|groen|blauw|geel|wit)\b"
+         r"|#[0-9a-f]{3,6}\b"),
+        ("version",
+         r"\b(?:which|what|welche|quelle|que|welke)(?: \w+)? (?:version|release)\b|\bversion number\b",
+         r"\bv?\d+(?:\.[\dx]+)+\b|\b\w+ v?\d+\b"),
         ("secret",
-         r"password|passcode|api key|secret key|access token|passwort|kennwort|mot de passe|contrasena"
-         r"|senha|wachtwoord",
+         r"\b(?:password|passcode|api key|secret key|access token|passwort|kennwort|mot de passe|contrasena"
+         r"|senha|wachtwoord)\b",
          r"(?:password|passcode|key|secret|token|passwort|kennwort|mot de passe|contrasena|senha|wachtwoord)"
          r"\b\W*(?:is|ist|est|es|:|=)\s*\S"),
         ("birthday",
-         r"birthday|geburtstag|anniversaire|cumpleanos|compleanno|verjaardag|when .*born|wann .*geboren",
+         r"\b(?:birthday|geburtstag|anniversaire|cumpleanos|compleanno|verjaardag)\b"
+         r"|^(?:when|wann|quand|cuando|quando|wanneer) .*\b(?:born|geboren|nee?|nacio|nat[oa])\b",
          r"\b(?:birthday|births?|born|geburtstag|geboren|anniversaire|nee?|cumpleanos|nacid[oa]|nat[oa]"
          r"|compleanno|verjaardag)\b"),
+        ("date",
+         r"^(?:and |so )?(?:when(?: exactly)? (?:is|was|are|were|did|does|do|will|has|have|s)"
+         r"|wann|quand|cuando|quando|wanneer)\b|\b(?:deadline|birthday|due date"
+         r"|(?:what|which) (?:day|date|year))\b",
+         ""),
     )
 }  # fmt: skip
-"""What is asked for to the letter -> how, and what a text has that says it."""
+"""What is asked for to the letter -> how, and what a text has that says it: the measures, in their
+order, then the other kinds; a date is read by :func:`has_date`."""
 
-_ASKS_WHEN = re.compile(
-    r"^(?:and |so )?(?:when(?: exactly)? (?:is|was|are|were|did|does|do|will|has|have|s)"
-    r"|wann|quand|cuando|quando|wanneer)\b|\b(?:deadline|birthday|due date"
-    r"|(?:what|which) (?:day|date|year))\b"
-)
 _COUNTS = re.compile(
     r"\b(?:how many|wie ?viele|combien d[e']?|cuant[oa]s|quant[ei]|quantos|hoeveel)\s?"
     r"(?:of |the |our |my |more )*(?P<what>[^\W\d_]+(?: (?!does|is|was|has)[^\W\d_]+s\b)?)"
+)
+_STEPS = re.compile(
+    r"^(?:and |so )?(?:how (?:do|does|did|can|to|should)|why|wie \w+ (?:ich|man|wir)|comment)\b"
 )
 _TWICE = re.compile(
     r"(?:,| and| or| und| et| y| e| en) (?:and )?(?:by |at |in )?"
@@ -131,6 +147,7 @@ Form = Literal[
     "date",
     "person",
     "place",
+    "reason",
     "yesno",
 ]
 
@@ -140,8 +157,8 @@ class Question:
     """A question, its language, and the forms that its answer may have, the likeliest first.
 
     ``about`` is what is to be defined, in the words of the question; ``sides`` are what is to be
-    compared; ``measure`` is one of :data:`MEASURES`, ``exact`` one of them, ``count``,
-    ``date``, ``person`` or ``number``: what an answer must have in it; ``counted`` is what is counted. Empty
+    compared; ``measure`` is one of :data:`MEASURES`, ``exact`` a key of :data:`EXACT`, ``count``,
+    ``person`` or ``number``: what an answer must have in it; ``counted`` is what is counted. Empty
     where nothing of the kind is asked. ``abbreviated`` tells that the long form of an abbreviation is
     asked for, and not what it is.
     """
@@ -165,35 +182,31 @@ class Question:
 def fits(
     question: Question,
     passage: Passage,
+    heading: str,
     words: Callable[[str], Sequence[str]],
     known: Collection[str] = (),
 ) -> bool:
     """Whether a passage has what an answer must have in it.
 
+    :param heading: what the passage stands under.
     :param words: text -> its words, folded and stemmed.
     :param known: numbers of the question, which are no answer to it.
     """
     text = f"{passage.lead} {passage.text}"
+    plain = fold(text).casefold()
     if question.exact == "count":
         counted = frozenset(words(question.counted))
-        return any(counted & {*words(near)} for near in _behind_numbers(fold(text).casefold()))
-    return has(question.exact, text, question, known)
-
-
-def has(kind: str, text: str, question: Question, known: Collection[str] = ()) -> bool:
-    """Whether a text has a number, a date, the name of a person or one of the measures, that the
-    question has not.
-
-    :param known: the numbers of the question.
-    """
-    if kind == "number":
+        if passage.kind in ("item", "row") and counted & {*words(f"{passage.lead} {heading}")}:
+            return True  # Who lists them lets them be counted.
+        return any(counted & {*words(near)} for near in _behind_numbers(plain))
+    if question.exact == "date":
+        return has_date(FILED_ON.sub("", text))
+    if question.exact == "number":
         return has_number(text, known)
-    if kind == "date":
-        return has_date(text)
-    if kind == "person":
+    if question.exact == "person":
         asked = fold(question.text).casefold()
         return any(fold(one).casefold() not in asked for one in names_of(text))
-    return MEASURES[kind][1].search(fold(text).casefold()) is not None
+    return EXACT[question.exact][1].search(plain) is not None
 
 
 def _behind_numbers(plain: str) -> list[str]:
@@ -214,8 +227,7 @@ def has_number(text: str, known: Collection[str] = ()) -> bool:
 
 
 def has_date(text: str) -> bool:
-    """Whether a text names a day, month, year or time of day, other than when a note was filed."""
-    text = FILED_ON.sub("", text)
+    """Whether a text names a day, month, year or time of day."""
     return _DATE.search(text) is not None or any(
         word in _DAYS or (word in MONTH_NUMBERS and len(word) > 3)
         for word in _WORD.findall(fold(text).casefold())
@@ -248,6 +260,8 @@ _PATTERNS: Mapping[Form, str] = {
     "person": r"\b(?:called$|names? of|which (?:company|firm|person|people|author)|what company|who|whos"
     r"|whose|whom|wer|wem|wen|wessen|qui|quien|quienes|chi|quem|wie is)\b",
     "place": r"\b(?:where|wo|woher|wohin|ou|donde|dove|onde|waar|var|which (?:city|country|town))\b",
+    "reason": r"\b(?:why|reason|how come|what for|because of what|warum|weshalb|wieso|pourquoi"
+    r"|por que|perche|waarom|varfor)\b",
     "list": r"^(?:list|name|all|(?:which|what) (?:(?!does|is|was|has|did)\w+ )?"
     r"(?!does|is|was|has|this|us|its|as)\w*[^s\W]s\b|what (?:are|were)\b"
     r"|the (?:two|three|four|five|six|seven|\d+)\b)"
@@ -290,10 +304,22 @@ _ABBREVIATED = re.compile(
     r"\b(?:stands? for|short for|abbreviation|acronym|steht|abkurzung|akronym|veut dire|acronyme"
     r"|acronimo|sigla|afkorting|forkortning|forkortelse)\b"
 )
+_INNER = re.compile(
+    r"\b(?:who|when|where|why|how|which|because|if|while|and|that|did|was|were|has|have|agreed"
+    r"|between|wer|wann|wo|warum|wenn|und|weil|quand|pourquoi|cuando|quando|wanneer)\b"
+)
+_DOES = re.compile(r"^\w+[^e\W]ed\b|\b(?:to|we|you|i|our|my|your|supposed)\b")
+_ROLES = re.compile(
+    r"\b(?:of|for|in|at|on|to|from|with|by|per|about|von|fur|bei|im|zu|mit|du|des|pour|dans|del"
+    r"|para|con|per|di|van|voor|met|av|pa)\b"
+)
 _ASIDE = re.compile(r" (?:in|for|at|on|within|im|bei|dans|chez|en|in|voor|inom)(?: |$)")
 """What stands behind says where the term is used: "a seed in the seed bank"."""
 
+_WHICH = re.compile(r"^what (?:are|were) (?:the|our|my|all)\b")
+
 LONGEST_TERM = 6  # words of what can be defined; more of them ask for a fact
+BEGINS = 6  # words of a question by which it has said whether it asks for a number
 
 _SIDES = (
     re.compile(r"(?:^|\b(?:between|compare|is|are|was|use|take|get|choose|take)\s+)(?P<a>[^,?]{2,60}?)"
@@ -323,11 +349,16 @@ def read(text: str) -> Question:
     language = detect_language([text])
     forms: list[Form] = ["definition"] if about else []
     forms += [form for form, pattern in _PARSED.items() if pattern.search(plain)]
-    measure = next((name for name, (asks, _) in MEASURES.items() if asks.search(plain)), "")
-    if "number" not in forms and measure not in ("contact", "secret", "birthday"):
+    if about and "list" in forms:
+        # "What are the stages" asks which there are, "what are oysters" what they are.
+        forms.remove("definition" if _WHICH.match(plain) else "list")
+    if {"howto", "number"} <= {*forms} and re.match(r"how (?:much|many|old|long|high)", plain):
+        forms.remove("howto")
+    if plain.startswith("was ") and language == "de" and "yesno" in forms:
+        forms.remove("yesno")
+    measure = next((name for name in MEASURES if EXACT[name][0].search(plain)), "")
+    if "number" not in forms and measure != "contact":
         measure = ""
-    if measure == "secret" and forms and forms[0] not in ("definition", "person"):
-        measure = ""  # "How do I encrypt it with a password" asks for none.
     exact, counted = _exact(plain, forms, measure)
     return Question(
         text,
@@ -344,16 +375,21 @@ def read(text: str) -> Question:
 
 def _exact(plain: str, forms: Sequence[Form], measure: str) -> tuple[str, str]:
     """What an answer must have in it, and what is counted."""
-    if _TWICE.search(plain):
+    if _STEPS.search(plain) or _TWICE.search(plain):
         return "", ""
     if measure:
         asked = measure != "contact" or re.search(r"number|nummer|numero|address|mail\b", plain)
         return (measure if asked else ""), ""
     if (counts := _COUNTS.search(plain)) is not None:
         return "count", counts["what"]
-    if _ASKS_WHEN.search(plain):
-        return "date", ""
-    return next((one for one in forms[:1] if one in ("number", "person")), ""), ""
+    # "After the update it still shows the wrong number" asks for none.
+    early = _PARSED["number"].search(" ".join(plain.split()[:BEGINS])) is not None
+    form = next((one for one in forms if early or one != "number"), "open")
+    for kind, (asks, _) in EXACT.items():
+        may = kind != "secret" or form in ("open", "definition", "person")
+        if kind not in MEASURES and may and asks.search(plain):
+            return kind, ""
+    return (form if form in ("number", "person") else ""), ""
 
 
 def says_form(word: str) -> bool:
@@ -361,6 +397,7 @@ def says_form(word: str) -> bool:
     plain = fold(word).casefold()
     return bool(
         _SCAFFOLD.fullmatch(plain)
+        or _SCAFFOLD.fullmatch(f"{plain} for")
         or _PARSED["comparison"].fullmatch(plain)
         or _PARSED["number"].fullmatch(f"how {plain}")
     )
@@ -370,11 +407,18 @@ def _defined(plain: str) -> str:
     """What a question wants to have defined; empty where it asks for something else."""
     if _DEFINES.search(plain) is None:
         return ""
+    # "Who is paying for it", "what does it cost"
+    if re.search(
+        r"^who (?:is|are) \w+ing (?:for|the|to|at|in|on|our|with)\b|\b(?:costs?|weigh)$", plain
+    ):
+        return ""
     left = " ".join(_SCAFFOLD.sub(" ", plain).split())
     words = left.split()
-    if not words or len(words) > LONGEST_TERM:
+    if not words or len(words) > LONGEST_TERM or _INNER.search(left) or _DOES.search(left):
         return ""
-    return _ASIDE.split(left)[0].strip(" -") or left
+    left = _ASIDE.split(left)[0].strip(" -") or left
+    # "What is the price of oysters" asks for a price, and "what is a tidal prism" for a sentence.
+    return "" if _ROLES.search(left) and _PARSED["number"].search(plain) else left
 
 
 def _sides(text: str) -> tuple[str, ...]:

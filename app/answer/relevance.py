@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from notehop.app.answer.facts import names_of
 from notehop.app.answer.passages import Passage, SentenceSpans, passages
-from notehop.app.answer.question import DIGITS, Question, has
+from notehop.app.answer.question import DIGITS, EXACT, FILED_ON, Question, has_date, has_number
 from notehop.app.models import Source
 from notehop.indexing.tokens.words import fold
 
@@ -29,6 +29,12 @@ LONGEST = 300
 
 Vectors = NDArray[np.float32]
 Compare = Callable[[str, Sequence[str]], tuple[Vectors, Vectors]]
+
+_PROGRAM = re.compile(
+    r"\s*(?:```|~~~)\s*(?:tsx?|jsx?|typescript|javascript|python|py|java|kotlin|c|cpp|cs|rust|go|ruby|rb|php"
+    r"|swift|scala)\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +96,9 @@ class Candidate:
     """A passage with its place, which counts from 0, its words, its features and its score.
 
     Scores of one query compare. ``likeness`` is the cosine to the query, 0 without a model. ``fresh``
-    counts the words that the query does not have. ``covered`` is the weighted share of the query's
-    words that stand in it, beside it and above it.
+    counts the words that the query does not have, and ``held`` are those of the whole chunk, with its
+    title and headings. ``covered`` is the weighted share of the query's words that stand in it, beside
+    it and above it.
     """
 
     source: int
@@ -103,6 +110,7 @@ class Candidate:
     likeness: float = 0.0
     fresh: int = 0
     covered: float = 0.0
+    held: frozenset[str] = frozenset()
 
 
 _SAYINGS = frozenset(("ok", "okay", "fyi", "asap", "btw", "imo", "imho"))
@@ -197,17 +205,9 @@ def score(
 
 def candidates(asked: Asked, sources: Sequence[Named]) -> list[Candidate]:
     """All passages in their order, with the features that need no model, unweighed."""
-    subjects = [
-        frozenset(asked.reading.words(name))
-        for named in sources
-        if named.subject
-        for name in (named.source.title, *named.names)
-    ]
-    titles = {named.source.title: named.source.path for named in sources}
+    together = _Sources(asked, sources)
     return [
-        one
-        for at, named in enumerate(sources)
-        for one in _by_words(at, named, asked, subjects, titles)
+        one for at, named in enumerate(sources) for one in _by_words(at, named, asked, together)
     ]
 
 
@@ -227,13 +227,26 @@ def _weighed(found: Iterable[Candidate], weights: Mapping[str, float]) -> list[C
     return sorted(scored, key=lambda one: (-one.score, one.source, one.order))
 
 
-def _by_words(
-    at: int,
-    named: Named,
-    asked: Asked,
-    subjects: Sequence[frozenset[str]],
-    titles: Mapping[str, str],
-) -> list[Candidate]:
+class _Sources:
+    """What the sources say together: which sentences lead to which, and what news are of."""
+
+    def __init__(self, asked: Asked, sources: Sequence[Named]) -> None:
+        self.subjects = [
+            frozenset(asked.reading.words(name))
+            for named in sources
+            if named.subject
+            for name in (named.source.title, *named.names)
+        ]
+        self._titles = {named.source.title: named.source.path for named in sources}
+
+    def leads_on(self, text: str, own: str) -> bool:
+        """Whether a sentence of a note says that the answer stands in another."""
+        return _SAYS_WHERE.search(fold(text).casefold()) is not None and any(
+            path != own and len(title) > 3 and title in text for title, path in self._titles.items()
+        )
+
+
+def _by_words(at: int, named: Named, asked: Asked, together: _Sources) -> list[Candidate]:
     """The passages of a source with all features but those of meaning."""
     source, words, small = named.source, asked.reading.words, asked.reading.small
     names = [frozenset(words(name)) for name in (source.title, *named.names)]
@@ -242,7 +255,7 @@ def _by_words(
     held = frozenset(words(source.text)) | title | heading
     read = passages(source.text, asked.reading.sentences)
     own = [frozenset(words(one.text)) for one in read]
-    bare = [is_bare(one) for one in read]
+    bare = [is_bare(one, asked.reading) for one in read]
     begin = bare.index(False) if False in bare else 0
     base = {
         "rank": 0.0 if named.linked else 1.0 / (at + 1),
@@ -256,6 +269,8 @@ def _by_words(
     by_name = bool(asked.about) and any(asked.about == name - small for name in names)
     found: list[Candidate] = []
     for order, passage in enumerate(read):
+        if passage.kind == "heading" and not spells(asked.question.about, passage.text):
+            continue
         near = frozenset(words(passage.heading))
         above = heading | near
         with_lead = own[order] | frozenset(words(passage.lead))
@@ -284,34 +299,34 @@ def _by_words(
             **_shape(order, passage, read, fresh),
             "bare": float(bare[order]),
             **_forms(asked, passage, named, by_name, order - begin),
-            "says_where": float(_leads_on(passage.text, source.path, titles)),
+            "says_where": float(together.leads_on(passage.text, source.path)),
         }
-        if named.news and any(name and name <= with_lead for name in subjects):
+        if named.news and any(name and name <= with_lead for name in together.subjects):
             features["news"] = 1.0 / named.news
         found.append(
-            Candidate(at, order, passage, own[order], features, fresh=fresh, covered=in_beside)
+            Candidate(
+                at, order, passage, own[order], features, fresh=fresh, held=held, covered=in_beside
+            )
         )
     return found
 
 
-def _leads_on(text: str, own: str, titles: Mapping[str, str]) -> bool:
-    """Whether a sentence of a note says that the answer stands in another."""
-    return _SAYS_WHERE.search(fold(text).casefold()) is not None and any(
-        path != own and len(title) > 3 and title in text for title, path in titles.items()
-    )
+def _is_command(passage: Passage) -> bool:
+    """Whether it is a block of code that may be typed, and no program: that says how something works."""
+    return passage.kind == "code" and not _PROGRAM.match(passage.written)
 
 
 def _shape(order: int, passage: Passage, read: Sequence[Passage], fresh: int) -> dict[str, float]:
     """What a passage is, whatever is asked."""
     length = len(_WORD.findall(passage.text))
-    first = order == 0 or read[order - 1].heading != passage.heading
     ends = passage.text.rstrip("*_\"'”’)")[-1:] in ".!?。！？…"
+    first = order == 0 or read[order - 1].heading != passage.heading
     return {
         "first": float(order == 0),
         "first_below_heading": float(first),
         "item": float(passage.kind == "item"),
         "row": float(passage.kind == "row"),
-        "code": float(passage.kind == "code"),
+        "code": float(_is_command(passage)),
         "short": float(length < 4),
         "label": float(passage.kind == "prose" and not ends and length < 7),
         "long": min(1.0, length / 40),
@@ -324,7 +339,7 @@ def _shape(order: int, passage: Passage, read: Sequence[Passage], fresh: int) ->
 SHORT = 5  # words of what may be no more than a label
 
 
-def is_bare(passage: Passage) -> bool:
+def is_bare(passage: Passage, reading: Reading) -> bool:
     """Whether a passage is a link, an embed or tags alone: no words of its own, nothing said."""
     if passage.kind not in ("prose", "item") or passage.lead:
         return False
@@ -332,7 +347,15 @@ def is_bare(passage: Passage) -> bool:
     if text.rstrip("*_\"'”’)")[-1:] in ".!?:;。！？…":
         return False
     words = _WORD.findall(text)
-    return len(words) <= SHORT and not DIGITS.search(text) and ":" not in text
+    if all(one.startswith("#") for one in text.split()):
+        return True
+    if len(words) <= SHORT and not DIGITS.search(text) and ":" not in text:
+        return True
+    named = reading.named
+    return len(words) <= 2 * SHORT and named is not None and named(text)
+
+
+_FILED = re.compile(r"\b(?:creat|modif|updat|written|wrote|added)", re.IGNORECASE)
 
 
 def _forms(
@@ -341,18 +364,25 @@ def _forms(
     """Whether a passage has what the form of the question asks for."""
     forms, text = asked.question.forms, passage.text
     found: dict[str, float] = {}
-    for form in ("number", "date", "person"):
-        if form in forms:
-            there = has(form, text, asked.question, asked.numbers)
-            found[f"{form}_there" if there else f"{form}_not_there"] = 1.0
+    # When a note was filed is no answer to a "when", unless that is asked for.
+    told = text if _FILED.search(asked.question.text) else FILED_ON.sub("", text)
+    if "number" in forms:
+        found["number_there" if has_number(told, asked.numbers) else "number_not_there"] = 1.0
+    if asked.question.measure:
+        there = EXACT[asked.question.measure][1].search(fold(text).casefold())
+        found["measure_there" if there else "measure_not_there"] = 1.0
+    if "date" in forms:
+        found["date_there" if has_date(told) else "date_not_there"] = 1.0
+    if "person" in forms:
+        names = [one for one in names_of(text) if fold(one).casefold() not in asked.all_words]
+        found["name_there" if names else "name_not_there"] = 1.0
     if "place" in forms:
         found["place_there"] = float(bool(names_of(text)) or "/" in text)
-    if measure := asked.question.measure:
-        there = has(measure, text, asked.question)
-        found["measure_there" if there else "measure_not_there"] = 1.0
     if "howto" in forms:
         found["step"] = float(passage.kind == "item" and passage.mark[:1].isdigit())
-        found["code_for_howto"] = float(passage.kind == "code" or "`" in text)
+        found["code_for_howto"] = float(
+            _is_command(passage) or (passage.kind != "code" and "`" in text)
+        )
     if "list" in forms:
         found["item_for_list"] = float(passage.kind == "item")
     if asked.about and passage.kind != "code":

@@ -15,33 +15,47 @@ from notehop.app.answer.relevance import Asked, Candidate, Named, spells
 
 OF_ONE = 120  # words that are quoted of one section: it is whole, as most are shorter
 
-BRIEFLY = 60  # the same where it is not sure that it answers: enough to see whether it does
 OF_ALL = 180
 """Words that are quoted in all: a screen. What these numbers are worth is in docs/evaluation.md."""
 
+BRIEFLY_OF_ONE, BRIEFLY_OF_ALL = 60, 150
+"""The same of one of several questions, and where it is not sure that they answer: enough to see whether a
+passage does."""
+
+SAYS_LITTLE = 7  # words above what answers that are left out: they are a scrap
+SOURCES = 3  # sources that are quoted, a section of each
 NEAR = 2.0  # how much less likely than the best source another may be, as a difference of scores
 DEFINED = 0.7  # the same where a definition or a property is asked for: one is enough
+EXACT = 1.0  # the same where something exact is asked for
 SHARPNESS = 2.0  # a source is as good as its best sentence and, by this much less, as its others
-
-STEPS = 1.5  # how much less likely than the best sentence of their note steps may be
 
 ABOVE = 15
 """Words above the sentence that answers that a reader has before it, so that a paragraph is read from
 its beginning; where there are more, they come after it."""
 
-LISTED_AMONG = 8  # best candidates among which half of a list is that is quoted whole
-_VALUES = ("number", "date", "person", "place", "yesno")
 LONGEST_LIST = 14  # items or rows that are quoted of one list or table
+LISTED_AMONG = 8  # best candidates among which half of a list is that is quoted whole
 POINTERS = 3  # candidates, best first, that are followed where they lead
 FAR = 3.0  # how much less likely than a sentence what it leads to may be
+
+TYPED = ("number_there", "date_there", "name_there", "place_there")
+"""Features of a passage that has a value of the kind that is asked for."""
 
 _ENUMERATES = re.compile(r": [^,;]+[,;] [^,;]+(?:[,;] | and | or )")
 """An item that is a list of its own."""
 
-TYPED = ("number_there", "date_there", "person_there", "place_there")
-"""Features of a passage that has a value of the kind that is asked for."""
+_VALUES = ("number", "date", "person", "place", "yesno")
 
-BESIDE_A_KEY = 1  # words beside a note's name and a key that ask for no more than the key
+BESIDE_A_KEY = 1
+"""Words that a question may have beside the note's name and the key of one of its properties, to ask
+for no more than that."""
+
+STEPS = 1.5
+"""How much less likely than the best sentence of their note steps may be where it is asked how, in a
+note that the question does not name."""
+
+_OPEN = ("open", "comparison")
+"""Forms of questions that may ask for a property by another word than its key: "in what state is it?"."""
 
 _NAMING = re.compile(r"(?:alias|aliases|tag|tags|title|cssclass|cssclasses)\b", re.IGNORECASE)
 """Properties that name a note and say nothing of it."""
@@ -58,16 +72,18 @@ def select(
     asked: Asked,
     sources: Sequence[Named],
     limit: int,
-    of_one: int = OF_ONE,
+    *,
+    brief: bool = False,
 ) -> list[Quote]:
     """Return what answers, the best source first, each from the sentence on that answers.
 
     :param ranked: best first.
-    :param limit: sources at most, of each a section.
-    :param of_one: words of each at most.
+    :param limit: sources at most.
+    :param brief: whether less is quoted.
     :returns: empty where nothing can be quoted.
     """
-    return _Selection(ranked, asked, sources).quotes(limit, of_one)
+    most = (BRIEFLY_OF_ONE, BRIEFLY_OF_ALL) if brief else (OF_ONE, OF_ALL)
+    return _Selection(ranked, asked, sources).quotes(limit, *most)
 
 
 class _Selection:
@@ -78,24 +94,9 @@ class _Selection:
         self.words, question = asked.reading.words, asked.question
         self.form, self.forms = question.form, frozenset(question.forms)
         found = [one for one in ranked if self._is_quotable(one)]
-        told = {sources[one.source].source.path for one in found if one.passage.kind != "property"}
-        # Properties of a note that says something else are near by its name alone.
-        found = [
-            one
-            for one in found
-            if one.passage.kind != "property"
-            or sources[one.source].source.path not in told
-            or self._may_ask_for(one)
-        ] or found
-        found = self._followed(found)
-        if self.form == "howto" and found:
-            best = sources[found[0].source]
-            steps = [one for one in found if one.features.get("step")]
-            here = [one for one in steps if sources[one.source].source.path == best.source.path]
-            near = math.inf if self._has((best.source.title, *best.names)) else STEPS
-            found = _first_of(lambda one: one in here, found, near)
-            if found[0].features.get("step"):
-                found[0] = replace(found[0], score=found[0].score + STEPS)
+        found = self._followed(self._without_bystanders(found))
+        if self.form == "howto":
+            found = self._steps_first(found)
         found = _first_of(self._is_named_property, found)
         if any(one.subject for one in sources):
             # Who asks for news gets them before what a property calls status.
@@ -105,8 +106,8 @@ class _Selection:
             found = _first_of(lambda one: bool(one.features.get("says_what")), found, NEAR)
         self.found = found
 
-    def quotes(self, limit: int, of_one: int) -> list[Quote]:
-        """What answers, of so many sources at most, and words of each."""
+    def quotes(self, limit: int, of_one: int, of_all: int) -> list[Quote]:
+        """What answers, of so many sources at most, and words of one and of all."""
         if not self.found:
             return []
         best: dict[int, Candidate] = {}
@@ -114,19 +115,25 @@ class _Selection:
             best.setdefault(one.source, one)
         worth = self._worth()
         defines = [self.found[0].source] if self.form == "definition" else []
-        order = [*defines, *sorted(best, key=lambda at: (-worth[at], at))]
+        order = [*self._sides(), *defines, *sorted(best, key=lambda at: (-worth[at], at))]
         top = best[order[0]]
         led = self._led_to(top)
         settled = self.form == "definition" and _defines(top)
-        near = DEFINED if settled or self._is_named_property(top) else NEAR
+        near = NEAR
+        if settled or self._is_named_property(top) or self._is_typed_property(top):
+            near = DEFINED
+        elif self.asked.question.exact:
+            near = EXACT
         quotes: list[Quote] = []
         shown: list[frozenset[str]] = []
-        left = OF_ALL
+        left = of_all
         for at in dict.fromkeys([order[0], *led, *order]):
             one, read = best[at], self._passages(at)
-            if len(shown) == limit:
+            if len(shown) == min(limit, SOURCES):
                 break
-            if shown and at not in led and top.score - one.score > near:
+            # Each item of a list says little by itself.
+            less = worth[order[0]] - worth[at] if self.form == "list" else top.score - one.score
+            if shown and at not in led and less > near:
                 continue
             # One that says nothing that is not quoted already, or for which there is no room.
             same = any(one.words and len(one.words & it) >= 0.8 * len(one.words) for it in shown)
@@ -145,9 +152,10 @@ class _Selection:
         """Whether a passage says anything that the question does not."""
         if self.form == "definition" and _is_view(one.passage):
             return False
-        named = self.sources[one.source]
-        if named.source.path.endswith(".base") and not self._has((named.source.title,)):
-            return False
+        if self.form == "person" and one.passage.kind == "code":
+            return False  # Commands tell of nobody.
+        if one.passage.text.endswith(":") and one.order + 1 == len(self._passages(one.source)):
+            return False  # What it introduces is cut off.
         if one.passage.kind not in ("prose", "item") or self.form == "list":
             return True
         return one.fresh > 0 and not one.features["bare"]
@@ -163,6 +171,16 @@ class _Selection:
             for at, each in scores.items()
         }
 
+    def _sides(self) -> list[int]:
+        """Of a comparison, the source of the best for each side."""
+        first: list[int] = []
+        sides = [frozenset(self.words(side)) for side in self.asked.question.sides]
+        for side in sides:
+            others = frozenset[str]().union(*(other for other in sides if other != side))
+            own = side - self.asked.reading.small - others
+            first += [one.source for one in self.found if own & one.words][:1]
+        return first
+
     def _led_to(self, one: Candidate) -> list[int]:
         """The source that what is said beside a sentence leads to: the second note of a question of
         two."""
@@ -170,8 +188,8 @@ class _Selection:
         for other in self.found:
             title = self.sources[other.source].source.title
             if other.source != one.source and any(_leads_to(each, title) for each in beside):
-                near = other.score >= one.score - FAR and self._is_about(other, one)
-                return [other.source] if near else []
+                fits = other.score >= one.score - FAR and self._is_about(other, one)
+                return [other.source] if fits else []
         return []
 
     def _followed(self, ranked: Sequence[Candidate]) -> list[Candidate]:
@@ -216,6 +234,7 @@ class _Selection:
         """
         passage = one.passage
         group = [at for at, other in enumerate(read) if other.group == passage.group]
+        below = read[one.order + 1 : one.order + 2]
         defined = self.form == "definition"
         inside: Sequence[int] = [
             at
@@ -223,9 +242,13 @@ class _Selection:
             if each.heading == passage.heading and not (defined and _is_view(each))
         ]
         orders = {one.order}
-        if passage.kind == "property" or "news" in one.features:
+        abbreviated = self.asked.question.abbreviated
+        if passage.kind == "property" or abbreviated or "news" in one.features:
             return orders, one.order
         if defined and _defines(one):
+            if passage.kind == "heading" and below and below[0].heading == passage.heading:
+                # What stands below says what it is.
+                return {one.order, one.order + 1}, one.order
             inside = group if passage.kind == "prose" else ()
         elif passage.kind == "row" and not {"list", "comparison"} & self.forms:
             # A value stands in one row of a table.
@@ -272,13 +295,15 @@ class _Selection:
         led = {read[at].lead for at in answering}
         above = sorted(at for at in orders if at < begin and read[at].text not in led)
         quotes = [self._quote(named, answering, read)]
-        if above:
+        if _length(read[at] for at in above) > SAYS_LITTLE:
             quotes.append(self._quote(named, above, read))
         return quotes
 
     def _quote(self, named: Named, orders: Sequence[int], read: Sequence[Passage]) -> Quote:
         parts = [Part(at, read[at], bool(read[at].lead)) for at in orders]
         name = named.source.title if 0 in orders and named.opens and self._expands(named) else ""
+        if parts[0].passage.kind == "heading" and len(parts) > 1:
+            name = parts.pop(0).passage.text
         text, ranges = laid_out(parts)
         heading = parts[0].passage.heading
         known = named.source.heading.split(" > ")
@@ -293,11 +318,11 @@ class _Selection:
         return bool(about) and not about <= title and named_so
 
     def _quoted_properties(self, named: Named) -> Quote:
-        """The properties that are asked for by their keys, and the others where more is asked: "who wrote
-        it" does not ask for its author by the key."""
+        """The properties that are asked for by their keys, and the others that say something of the
+        note where more is asked: "who wrote it" does not ask for its author by the key."""
         listed = properties(named.source.text)
-        shown = [one for one in listed if self._has([_key(one)])]
-        keys = " ".join(map(_key, shown))
+        shown = [one for one in listed if self._is_asked(one)]
+        keys = " ".join(_key(one) for one in shown)
         known = frozenset(self.words(" ".join((named.source.title, *named.names, keys))))
         if not shown or len(self.asked.words - known) > BESIDE_A_KEY:
             rest = [one for one in listed if one not in shown and not _NAMING.match(one.text)]
@@ -306,43 +331,105 @@ class _Selection:
         text = f"{BETWEEN} ".join(one.text for one in shown)
         return Quote(named.source, text, tuple(place for one in shown for place in one.ranges))
 
+    def _is_asked(self, one: Passage) -> bool:
+        """Whether a question asks for a property by its key."""
+        key = frozenset(self.words(_key(one)))
+        return bool(key) and key <= self.asked.all_words
+
+    def _names(self, named: Named) -> bool:
+        """Whether a question names a note."""
+        names = (frozenset(self.words(one)) for one in (named.source.title, *named.names))
+        return any(bool(name) and name <= self.asked.all_words for name in names)
+
     def _is_named_property(self, one: Candidate) -> bool:
         """Whether a question asks for a property of a note, by its key and the note's name."""
-        if one.passage.kind != "property":
-            return False
         named = self.sources[one.source]
-        keys = map(_key, properties(named.source.text))
-        return self._has(keys) and self._has((named.source.title, *named.names))
+        return one.passage.kind == "property" and self._names(named) and self._has_asked(one)
 
-    def _may_ask_for(self, one: Candidate) -> bool:
-        """Whether a question may be for properties: it has a word of theirs beside the note's name, or they
-        a value of the kind that it asks for. An open question may call a key otherwise."""
-        named = self.sources[one.source]
+    def _has_asked(self, one: Candidate) -> bool:
+        """Whether a question has the key of one of the properties of a note."""
+        text = self.sources[one.source].source.text
+        return any(self._is_asked(each) for each in properties(text))
+
+    def _is_typed_property(self, one: Candidate) -> bool:
+        """Whether properties have what is asked for: a value of its kind under a key that the question
+        has, or a name in the note that it names."""
+        if one.passage.kind != "property" or not _is_typed(one):
+            return False
+        named = self.form in ("person", "place") and self._names(self.sources[one.source])
+        return named or self._has_asked(one)
+
+    def _without_bystanders(self, found: list[Candidate]) -> list[Candidate]:
+        """The candidates without properties and outlines of bases that are near by a note's name alone.
+
+        The properties stay of a note that has nothing else.
+        """
+        told = {
+            self.sources[one.source].source.path for one in found if one.passage.kind != "property"
+        }
+
+        def may(one: Candidate) -> bool:
+            named = self.sources[one.source]
+            if one.passage.kind == "property":
+                return named.source.path not in told or self._may_ask_for(one, named)
+            return not named.source.path.endswith(".base") or self._names(named)
+
+        return [one for one in found if may(one)] or found
+
+    def _may_ask_for(self, one: Candidate, named: Named) -> bool:
+        """Whether a question may be for the properties of a note: it has one of their keys, or they a
+        value of the kind that it asks for. An open question may call a key otherwise."""
         left = self.asked.words - {*self.words(" ".join((named.source.title, *named.names)))}
-        if self.form in ("open", "comparison"):
+        if self.form in _OPEN:
             return bool(left)
-        if self.form in ("person", "place"):
-            return bool(names_of(one.passage.text))
-        if self.form in ("number", "date") and one.features.get(f"{self.form}_there"):
-            return not one.features.get("measure_not_there")
         listed = [one for one in properties(named.source.text) if not _NAMING.match(one.text)]
         said = (each.text if self.form == "yesno" else _key(each) for each in listed)
-        return bool(left.intersection(self.words(" ".join(said))))
+        if left.intersection(self.words(" ".join(said))):
+            return True
+        if self.form in ("person", "place"):
+            return bool(names_of("; ".join(each.text for each in listed)))
+        typed = any(one.features.get(name) for name in ("number_there", "date_there"))
+        return typed and not one.features.get("measure_not_there")
 
-    def _has(self, phrases: Iterable[str]) -> bool:
-        """Whether a question has all words of one of some phrases."""
-        read = (frozenset(self.words(one)) for one in phrases)
-        return any(bool(words) and words <= self.asked.all_words for words in read)
+    def _steps_first(self, found: list[Candidate]) -> list[Candidate]:
+        """The candidates, the steps of the best one's note before what that note says about them, from
+        the first step of their section on."""
+        if not found or found[0].features.get("code") or found[0].features.get("step"):
+            return found
+        best, paths = found[0], [named.source.path for named in self.sources]
+        here = [one for one in found if paths[one.source] == paths[best.source]]
+        near = next((one for one in here if one.features.get("step")), None)
+        if near is None or (
+            near.score < best.score - STEPS and not self._names(self.sources[best.source])
+        ):
+            return found
+        own = self.sources[near.source].source
+        section = [
+            (named.source.lines, at)
+            for at, named in enumerate(self.sources)
+            if (named.source.path, named.source.heading) == (own.path, own.heading)
+        ]
+        for _, at in sorted(section):
+            for order, passage in enumerate(self._passages(at)):
+                if passage.mark[:1].isdigit():
+                    score = best.score + STEPS
+                    first = replace(near, source=at, order=order, passage=passage, score=score)
+                    return [first, *found]
+        return found
 
 
 def _first_of(
     right: Callable[[Candidate], bool], ranked: list[Candidate], near: float = math.inf
 ) -> list[Candidate]:
-    """The candidates, the best that is of a kind before all others, if it is as near as this in score."""
+    """The candidates, the best that is of a kind before all others.
+
+    :param near: how much less likely it may be than the best of all, as a difference of scores.
+    """
     best = next((one for one in ranked if right(one)), None)
-    if best is None or best.score < ranked[0].score - near:
+    if best is None or best is ranked[0] or best.score < ranked[0].score - near:
         return ranked
-    return [replace(best, score=ranked[0].score), *(one for one in ranked if one is not best)]
+    rest = [one for one in ranked if one is not best]
+    return [replace(best, score=rest[0].score), *rest]
 
 
 def _defines(one: Candidate) -> bool:

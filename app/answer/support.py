@@ -12,6 +12,7 @@ from functools import cached_property
 
 from notehop.app.answer.facts import (
     Facts,
+    contradicted,
     denied,
     facts_of,
     first_word,
@@ -181,11 +182,14 @@ def held_against(stated: Stated, known: Known, reading: Reading, *, liken: bool 
     """
     if not known.units or not stated.order:
         return Found(known)
-    verbatim = _is_verbatim(stated, known)
+    run = _verbatim(stated, known)
+    if run:
+        words = frozenset(term.word for term in stated.terms)
+        return Found(known, run, words, 1.0, 1.0, verbatim=True)
     shares = [_share(stated, words | known.head) for words in known.words]
     ranked = sorted(range(len(shares)), key=lambda at: (-shares[at], at))
     likeness: dict[int, float] = {}
-    if liken and not verbatim and reading.vectors is not None:
+    if liken and reading.vectors is not None:
         some = ranked[:LIKENED]
         texts = [known.texts[at] for at in some]
         likeness = dict(zip(some, _likeness(stated, known, texts, reading.vectors), strict=True))
@@ -196,9 +200,6 @@ def held_against(stated: Stated, known: Known, reading: Reading, *, liken: bool 
             )
         )
     picked = _put_together(stated, known, ranked)
-    if verbatim:
-        words = frozenset(term.word for term in stated.terms)
-        return Found(known, picked, words, 1.0, 1.0, verbatim=True)
     held = known.head.union(*(known.words[at] for at in picked))
     near = max((likeness[at] for at in picked if at in likeness), default=None)
     if near is not None and len(picked) > 1 and reading.vectors is not None:
@@ -210,8 +211,8 @@ def held_against(stated: Stated, known: Known, reading: Reading, *, liken: bool 
 def judged(stated: Stated, found: Sequence[Found], reading: Reading) -> Verdict:
     """Say how far some sources together support a sentence.
 
-    Its score says how far; a name or negation that they lack takes it down below high, and a number
-    or date that they lack to none.
+    Its score says how far; a number, date, name or negation that they lack takes it down: below
+    high, and where a source has another value in that place, to none.
     """
     found = [one for one in found if one.units]
     if not found:
@@ -236,9 +237,10 @@ def judged(stated: Stated, found: Sequence[Found], reading: Reading) -> Verdict:
     if unnamed([stated.first], known, reading.words) and stated.begins_with_name:
         names = [*{stated.first: None, **dict.fromkeys(names)}]
     mark = [stated.denied.mark or said[0].mark] if against and level else []
-    if wrong:
+    if contradicted(stated.facts, near):
         level = 0
-    elif names or against or lacking(stated.facts, near):
+        wrong = wrong or lacking(stated.facts, near)
+    elif wrong or names or against or lacking(stated.facts, near):
         level = min(level, 1)
     return Verdict(LEVELS[level], tuple(dict.fromkeys([*wrong, *names, *mark])))
 
@@ -267,13 +269,30 @@ def _put_together(stated: Stated, known: Known, ranked: Sequence[int]) -> tuple[
     return tuple(picked)
 
 
-def _is_verbatim(stated: Stated, known: Known) -> bool:
-    """Whether the source holds the sentence word for word, if it says a few words at least."""
+def _verbatim(stated: Stated, known: Known) -> tuple[int, ...]:
+    """The units that hold the sentence word for word, if it says a few words at least."""
     size = len(stated.order)
-    return size > 2 and any(
-        word == stated.order[0] and known.order[at : at + size] == stated.order
-        for at, word in enumerate(known.order)
-    )
+    if size < 3:
+        return ()
+    where = [at for at in range(len(known.order) - size + 1) if known.order[at] == stated.order[0]]
+    if not any(known.order[at : at + size] == stated.order for at in where):
+        return ()
+    wanted = frozenset(stated.order)
+    held = [at for at, words in enumerate(known.words) if words & wanted]
+    whole = [at for at in held if wanted <= known.words[at]]
+    return tuple(whole[:1] or _best_run(held, known, wanted))
+
+
+def _best_run(held: Sequence[int], known: Known, wanted: frozenset[str]) -> list[int]:
+    """The shortest run of units that together hold some words."""
+    runs = [
+        list(range(first, last + 1))
+        for first in held
+        for last in held
+        if first <= last
+        and wanted <= frozenset().union(*(known.words[at] for at in range(first, last + 1)))
+    ]
+    return min(runs, key=len, default=list(held)[:MOST])
 
 
 def _share(stated: Stated, words: frozenset[str]) -> float:

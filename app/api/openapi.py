@@ -31,9 +31,9 @@ REFUSED: dict[int | str, dict[str, Any]] = {
 """What every route may answer beside its reply: problem details."""
 
 
-def install(app: FastAPI) -> None:
+def install(app: FastAPI, *, needs_token: bool) -> None:
     """Make the app describe itself so: for programs, and at ``/docs`` for people."""
-    openapi = cache(partial(_document, app))
+    openapi = cache(partial(_document, app, needs_token))
     app.openapi = openapi  # type: ignore[method-assign]  # as FastAPI documents it
 
     @app.get("/docs", include_in_schema=False)
@@ -41,7 +41,7 @@ def install(app: FastAPI) -> None:
         return HTMLResponse(_reference_html(openapi()))
 
 
-def _document(app: FastAPI) -> dict[str, Any]:
+def _document(app: FastAPI, needs_token: bool) -> dict[str, Any]:
     found = get_openapi(
         title=app.title, version=app.version, summary=app.summary, routes=app.routes
     )
@@ -55,7 +55,7 @@ def _document(app: FastAPI) -> dict[str, Any]:
     found["components"]["securitySchemes"] = bearer
     token: dict[str, list[str]] = {"HTTPBearer": []}
     # Where none is asked for, one that is sent does no harm: clients are written for both.
-    found["security"] = [{}, token]
+    found["security"] = [token] if needs_token else [{}, token]
     paths = found["paths"]
     for path in OPEN & paths.keys():
         paths[path]["get"]["security"] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import traceback
 from collections.abc import Sequence
@@ -20,9 +21,23 @@ from notehop.indexing.shown import printable
 
 NAME = "notehop"
 
+_NEGATED = re.compile(r"-(?:[\"“]|[^\W\d_][\w.-]+:.)")  # a filter in a query: -path:Archive
+
 
 class NotehopGroup(TyperGroup):
     """Ends every command in the same way: a message for a person, an exit code for a program."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the arguments, up to the name of a command."""
+        asks = args[:1] in (["ask"], ["search"])
+        # A blank keeps a negated filter from being taken for an option.
+        given = [f" {one}" if asks and _NEGATED.match(one) else one for one in args]
+        try:
+            return super().parse_args(ctx, given)
+        except typer.TyperException as exc:
+            if args:
+                exc.message += ": the options of a command stand behind its name"
+            raise
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command; errors become one message on standard error and an exit code."""

@@ -12,6 +12,8 @@ from contextlib import ExitStack, closing, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeVar
 
+import typer
+
 from notehop.app.cli.options import (
     LITERAL,
     Common,
@@ -106,7 +108,7 @@ def chat(options: PlaceOptions) -> None:
                 answer, written = _streamed(vault, query)
             except NotehopError as exc:
                 # What is wrong with one question does not end the conversation.
-                say(f"error: {exc}", "red")
+                typer.secho(printable(f"error: {exc}"), fg="red", err=True)
                 continue
             show_answer(answer, written=written)
             _warn(place, answer)
@@ -159,6 +161,7 @@ def browse(
     most: int = option(20, "--max", "Notes at most.", min=1, max=100),
 ) -> None:
     """List the notes that are linked with a note, best first."""
+    from notehop.app.cli.output import show
     from notehop.app.cli.show_lists import as_text
     from notehop.app.models import BrowseQuery, as_query
     from notehop.app.models.text import browse_text
@@ -174,7 +177,16 @@ def browse(
         "filters": filters.given(),
     }
     wanted = as_query(BrowseQuery, fields)
-    _reply(options, place, wanted, lambda vault: vault.browse(wanted), as_text(browse_text))
+
+    def shown(found: models.BrowseResult) -> None:
+        as_text(browse_text)(found)
+        if found.total > len(found.notes):
+            told = (
+                f"\n{len(found.notes)} of {counted(found.total, 'note')}; --max {most} is the most"
+            )
+            show(told, style="dim")
+
+    _reply(options, place, wanted, lambda vault: vault.browse(wanted), shown)
 
 
 def suggest(

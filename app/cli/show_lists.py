@@ -68,7 +68,7 @@ def show_links(found: Sequence[ResolvedLink]) -> None:
     """Print a line a link, and a count by status."""
     for one in found:
         link, resolution = one.link, one.resolution
-        target = resolution.path or " or ".join(resolution.candidates) or "?"
+        target = " or ".join(resolution.candidates) or resolution.path or "?"
         missing = ", not found there" if one.fragment_found is False else ""
         about = f"{link.kind}, {resolution.status.value}{missing}"
         show_line(f"{one.source}:{link.line}  {' '.join(link.raw.split())} -> {target}  ({about})")

@@ -50,6 +50,11 @@ def show_status(told: models.IndexStatus) -> None:
 
 def _index_rows(told: models.IndexStatus) -> Iterator[tuple[str, str | None]]:
     """What is said of an index: what it is about, "" where that was said above, and the text."""
+
+    def copied(own: int | None) -> str:
+        then = "" if own == told.generation else f"; {RUN}"
+        return f"generation {own or 'none yet'}{then}"
+
     state = "the vault cannot be looked at"
     if (pending := told.pending) is not None:
         changes = {"to read": pending.read, "to leave out": pending.skip, "to forget": pending.gone}
@@ -69,9 +74,10 @@ def _index_rows(told: models.IndexStatus) -> Iterator[tuple[str, str | None]]:
     if (server := told.server) is not None:
         yield "server", f"{server.url}, process {server.pid}, since {shown_time(server.started)}"
     if (llm := told.llm) is not None:
-        where = "in this process" if llm.host is None else f"at {llm.host}"
+        whose = " (this machine)" if llm.local else "" if llm.allowed else ", which is not allowed"
+        where = "in this process" if llm.host is None else f"at {llm.host}{whose}"
         yield "answers", f"{llm.model or 'no model'} of {llm.provider} {where}"
-        yield "", llm.problem or (None if llm.allowed else f"{llm.host} is not allowed")
+        yield "", llm.problem
     if away := [host for host in told.egress if not host.local]:
         sent = ", ".join(f"{shown_size(one.bytes_out)} to {one.host}" for one in away)
         yield "sent", f"{sent}; the calls: notehop status --egress"
@@ -87,13 +93,14 @@ def _index_rows(told: models.IndexStatus) -> Iterator[tuple[str, str | None]]:
     yield "index", f"{told.index_dir}, {shown_size(told.bytes)}"
     yield "catalog", None if told.catalog.startswith(told.index_dir) else told.catalog
     if (asked := told.vector_server) is not None:
-        yield "vectors", f"at {asked.url}, generation {asked.generation or 'none yet'}"
+        unknown = asked.generation is None and asked.problem
+        yield "vectors", f"at {asked.url}{'' if unknown else f', {copied(asked.generation)}'}"
         if asked.recall is not None:
             share = f"{100 * asked.recall:.1f} %"
             yield "", f"{share} of the nearest passages are among its candidates"
         yield "", asked.problem and f"{asked.problem}; searches compare every vector meanwhile"
     if told.chroma_generation is not None:
-        yield "chroma", f"a copy for other programs, generation {told.chroma_generation}"
+        yield "chroma", f"a copy for other programs, {copied(told.chroma_generation)}"
     yield "settings", told.settings_file
 
 

@@ -89,7 +89,7 @@ def read_questions(file: Path, kind: type[QuestionT]) -> tuple[QuestionT, ...]:
         except Invalid as exc:
             told = [f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in exc.errors()]
             raise UsageError(
-                f"{file}:{number}: no question, see docs/evaluation.md: {'; '.join(told)}"
+                f"{file}:{number}: no question, see docs/evaluation.md: {'; '.join(told).lstrip(': ')}"
             ) from exc
         if question.id in found:
             raise UsageError(f"{file}:{number}: a second question {question.id}; give each its id")

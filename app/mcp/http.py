@@ -83,11 +83,15 @@ class HttpTransport:
     async def _run(
         self, manager: StreamableHTTPSessionManager, *, task_status: TaskStatus[None]
     ) -> None:
+        started = False
         try:
             async with manager.run():
+                started = True
                 task_status.started()
                 await self._closing.wait()
-        except Exception:  # noqa: BLE001 (it is logged)
+        except Exception:
+            if not started:
+                raise
             # One vault's sessions end: the others', and the server, go on.
             _log.exception("the sessions of an MCP server ended")
             self._managers = {name: one for name, one in self._managers.items() if one != manager}

@@ -12,6 +12,7 @@ const TABS = { related: "Show related notes", suggest: "Show links that could be
 const READ = ["md", "canvas", "base"]; // what the server reads
 const QUIET = 2500; // ms without a change before the open note counts as changed
 const LONGEST = 2000; // characters of any field of a message
+const PATIENCE = 15_000; // ms that the pane has to say that it is there
 
 /** What the pane may say, and of which type each field is; web/static/pane/plugin.js has the same table. */
 const HEARD = {
@@ -39,7 +40,9 @@ class Pane extends ItemView {
     this.plugin = plugin;
     this.frame = null;
     this.origin = null;
+    this.token = "";
     this.met = false;
+    this.timer = 0;
     this.tries = 0;
     this.waiting = null; // a message that came before the pane was there
     this.tab = "related";
@@ -70,12 +73,14 @@ class Pane extends ItemView {
   }
 
   async onClose() {
+    window.clearTimeout(this.timer);
     this.tries += 1;
     this.frame = null;
   }
 
   /** Look whether the server is there, and frame its pane; say what to do where it is not. */
   async connect() {
+    window.clearTimeout(this.timer);
     this.tries += 1;
     const { tries } = this;
     this.frame = null;
@@ -93,6 +98,7 @@ class Pane extends ItemView {
       cls: "notehop-frame",
       attr: { title: "notehop", src: `${this.origin}/pane`, sandbox: "allow-scripts allow-same-origin allow-forms", referrerpolicy: "no-referrer" },
     });
+    this.timer = window.setTimeout(() => this.failed("The pane does not load", `The server answers, and its page ${this.origin}/pane does not. An older notehop has none: install a new one, and start notehop serve again.`), PATIENCE);
   }
 
   failed(title, text, command = "") {
@@ -128,8 +134,10 @@ class Pane extends ItemView {
   }
 
   greet() {
+    window.clearTimeout(this.timer);
     this.met = true;
-    this.tell("hello", { token: this.plugin.token(), vault: this.app.vault.getName(), folder: this.plugin.folder(), theme: this.plugin.theme(), tab: this.tab });
+    this.token = this.plugin.token();
+    this.tell("hello", { token: this.token, vault: this.app.vault.getName(), folder: this.plugin.folder(), theme: this.plugin.theme(), tab: this.tab });
     this.plugin.tellNote();
     if (this.waiting) this.tell(...this.waiting);
     this.waiting = null;
@@ -327,7 +335,11 @@ class SettingTab extends PluginSettingTab {
 
   hide() {
     super.hide();
-    for (const pane of this.plugin.panes()) pane.connect();
+    const origin = originOf(this.plugin.settings.address);
+    for (const pane of this.plugin.panes()) {
+      // What a pane shows may be an answer that is being written.
+      if (!pane.met || pane.origin !== origin || pane.token !== this.plugin.token()) pane.connect();
+    }
   }
 }
 

@@ -492,6 +492,7 @@ def unmet(
         if one.kind in ("tag", "type", "property"):
             label = {"tag": TAG, "type": TYPE}.get(one.kind) or property_label(one.key)
             known, asked = labels.values(label), fold(one.value.lstrip("#"))
+            why = why if known or one.kind != "property" else "no note has this property"
             alike = [
                 *get_close_matches(asked, known),
                 *(value for value in known if asked in value),

@@ -114,7 +114,11 @@ def find_related(engine: Engine, now: CurrentNotes, kept: Note) -> list[Connecti
     wanted = Wanted.best_notes(min(100, MOST + len(linked) + 1), literal=True)
     title = kept.title if "title" in kept.front_matter else ""
     body = " ".join(plain_text(kept, kept.body_start, len(kept.text)).split())
-    query = TracedQuery(f"{title} {body}".strip()[:MAX_QUERY_CHARS])
+    text = f"{title} {body}".strip()[:MAX_QUERY_CHARS]
+    # As far as the model reads.
+    tokens = engine.embedder.tokens
+    ends = [end for _, end in tokens(text)[: tokens.room(engine.embedder.max_tokens)]]
+    query = TracedQuery(text[: ends[-1]] if ends else text)
     by_path = {str(hit.node.metadata["path"]): hit for hit in engine.retrieve(query, wanted)}
     paths = [path for path in by_path if path not in {*linked, kept.path}][:MOST]
     rows = now.notes_at(paths)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import PurePosixPath
@@ -207,34 +207,42 @@ def _fragments(found: Survey) -> list[BrokenLinks]:
 
 def check_index(place: Place) -> IndexCheck:
     """Check every derived part of an index against its catalog, and the catalog in itself; nothing is
-    repaired. While somebody writes, only the catalog: that others are behind then means nothing."""
+    repaired. While somebody writes, only the catalog: that others are behind then means nothing. Where
+    that cannot be told, nothing is taken for what a run left."""
     layout, found = place.layout, IndexCheck()
     try:
         at = layout.database
         if not any(path.exists() for path in layout.contents) and not (at and Catalog.exists(at)):
             return IndexCheck(exists=False)
         with ExitStack() as held:
-            alone = True
+            lock, written = WriterLock(layout, "notehop doctor"), False
             try:
-                with suppress(errors.IndexUnwritable):
-                    held.enter_context(WriterLock(layout, "notehop doctor"))
+                held.enter_context(lock)
             except errors.IndexLocked as exc:
-                alone = False
+                written = True
                 found.not_done.append(f"all but the catalog: {_said_of(exc)}")
+            except errors.IndexUnwritable as exc:
+                found.not_done.append(f"what a run that was cut off left: {_said_of(exc)}")
             with Catalog.of(layout) as catalog:
                 catalog.verify()
                 with catalog.snapshot() as view:
                     found.generation = view.generation
                     if view.fingerprint is not None:
                         _check_catalog(found, place, view)
-                        if alone:
+                        if not written:
                             _check_derived(found, place, view)
-                    elif alone:
+                        if lock.held:
+                            _check_left(found, place, view)
+                    elif lock.held:
                         found.add("catalog", "the first run was cut off", INDEX)
                     try:
                         found.pending = pending_changes(place, catalog).pending
                     except errors.NotehopError as exc:
                         found.not_done.append(f"changes since the last run: {exc}")
+                if not (written or lock.held) and catalog.generation != found.generation:
+                    # Parts of two generations were compared.
+                    found.findings = [one for one in found.findings if one.part == "catalog"]
+                    found.not_done.append("all but the catalog: the index was written meanwhile")
     except errors.IndexFailure as exc:
         anew = isinstance(exc, errors.IndexDamaged | errors.IndexMismatch)
         found.add("catalog", _said_of(exc), REBUILD if anew else INDEX)
@@ -290,7 +298,11 @@ def _check_derived(found: IndexCheck, place: Place, view: CatalogSnapshot) -> No
         mirror = served is None and place.settings.index.mirror
         if mirror and (says := mirror_problem(layout, view)) is not None:
             found.add("chroma", says, INDEX, broken=False)
-    # What a run that was cut off left.
+
+
+def _check_left(found: IndexCheck, place: Place, view: CatalogSnapshot) -> None:
+    """What a run that was cut off left."""
+    layout = place.layout
     if view.meta().get("under_way"):
         found.add("catalog", "the last run was cut off: notes are missing", INDEX)
     if layout.purge_mark.exists():

@@ -55,6 +55,7 @@ _OF_A_KIND = re.compile(_WORDS["of_a_kind"])
 _WORD = re.compile(r"[^\W_]+")
 _ASKING, _DONE = frozenset(_WORDS["asking"]), frozenset(_WORDS["done"])
 _HAVING, _NO_KIND = frozenset(_WORDS["having"]), frozenset(_WORDS["no_kind"])
+_GOES_ON, _IS_DONE = re.compile(_WORDS["goes_on"]), re.compile(_WORDS["is_done"])
 
 _TASKS = _WORDS["tasks"]
 _ASKS_FOR_TASKS = re.compile(
@@ -249,6 +250,7 @@ def _candidates(plain: str, labels: NoteLabels, tokenizer: Tokenizer) -> list[Na
         for word in sorted(begins)
     )
     one_of_them = re.compile(rf"(?<![^\W_])(?:{'|'.join(patterns)})")
+    opposite = {(not on, token) for on, token in _states(" ".join(said), tokenizer)}
     found: dict[str, list[Named]] = {"type": [], "property": [], "tag": [], "path": []}
 
     def add(kind: Kind, words: frozenset[str], value: str) -> None:
@@ -271,24 +273,28 @@ def _candidates(plain: str, labels: NoteLabels, tokenizer: Tokenizer) -> list[Na
             elif by_key == key_words and 1 < len(words) <= LONGEST:
                 # "Which projects does Nuria lead?" has one of her names.
                 words = (words & asked) - key_words
-            if not _same_state(value, said, tokenizer):
-                continue
-            if words and words <= asked and (by_key or not value[0].isdigit()):
+            if (
+                words
+                and words <= asked
+                and (by_key or not value[0].isdigit())
+                and opposite.isdisjoint(_states(value, tokenizer))
+            ):
                 found["property"].append((words | by_key, Condition("property", value, key)))
     for folder in _folders(labels.paths()):
         add("path", named(folder.rpartition("/")[2]), folder)
     return [*chain.from_iterable(found.values())]
 
 
-def _same_state(value: str, said: Iterable[str], tokenizer: Tokenizer) -> bool:
-    """Whether what is asked for as going on is told so, and the other way round: books that I am
-    reading are not those that I read, though the index has one word for both."""
-
-    def going_on(word: str) -> bool:
-        return "ing" in word[-5:]  # with the endings of a plural
-
-    told = [(going_on(word), *_tokens(word, tokenizer)) for word in _plain(value).split()]
-    return all((not going_on(word), *_tokens(word, tokenizer)) not in told for word in said)
+def _states(text: str, tokenizer: Tokenizer) -> set[tuple[bool, str]]:
+    """The words that say that something goes on, or that it is done (False), as the index has them, which
+    has one word for both: books that I am reading are not those that I read."""
+    said = ((_GOES_ON.search(word), word) for word in _plain(text).split())
+    return {
+        (on is not None, token)
+        for on, word in said
+        if on or _IS_DONE.search(word)
+        for token in _tokens(word, tokenizer)
+    }
 
 
 def _folders(paths: Iterable[str]) -> list[str]:

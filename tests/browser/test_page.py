@@ -200,6 +200,14 @@ def test_capture(visit: Visit, look: Look, demo: tuple[Path, Path]) -> None:
     copy.click()
     link = page.evaluate("navigator.clipboard.readText()")
     assert copy.get_attribute("aria-label") == f"Copy {link}"
+    # The old way, where a page is not secure.
+    page.evaluate(
+        "navigator.clipboard.writeText('').then(() => {navigator.clipboard.writeText = null})"
+    )
+    copy.click()
+    page.wait_for_timeout(200)
+    assert page.evaluate("navigator.clipboard.readText()") == link
+    expect(copy).to_be_focused()
     expect(page.get_by_label("Text")).to_have_value("")
 
     page.get_by_label("Text").fill("T")  # the next capture begins

@@ -188,6 +188,18 @@ def test_a_note_that_is_not_indexed(app: Open) -> None:
     assert_accessible(inside(page))
 
 
+def test_a_pane_that_does_not_load(app: Open, window: BrowserContext) -> None:
+    window.add_init_script(
+        "const real = setTimeout; setTimeout = (call, ms) => real(call, ms / 10)"
+    )
+    page = app()
+    expect(pane(page).get_by_role("heading", level=1)).to_have_text("Hollin Reach")
+    window.unroute("**/pane")
+    window.route("**/pane", lambda route: route.fulfill(status=404, body="An older server."))
+    page.evaluate("app.workspace.side[0].view.actions.Reload()")
+    expect(page.get_by_role("status")).to_contain_text("The pane does not load")
+
+
 def test_a_server_of_another_vault(app: Open) -> None:
     page = app(name="Elsewhere")
     expect(pane(page).get_by_role("alert")).to_contain_text(
@@ -229,6 +241,12 @@ def test_settings(app: Open, site: str) -> None:
     page.evaluate("app.tab.hide()")
     expect(pane(page).get_by_role("heading", level=1)).to_have_text("Hollin Reach")
     assert page.evaluate("app.data.address") == site
+    # Nothing is changed: what the pane shows stays.
+    pane(page).locator("body").evaluate("() => { document.title = 'kept'; }")
+    page.evaluate("app.tab.display()")
+    page.evaluate("app.tab.hide()")
+    page.wait_for_timeout(500)
+    assert pane(page).locator("body").evaluate("() => document.title") == "kept"
 
 
 HOSTILE: list[dict[str, Any]] = [

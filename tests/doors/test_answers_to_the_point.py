@@ -35,6 +35,7 @@ def test_the_answer_comes_first(vault: VaultHandle, question: str, begins: str) 
         "What is cultch?",
         "deadline of the Resilience Fund Bid",
         "who is Odile",
+        "who wrote The Patience of Mud?",
     ],
 )
 def test_one_quote_where_one_answers(vault: VaultHandle, question: str) -> None:
@@ -216,6 +217,22 @@ def test_an_answer_says_how_sure_it_is(
     assert answer.answer.startswith(begins)
     assert answer.likelihood is not None
     assert least <= answer.likelihood <= below
+
+
+def test_a_program_is_no_instruction(tmp_path: Path) -> None:
+    program = (
+        "```ts\nPublishPod {\n    publish(notes) {\n        note = getNote(notes)\n    }\n}\n```\n"
+    )
+    notes = {
+        "Md publish.md": f"# Lifecycle\n{program}",
+        "Publishing.md": "You publish your notes with `make publish`.\n",
+        "Assets.md": "To sync the assets (used by the page)\n\n```sh\nmake assets\n```\n",
+    }
+    with opened_with(tmp_path, notes) as opened:
+        answer = opened.ask("how do I publish my notes?").answer
+        sync = opened.ask("how do I sync the assets?").answer
+    assert answer.index("make publish") < (answer.find("getNote") % len(answer))
+    assert sync.count("To sync the assets") == sync.count("make assets") == 1
 
 
 def test_a_note_answers_by_its_steps_its_text_and_only_then_by_what_frames_them(

@@ -127,6 +127,10 @@ ABBREVIATIONS = {
     "Reinforcement learning from human feedback (RLHF).md": (
         "A way of training language models with preferences. Annotators compare two outputs.\n"
     ),
+    "Methods.md": (
+        "## Chain of thought (CoT)\n\nModels write their reasoning before the answer.\n\n"
+        "## KPI: key performance indicator\n\n- number of visits\n- time to the first answer\n"
+    ),
     "Glossary.md": (
         "- **OKR** – Objectives and Key Results, a way of planning\n"
         "- TTL (time to live) is the seconds for which a record is cached.\n"

@@ -69,7 +69,11 @@ def test_notes_that_name_it_are_suggested_to_the_note_named(vault: product.Vault
 
 
 def test_a_property_that_says_the_name_of_a_note(tmp_path: Path) -> None:
-    notes = {"Kyoto.md": "A town.\n", "Trip.md": "---\ndone: true\nloc: [Kyoto]\n---\nIt rained.\n"}
+    notes = {
+        "Kyoto.md": "A town.\n",
+        "2026-10-01.md": "Rain.\n",
+        "Trip.md": "---\nday: '2026-10-01'\nloc: [Kyoto]\n---\nIt rained.\n",
+    }
     with product.open_place(built(tmp_path, notes)) as vault:
         [one] = told(vault, "Trip")
     assert (one.target, one.line, one.text) == ("Kyoto.md", 3, "loc: Kyoto")

@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nsmallest
-from itertools import chain
+from itertools import chain, islice
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -64,13 +64,11 @@ def browse(
 
     entries.sort(key=lambda one: (-score(one), one.depth, -len(one.links), one.path))
     found: list[models.BrowsedNote] = []
-    gone = 0
-    for entry in entries:
-        if len(found) == query.max:
-            break
-        note = _as_it_is(now, entry, score(entry))
-        gone += note is None
-        found += [] if note is None else [note]
+    gone, waiting = 0, iter(entries)
+    while len(found) < query.max and (part := list(islice(waiting, query.max - len(found)))):
+        standing = _standing(now, part, score)
+        gone += len(part) - len(standing)
+        found += standing
     return models.BrowseResult(
         seeds=[
             models.BrowsedSeed(asked=seeds[path], path=path, title=row.title, uri=now.uri(path))
@@ -83,37 +81,51 @@ def browse(
     )
 
 
-def _as_it_is(now: CurrentNotes, entry: Reached, score: float) -> models.BrowsedNote | None:
-    """A note as it stands in the vault; None where it, or what links it, is there no more."""
-    row = now.notes_at([entry.path]).get(entry.path)
-    links = now.current_links(entry.links)
-    if row is None or not links:
-        return None
-    chunk = now.first_chunks([entry.path]).get(entry.path)
-    said = now.in_a_line({entry.path: row}, {entry.path: chunk.text} if chunk else {})[entry.path]
-    ways = {link.path != entry.path for link in links}
-    way: Direction = "both" if len(ways) == 2 else "forward" if True in ways else "backward"
-    return models.BrowsedNote(
-        **now.place_of(row),
-        lines=(1, 1) if chunk is None else (chunk.first_line, chunk.last_line),
-        text=said.text,
-        depth=entry.depth,
-        way=way,
-        edges=len(links),
-        score=score,
-        modified=row.modified,
-        links=[
-            models.BrowsedLink(
-                source=link.path,
-                target=str(link.target_path),
-                line=link.line,
-                sentence=words_of(link.sentence),
-                fragment=link.fragment,
-            )
-            for link in sorted(links, key=lambda link: not link.sentence)[:LINKS]
-        ],
-        written_by=said.model,
+def _standing(
+    now: CurrentNotes, entries: Sequence[Reached], score: Callable[[Reached], float]
+) -> list[models.BrowsedNote]:
+    """Those of the entries that stand in the vault, as they are there."""
+    rows = now.notes_at(entry.path for entry in entries)
+    every = now.current_links([link for entry in entries for link in entry.links])
+    links = {(link.path, link.ordinal): link for link in every}
+    linked: dict[str, tuple[Reached, list[LinkRow]]] = {}
+    for entry in entries:
+        keys = [(link.path, link.ordinal) for link in entry.links]
+        own = [links[key] for key in keys if key in links]
+        if own and entry.path in rows:
+            linked[entry.path] = entry, own
+    chunks = now.first_chunks(linked)
+    said = now.in_a_line(
+        {path: rows[path] for path in linked}, {path: one.text for path, one in chunks.items()}
     )
+    found: list[models.BrowsedNote] = []
+    for path, (entry, own) in linked.items():
+        chunk, ways = chunks.get(path), {link.path != path for link in own}
+        way: Direction = "both" if len(ways) == 2 else "forward" if True in ways else "backward"
+        found.append(
+            models.BrowsedNote(
+                **now.place_of(rows[path]),
+                lines=(1, 1) if chunk is None else (chunk.first_line, chunk.last_line),
+                text=said[path].text,
+                depth=entry.depth,
+                way=way,
+                edges=len(own),
+                score=score(entry),
+                modified=rows[path].modified,
+                links=[
+                    models.BrowsedLink(
+                        source=link.path,
+                        target=str(link.target_path),
+                        line=link.line,
+                        sentence=words_of(link.sentence),
+                        fragment=link.fragment,
+                    )
+                    for link in sorted(own, key=lambda link: not link.sentence)[:LINKS]
+                ],
+                written_by=said[path].model,
+            )
+        )
+    return found
 
 
 def around(

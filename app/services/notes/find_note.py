@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,18 +23,18 @@ from notehop.config.errors import NoteMissing, UsageError
 from notehop.indexing.graph.files import NOTE_SUFFIX, VaultFiles, fold, is_readable, link_name
 from notehop.indexing.graph.resolve import Status, resolve_path
 from notehop.indexing.shown import on_one_line, printable
-from notehop.indexing.stores.catalog_read import CatalogReads
-from notehop.indexing.stores.model import NoteStatus
 from notehop.indexing.vault.plain import read_wikilink
 
 if TYPE_CHECKING:
     from notehop.app.services.notes.current_notes import CurrentNotes
+    from notehop.indexing.stores.catalog_read import CatalogReads
 
 
 LONGEST = 1_000  # characters of a name: no disk has a longer path that people write notes at
 _NEAR = 3  # near names that are told
 _LOOKED_AT = 24  # near names that are held against the files
 _SHOWN = 200  # characters of a name that are repeated to whoever asked by it
+_COMPARED = 200  # characters of a name that is compared with others; a longer one is a text
 
 NOT_IN_LINKS = frozenset("[]#^|")  # what a wikilink cannot hold
 
@@ -186,12 +186,19 @@ def _near(
 
 
 def find_note(files: VaultFiles, vault: Path, said: str) -> str:
-    """Return the path of a note in the vault: of :func:`from_here`, or of a name as in a link.
+    """Return the path of a note in the vault: that of :func:`from_here`, or of a name as in a link.
 
     :raises UsageError: if no note is meant, or more than one.
     """
-    found = resolve_path(files, "", from_here(vault, said))
-    if found.path is None or not said.strip() or not is_readable(found.path):
+    if not said.strip():
+        raise UsageError("the name of the note is empty; name it by its path in the vault")
+    path = from_here(vault, said)
+    if path in files and is_readable(path):
+        return path
+    found = resolve_path(files, "", path)
+    if found.path is None or not is_readable(found.path):
+        if os.path.isdir(said):  # noqa: PTH112 (a name too long for a path is none)
+            raise UsageError(f"{said} is a folder: a vault is named by --vault")
         raise UsageError(f"{said}: no note of {vault}; name it by its path in the vault")
     if found.status is Status.AMBIGUOUS:
         every = listed(found.candidates, len(found.candidates))
@@ -206,7 +213,8 @@ def from_here(vault: Path, said: str) -> str:
     # Not resolved: a note that is a symbolic link is known under its own name.
     for place in (vault / said, Path.cwd().resolve() / here):
         for path in (os.path.normpath(place), f"{os.path.normpath(place)}{NOTE_SUFFIX}"):
-            if Path(path).is_relative_to(vault) and os.path.isfile(path):  # noqa: PTH113
+            inside = is_readable(path) and Path(path).is_relative_to(vault)
+            if inside and os.path.isfile(path):  # noqa: PTH113
                 return Path(path).relative_to(vault).as_posix()
     return said
 
@@ -235,6 +243,8 @@ def link_to(files: VaultFiles, source: str, target: str, shown: str = "") -> str
 
 def called_alike(catalog: CatalogReads, said: Iterable[str]) -> VaultFiles:
     """The files of the vault that links of these names could lead to."""
+    from notehop.indexing.stores.model import NoteStatus  # not for who only reads names
+
     names = {link_name(one) for one in said}
 
     def alike(paths: Iterable[str]) -> list[str]:
@@ -276,13 +286,14 @@ def near_names(
     by_key: defaultdict[str, set[str]] = defaultdict(set)
     for name, path in names:
         by_key[spelling(name)].add(path)
-    by_key.pop("", None)
-    keys = list(by_key)
+    keys = sorted((key for key in by_key if 0 < len(key) <= _COMPARED), key=len)
     found: dict[str, list[str]] = {}
     for one in asked:
         key = spelling(one)
         slips, digits = bisect_right(_SLACK, len(key)), _DIGITS.findall(key)
-        close = extract(key, keys, scorer=OSA.distance, score_cutoff=slips, limit=None)
+        start = bisect_left(keys, len(key) - slips, key=len)
+        long_as = keys[start : bisect_right(keys, len(key) + slips, key=len)]
+        close = extract(key, long_as, scorer=OSA.distance, score_cutoff=slips, limit=None)
         alike = sorted((count, choice) for choice, count, _ in close)
         alike = [one for one in alike if _DIGITS.findall(one[1]) == digits]
         paths = (path for _, choice in alike for path in sorted(by_key[choice]))

@@ -35,6 +35,9 @@ UNSPACED = re.compile(
 _NO_NAMES = frozenset(("tags", "tag", "aliases", "alias", "title", "type", "cssclasses", "summary"))
 """Properties whose values name no notes."""
 
+DAY = re.compile(r"\d{4}-\d{2}-\d{2}|\d{4}-?W\d{2}|\d{4}-\d{2}")
+"""What a note of a day, week or month is called; as a value of a property it is a date, no name."""
+
 _PARAGRAPH = re.compile(r"\n[ \t]*\n|\n(?=[ \t]*(?:[-*+>|#]|\d{1,9}[.)])[ \t]?)")
 _HEADING = re.compile(r"[ \t]*#{1,6}[ \t]+")
 
@@ -79,7 +82,7 @@ def first_naming(note: Note, row: NoteRow, language: str) -> Mention | None:
 
 def _in_properties(note: Note, names: Iterable[str]) -> Iterator[Mention]:
     """The values of properties that are one of the names, with the property as their sentence."""
-    called = {name.casefold() for name in names}
+    called = {name.casefold() for name in names if not DAY.fullmatch(name)}
     lines = note.text[: note.body_start].splitlines()
     for key, value in note.front_matter.items():
         for one in value if isinstance(value, list) else [value]:
@@ -113,7 +116,7 @@ def passages_with(view: Snapshot, tokenizer: Tokenizer, name: str) -> Collection
     return view.lexical.holding(words, "content")
 
 
-def _pattern_of(names: Iterable[str]) -> re.Pattern[str]:
+def pattern_of(names: Iterable[str]) -> re.Pattern[str]:
     """Finds the names as whole words, without case; the longest where several begin alike."""
 
     def whole(name: str) -> str:
@@ -135,7 +138,7 @@ def _unlinked(note: Note, names: Collection[str]) -> Iterator[re.Match[str]]:
     hidden = [(link.start, link.end) for link in note.links]
     hidden += [(edit.start, edit.end) for edit in note.edits]
     hidden += code_spans(note.text)
-    for match in _pattern_of(names).finditer(note.text, note.body_start) if names else ():
+    for match in pattern_of(names).finditer(note.text, note.body_start) if names else ():
         if not any(start < match.end() and match.start() < end for start, end in hidden):
             yield match
 

@@ -18,7 +18,15 @@ from notehop.app.models import Mention, Suggestion, Suggestions
 from notehop.app.retrieval.relevance import idf
 from notehop.app.services.notes.current_notes import CurrentNotes, as_now, flat
 from notehop.app.services.notes.find_note import called_alike, link_to, note_meant
-from notehop.app.services.notes.mentions import SENTENCE, first_naming, names_of, passages_with
+from notehop.app.services.notes.mentions import (
+    DAY,
+    READ,
+    SENTENCE,
+    first_naming,
+    names_of,
+    passages_with,
+    pattern_of,
+)
 from notehop.indexing.graph.files import NOTE_SUFFIX, fold, is_note, link_name
 from notehop.indexing.graph.resolve import Status
 from notehop.indexing.stores.catalog_read import slices
@@ -62,9 +70,6 @@ from the notes that it names, and in the list of the whole vault."""
 
 COMMON = 100
 """Passages that hold the words of a name, with more of which it names nothing in a list of all."""
-
-DAY = re.compile(r"\d{4}-\d{2}-\d{2}|\d{4}-?W\d{2}|\d{4}-\d{2}")
-"""What a note of a day, week or month is called."""
 
 _PARAGRAPH = re.compile(r"[^\n]+(?:\n(?![ \t]*(?:[-*+>|#\n]|\d{1,9}[.)]))[^\n]+)*")
 _SUFFIX = re.compile(
@@ -197,6 +202,8 @@ class _UnlinkedPairs:
     def _around(self, path: str) -> tuple[list[_Pair], list[_Pair]]:
         """Pairs of one note, as :meth:`_of_vault`."""
         view, catalog = self._view, self._view.catalog
+        self._add([*catalog.leading_links([path]), *catalog.links_leading_to([path])])
+        passed_over = self._linked.get(path, set())
         near, words = self._nearest(path), self._words(path)
         read = next(as_now(self._now.place, [path]))
         naming: list[_Pair] = []
@@ -207,12 +214,16 @@ class _UnlinkedPairs:
             naming = [
                 _Pair(path, target, 0, rarity=self._rarity(name))
                 for name, target in self._names(view.paths(), text)
-                if target != path
+                if target != path and pattern_of([name]).search(text)
             ]
+            sources: dict[str, float] = {}
             for name in names_of((note.name, note.title, *note.aliases), self._tokenizer.language):
                 ids, rarity = passages_with(view, self._tokenizer, name), self._rarity(name)
-                sources = sorted({str(view.path_of(one)) for one in ids} - {path})
-                naming += [_Pair(source, path, 0, rarity=rarity) for source in sources]
+                for source in {str(view.path_of(one)) for one in ids} - {path, *passed_over}:
+                    if self._can_be_linked(source):
+                        sources[source] = max(rarity, sources.get(source, 0.0))
+            nearest = sorted(sources, key=lambda one: (near.get(one, len(near)), one))[:READ]
+            naming += [_Pair(source, path, 0, rarity=sources[source]) for source in nearest]
             # A link that was made a moment ago is not in the index yet.
             made = {link_name(link.target) for link in note.links}
             made -= {link_name(link.raw_target) for link in view.links_from([path])}
@@ -220,7 +231,6 @@ class _UnlinkedPairs:
         alike = [_Pair(*(pair if is_note(path) else pair[::-1]), 0) for pair in ends]
         others = {other for pair in (*naming, *alike) for other in (pair.source, pair.target)}
         self._add([*catalog.leading_links(others), *catalog.links_leading_to(others)])
-        passed_over = self._linked.get(path, set())
 
         def possible(pairs: Iterable[_Pair]) -> list[_Pair]:
             found: list[_Pair] = []

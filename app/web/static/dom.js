@@ -63,10 +63,19 @@ export function toast(text) {
 export async function copy(text) {
   try {
     await navigator.clipboard.writeText(text);
-    toast(`Copied ${text}`);
   } catch {
-    toast(`This page may not copy: ${text}`); // not a secure page
+    // Not allowed, or not a secure page: the old way.
+    const { activeElement } = document;
+    const field = h("textarea", { class: "unseen" });
+    field.value = text;
+    document.body.append(field);
+    field.select();
+    const copied = document.execCommand("copy");
+    field.remove();
+    activeElement.focus();
+    if (!copied) return toast(`This page may not copy: ${text}`);
   }
+  toast(`Copied ${text}`);
 }
 
 /** Whether there is a mouse, and so most likely a keyboard. */

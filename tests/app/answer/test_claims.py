@@ -1,9 +1,15 @@
 """Claims of an answer, and the markers that they carry, whole and while it is written."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from notehop import open_vault
 from tests.app.answer.samples import source
 from tests.support import product
 from tests.support.tables import rows
@@ -122,3 +128,18 @@ def test_only_what_may_change_is_held_back(pieces: list[str], given: list[str]) 
 def test_a_quote_is_given_by_its_sentences() -> None:
     text = "Quoted:\n\n“The wall is opened in April. It slipped once.” [1]\n— Note"
     assert [one for one in product.sentences_of(text) if "April" in one and "slipped" in one] == []
+
+
+def test_where_the_embedding_model_fails_words_alone_are_compared(demo: tuple[Path, Path]) -> None:
+    def fails(_query: str, _texts: Sequence[str]) -> Any:
+        raise ConnectionError("the model is away")
+
+    known = source(1, "The sluice was built in 1931 by the county.", title="Sluice")
+    draft = product.Draft("The sluice was built in 1847 by the county [1].", "llm", ("[1]",))
+    with open_vault(demo[0], index_dir=demo[1]) as opened:
+        reading = replace(opened._engine.synthesizer._reading, vectors=fails)
+        checked = product.Checker(reading, "Demo").check(draft, product.Material((known,), ()))
+    assert [(one.flag, one.lacks) for one in checked.claims] == [("unsupported", ["1847"])]
+    assert checked.warnings == (
+        "citations were compared with the notes by words alone: the model is away",
+    )

@@ -1,4 +1,4 @@
-"""Facts of a sentence: numbers, dates, names; which kinds a question expects."""
+"""Facts of a sentence: numbers, dates, names; which kinds a question expects; what contradicts."""
 
 import pytest
 
@@ -20,6 +20,16 @@ def test_what_is_not(sentence: str, source: str, missing: list[str]) -> None:
     assert lacks(sentence, source) == missing
 
 
+@pytest.mark.parametrize(
+    ("sentence", "source", "against"),
+    rows(__file__, "another_value_in_its_place_speaks_against_it"),
+)
+def test_another_value_in_its_place_speaks_against_it(
+    sentence: str, source: str, against: bool
+) -> None:
+    assert product.contradicted(product.facts_of(sentence), product.facts_of(source)) is against
+
+
 def test_digits_without_end_are_a_number_like_any_other() -> None:
     key = "1" * 400
     assert lacks(f"The key is {key}.", "The key is 7.") == [key]
@@ -34,7 +44,7 @@ def test_the_kind_that_is_asked_for(question: str, kind: str) -> None:
 def test_a_passage_has_it_or_not(question: str, text: str, whether: bool) -> None:
     asked = product.read_question(question)
     passage = product.Passage(text, block=0)
-    assert product.fits(asked, passage, lambda words: words.lower().split()) is whether
+    assert product.fits(asked, passage, "", lambda words: words.lower().split()) is whether
 
 
 @pytest.mark.parametrize(("sentence", "source"), rows(__file__, "the_same_written_otherwise"))
@@ -45,6 +55,12 @@ def test_the_same_written_otherwise(sentence: str, source: str) -> None:
 @pytest.mark.parametrize(("sentence", "source", "lacks"), rows(__file__, "what_is_another"))
 def test_what_is_another(sentence: str, source: str, lacks: str) -> None:
     assert product.lacking(product.facts_of(sentence), product.facts_of(source)) == [lacks]
+    if lacks != "1.2.4":
+        assert product.contradicted(product.facts_of(sentence), product.facts_of(source))
+
+
+def test_how_long_is_no_time_of_day() -> None:
+    assert [one.kind for one in product.facts_of("It runs for 24 h.").numbers] != ["time"]
 
 
 @pytest.mark.parametrize("text", rows(__file__, "an_honest_refusal_needs_no_source"))

@@ -92,7 +92,7 @@ def counts(demo: tuple[Path, Path]) -> Iterator[Counter[tuple[str, str]]]:
     vault, index = demo
     with open_vault(vault, index_dir=index) as opened:
         engine = opened._engine
-        reading = engine.reading
+        reading = engine.synthesizer._reading
         found: Counter[tuple[str, str]] = Counter()
         with engine.reader.snapshot() as view:
             for row in ROWS:

@@ -154,6 +154,14 @@ def test_no_page_loads_scripts_from_elsewhere(client: TestClient) -> None:
     problem(client.get("/redoc"), 404)
 
 
+def test_the_schema_asks_for_a_token_where_the_server_does(client: TestClient) -> None:
+    assert client.get("/openapi.json").json()["security"] == [{}, {"HTTPBearer": []}]
+    with client_of(FakeVault(), tokens=("a-token-of-more-than-16",)) as locked:
+        headers = {"Authorization": "Bearer a-token-of-more-than-16"}
+        told = locked.get("/openapi.json", headers=headers).json()
+    assert told["security"] == [{"HTTPBearer": []}]
+
+
 MANY = 300_000
 
 

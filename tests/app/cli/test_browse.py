@@ -48,6 +48,11 @@ def test_the_notes_around_one(where: list[str]) -> None:
     assert (result.exit_code, result.stderr) == (0, "")
 
 
+def test_a_list_that_is_cut_says_so(where: list[str]) -> None:
+    shown = call("browse", "Clay", "--max", 1, *where).stdout
+    assert shown.endswith("\n\n1 of 2 notes; --max 1 is the most\n")
+
+
 def test_a_name_of_several_notes(where: list[str]) -> None:
     result = call("browse", "Log", *where)
     assert result.stdout.startswith("1 note around home/Log.md, work/Log.md\n")

@@ -77,6 +77,10 @@ def test_what_the_parser_refuses(said: str) -> None:
     assert "Usage:" in result.stderr
 
 
+def test_an_option_before_the_command_is_told_where_it_stands() -> None:
+    assert "stand behind its name" in call("--vault", ".", "links").stderr
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -127,6 +131,15 @@ def test_an_empty_path_is_not_the_current_folder(
     assert "path is empty" in result.stderr
 
 
+def test_an_ambiguous_link_names_the_files(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / "v" / name).mkdir(parents=True)
+        (tmp_path / "v" / name / "Log.md").write_text("text\n")
+    (tmp_path / "v" / "Here.md").write_text("[[Log]]\n")
+    told = call("links", "--vault", tmp_path / "v").stdout
+    assert "-> a/Log.md or b/Log.md  (link, ambiguous)" in told
+
+
 def test_a_name_forges_no_line(tmp_path: Path) -> None:
     (tmp_path / "v").mkdir()
     (tmp_path / "v" / "a\n9 links: 9 resolved.md").write_text("[[b\nc]] [x](<b%0Ac.md>)\n")
@@ -175,3 +188,13 @@ def test_notes_that_may_have_changed(indexed: tuple[Path, Path]) -> None:
     assert shown.stderr == (
         "warning: 1 note may have changed since the index was made; run: notehop index\n"
     )
+
+
+def test_an_exact_path_names_its_note(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside a note of another case, a file that is none, and a folder from which a shell completes."""
+    for name in ("Note", "note", "LICENSE"):
+        (tmp_path / f"{name}.md").write_text(f"[[to {name}]]\n")
+    (tmp_path / "LICENSE").write_text("Free.\n")
+    monkeypatch.chdir(tmp_path)
+    for name in ("Note", "note.md", "LICENSE"):
+        assert f"to {name.removesuffix('.md')}" in call("links", name, "--vault", ".").output

@@ -176,8 +176,9 @@ def test_other_settings_are_answered_here(
     assert call("search", "launch", *where)[0] == 1
 
 
-def test_little_is_loaded(where: list[str]) -> None:
+@pytest.mark.parametrize(("command", "field"), [("search", "hits"), ("browse", "seeds")])
+def test_little_is_loaded(where: list[str], command: str, field: str) -> None:
     heavy = ("llama_index", "chromadb", "numpy", "onnxruntime", "sqlalchemy", "fastapi", "httpx")
-    found, said = loaded(heavy, "search", "launch", "--json", *where)
+    found, said = loaded(heavy, command, "Atlas", "--json", *where)
     assert found == "0 []"
-    assert json.loads(said)["hits"]
+    assert json.loads(said)[field]

@@ -90,6 +90,7 @@ def test_a_line_that_is_no_question(tmp_path: Path, row: dict[str, Any], said: s
     with pytest.raises(product.UsageError) as error:
         read(file)
     assert f"{file}:2: " in str(error.value)
+    assert ": : " not in str(error.value)
     assert said in str(error.value)
 
 

@@ -54,6 +54,19 @@ def test_a_session_begins_and_ends(port: int) -> None:
     assert post(port, LIST, session)[0] == 404
 
 
+def test_sessions_that_cannot_begin_say_why(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def run(_: object) -> None:
+        raise OSError("too many open files")
+
+    monkeypatch.setattr("mcp.server.streamable_http_manager.StreamableHTTPSessionManager.run", run)
+    for port in served(FakeVault()):
+        assert post(port)[0] == 500
+    assert "too many open files" in caplog.text
+    assert "task_status" not in caplog.text
+
+
 def test_the_guards_of_the_server_decide_who_may_ask(port: int, guarded: int) -> None:
     """As they do for every route; the forms of it are in the table of hostile requests."""
     hello = HELLO.encode()

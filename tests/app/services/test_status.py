@@ -32,9 +32,10 @@ def test_age(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         catalog.commit(product.Batch(meta={"written": time.time() - 3_700}))
     told = product.index_status(place)
     assert 3_600 < told.age < 4_000
-    product.show_status(told)
+    product.show_status(told.model_copy(update={"chroma_generation": 1}))
     shown = capsys.readouterr().out
     assert ", 1 hour ago, generation 2\n" in shown
+    assert "a copy for other programs, generation 1; run: notehop index\n" in shown
 
 
 def test_who_makes_the_first_index(tmp_path: Path) -> None:
