@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -57,14 +57,13 @@ class Templates:
 
 def read_templates(root: Path) -> Templates:
     """Read where a vault keeps its templates and what they say; a file that is missing or damaged says
-    nothing. Templates are read again when their size or time changes."""
-    folders = _named(root, _FOLDERS) or _USUAL
-    notes = frozenset(note.removesuffix(NOTE_SUFFIX) for note in _named(root, _NOTES))
+    nothing. They are read again when their size or time changes."""
+    folders = _named(tuple(_now(f"{root}/.obsidian/{file}" for file in _FOLDERS))) or _USUAL
+    named = _named(tuple(_now(f"{root}/.obsidian/{file}" for file in _NOTES)))
+    notes = frozenset(note.removesuffix(NOTE_SUFFIX) for note in named)
     files = tuple(islice(_files(root, folders, notes), _MOST + 1))
-    if len(files) > _MOST:
-        # No folder of templates: nothing of it is held back.
-        return Templates()
-    return _templates(folders, notes, files)
+    # More are no folder of templates: nothing of it is held back.
+    return Templates() if len(files) > _MOST else _templates(folders, notes, files)
 
 
 def line_keys(text: str) -> list[str]:
@@ -88,18 +87,25 @@ def _files(vault: Path, folders: Iterable[str], notes: Iterable[str]) -> Iterato
     paths = (f"{vault}/{note}{NOTE_SUFFIX}" for note in sorted(notes))
     found = (one for folder in sorted(folders) for one in os.walk(f"{vault}/{folder}"))
     below = (f"{where}/{name}" for where, _, names in found for name in sorted(names))
-    for path in chain(paths, (one for one in below if is_note(one) and not Path(one).is_symlink())):
+    return _now(chain(paths, (one for one in below if is_note(one) and not Path(one).is_symlink())))
+
+
+def _now(paths: Iterable[str]) -> Iterator[_File]:
+    """The files that are there, as they are now."""
+    for path in paths:
         with suppress(OSError):
             stat = os.stat(path)  # noqa: PTH116 (each query looks: this is hot)
             yield path, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns
 
 
-def _named(vault: Path, places: Mapping[str, str]) -> frozenset[str]:
-    """What files of settings name under their keys; nothing where one is missing or damaged."""
+@lru_cache(maxsize=16)
+def _named(files: tuple[_File, ...]) -> frozenset[str]:
+    """What files of settings name under their keys; nothing where one is damaged."""
     found: set[str] = set()
-    for file, key in places.items():
+    for path, *_ in files:
+        key = (_FOLDERS | _NOTES)[path.rpartition("/.obsidian/")[2]]
         with suppress(OSError, ValueError):
-            settings = read_json_file(vault / ".obsidian" / file)
+            settings = read_json_file(path)
             name = settings.get(key) if isinstance(settings, dict) else None
             if isinstance(name, str) and "\0" not in name and ".." not in name.split("/"):
                 name.encode()  # half a surrogate pair is no name

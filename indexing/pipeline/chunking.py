@@ -180,7 +180,8 @@ class Chunker:
         self._part, self._shown = tokens, 0
         indexed = [(item, item.note) for item in notes if item.note is not None]
         documents = [NoteDocument.of(note) for _, note in indexed]
-        by_path = _by_path(self._pipeline.run(documents=documents, show_progress=False))
+        nodes = self._pipeline.run(documents=documents, show_progress=False) if documents else ()
+        by_path = _by_path(nodes)  # transformations of the user's get no empty list
         sentences: dict[str, str] = {}
         for item, note in indexed:
             item.nodes = by_path.get(item.row.path, ())

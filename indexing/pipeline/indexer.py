@@ -39,7 +39,7 @@ from notehop.indexing.stores.chroma import (
     write_in_child,
 )
 from notehop.indexing.stores.database import REBUILD
-from notehop.indexing.stores.layout import IndexLayout, unwritable, write_private
+from notehop.indexing.stores.layout import IndexLayout, replace_file, unwritable
 from notehop.indexing.stores.lock import WriterLock
 from notehop.indexing.stores.model import LIMITS, Limits, NoteStatus
 
@@ -105,7 +105,7 @@ class Indexer:
                 warnings = (
                     f"{exc}. Searches compare every vector until it is brought up, by the next run",
                 )
-            return self._report(replace(update, warnings=(*update.warnings, *warnings)))
+        return self._report(replace(update, warnings=(*update.warnings, *warnings)))
 
     def update(
         self,
@@ -140,22 +140,23 @@ class Indexer:
     @contextmanager
     def _writing(self) -> Iterator[dict[str, Any]]:
         """Hold the lock, and give the fingerprint asked for; of a run that failed, remember why alone."""
+        self._is_run = False  # of the vault whose index this is
         try:
             # The vault and the model first: a wrong path must not cost a folder or an old index.
             scan(self.vault, self.settings.vault, within=())
             fingerprint = expected_fingerprint(self.settings)
             self.layout.create(self.vault)
             with WriterLock(self.layout, self._command, patience=_PATIENCE):
-                self.layout.remove_left_over()
-                yield fingerprint
-                with suppress(OSError):
-                    self.layout.failure.unlink(missing_ok=True)
-        except BaseException as exc:
+                try:
+                    self.layout.remove_left_over()
+                    yield fingerprint
+                except NotehopError as exc:
+                    if self._is_run and not isinstance(exc, IndexLocked | VaultError):
+                        with suppress(OSError):
+                            replace_file(self.layout.failure, str(exc))
+                    raise
+        except BaseException:
             self._state = None
-            if isinstance(exc, NotehopError) and not isinstance(exc, IndexLocked | VaultError):
-                with suppress(OSError):
-                    if self.layout.marker.is_file():
-                        write_private(self.layout.failure, str(exc))
             raise
         finally:
             self.progress.close()
@@ -199,6 +200,7 @@ class Indexer:
                 counts = catalog.counts().notes
                 meta, indexed = catalog.meta(), counts.get(NoteStatus.INDEXED, 0)
             check_vault(meta, self.vault, layout.root)
+            self._is_run = True
             found = scan(self.vault, self.settings.vault).files
             left = sum(file.kind == "note" for file in found)
             check_deletions(self.vault, indexed, indexed - left)
@@ -221,6 +223,8 @@ class Indexer:
         harmed = state is None or not state.fits(layout)
         meta = {"vault": str(self.vault.resolve())}
         with Catalog.open(layout.catalog, create=True, meta=meta) as catalog:
+            check_vault(catalog.meta(), self.vault, layout.root)
+            self._is_run = True
             if harmed and catalog.generation:
                 self.progress.stage("Checking the index", 0, "")
                 with catalog.snapshot() as view:
@@ -234,10 +238,11 @@ class Indexer:
             catalog.renew_if_older(state)
             if self._state is None or not self._state.fits(catalog):
                 self._state = IndexState(catalog)
-            check_vault(self._state.meta, self.vault, layout.root)
             run = IndexRun(self, layout, catalog, self._state, request, fingerprint, harmed)
             update = run.execute()
         write_catalog_state(layout, self._state.generation, stamp_of(self._state.meta))
+        with suppress(OSError):
+            self.layout.failure.unlink(missing_ok=True)
         return update
 
     def _report(self, update: Update) -> Report:

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 LoadEmbedder = Callable[[EmbeddingSettings, Path], Embedder]
 """(settings, model folder of the index) -> a model, loaded as far as cutting notes takes it."""
 
-SMALL_CHANGE = 80_000
-"""Characters of text up to which the exported model embeds them: the first index of the demo, 70,000
-characters, takes 6.3 s of processor time with it and 15.1 with torch, most of them to import that."""
+SMALL_CHANGE, PACKED_CHANGE = 80_000, 20_000
+"""Characters of text up to which the exported model embeds them: 70,000 take 6.3 s of processor time with it
+and 15.1 with torch. That of the extra ``multilingual`` takes 1 ms a token, torch for it 10 s to begin."""
 
 
 class TooMuchToEmbed(Exception):
@@ -50,15 +50,16 @@ class SmallOrBulk:
         exported: Embedder,
         settings: EmbeddingSettings,
         bulk: Callable[[EmbeddingSettings], BulkEmbedder] = load_torch,
-        most: int = SMALL_CHANGE,
+        most: int | None = None,
     ) -> None:
         """
         :param bulk: loads what embeds in bulk; called at most once.
-        :param most: characters that the exported model embeds.
+        :param most: characters that the exported model embeds; None: as many as it does sooner.
         """
         self._exported, self._settings, self._load_bulk = exported, settings, bulk
         self._bulk: BulkEmbedder | None = None
-        self._most = most
+        usual = PACKED_CHANGE if settings.model == MULTILINGUAL_NAME else SMALL_CHANGE
+        self._most = usual if most is None else most
         self.dimensions = exported.dimensions
         self.max_tokens = exported.max_tokens
         self.tokens = exported.tokens

@@ -134,7 +134,7 @@ def forget_withdrawn(layout: IndexLayout, catalog: Catalog) -> None:
 
 
 class BoundedCache(Generic[Key, Value]):
-    """Values by key, which are forgotten when there are more than so many. Threads share it."""
+    """Values by key, all forgotten when there would be more than ``most``. Threads share it."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -154,7 +154,7 @@ class BoundedCache(Generic[Key, Value]):
             new = read(missing)
             if len(values) + len(new) > self._most:
                 self._values = values = {}
-            values.update(new)
+            values.update([*new.items()][-self._most :])
             found.update(new)
         return {key: found[key] for key in wanted if key in found}
 

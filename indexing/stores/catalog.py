@@ -110,14 +110,12 @@ class CatalogSnapshot(CatalogReads):
     """
 
     def __init__(self, database: Database, ended: Callable[[], None] | None = None) -> None:
-        self.label = database.label
-        self._database = database
-        self._connection = database.connect()
-        self._ended = ended
+        self.label, self._database = database.label, database
+        self._connection, self._ended = database.connect(), ended
         self._turn = threading.RLock()
+        self._head: dict[str, Any] = {}
         try:
-            with database.translated():
-                self._head = _head_of(self.label, fetched(self._connection, _HEAD))
+            self._head = _head_of(self.label, self._fetch(_HEAD))
         except BaseException:
             self._let_go()
             raise
@@ -150,7 +148,8 @@ class CatalogSnapshot(CatalogReads):
                     raise
                 self._let_go()
                 self._connection = self._database.connect()
-                if _head_of(self.label, fetched(self._connection, _HEAD)) != self._head:
+                head = self._head and _head_of(self.label, fetched(self._connection, _HEAD))
+                if head != self._head:
                     self._let_go()
                     raise IndexFailure(
                         f"{self.label}: the connection was lost, and the index went on meanwhile; "
@@ -313,8 +312,7 @@ class CatalogState:
     """What the catalog's files (path -> size in bytes, time of the last change in ns) were like when
     the last run ended, of a generation and stamp.
 
-    A difference proves nothing (a copied folder has other times): it says that every row has to be
-    looked at.
+    A difference proves nothing (a copied folder has other times): every row has to be looked at then.
     """
 
     generation: int

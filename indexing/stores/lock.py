@@ -1,8 +1,7 @@
 """The lock that lets one process at a time write an index.
 
-The lock is the operating system's, on an open file: it ends with its process, however that ends. The
-JSON beside it only tells people who holds it. A catalog on a server has a lock there too, for the
-machines that share it.
+The lock is the operating system's, on an open file: it ends with its process, however that ends. The JSON
+beside it only tells people who holds it. A catalog on a server has a lock there too, for all machines.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from filelock import FileLock, Timeout
 
 from notehop.config.errors import IndexFailure, IndexLocked, IndexUnwritable
 from notehop.indexing import faults
-from notehop.indexing.stores.layout import IndexLayout, read_json, write_private
+from notehop.indexing.stores.layout import IndexLayout, lives, read_json, write_private
 from notehop.indexing.stores.model import Holder
 
 if TYPE_CHECKING:
@@ -40,11 +39,7 @@ class WriterLock:
         # thread_local off: the thread that releases need not be the one that acquired.
         # A soft lock would outlive its process: better none, and to say so.
         self._lock = FileLock(
-            layout.lock,
-            timeout=patience,
-            thread_local=False,
-            fallback_to_soft=False,
-            poll_interval=0.02,
+            layout.lock, patience, thread_local=False, fallback_to_soft=False, poll_interval=0.02
         )
         self._patience = patience
         self._session: LockSession | None = None
@@ -72,9 +67,11 @@ class WriterLock:
             faults.point("lock-holder-told")
         except Timeout as exc:
             # Not written yet, or left behind by one that was killed: the lock stands.
-            said = read_json(Holder, layout.lock_holder) or "another process"
+            said = read_json(Holder, layout.lock_holder)
+            dead = said and said.host == socket.gethostname() and not lives(said.pid)
+            who = "another process" if dead or said is None else said
             raise IndexLocked(
-                f"{layout.root}: {said} is writing this index; wait until it is done, or stop it"
+                f"{layout.root}: {who} is writing this index; wait until it is done, or stop it"
             ) from exc
         except (OSError, NotImplementedError) as exc:
             self._let_go()

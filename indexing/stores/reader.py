@@ -75,19 +75,20 @@ class Generation:
         """The generation of a view of the same catalog: what changed since is read, no more."""
         changed = view.changed_paths(self.number)
         added, ids_of_changed = _of_chunks(view.chunk_keys(changed))
-        ids_by_path, path_by_id = dict(self.ids_by_path), dict(self.path_by_id)
+        ids_by_path, path_by_id = dict(self.ids_by_path), {**self.path_by_id, **added}
         before = (one for path in changed for one in ids_by_path.pop(path, ()))
         gone = [one for one in before if one not in added]
         for one in gone:
             del path_by_id[one]
+        ids_by_path.update(ids_of_changed)
         vectors = self.chunk_vectors
         if vectors is not None:
             vectors = follow_vectors(view, vectors, gone, added)
         return replace(
             self,
             number=view.generation,
-            ids_by_path=ids_by_path | ids_of_changed,
-            path_by_id=path_by_id | added,
+            ids_by_path=ids_by_path,
+            path_by_id=path_by_id,
             chunk_vectors=vectors,
             lexical=self.lexical.updated(gone, view.chunk_tokens(added)),
             cache=QueryCache(),

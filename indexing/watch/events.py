@@ -153,6 +153,8 @@ class VaultEvents:
                 self._paths.add(EVERYTHING)
             if not is_hidden(path):
                 self._paths.add(path)
+        if len(self._paths) > self._timing.many:
+            self._paths = {EVERYTHING, *self._paths & {OWN_SETTINGS}}
 
 
 def folders_of(vault: Path) -> frozenset[str]:

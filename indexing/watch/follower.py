@@ -51,7 +51,7 @@ class Follower:
         self._trouble: str | None = None  # what people were told is in the way
 
     def run(self, stop: threading.Event) -> None:
-        """Follow until ``stop`` is set, or the lock is not held any more."""
+        """Follow until ``stop`` is set; IndexLocked if the index was deleted and others follow it."""
         try:
             while not stop.is_set():
                 self._listen()
@@ -61,8 +61,6 @@ class Follower:
                     self._take_in()
                 elif not self._due and now >= self._mirror_at:
                     self._update_mirror(stop)
-                if not self._lock.held:
-                    break
         finally:
             self._end_events()
 
@@ -80,7 +78,7 @@ class Follower:
             self._due |= paths
             if lost:
                 self._scan_at = min(self._scan_at, now + self._timing.lost)
-        if time.monotonic() >= self._scan_at:
+        if time.monotonic() >= self._scan_at or not self._lock.held:
             self._due.add(EVERYTHING)
 
     def _listen(self) -> None:
@@ -114,17 +112,23 @@ class Follower:
         except NotehopError as exc:
             self._notify(f"the settings stay as they were: {exc}")
             return
-        if found.settings.watch != self._indexer.settings.watch:
-            self._end_events()
-        self._indexer = found
-        self._retry_at = 0.0
-        self._due.add(EVERYTHING)
+        if found.settings != self._indexer.settings:
+            if found.settings.watch != self._indexer.settings.watch:
+                self._end_events()
+            self._indexer = found
+            self._retry_at = 0.0
+            self._due.add(EVERYTHING)
 
     def _take_in(self) -> None:
         """Bring the index up to what is due; what cannot be done stays due."""
+        if self._trouble is not None and is_folder(str(self._indexer.vault)):
+            self._load_settings()  # which may help; perhaps no event told of them
         paths, self._due = self._due, set()
         everything, wrote = EVERYTHING in paths, True
         try:
+            if not self._lock.held:  # the folder of the index went
+                self._lock.release()
+                self._lock.acquire()
             self._lock.write_state("indexing")
             try:
                 update = self._indexer.update(None if everything else paths)
@@ -135,6 +139,8 @@ class Follower:
                 if wrote := update.wrote:
                     self._notify(update)
         except (NotehopError, OSError) as exc:
+            if isinstance(exc, IndexLocked) and not self._lock.held:
+                raise
             self._due |= paths
             self._failed(exc)
             return
@@ -147,9 +153,8 @@ class Follower:
         self._all_well()
 
     def _failed(self, exc: NotehopError | OSError) -> None:
-        soon = isinstance(exc, IndexLocked | VaultError)  # only a look tells when that is over
-        wait = self._timing.soon_retry if soon else self._timing.retry
-        self._retry_at = time.monotonic() + wait
+        timing, soon = self._timing, isinstance(exc, IndexLocked | VaultError)  # only a look tells
+        self._retry_at = time.monotonic() + (timing.soon_retry if soon else timing.retry)
         if isinstance(exc, IndexLocked):
             self._lock.write_state("waiting", str(exc))
             return

@@ -78,7 +78,6 @@ def follow(
         return Indexer(vault, settings, layout, load=load, command=command)
 
     bulk = [*index_program(vault, layout, config_file, device), "--part-of", command]
-    # Again where the index was deleted: who takes the lock first makes it and follows.
     while not stop.is_set():
         now = indexer()
         layout.create(vault)

@@ -20,9 +20,8 @@ from notehop.indexing.stores.layout import IndexLayout, read_json, replace_file
 from notehop.indexing.stores.lock import lock_failure
 
 Phase = Literal["indexing", "following", "waiting", "held"]
-"""``indexing``: changes are being taken in. ``following``: the index is up to the vault as far as
-is known. ``waiting``: something is in the way and is tried again. ``held``: a person has to decide.
-"""
+"""``indexing``: changes are being taken in. ``following``: the index is up to the vault as far as is known.
+``waiting``: something is in the way and is tried again. ``held``: a person has to decide."""
 
 _PATIENCE = 1.0  # seconds until a lock is taken for held: whoever looks at it holds it for a moment
 
@@ -72,7 +71,6 @@ class WatcherLock:
         :raises IndexLocked: if another process follows, naming it.
         :raises IndexUnwritable: if the folder cannot be written, or its disk knows no locks.
         """
-        root = self._layout.root
         try:
             self._layout.make_folder()
             self._lock.acquire(timeout=patience)
@@ -83,10 +81,10 @@ class WatcherLock:
             other = read_json(WatchState, self._layout.watch_state)
             who = f"{other.command} (process {other.pid} on {other.host})" if other else "a process"
             raise IndexLocked(
-                f"{root}: {who} follows this vault already, so the index is kept up"
+                f"{self._layout.root}: {who} follows this vault already, so the index is kept up"
             ) from exc
         except (OSError, NotImplementedError) as exc:
-            raise lock_failure(root, exc) from exc
+            raise lock_failure(self._layout.root, exc) from exc
 
     @property
     def held(self) -> bool:
@@ -132,6 +130,7 @@ class Timing:
     report_retry: float = 600.0  # until a system that would not report changes is asked again
     start: float = 10.0  # that a start waits for the system: a dead disk must not hold it up
     poll_ms: int = 2_000  # between two looks at files, where WATCHFILES_FORCE_POLLING asks for them
+    many: int = 500  # paths above which a scan of the vault takes no longer than looking at each
 
 
 TIMING = Timing()

@@ -34,6 +34,18 @@ def test_what_they_say_is_read_again_when_it_changes(tmp_path: Path) -> None:
     assert read_templates(tmp_path).lines == {"tasks today", "who"}
 
 
+def test_settings_are_read_once_until_they_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, ".obsidian/templates.json", json.dumps({"folder": "Forms"}))
+    assert read_templates(tmp_path).folders == {"forms"}
+    with monkeypatch.context() as closed:
+        closed.delattr("notehop.indexing.templates.read_json_file")
+        assert read_templates(tmp_path).folders == {"forms"}
+    write(tmp_path, ".obsidian/templates.json", json.dumps({"folder": "Other forms"}))
+    assert read_templates(tmp_path).folders == {"other forms"}
+
+
 def test_a_vault_without_any(tmp_path: Path) -> None:
     assert read_templates(tmp_path).lines == frozenset()
     assert read_templates(tmp_path / "not mounted").lines == frozenset()

@@ -108,6 +108,13 @@ def test_a_run_that_failed_is_told_until_one_succeeds(
         product.update_index(replace(place, settings=other))
     told = product.index_status(place)
     assert "settings name min_tokens 5" in str(told.failure)
+    # Neither is a run of this index.
+    product.Indexer(place.vault, place.settings, place.layout).tidy()
+    another = tmp_path / "another"
+    another.mkdir()
+    with pytest.raises(product.IndexMismatch, match="not of"):
+        product.update_index(replace(place, vault=another))
+    assert product.index_status(place).failure == told.failure
     assert product.seen(told, from_here=False).failure is None
     product.show_status(told)
     assert "  failed   the last run: " in capsys.readouterr().out

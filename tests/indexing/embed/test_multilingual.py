@@ -93,6 +93,8 @@ def test_the_index_notes_who_serves_its_queries(tmp_path: Path) -> None:
     opened = product.load_embedder(chosen, tmp_path / "model")
     assert isinstance(opened, product.SmallOrBulk)
     assert opened.embed(["ein Satz"]).shape == (1, 384)
+    with pytest.raises(ZeroDivisionError):
+        product.SmallOrBulk(opened, chosen, lambda _: 1 // 0).embed(["Satz " * 4_001])
     written = (tmp_path / "model" / "export.json").stat().st_mtime_ns
     product.load_embedder(chosen, tmp_path / "model")
     assert (tmp_path / "model" / "export.json").stat().st_mtime_ns == written

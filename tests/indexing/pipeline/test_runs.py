@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -139,6 +140,11 @@ class Glossary(TransformComponent):
         return nodes
 
 
+class FirstOf(Glossary):
+    def __call__(self, nodes: Sequence[BaseNode], **_: Any) -> Sequence[BaseNode]:
+        return [nodes[0], *super().__call__(nodes[1:])]
+
+
 class Dropping(TransformComponent):
     def __call__(self, nodes: Sequence[BaseNode], **_: Any) -> Sequence[BaseNode]:
         return nodes[1:]
@@ -167,3 +173,13 @@ def test_a_transformation_that_loses_a_passage_is_refused(bench: Bench) -> None:
     bench.write("a.md", "One.")
     with pytest.raises(product.UsageError, match=r"Dropping.* gave back other passages"):
         bench.indexer([Dropping()]).run()
+
+
+def test_a_transformation_is_given_no_empty_list(bench: Bench) -> None:
+    bench.limits = replace(bench.limits, batch_notes=1)
+    own = [FirstOf(words={"MHW": "mean high water"})]
+    bench.write("b.md", "Nothing else.")
+    bench.indexer(own).run()
+    bench.write("a.md", "MHW is at four.")
+    os.utime(bench.vault / "b.md", (1, 1))
+    assert bench.indexer(own).run().added == 1

@@ -6,6 +6,7 @@ import string
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -174,6 +175,25 @@ def test_a_question_that_is_answered_needs_no_connection_to_end(
             kill_sessions(postgres, layout.database)
         with reader.snapshot() as view:
             assert view.paths() == ["tide.md", "wall.md"]
+
+
+def test_a_snapshot_whose_connection_goes_at_once_has_another(
+    postgres: PostgresServer, catalog: Catalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database, connect = catalog.database, catalog.database.connect
+    lost: list[object] = []
+
+    def once() -> object:
+        connection = connect()
+        if not lost:
+            lost.append(connection)
+            kill_sessions(postgres, database.server)
+        return connection
+
+    monkeypatch.setattr(database, "connect", once)
+    with closing(catalog.snapshot()) as view:
+        assert view.generation == 1
+    assert lost
 
 
 def test_readers_go_on_over_restarts(postgres: PostgresServer, layout: IndexLayout) -> None:

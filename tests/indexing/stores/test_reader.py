@@ -122,3 +122,11 @@ def test_an_index_made_anew_with_other_settings_is_refused_time_after_time(tmp_p
         for _ in range(2):
             with pytest.raises(product.IndexMismatch):
                 reader.snapshot()
+
+
+def test_a_cache_keeps_no_more_than_it_may() -> None:
+    cache: product.BoundedCache[int, int] = product.BoundedCache(3)
+    assert [*cache.get(range(9), dict.fromkeys)] == [*range(9)]
+    asked: list[int] = []
+    cache.get(range(9), lambda missing: asked.extend(missing) or {})
+    assert len(asked) == 6

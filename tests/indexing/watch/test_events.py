@@ -58,6 +58,15 @@ def test_a_disk_that_tells_nothing_is_looked_at(
     found.close()
 
 
+def test_very_many_changes_are_everything(vault: Path) -> None:
+    found = VaultEvents(vault, settle_ms=20, timing=Timing(many=3))
+    found.start()
+    for number in range(5):
+        (vault / f"{number}.md").write_text("New.")
+    assert EVERYTHING in gathered(found, EVERYTHING)
+    found.close()
+
+
 def watches() -> int:
     """How many folders the system watches for this process."""
     count = 0

@@ -65,13 +65,8 @@ class Followed:
         return [chunk.text for chunk in self.bench.chunks(path)]
 
     def _run(self) -> None:
-        told, again = self.told.append, self._indexer
-        while not self._stop.is_set():
-            how = self._bulk, told, again, self.timing
-            product.Follower(self._indexer(), self.watching, *how).run(self._stop)
-            if not self._stop.is_set():
-                self.watching.release()
-                self.watching.acquire()
+        how = self._bulk, self.told.append, self._indexer, self.timing
+        product.Follower(self._indexer(), self.watching, *how).run(self._stop)
 
     def _indexer(self) -> product.Indexer:
         settings = self.bench.settings.with_overrides({"watch.settle_ms": 20})
@@ -234,6 +229,28 @@ def test_an_index_that_is_deleted_is_made_again_and_followed_by_one(followed: Fo
     assert len(followed.paths()) == 13
     with pytest.raises(product.IndexLocked, match="a test"):
         product.WatcherLock(bench.layout, "another").acquire(patience=0)
+
+
+def test_an_index_that_is_away_for_a_while_is_waited_for(followed: Followed) -> None:
+    bench, root = followed.bench, followed.bench.layout.root
+    away = root.with_name("away")
+    root.rename(away)
+    root.symlink_to(root.with_name("not mounted"))
+    followed.until(lambda: any("cannot be written" in said for said in followed.messages()))
+    bench.write("later.md", "Words.")
+    root.unlink()
+    away.rename(root)
+    followed.until(lambda: "later.md" in followed.paths())
+    followed.until(followed.is_following)
+
+
+def test_settings_that_no_event_tells_of_end_a_mismatch(followed: Followed) -> None:
+    bench, before = followed.bench, followed.bench.settings
+    bench.settings = before.with_overrides({"chunking.min_tokens": 5})
+    bench.write("notehop.toml", "")
+    followed.until(lambda: any("--rebuild" in said for said in followed.messages()))
+    bench.settings = before
+    followed.until(lambda: "following the vault again" in followed.messages())
 
 
 def test_a_name_that_is_no_utf8_costs_no_change(followed: Followed) -> None:
