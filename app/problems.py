@@ -75,11 +75,7 @@ def failure_of(told: Problem) -> NotehopError:
 
 
 def http_problem(
-    status: int,
-    detail: str,
-    errors: list[dict[str, Any]] | None = None,
-    *,
-    kind: str | None = None,
+    status: int, detail: str, errors: list[dict[str, Any]] | None = None, *, kind: str | None = None
 ) -> Problem:
     """The problem detail of something that HTTP has a word for; ``kind`` is the end of its type."""
     # The command line needs exit codes only, and pydantic takes as long to load as all of it.

@@ -423,11 +423,7 @@ def _logistic(found: dict[str, list[Example]], names: Sequence[str]) -> NDArray[
 
     bounds = [_bounds(name, SPEAKS_FOR, SPEAKS_AGAINST, 1.0) for name in names]
     best: NDArray[np.float64] = minimize(
-        loss,
-        np.zeros(matrix.shape[1]),
-        jac=True,
-        method="L-BFGS-B",
-        bounds=[*bounds, (None, None)],
+        loss, np.zeros(matrix.shape[1]), jac=True, method="L-BFGS-B", bounds=[*bounds, (None, None)]
     ).x
     return best / spread
 

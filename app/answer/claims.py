@@ -87,10 +87,7 @@ class Sentence:
 
 
 def sentences(
-    draft: Draft,
-    spans: SentenceSpans,
-    markers: Collection[str],
-    labels: Collection[str],
+    draft: Draft, spans: SentenceSpans, markers: Collection[str], labels: Collection[str]
 ) -> list[Sentence]:
     """Return the sentences of an answer in order; nothing but blanks stands between them.
 

@@ -386,12 +386,7 @@ def _is_callout_title(tokens: Sequence[Token], at: int) -> bool:
 
 
 def _row(
-    text: str,
-    lines: Sequence[Range],
-    tokens: Sequence[Token],
-    at: int,
-    head: Token,
-    shape: Passage,
+    text: str, lines: Sequence[Range], tokens: Sequence[Token], at: int, head: Token, shape: Passage
 ) -> _Block:
     """The row that begins at a token, with the head of its table."""
     first = (head.map or [0])[0]

@@ -20,9 +20,7 @@ from notehop.app.models import StreamEvent
 STREAM = {"text/event-stream": {"schema": {"$ref": "#/components/schemas/StreamEvent"}}}
 """What the schema says of a stream."""
 
-_PROBLEM = {
-    "application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}},
-}
+_PROBLEM = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
 
 REFUSED: dict[int | str, dict[str, Any]] = {
     one: {"description": HTTPStatus(one).phrase, "content": _PROBLEM}

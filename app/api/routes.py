@@ -50,12 +50,7 @@ def seen(status: models.IndexStatus, *, from_here: bool) -> models.IndexStatus:
     return status.model_copy(update=told)
 
 
-def routes(
-    vaults: Vaults,
-    workers: Workers,
-    version: str,
-    prove: Mapping[str, Prove],
-) -> APIRouter:
+def routes(vaults: Vaults, workers: Workers, version: str, prove: Mapping[str, Prove]) -> APIRouter:
     """All routes over some vaults; the vault of a request stands in its scope.
 
     :param prove: by name of a vault; where there is none, no challenge is answered.
@@ -162,8 +157,7 @@ def routes(
     async def suggest(
         request: Request,
         note: Name | None = Parameter(
-            None,
-            description="Path, title or alias; none: the best of the whole vault.",
+            None, description="Path, title or alias; none: the best of the whole vault."
         ),
         limit: int = Parameter(10, ge=1, le=100, description="Links at most."),
     ) -> Response:

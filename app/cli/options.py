@@ -166,12 +166,7 @@ class QueryOptions:
     )
 
     def query(
-        self,
-        model: type[QueryT],
-        text: str,
-        filters: FilterOptions,
-        literal: bool,
-        **more: Any,
+        self, model: type[QueryT], text: str, filters: FilterOptions, literal: bool, **more: Any
     ) -> QueryT:
         """The query that the options describe, with ``more`` fields that only this model has.
 

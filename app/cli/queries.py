@@ -34,8 +34,7 @@ if TYPE_CHECKING:
     from notehop.app.services.vault import VaultHandle
 
 ReplyT = TypeVar(
-    "ReplyT",
-    bound="models.Reply | models.BrowseResult | models.Suggestions | models.ThemesResult",
+    "ReplyT", bound="models.Reply | models.BrowseResult | models.Suggestions | models.ThemesResult"
 )
 
 AGAIN, END = "/new", ("/quit", "/exit", "/q")

@@ -193,8 +193,7 @@ def status(
 
 
 def doctor(
-    options: Common,
-    kind: DoctorKind | None = argument(None, "[KIND]", "List all of one kind."),
+    options: Common, kind: DoctorKind | None = argument(None, "[KIND]", "List all of one kind.")
 ) -> None:
     """Say which links, names and notes need mending, and whether the index is sound."""
     from notehop.app.services.doctor import examine

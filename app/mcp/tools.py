@@ -287,11 +287,7 @@ TOOLS = {
             "suggest_links",
             "Links that a note or the vault lacks: alike or named without a link, with the sentence.",
             _budgeted(models.SuggestQuery, 2_000),
-            {
-                "note": "A path, title or alias; none: the whole vault.",
-                "limit": "",
-                "budget": "",
-            },
+            {"note": "A path, title or alias; none: the whole vault.", "limit": "", "budget": ""},
             lambda vault, given: text.suggestions_text(
                 vault.suggest(given.note, given.limit), given.budget
             ),

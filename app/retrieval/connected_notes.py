@@ -329,11 +329,7 @@ class ConnectedNotesPostprocessor(VaultPostprocessor):
         return None
 
     def _context(
-        self,
-        view: Snapshot,
-        hits: Sequence[Placed],
-        vector: Vector | None,
-        query: TracedQuery,
+        self, view: Snapshot, hits: Sequence[Placed], vector: Vector | None, query: TracedQuery
     ) -> Nodes:
         compared = self.order == "context" and vector is not None
         near = [place for _, place in hits[: self.top_k]]

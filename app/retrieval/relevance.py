@@ -177,10 +177,7 @@ TEXTS = 2  # passages that are read for a stem, to see as what word it stands th
 
 
 def corrected(
-    text: str,
-    view: Snapshot,
-    tokenizer: Tokenizer,
-    is_word: Callable[[str], bool] | None,
+    text: str, view: Snapshot, tokenizer: Tokenizer, is_word: Callable[[str], bool] | None
 ) -> tuple[str, dict[str, str]]:
     """Read words that stand nowhere in the vault as the nearest that do, but for short words, those with
     digits or marks in them, identifiers, those of scripts without spaces, and words of the language.

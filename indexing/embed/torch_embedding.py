@@ -19,12 +19,7 @@ from llama_index.embeddings.huggingface import HuggingFaceEmbedding
 
 from notehop.config.errors import ModelError
 from notehop.indexing.embed.embedder import Kind, OnBatch, TokenOffsets, Vectors, read_tokenizer
-from notehop.indexing.embed.identity import (
-    MIN_COSINE,
-    PROBES,
-    ModelDescription,
-    describe_model,
-)
+from notehop.indexing.embed.identity import MIN_COSINE, PROBES, ModelDescription, describe_model
 from notehop.indexing.embed.models import quiet_loading
 
 if TYPE_CHECKING:

@@ -20,12 +20,7 @@ from sqlalchemy.exc import DBAPIError
 from notehop.config.errors import IndexFailure, IndexLocked, IndexMismatch, IndexMissing
 from notehop.indexing import faults
 from notehop.indexing.stores.catalog_read import CatalogReads, Query, ResultRow, fetched
-from notehop.indexing.stores.catalog_rows import (
-    BadRow,
-    chunk_row,
-    put_meta,
-    write_batch,
-)
+from notehop.indexing.stores.catalog_rows import BadRow, chunk_row, put_meta, write_batch
 from notehop.indexing.stores.database import REBUILD, Database, damaged, open_database
 from notehop.indexing.stores.layout import CatalogAddress, IndexLayout, read_json, replace_file
 from notehop.indexing.stores.model import Batch, Vectored

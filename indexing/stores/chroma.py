@@ -31,12 +31,7 @@ from notehop.indexing import faults
 from notehop.indexing.stores.catalog import Catalog, CatalogSnapshot, file_marks, read_catalog_state
 from notehop.indexing.stores.catalog_read import slices
 from notehop.indexing.stores.labels import date_label
-from notehop.indexing.stores.layout import (
-    IndexLayout,
-    ServerCatalog,
-    read_json,
-    replace_file,
-)
+from notehop.indexing.stores.layout import IndexLayout, ServerCatalog, read_json, replace_file
 from notehop.indexing.stores.model import Matrix
 
 COLLECTION = "chunks"

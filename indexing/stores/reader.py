@@ -111,10 +111,7 @@ class Snapshot(AbstractContextManager["Snapshot"]):
     """
 
     def __init__(
-        self,
-        generation: Generation,
-        view: CatalogSnapshot,
-        server: ChromaServer | None = None,
+        self, generation: Generation, view: CatalogSnapshot, server: ChromaServer | None = None
     ) -> None:
         """:param server: holds the vectors of a generation that has none in memory."""
         self.catalog = view
@@ -360,13 +357,7 @@ class Reader(AbstractContextManager["Reader"]):
         vectors = read_vectors(view, path_by_id) if self._server is None else None
         lexical = read_lexical(self.layout, view, path_by_id, self._ranking, self._limits)
         return Generation(
-            view.generation,
-            view.stamp,
-            ids_by_path,
-            path_by_id,
-            vectors,
-            lexical,
-            QueryCache(),
+            view.generation, view.stamp, ids_by_path, path_by_id, vectors, lexical, QueryCache()
         )
 
     def _forget_withdrawn(self) -> None:

@@ -13,13 +13,7 @@ from pathlib import Path, PurePosixPath
 from notehop.indexing.vault.body import read_body
 from notehop.indexing.vault.front_matter import FrontMatter, read_front_matter
 from notehop.indexing.vault.markdown_inline import Inline
-from notehop.indexing.vault.model import (
-    CommentLinks,
-    Lines,
-    Link,
-    Note,
-    each_once,
-)
+from notehop.indexing.vault.model import CommentLinks, Lines, Link, Note, each_once
 from notehop.indexing.vault.opening import open_below
 from notehop.indexing.vault.parts import Unreadable, assemble, read_base, read_canvas
 from notehop.indexing.vault.pdf import read_pdf

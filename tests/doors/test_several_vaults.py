@@ -231,10 +231,7 @@ def test_one_model_is_in_memory(both: Vaults, monkeypatch: pytest.MonkeyPatch) -
     assert work.search("budget").hits
 
 
-NAMES = [
-    (["{home}", "{work}"], ["Home", "At Work"]),
-    (["a={home}", "b={work}"], ["a", "b"]),
-]
+NAMES = [(["{home}", "{work}"], ["Home", "At Work"]), (["a={home}", "b={work}"], ["a", "b"])]
 
 
 @pytest.mark.parametrize(("given", "names"), NAMES)

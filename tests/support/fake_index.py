@@ -72,11 +72,7 @@ class FakeIndex:
     _read: tuple[str, product.Snapshot] | None = None
 
     def add(
-        self,
-        path: str,
-        *angles: float | None,
-        aliases: tuple[str, ...] = (),
-        modified: float = 0.0,
+        self, path: str, *angles: float | None, aliases: tuple[str, ...] = (), modified: float = 0.0
     ) -> FakeIndex:
         """Add a note with a chunk for each angle; None is a chunk without a vector."""
         name = path.rsplit("/", 1)[-1].removesuffix(".md")

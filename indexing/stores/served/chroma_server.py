@@ -21,12 +21,7 @@ from pydantic import TypeAdapter
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
 
 from notehop.config import Settings
-from notehop.config.errors import (
-    CollectionMissing,
-    ProviderError,
-    SettingsError,
-    VectorServerError,
-)
+from notehop.config.errors import CollectionMissing, ProviderError, SettingsError, VectorServerError
 from notehop.indexing.llm.egress import WHAT_GOES, Attempt, EgressLog, Hosts, Purpose
 from notehop.indexing.llm.transport import connection_pool
 from notehop.indexing.stores.chroma import Rows

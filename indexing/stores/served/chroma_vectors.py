@@ -126,10 +126,7 @@ class ServedVectors:
         return np.array([near.get(one, np.nan) for one in ids])
 
     def top(
-        self,
-        query: NDArray[np.float32],
-        k: int,
-        allowed: Collection[str] | None = None,
+        self, query: NDArray[np.float32], k: int, allowed: Collection[str] | None = None
     ) -> list[tuple[str, float]]:
         """As :meth:`VectorIndex.top`; IndexDamaged if a vector is not what was written."""
         vector = checked_query(query, self.dimensions)

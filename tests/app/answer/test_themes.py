@@ -12,12 +12,7 @@ from tests.support.scripted_llm import ScriptedLLM
 QUESTION = "What are the main themes?"
 
 MUD = {"id": "m", "name": "Mud", "count": 7, "about": ""}
-BOATS = {
-    "id": "b",
-    "name": "Boats",
-    "count": 3,
-    "about": "",
-}
+BOATS = {"id": "b", "name": "Boats", "count": 3, "about": ""}
 
 
 def nodes(**more: Any) -> list[NodeWithScore]:

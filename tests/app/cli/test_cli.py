@@ -82,13 +82,7 @@ def test_an_option_before_the_command_is_told_where_it_stands() -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    [
-        ["ask", "q"],
-        ["browse", "A"],
-        ["status"],
-        ["serve", "--no-watch", "--port", "0"],
-    ],
+    "arguments", [["ask", "q"], ["browse", "A"], ["status"], ["serve", "--no-watch", "--port", "0"]]
 )
 def test_a_missing_index_names_the_command_that_makes_it(
     arguments: list[str], vault: Path, tmp_path: Path

@@ -82,10 +82,7 @@ def test_a_terminal_is_told_at_once_that_notes_are_read(indexed: tuple[Path, Pat
     with (
         os.fdopen(ours, "rb", buffering=0) as terminal,
         subprocess.Popen(
-            command,
-            stdout=subprocess.PIPE,
-            stderr=theirs,
-            env=environment(TERM="xterm"),
+            command, stdout=subprocess.PIPE, stderr=theirs, env=environment(TERM="xterm")
         ) as asking,
     ):
         os.close(theirs)

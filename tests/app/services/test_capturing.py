@@ -20,10 +20,7 @@ NOW = datetime(2026, 11, 22, 9, 31)
 
 @pytest.fixture
 def place(tmp_path: Path) -> product.Place:
-    return product.locate(
-        write_notes(tmp_path / "v", {"A.md": "x"}),
-        index_dir=tmp_path / "ix",
-    )
+    return product.locate(write_notes(tmp_path / "v", {"A.md": "x"}), index_dir=tmp_path / "ix")
 
 
 def connection(number: int) -> product.Connection:

@@ -40,10 +40,7 @@ def make_gate(tmp_path: Path) -> MakeGate:
         folder: Path = tmp_path,
     ) -> product.ProviderTransport:
         llm = product.LlmSettings(
-            provider="openai-compatible",
-            model="m",
-            timeout_s=20,
-            retries=retries,
+            provider="openai-compatible", model="m", timeout_s=20, retries=retries
         )
         secret = None if key is None else SecretStr(key)
         config = product.ProviderConfig(llm, url, secret, first_pause=0.01)

@@ -9,11 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support.notes import Bench
-from tests.support.product import (
-    MassDeletion,
-    VaultError,
-    note_parser,
-)
+from tests.support.product import MassDeletion, VaultError, note_parser
 from tests.support.tables import rows
 
 NOTES = 24

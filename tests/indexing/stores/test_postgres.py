@@ -129,10 +129,7 @@ def test_a_lock_that_was_lost_is_taken_again_where_nobody_wrote(
     postgres: PostgresServer, layout: IndexLayout
 ) -> None:
     assert layout.database is not None
-    with (
-        WriterLock(layout, "notehop index"),
-        Catalog.open(layout.catalog, create=True) as catalog,
-    ):
+    with WriterLock(layout, "notehop index"), Catalog.open(layout.catalog, create=True) as catalog:
         catalog.commit(batch_of("tide"))
         kill_sessions(postgres, layout.database)
         assert catalog.commit(batch_of("wall")) == 2
@@ -143,10 +140,7 @@ def test_nothing_is_written_on_what_another_machine_wrote_meanwhile(
     postgres: PostgresServer, layout: IndexLayout, tmp_path: Path
 ) -> None:
     assert layout.database is not None
-    with (
-        WriterLock(layout, "notehop index"),
-        Catalog.open(layout.catalog, create=True) as catalog,
-    ):
+    with WriterLock(layout, "notehop index"), Catalog.open(layout.catalog, create=True) as catalog:
         catalog.commit(batch_of("tide"))
         kill_sessions(postgres, layout.database)
         write_elsewhere(layout.database, tmp_path)
@@ -241,10 +235,7 @@ def test_readers_go_on_over_restarts(postgres: PostgresServer, layout: IndexLayo
 
 
 def test_who_waits_for_a_server_that_is_away_waits_for_it_alone(
-    postgres: PostgresServer,
-    layout: IndexLayout,
-    catalog: Catalog,
-    monkeypatch: pytest.MonkeyPatch,
+    postgres: PostgresServer, layout: IndexLayout, catalog: Catalog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stores_postgres, "PATIENCE", 2.0)
     took: list[float] = []

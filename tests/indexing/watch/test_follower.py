@@ -87,13 +87,7 @@ class Followed:
 
 
 TIMING = product.Timing(
-    round=0.1,
-    soon_retry=0.1,
-    retry=0.1,
-    quiet=0.1,
-    lost=0.1,
-    report_retry=0.1,
-    poll_ms=50,
+    round=0.1, soon_retry=0.1, retry=0.1, quiet=0.1, lost=0.1, report_retry=0.1, poll_ms=50
 )
 """A follower in a hurry."""
 
