@@ -164,7 +164,8 @@ class LexicalRetriever(SignalRetriever, BM25Retriever):  # type: ignore[misc]
         super().__init__(view, existing_bm25=FieldBM25(tokenizer), **more)
 
     def _best(self, query: TracedQuery, view: Snapshot, count: int, allowed: AllowedChunks) -> Hits:
-        return self.bm25.retrieve(query.query_str, count, view, allowed)  # type: ignore[no-any-return]
+        found: Hits = self.bm25.retrieve(query.query_str, count, view, allowed)
+        return found
 
 
 class TitleRetriever(SignalRetriever):
@@ -172,8 +173,9 @@ class TitleRetriever(SignalRetriever):
 
     def _best(self, query: TracedQuery, view: Snapshot, count: int, allowed: AllowedChunks) -> Hits:
         paths = view.notes_named(query.query_str)
-        found = (allowed_among(view.chunk_ids_of(path), allowed) for path in paths)
-        return [(ids[0], 1.0) for ids in found if ids][:count]
+        found = (allowed_among(view.chunk_ids_of(path), self._allowed) for path in paths)
+        first = allowed_among([ids[0] for ids in found if ids], allowed)
+        return [(one, 1.0) for one in first[:count]]
 
 
 def with_aliases(

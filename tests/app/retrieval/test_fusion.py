@@ -123,3 +123,12 @@ def test_scores(rankings, weights, expected):
 def test_a_ranking_that_cannot_be_fused(ids, weights, words):
     with pytest.raises(ValueError, match=words):
         product.fuse({"s": ids}, weights)
+
+
+def test_a_name_stands_for_the_first_passage_of_its_note_alone():
+    index = FakeIndex().add("Aurora.md", 0, 5)
+    title = product.TitleRetriever(index)
+    query = product.TracedQuery("Aurora")
+    assert title.rank(query) == [("Aurora.md:0", 1.0)]
+    assert title.rank(query, {"Aurora.md:0", "Aurora.md:1"}) == [("Aurora.md:0", 1.0)]
+    assert title.rank(query, {"Aurora.md:1"}) == []
