@@ -79,11 +79,9 @@ def index(
         follow(*where, config_file=options.config, device=device)
     elif report.generation == 1 and report.added and not options.json:
         # What a first index is for.
-        named = {"--vault": place.vault, "--index-dir": options.index_dir}
-        given = "".join(f" {name} {quote(str(path))}" for name, path in named.items() if path)
         first_steps = printable(
-            f'next: notehop ask "…"{given}  asks your notes a question\n'
-            f"next: notehop serve{given}  opens them in your browser and keeps the index up to date"
+            f'next: notehop ask "…" {place.options}  asks your notes a question\n'
+            f"next: notehop serve {place.options}  opens them in your browser and keeps the index up to date"
         )
         typer.echo(first_steps, err=True)
 

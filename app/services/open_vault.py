@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from notehop.config import Settings, load_settings
@@ -41,6 +42,22 @@ class Place:
     def name(self) -> str:
         """The vault's name: the name of its folder, as the application has it."""
         return self.vault.name
+
+    @property
+    def options(self) -> str:
+        """What names it in a shell, whatever folder that is in: ``--vault /home/me/Notes``, and
+        ``--index-dir`` where the index is not where it is looked for."""
+        named = {"--vault": self.vault}
+        if self.layout.root != layout_for(self.vault, self.settings, None).root:
+            named["--index-dir"] = self.layout.root
+        return " ".join(f"{option} {quote(str(path))}" for option, path in named.items())
+
+    @property
+    def missing(self) -> IndexMissing:
+        """That it has no index, and the command that makes it."""
+        return IndexMissing(
+            f"{self.layout.root}: nothing is indexed yet; run: notehop index {self.options}"
+        )
 
     @property
     def log_dir(self) -> Path:
@@ -147,13 +164,16 @@ def open_place(place: Place, llm: LLM | None = None) -> VaultHandle:
     lexical = place.settings.lexical
 
     def opened() -> Reader:
-        reader = Reader(
-            place.layout,
-            expected_fingerprint(place.settings),
-            ranking=Ranking(dict(lexical.boosts.items()), lexical.k1, lexical.b),
-            read_only=place.read_only,
-            server=vector_server(place),
-        )
+        try:
+            reader = Reader(
+                place.layout,
+                expected_fingerprint(place.settings),
+                ranking=Ranking(dict(lexical.boosts.items()), lexical.k1, lexical.b),
+                read_only=place.read_only,
+                server=vector_server(place),
+            )
+        except IndexMissing as exc:
+            raise place.missing from exc
         try:
             check_vault(reader.catalog.meta(), place.vault, place.layout.root)
         except BaseException:

@@ -222,12 +222,12 @@ def _opened(place: Place) -> Iterator[tuple[Catalog, CatalogSnapshot]]:
         with Catalog.of(place.layout) as catalog, catalog.snapshot() as view:
             if view.fingerprint is None:
                 # Its first run ended before anything was kept.
-                raise errors.IndexMissing(f"{root}: nothing is indexed yet; run: notehop index")
+                raise place.missing
             check_vault(view.meta(), place.vault, root)
             yield catalog, view
     except errors.IndexMissing as exc:
         if (writer := read_holder(place.layout)) is None:
-            raise
+            raise place.missing from exc
         raise errors.BeingIndexed(
             f"{place.name} is being indexed for the first time by {writer}; ask again in a minute"
         ) from exc

@@ -1,6 +1,7 @@
 """What the command line prints where, and how it ends."""
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -87,8 +88,9 @@ def test_an_option_before_the_command_is_told_where_it_stands() -> None:
 def test_a_missing_index_names_the_command_that_makes_it(
     arguments: list[str], vault: Path, tmp_path: Path
 ) -> None:
-    result = call(*arguments, "--vault", vault, "--index-dir", tmp_path / "none")
-    assert "notehop index" in told(result, 1)
+    where = ["--vault", str(vault), "--index-dir", str(tmp_path / "none")]
+    made_by = shlex.join(["notehop", "index", *where])
+    assert f"; run: {made_by}\n" in told(call(*arguments, *where), 1)
 
 
 def test_an_unforeseen_error_is_one_line(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
