@@ -143,8 +143,8 @@ def _notes_named(now: CurrentNotes, asked: str) -> tuple[str, ...]:
     found = resolve_path(files, "", asked)
     if found.path is None:
         near = _near(paths, now.catalog.aliases(), asked, lambda path: now.any_of([path]))
-        close = f"; did you mean {listed(near)}?" if near else ""
-        raise NoteMissing(f"{shown(asked)}: no note of this vault{close}")
+        close = f"did you mean {listed(near)}?" if near else "name one by its path, title or alias"
+        raise NoteMissing(f"{shown(asked)}: no note of this vault; {close}")
     return found.candidates if found.status is Status.AMBIGUOUS else (found.path,)
 
 
@@ -180,7 +180,11 @@ def _near(
     near = near_names(names, [wanted], _LOOKED_AT)[wanted]
     found = list(islice(filter(is_there, near), _NEAR))
     if not found and len(wanted) > 2:
-        within = sorted((path for path in paths if fold(wanted) in fold(path)), key=len)
+        # In the name rather than in a folder, then the shortest.
+        within = sorted(
+            (path for path in paths if fold(wanted) in fold(path)),
+            key=lambda path: (fold(wanted) not in link_name(path), len(path)),
+        )
         found = list(islice(filter(is_there, within[:_LOOKED_AT]), _NEAR))
     return found
 

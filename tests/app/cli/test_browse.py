@@ -18,6 +18,7 @@ NOTES = {
     ),
     "work/Log.md": "Today we looked at the [[Clay]].\n",
     "home/Log.md": "Nothing.\n",
+    "home/Workbench.md": "Nothing.\n",
     "notehop.toml": "[chunking]\nmin_tokens = 1\n",
 }
 
@@ -69,6 +70,8 @@ def test_a_path_from_the_current_folder(where: list[str]) -> None:
     ("arguments", "said"),
     [
         pytest.param(["Cley"], "Cley: no note of this vault; did you mean Clay.md?", id="slip"),
+        pytest.param(["Wor"], "; did you mean home/Workbench.md, work/Log.md?", id="part"),
+        pytest.param(["Xylem"], "; name one by its path, title or alias", id="none"),
         pytest.param(["Wall", "--after", "soon"], "soon", id="date"),
         pytest.param([" "], "cannot be run", id="blank"),
     ],
