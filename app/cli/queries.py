@@ -6,6 +6,7 @@ writes to a terminal, and for a conversation.
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack, closing, suppress
@@ -26,6 +27,7 @@ from notehop.app.cli.options import (
     query_option,
     words,
 )
+from notehop.config.errors import NotehopError, UsageError
 from notehop.indexing.shown import counted, printable
 
 if TYPE_CHECKING:
@@ -39,6 +41,8 @@ ReplyT = TypeVar(
 
 AGAIN, END = "/new", ("/quit", "/exit", "/q")
 """What is typed to begin a new conversation, and to end."""
+
+COMMANDS = f"{AGAIN} begins anew, {END[0]} ends"
 
 READING = "Reading your notes …"
 
@@ -79,7 +83,6 @@ def chat(options: PlaceOptions) -> None:
     from notehop.app.cli.output import say, show
     from notehop.app.cli.show_answer import show_answer
     from notehop.app.models import Query, as_query
-    from notehop.config.errors import NotehopError
 
     place = options.place()
     asks = sys.stdin.isatty()
@@ -88,7 +91,7 @@ def chat(options: PlaceOptions) -> None:
         with suppress(ImportError):
             import readline  # noqa: F401
 
-        say(f"{place.name}: ask; {AGAIN} begins anew, {END[0]} ends", "dim")
+        say(f"{place.name}: ask; {COMMANDS}", "dim")
     name = token_hex(8)
     with _open(place) as vault:
         while True:
@@ -103,6 +106,8 @@ def chat(options: PlaceOptions) -> None:
             if typed in ("", AGAIN):
                 continue
             try:
+                if re.fullmatch(r"/[a-z]+", typed):
+                    raise UsageError(f"{typed}: there is no such command; {COMMANDS}")
                 query = as_query(Query, typed, {"conversation_id": name})
                 answer, written = _streamed(vault, query)
             except NotehopError as exc:
@@ -228,7 +233,6 @@ def _streamed(vault: VaultHandle, query: models.Query) -> tuple[models.Answer, b
     from notehop.app.cli.output import waiting
     from notehop.app.models import DoneEvent, ErrorEvent, TokenEvent
     from notehop.app.problems import failure_of
-    from notehop.config.errors import NotehopError
 
     said = ""
     with waiting(READING) as done, ExitStack() as over:

@@ -137,12 +137,13 @@ def test_the_same_is_printed(
 
 
 def test_a_conversation(where: list[str]) -> None:
-    said = "When is the launch of Atlas?\n\n/new\nbread\n/quit\nx\n"
+    said = "When is the launch of Atlas?\n\n/new\nbread\n/help\n/quit\nx\n"
     result = commands.call("chat", *where, input=said)
     told = result.stdout
     assert result.exit_code == 0
     assert told.count("14 June 2027") == 1
     assert told.index("Atlas.md") < told.index("Bread.md")
+    assert "/help: there is no such command; /new begins anew, /quit ends" in result.stderr
 
 
 def test_a_text_is_captured(where: list[str]) -> None:
