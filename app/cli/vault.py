@@ -162,8 +162,8 @@ def capture(
         from notehop.indexing.vault.parse import decode
 
         said, _ = decode("standard input", sys.stdin.buffer.read())
-        if not said.strip():
-            raise UsageError("there is nothing to keep: standard input is empty")
+    if not said.strip():
+        raise UsageError("there is nothing to keep: the text is empty")
     from notehop.app.models import CaptureQuery, as_query
     from notehop.app.services.capture import capture_cold
 

@@ -36,9 +36,9 @@ def test_what_is_piped_in(vault: Path, where: list[str], arguments: list[str]) -
     assert text.endswith("---\n\nFirst line\n\n- über\n")
 
 
-@pytest.mark.parametrize("piped", [b"", b" \n"])
-def test_nothing_to_keep(vault: Path, where: list[str], piped: bytes) -> None:
-    result = call("capture", *where, input=piped)
+@pytest.mark.parametrize(("text", "piped"), [([], b""), ([], b" \n"), ([""], b"x"), ([" "], b"x")])
+def test_nothing_to_keep(vault: Path, where: list[str], text: list[str], piped: bytes) -> None:
+    result = call("capture", *text, *where, input=piped)
     assert result.exit_code == 2
     assert "nothing to keep" in result.stderr
     assert not (vault / "Inbox").exists()
