@@ -222,6 +222,7 @@ def test_graph(visit: Visit, look: Look) -> None:
         "aria-label", re.compile(r"Pipit, \d+ links")
     )
     assert nodes.count() > 5
+    expect(nodes.last).to_have_class("node seed")  # above the others, with its name
     checked(page)
 
     name = nodes.nth(3).get_attribute("data-path")

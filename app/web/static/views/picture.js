@@ -5,7 +5,7 @@ import { h, noteHref, plural, s } from "../dom.js";
 
 const MARGIN = { x: 70, y: 34 };
 const HEIGHT = 560;
-const NAMED = 14; // nodes whose name is shown, the weightiest; of the others while one points at them
+const PER_NAME = 80; // pixels of width for each name that is shown: of the weightiest; of others while one points at them
 
 /** A figure of a GraphView, `width` pixels wide. */
 export function picture(view, width) {
@@ -14,6 +14,7 @@ export function picture(view, width) {
   const dots = s("g");
   const svg = s("svg", { class: "graph", viewBox: `0 0 ${width} ${HEIGHT}`, "aria-label": `Graph of ${plural(view.nodes.length, "note")}`, role: "group" }, lines, dots);
 
+  const named = Math.round(width / PER_NAME);
   const order = [...view.nodes].sort((one, other) => other.seed - one.seed || other.pagerank - one.pagerank || (one.path < other.path ? -1 : 1));
   const nodes = new Map(order.map((node, at) => [node.path, draw(node, at)]));
   const edges = view.edges.filter((edge) => nodes.has(edge.source) && nodes.has(edge.target)).map((edge) => {
@@ -30,13 +31,13 @@ export function picture(view, width) {
     const y = HEIGHT / 2 + node.y * (HEIGHT / 2 - MARGIN.y);
     const radius = 4.5 + 9 * Math.sqrt(node.pagerank / top);
     const element = s("a", {
-      href: noteHref(node.path), class: `node${node.seed ? " seed" : at < NAMED ? "" : " unnamed"}`, "data-path": node.path,
+      href: noteHref(node.path), class: `node${node.seed ? " seed" : at < named ? "" : " unnamed"}`, "data-path": node.path,
       "aria-label": `${node.title}, ${plural(node.degree, "link")}`, tabindex: "-1", transform: `translate(${x} ${y})`,
       onpointerenter: () => light(node), onpointerleave: () => light(null),
     },
     s("title", {}, node.title), s("circle", { r: Math.max(radius + 6, 13), class: "grip" }), s("circle", { r: radius }),
     s("text", { "text-anchor": "middle", y: radius + 14 }, clip(node.title)));
-    dots.append(element);
+    dots.prepend(element); // The weightier lies above, with its name.
     return { x, y, element };
   }
 
