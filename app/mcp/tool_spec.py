@@ -22,7 +22,11 @@ def vault_tools(vault: VaultHandle) -> list[FunctionTool]:
     """
 
     def working(tool: Tool) -> Callable[..., str]:
-        def work(**arguments: Any) -> str:
+        main = next(iter(tool.input_schema()["properties"]))
+
+        def work(said: Any = None, /, **arguments: Any) -> str:
+            if said is not None:
+                arguments = {main: said, **arguments}
             try:
                 return tool.work(vault, tool.read(arguments))
             except NotehopError as exc:
