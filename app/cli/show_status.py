@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 from notehop.app import models
 from notehop.app.cli.output import headline, show, show_line
@@ -102,7 +103,8 @@ def _index_rows(told: models.IndexStatus) -> Iterator[tuple[str, str | None]]:
         yield "", asked.problem and f"{asked.problem}; searches compare every vector meanwhile"
     if told.chroma_generation is not None:
         yield "chroma", f"a copy for other programs, {copied(told.chroma_generation)}"
-    yield "settings", told.settings_file
+    there = Path(told.settings_file).is_file()
+    yield "settings", f"{told.settings_file}{'' if there else ', not there yet'}"
 
 
 def _show_first(name: str, rows: Sequence[str]) -> None:

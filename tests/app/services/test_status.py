@@ -35,6 +35,7 @@ def test_age(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     product.show_status(told.model_copy(update={"chroma_generation": 1}))
     shown = capsys.readouterr().out
     assert ", 1 hour ago, generation 2\n" in shown
+    assert "notehop.toml, not there yet\n" in shown
     assert "a copy for other programs, generation 1; run: notehop index\n" in shown
 
 
