@@ -232,7 +232,7 @@ def reason(candidate: LinkedNote, near_title: str) -> str:
     if link.sentence:
         words += f': "{plain_words_of(link.sentence)}"'
     known = {"sentence": candidate.sentence_similarity, "note": candidate.target_similarity}
-    near = [f"{name} {value:.2f}" for name, value in known.items() if value is not None]
+    near = [f"{name} {value:z.2f}" for name, value in known.items() if value is not None]
     return f"{words}; similarity to the query: {', '.join(near)}" if near else words
 
 
