@@ -84,6 +84,15 @@ class Parameters(Strict):
 ParametersT = TypeVar("ParametersT", bound=Parameters)
 
 
+_WRONG = {
+    "extra_forbidden": "there is no such option",
+    "string_too_short": "it is empty",
+    r"\S": "it is empty",
+}
+"""What is wrong with a field, by pydantic's name of the rule or by the pattern, where pydantic's own words
+are for programmers."""
+
+
 def as_query(
     model: type[ParametersT],
     query: str | Parameters | Mapping[str, Any],
@@ -107,7 +116,11 @@ def as_query(
     try:
         return model(**fields)
     except ValidationError as exc:
-        told = [f"{'.'.join(str(part) for part in e['loc'])}: {e['msg']}" for e in exc.errors()]
+        told = []
+        for error in exc.errors():
+            rule = error.get("ctx", {}).get("pattern", error["type"])
+            why = _WRONG.get(rule, error["msg"])
+            told.append(f"{'.'.join(map(str, error['loc']))}: {why}")
         raise QueryError(f"the query cannot be run: {'; '.join(told)}") from exc
 
 

@@ -73,7 +73,7 @@ def test_a_path_from_the_current_folder(where: list[str]) -> None:
         pytest.param(["Wor"], "; did you mean home/Workbench.md, work/Log.md?", id="part"),
         pytest.param(["Xylem"], "; name one by its path, title or alias", id="none"),
         pytest.param(["Wall", "--after", "soon"], "soon", id="date"),
-        pytest.param([" "], "cannot be run", id="blank"),
+        pytest.param([" "], "seeds.0: it is empty", id="blank"),
     ],
 )
 def test_what_makes_no_sense(where: list[str], arguments: list[str], said: str) -> None:
