@@ -38,7 +38,8 @@ class VaultSettings(Section):
     """Which files are notes."""
 
     path: Annotated[Path | None, none_if("")] = setting("")
-    """Folder of the vault; empty: the argument, else the current folder if it holds `.obsidian`."""
+    """Folder of the vault; empty: the argument, else the current folder, or the nearest around it, that holds
+    `.obsidian`."""
 
     exclude: tuple[str, ...] = setting((), vault=True)
     """Files to leave out, as globs over paths relative to the vault: `Archive/**`,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -79,7 +80,7 @@ def locate(
     settings: Settings | None = None,
     read_only: bool = False,
 ) -> Place:
-    """Find the vault: as named, else the setting, else the current folder if it is a vault.
+    """Find the vault: as named, else the setting, else the one that the current folder is or lies in.
 
     :param overrides: settings by dotted key; None values are left out.
     :param settings: taken as they are, in place of all files and variables.
@@ -90,13 +91,17 @@ def locate(
     """
     general = settings or load_settings(config_file=config_file, overrides=overrides)
     told = vault if vault is not None else general.vault.path
-    named = Path.cwd() if told is None else told
-    if told is None and not (named / APP_FOLDER).is_dir():
-        raise UsageError(
-            f"no vault: {named} holds no {APP_FOLDER} folder; name your vault with --vault PATH "
-            "(or the setting vault.path)"
-        )
-    folder = vault_folder(named)
+    if told is None:
+        here = Path.cwd()
+        around = (here, *here.parents)
+        # A folder above may be closed to this user: then it is not there.
+        told = next((one for one in around if os.path.isdir(one / APP_FOLDER)), None)  # noqa: PTH112
+        if told is None:
+            raise UsageError(
+                f"no vault: neither {here} nor a folder around it holds {APP_FOLDER}; name your "
+                "vault with --vault PATH (or the setting vault.path)"
+            )
+    folder = vault_folder(told)
     if settings is None:
         settings = load_settings(vault=folder, config_file=config_file, overrides=overrides)
     elif overrides:

@@ -55,6 +55,14 @@ def test_usage_errors(
     assert says in told(call(*arguments), 2)
 
 
+def test_a_folder_below_that_of_a_vault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for folder in (".obsidian", "a/b"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "a/b/Note.md").write_text("See [[Other]].\n")
+    monkeypatch.chdir(tmp_path / "a/b")
+    assert call("links", "Note.md").stdout.startswith("a/b/Note.md:1  [[Other]]")
+
+
 @pytest.mark.model
 @pytest.mark.parametrize("command", ["ask", "search"])
 @pytest.mark.parametrize(
