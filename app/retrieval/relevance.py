@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 from heapq import nsmallest
 from itertools import groupby
 from pathlib import Path
@@ -311,10 +312,12 @@ class TemplatePostprocessor(VaultPostprocessor):
         reasons: dict[str, str] = {}
         if self.share < 1 and not asks_for_templates(query.query_str):
             templates = read_templates(self.vault)
-            notes = view.notes_at({chunk.path for chunk in chunks.values()})
+            paths = {chunk.path for chunk in chunks.values()}
+            held = {path for path in paths if templates.holds(path)}
+            notes = view.notes_at(paths if templates.lines else ())
             for chunk in chunks.values():
                 title = notes[chunk.path].title if chunk.path in notes else ""
-                if templates.holds(chunk.path):
+                if chunk.path in held:
                     reasons[chunk.id] = TEMPLATE
                 elif templates.lines and is_skeleton(chunk.text, title, templates.lines):
                     reasons[chunk.id] = SKELETON
@@ -329,4 +332,6 @@ def templates_of(vault: Path, query: str) -> Callable[[str], bool]:
     """What tells of a path whether it is a template; of none for a query about templates."""
     if asks_for_templates(query):
         return lambda _: False
-    return read_templates(vault).holds
+    # Most queries name no note, of which it is asked.
+    templates = cache(partial(read_templates, vault))
+    return lambda path: templates().holds(path)

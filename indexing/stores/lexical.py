@@ -86,8 +86,15 @@ class LexicalIndex:
 
     def frequency(self, token: str) -> int:
         """How many chunks hold ``token`` in any field."""
-        held = (segment for segment in self.segments if token in segment.terms)
-        return sum(segment.frequency(token) for segment in held)
+        if (count := self._frequencies.get(token)) is None:
+            held = (segment for segment in self.segments if token in segment.terms)
+            count = self._frequencies[token] = sum(segment.frequency(token) for segment in held)
+        return count
+
+    @cached_property
+    def _frequencies(self) -> dict[str, int]:
+        """Of the tokens that were asked for: a query asks for each of its own several times."""
+        return {}
 
     def tokens_with(self, part: str) -> list[str]:
         """The tokens of living chunks that begin or end with ``part`` and are longer.
