@@ -40,6 +40,7 @@ from notehop.indexing.stores.reader import Snapshot
 
 if TYPE_CHECKING:
     from notehop.app.retrieval.freshness import CurrentView
+    from notehop.app.retrieval.relevance import Word
 
 Node = TypeVar("Node", bound=BaseNode)
 
@@ -102,7 +103,8 @@ class TracedQuery(QueryBundle):
     """A query that carries its trace and its generation through every component it is handed to.
 
     The first stage that opens a generation sets ``view``, so that all see the same one; the first that
-    embeds the query its ``vector``, of length 1; the first that looks at files ``current``. ``expand``
+    embeds the query its ``vector``, of length 1; the first that looks at files ``current``; the first
+    that reads its words ``words``. ``expand``
     is set while a ``GraphEnhancedRetriever`` asks: what is linked with the best of what signals found,
     fused, best first, as chunks with scores; and the weight of that ranking's vote. What is a LlamaIndex
     query's own is never written to: the caller may ask with it again.
@@ -112,6 +114,7 @@ class TracedQuery(QueryBundle):
     view: Snapshot | None = field(default=None, repr=False)
     vector: Vector | None = field(default=None, repr=False)
     current: CurrentView | None = field(default=None, repr=False)
+    words: tuple[Word, ...] | None = field(default=None, repr=False)
     expand: tuple[Callable[[Sequence[ChunkId]], Hits], float] | None = field(
         default=None, repr=False
     )

@@ -131,7 +131,9 @@ class RelevancePostprocessor(VaultPostprocessor):
     )
 
     def process(self, hits: Nodes, query: TracedQuery, view: Snapshot) -> Nodes:
-        words = question_words(query.query_str, self.tokenizer, view.lexical)
+        words = query.words
+        if words is None:
+            words = question_words(query.query_str, self.tokenizer, view.lexical)
         ids = [hit.node.node_id for hit in hits if hit.node.metadata.get("role") != "connected"]
         held = view.lexical.held((token for word in words for token in word.tokens), ids)
         bar = chance_bar(view, words)
@@ -178,18 +180,23 @@ TEXTS = 2  # passages that are read for a stem, to see as what word it stands th
 
 
 def corrected(
-    text: str, view: Snapshot, tokenizer: Tokenizer, is_word: Callable[[str], bool] | None
+    text: str,
+    words: Sequence[Word],
+    view: Snapshot,
+    tokenizer: Tokenizer,
+    is_word: Callable[[str], bool] | None,
 ) -> tuple[str, dict[str, str]]:
     """Read words that stand nowhere in the vault as the nearest that do, but for short words, those with
     digits or marks in them, identifiers, those of scripts without spaces, and words of the language.
 
+    :param words: of the text, as :func:`question_words` gives them.
     :param is_word: tells of a word, in small letters, whether it is one; None where nobody can, and
         then words have to be longer.
     :returns: the text to search for; its changed words, as written -> as searched for, in its order.
     """
     shortest = SHORTEST if is_word is not None else SHORTEST_UNKNOWN
     read: dict[str, str] = {}
-    for word in question_words(text, tokenizer, view.lexical):
+    for word in words:
         written, small = word.written, word.written.lower()
         if not word.missing or len(written) < shortest or not written.isalpha():
             continue

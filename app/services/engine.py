@@ -404,8 +404,10 @@ class Engine:
         if not tokenizer.query(query.query_str):
             trace.warn(NO_WORDS)
         with trace.timed(SPELLING):
+            words = question_words(query.query_str, tokenizer, view.lexical)
             text, trace.searched_for = corrected(
                 query.query_str,
+                words,
                 freshness(view, self.place.vault, settings, str).held(view),
                 tokenizer,
                 # What its model has as one piece is a word, in languages that it was made for.
@@ -413,4 +415,5 @@ class Engine:
                 if reads(languages_read(settings.embedding.model), tokenizer.language)
                 else None,
             )
+            query.words = words if text == query.query_str else None
             query.query_str = trace.text = text
