@@ -18,8 +18,7 @@ from notehop.config import Settings
 from notehop.indexing.embed.models import languages_read
 from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.stores.reader import Snapshot
-from notehop.indexing.tokens.languages import FUNCTION_WORDS, NAMES, clear_language
-from notehop.indexing.tokens.words import fold
+from notehop.indexing.tokens.words import FUNCTION_WORDS, NAMES, clear_language, fold
 
 Intent = Literal["none", "status", "discovery", "concept", "person", "timeline"]
 

@@ -22,7 +22,7 @@ from notehop.app.answer.conversation import (
     subject_of,
     with_subject,
 )
-from notehop.app.answer.query_engine import NotehopQueryEngine
+from notehop.app.answer.synthesizer import NotehopQueryEngine
 from notehop.app.problems import agent_text, problem, unforeseen
 from notehop.app.retrieval.components import TracedQuery
 from notehop.app.retrieval.filters import MAX_QUERY_CHARS, ParsedQuery, read

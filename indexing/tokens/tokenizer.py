@@ -13,8 +13,16 @@ from rapidfuzz.distance import OSA
 from rapidfuzz.process import extract
 
 from notehop.config.errors import SettingsError
-from notehop.indexing.tokens.languages import FUNCTION_WORDS, LANGUAGES, STEMMED
-from notehop.indexing.tokens.words import MAX_LENGTH, Subwords, fold, split_words, subwords
+from notehop.indexing.tokens.words import (
+    FUNCTION_WORDS,
+    LANGUAGES,
+    MAX_LENGTH,
+    STEMMED,
+    Subwords,
+    fold,
+    split_words,
+    subwords,
+)
 
 if TYPE_CHECKING:
     from notehop.indexing.stores.lexical import LexicalIndex
@@ -37,7 +45,7 @@ class Tokenizer:
     ``und`` and the unspaced languages are not stemmed; words in Latin letters are taken as English
     in Chinese, Japanese, Korean and Russian vaults, those in Cyrillic as Russian everywhere.
 
-    :raises SettingsError: for a language that is not in :data:`notehop.indexing.tokens.languages.LANGUAGES`.
+    :raises SettingsError: for a language that is not in :data:`notehop.indexing.tokens.words.LANGUAGES`.
     """
 
     def __init__(self, language: str = "en") -> None:
