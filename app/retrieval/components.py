@@ -146,13 +146,12 @@ def view_for(query: TracedQuery, source: ViewSource) -> Snapshot:
     return view
 
 
-class TracedRetriever(BaseRetriever):
-    """A retriever whose query carries its trace, and which runs in a thread where it is awaited: model,
-    index and files are read without asyncio."""
+class _Finding:
+    """What :class:`TracedRetriever` does. It is no ``BaseRetriever`` itself: LlamaIndex would put a second
+    span around ``_retrieve``, in that of ``retrieve``, which costs as much as a ranking."""
 
     def find(self, query: TracedQuery) -> Nodes:
         """Return the hits, best first."""
-        # Not abstract: LlamaIndex wraps what fills one in a span, which costs as much as a ranking.
         raise NotImplementedError
 
     def _retrieve(self, query_bundle: QueryBundle) -> Nodes:
@@ -161,6 +160,11 @@ class TracedRetriever(BaseRetriever):
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> Nodes:
         return await asyncio.to_thread(self._retrieve, query_bundle)
+
+
+class TracedRetriever(_Finding, BaseRetriever):
+    """A retriever whose query carries its trace, and which runs in a thread where it is awaited: model,
+    index and files are read without asyncio."""
 
 
 class VaultPostprocessor(BaseNodePostprocessor):

@@ -404,11 +404,11 @@ class Engine:
                 f"the query is longer than the {self.embedder.max_tokens} tokens that the model "
                 "reads; its end counts by its words alone"
             )
-        if not tokenizer.query(query.query_str):
-            trace.warn(NO_WORDS)
         read = languages_read(settings.embedding.model)
         with trace.timed(SPELLING):
             words = question_words(query.query_str, tokenizer, view.lexical)
+            if not words and not tokenizer.query(query.query_str):
+                trace.warn(NO_WORDS)
             text, trace.searched_for = corrected(
                 query.query_str,
                 words,

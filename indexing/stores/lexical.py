@@ -86,14 +86,14 @@ class LexicalIndex:
 
     def frequency(self, token: str) -> int:
         """How many chunks hold ``token`` in any field."""
-        if (count := self._frequencies.get(token)) is None:
-            held = (segment for segment in self.segments if token in segment.terms)
-            count = self._frequencies[token] = sum(segment.frequency(token) for segment in held)
-        return count
+        held = [segment for segment in self.segments if token in segment.terms]
+        if held and token not in self._frequencies:
+            self._frequencies[token] = sum(segment.frequency(token) for segment in held)
+        return self._frequencies[token] if held else 0
 
     @cached_property
     def _frequencies(self) -> dict[str, int]:
-        """Of the tokens that were asked for: a query asks for each of its own several times."""
+        """Of the terms that were asked for: a query asks for each of its words several times."""
         return {}
 
     def tokens_with(self, part: str) -> list[str]:

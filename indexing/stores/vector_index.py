@@ -137,7 +137,7 @@ class VectorIndex:
         # wait for each other, which on a busy machine takes twenty times as long.
         scores = np.vecdot(self._matrix, vector)
         scores[left_out] = -np.inf
-        return _leading(self._rows.ids, scores, min(k, len(scores) - np.count_nonzero(left_out)))
+        return _leading(self._rows.ids, scores, min(k, int(np.count_nonzero(~left_out))))
 
     def _places(self, ids: Iterable[str]) -> NDArray[np.intp]:
         """The row of each id; -1 for one that is not shown."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 import threading
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import Stemmer
@@ -94,7 +95,7 @@ class Tokenizer:
         surfaces = split_words(text)
         shouting = text.isupper()
         for at, surface in enumerate(surfaces):
-            found = subwords(surface)
+            found = _remembered(surface) if len(surface) <= MAX_LENGTH else subwords(surface)
             if found.characters:
                 units = found.kept + (found.characters if self.language == "zh" else ())
                 words += ((unit, (unit,)) for unit in units)
@@ -147,6 +148,9 @@ class Tokenizer:
 
     def _tokens(self, found: Subwords) -> tuple[str, ...]:
         return tuple(dict.fromkeys((*found.kept, *map(self._stem, found.words))))
+
+
+_remembered = lru_cache(maxsize=10_000)(subwords)
 
 
 def _stemmer(language: str) -> Stemmer.Stemmer | None:

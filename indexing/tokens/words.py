@@ -132,7 +132,6 @@ def split_words(text: str) -> list[str]:
     return _UNICODE.findall(unicodedata.normalize("NFKC", text))
 
 
-@lru_cache(maxsize=10_000)
 def subwords(surface: str) -> Subwords:
     """Take one surface apart (see :class:`Subwords`); empty for underscores and lone marks."""
     if _UNSPACED_START.match(surface):
