@@ -11,6 +11,7 @@ from dataclasses import replace
 from notehop.app.answer.draft import Part, Quote, laid_out
 from notehop.app.answer.facts import names_of
 from notehop.app.answer.passages import BETWEEN, Passage, passages, properties
+from notehop.app.answer.question import FILED_ON
 from notehop.app.answer.relevance import Asked, Candidate, Named, spells
 
 OF_ONE = 120  # words that are quoted of one section: it is whole, as most are shorter
@@ -98,6 +99,9 @@ class _Selection:
         if self.form == "howto":
             found = self._steps_first(found)
         found = _first_of(self._is_named_property, found)
+        if self.form in _OPEN and not (found and self._has_asked(found[0])):
+            # What a note says goes before what is filed of it, unless that is asked for by its key.
+            found = _first_of(lambda one: one.passage.kind != "property", found, NEAR)
         if any(one.subject for one in sources):
             # Who asks for news gets them before what a property calls status.
             found = _first_of(lambda one: one.passage.kind != "property", found)
@@ -156,9 +160,26 @@ class _Selection:
             return False  # Commands tell of nobody.
         if one.passage.text.endswith(":") and one.order + 1 == len(self._passages(one.source)):
             return False  # What it introduces is cut off.
+        if one.passage.kind == "property":
+            return self._tells(one)
         if one.passage.kind not in ("prose", "item") or self.form == "list":
             return True
         return one.fresh > 0 and not one.features["bare"]
+
+    def _tells(self, one: Candidate) -> bool:
+        """Whether any of a note's properties has a value beside its names, its dates of filing and what
+        the question says; or one that it asks for by the key, if that is no more than a note's name."""
+        named = self.sources[one.source]
+        titles = frozenset(self.words(" ".join(each.source.title for each in self.sources)))
+        known = self.asked.all_words | titles | {*self.words(" ".join(named.names))}
+        for each in properties(named.source.text):
+            value = frozenset(self.words(each.text.partition(":")[2]))
+            told = _NAMING.match(each.text) or FILED_ON.search(each.text)
+            if not value <= (titles if self._is_asked(each) else known) and (
+                self._is_asked(each) or not told
+            ):
+                return True
+        return False
 
     def _worth(self) -> dict[int, float]:
         """Source -> the score of its passages together."""
