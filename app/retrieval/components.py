@@ -114,7 +114,7 @@ class TracedQuery(QueryBundle):
     view: Snapshot | None = field(default=None, repr=False)
     vector: Vector | None = field(default=None, repr=False)
     current: CurrentView | None = field(default=None, repr=False)
-    words: tuple[Word, ...] | None = field(default=None, repr=False)
+    words: tuple[Word, ...] = field(default=(), repr=False)
     expand: tuple[Callable[[Sequence[ChunkId]], Hits], float] | None = field(
         default=None, repr=False
     )

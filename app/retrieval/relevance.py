@@ -133,9 +133,7 @@ class RelevancePostprocessor(VaultPostprocessor):
     )
 
     def process(self, hits: Nodes, query: TracedQuery, view: Snapshot) -> Nodes:
-        words = query.words
-        if words is None:
-            words = question_words(query.query_str, self.tokenizer, view.lexical)
+        words = query.words or question_words(query.query_str, self.tokenizer, view.lexical)
         ids = [hit.node.node_id for hit in hits if hit.node.metadata.get("role") != "connected"]
         held = view.lexical.held((token for word in words for token in word.tokens), ids)
         bar = chance_bar(view, words)

@@ -419,5 +419,5 @@ class Engine:
                 if read is None or tokenizer.language in read
                 else None,
             )
-            query.words = words if text == query.query_str else None
+            query.words = words if text == query.query_str else ()
             query.query_str = trace.text = text
