@@ -93,7 +93,11 @@ def features(
         "definition": float(asked.question.form == "definition"),
         "howto": float(asked.question.form == "howto"),
         "words": min(1.0, len(asked.terms) / 8),
-        "few_words": float(len(asked.terms) <= 2 and covered >= 0.3),
+        "few_words": float(
+            len(asked.terms) <= 2
+            and covered >= 0.3
+            and not any(term.missing for term in asked.terms)
+        ),
         "foreign": float(any(term.absent and not term.missing for term in asked.terms)),
         **_exact(asked, ranked, sources),
     }
