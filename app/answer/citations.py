@@ -9,7 +9,7 @@ from bisect import bisect_right
 from collections.abc import Collection, Iterator
 from operator import itemgetter
 
-from notehop.indexing.vault.sentences import sentence_spans
+from notehop.indexing.vault.plain import sentence_spans
 
 Span = tuple[int, int]
 

@@ -23,7 +23,7 @@ from notehop.app.answer.question import read
 from notehop.app.answer.synthesizer import VaultSynthesizer
 from notehop.indexing.llm.text import answer_of, without_control
 from notehop.indexing.tokens.words import fold
-from notehop.indexing.vault.sentences import sentence_spans
+from notehop.indexing.vault.plain import sentence_spans
 
 CONDENSE_PROMPT = PromptTemplate("""\
 Below is a conversation about the notes of one person, then a follow-up. Write the follow-up as \

@@ -96,7 +96,7 @@ def features(
         "few_words": float(
             len(asked.terms) <= 2
             and covered >= 0.3
-            and not any(term.missing for term in asked.terms)
+            and (asked.question.abbreviated or not any(term.missing for term in asked.terms))
         ),
         "foreign": float(any(term.absent and not term.missing for term in asked.terms)),
         **_exact(asked, ranked, sources),

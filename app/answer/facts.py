@@ -12,8 +12,7 @@ from math import isinf
 
 from text_to_num import find_numbers
 
-from notehop.indexing.tokens.languages import detect_language
-from notehop.indexing.tokens.words import fold
+from notehop.indexing.tokens.words import detect_language, fold
 from notehop.indexing.vault.dates import MONTH_NUMBERS
 
 Reading = frozenset[str]

@@ -13,8 +13,7 @@ from typing import Literal
 
 from notehop.app.answer.facts import names_of
 from notehop.app.answer.passages import Passage
-from notehop.indexing.tokens.languages import detect_language
-from notehop.indexing.tokens.words import fold
+from notehop.indexing.tokens.words import detect_language, fold
 from notehop.indexing.vault.dates import MONTH_NUMBERS
 
 DIGITS = re.compile(r"\d+(?:[.,:/-]\d+)*")

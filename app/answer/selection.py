@@ -383,7 +383,7 @@ class _Selection:
     def _without_bystanders(self, found: list[Candidate]) -> list[Candidate]:
         """The candidates without properties and outlines of bases that are near by a note's name alone.
 
-        The properties stay of a note that has nothing else.
+        The properties stay of a note that has nothing else, unless a date or a person is asked for.
         """
         told = {
             self.sources[one.source].source.path for one in found if one.passage.kind != "property"
@@ -392,7 +392,8 @@ class _Selection:
         def may(one: Candidate) -> bool:
             named = self.sources[one.source]
             if one.passage.kind == "property":
-                return named.source.path not in told or self._may_ask_for(one, named)
+                alone = named.source.path not in told and self.forms.isdisjoint(("date", "person"))
+                return alone or self._may_ask_for(one, named)
             return not named.source.path.endswith(".base") or self._names(named)
 
         return [one for one in found if may(one)] or found

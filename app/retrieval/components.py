@@ -40,6 +40,7 @@ from notehop.indexing.stores.reader import Snapshot
 
 if TYPE_CHECKING:
     from notehop.app.retrieval.freshness import CurrentView
+    from notehop.app.retrieval.relevance import Word
 
 Node = TypeVar("Node", bound=BaseNode)
 
@@ -102,7 +103,8 @@ class TracedQuery(QueryBundle):
     """A query that carries its trace and its generation through every component it is handed to.
 
     The first stage that opens a generation sets ``view``, so that all see the same one; the first that
-    embeds the query its ``vector``, of length 1; the first that looks at files ``current``. ``expand``
+    embeds the query its ``vector``, of length 1; the first that looks at files ``current``; the first
+    that reads its words ``words``. ``expand``
     is set while a ``GraphEnhancedRetriever`` asks: what is linked with the best of what signals found,
     fused, best first, as chunks with scores; and the weight of that ranking's vote. What is a LlamaIndex
     query's own is never written to: the caller may ask with it again.
@@ -112,6 +114,7 @@ class TracedQuery(QueryBundle):
     view: Snapshot | None = field(default=None, repr=False)
     vector: Vector | None = field(default=None, repr=False)
     current: CurrentView | None = field(default=None, repr=False)
+    words: tuple[Word, ...] = field(default=(), repr=False)
     expand: tuple[Callable[[Sequence[ChunkId]], Hits], float] | None = field(
         default=None, repr=False
     )
@@ -143,13 +146,12 @@ def view_for(query: TracedQuery, source: ViewSource) -> Snapshot:
     return view
 
 
-class TracedRetriever(BaseRetriever):
-    """A retriever whose query carries its trace, and which runs in a thread where it is awaited: model,
-    index and files are read without asyncio."""
+class _Finding:
+    """What :class:`TracedRetriever` does. It is no ``BaseRetriever`` itself: LlamaIndex would put a second
+    span around ``_retrieve``, in that of ``retrieve``, which costs as much as a ranking."""
 
     def find(self, query: TracedQuery) -> Nodes:
         """Return the hits, best first."""
-        # Not abstract: LlamaIndex wraps what fills one in a span, which costs as much as a ranking.
         raise NotImplementedError
 
     def _retrieve(self, query_bundle: QueryBundle) -> Nodes:
@@ -158,6 +160,11 @@ class TracedRetriever(BaseRetriever):
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> Nodes:
         return await asyncio.to_thread(self._retrieve, query_bundle)
+
+
+class TracedRetriever(_Finding, BaseRetriever):
+    """A retriever whose query carries its trace, and which runs in a thread where it is awaited: model,
+    index and files are read without asyncio."""
 
 
 class VaultPostprocessor(BaseNodePostprocessor):

@@ -77,9 +77,11 @@ class LinkedNote:
     @property
     def evidence(self) -> float | None:
         """The larger of the similarities, that of the sentence as far as it is telling."""
-        sentence = self.sentence_similarity
-        both = (None if sentence is None else sentence * self.telling, self.target_similarity)
-        return max((one for one in both if one is not None), default=None)
+        sentence, target = self.sentence_similarity, self.target_similarity
+        if sentence is None:
+            return target
+        sentence *= self.telling
+        return sentence if target is None else max(sentence, target)
 
 
 def linked_candidates(

@@ -18,8 +18,7 @@ from notehop.config import Settings
 from notehop.indexing.embed.models import languages_read
 from notehop.indexing.stores.model import ChunkId
 from notehop.indexing.stores.reader import Snapshot
-from notehop.indexing.tokens.languages import FUNCTION_WORDS, NAMES, clear_language
-from notehop.indexing.tokens.words import fold
+from notehop.indexing.tokens.words import FUNCTION_WORDS, NAMES, clear_language, fold
 
 Intent = Literal["none", "status", "discovery", "concept", "person", "timeline"]
 
@@ -344,9 +343,7 @@ class Subject:
     def _names(self) -> dict[tuple[int, int], frozenset[str]]:
         """The notes of each name that stands in the text."""
         proper = self.proper
-        spans = {
-            span: names for span, names in _spans(self.text) if proper is None or proper(*span)
-        }
+        spans = dict(_spans(self.text, proper))
         known: Mapping[str, Sequence[str]] = self.view.named_any(
             {name for names in spans.values() for name in names}
         )
@@ -417,13 +414,14 @@ def _weight(text: str) -> int:
     return sum(bool(word) and word not in SMALL and word not in BEFORE for word in words)
 
 
-def _spans(text: str) -> Iterator[tuple[tuple[int, int], list[str]]]:
+def _spans(text: str, proper: Proper | None) -> Iterator[tuple[tuple[int, int], list[str]]]:
     """Yield each stretch of characters that may be a name, with the ways to read it."""
+    counts = proper or (lambda _first, _end: True)
     words = list(re.finditer(r"\S+", text))[:LONGEST]
     for at in range(len(words)):
         for last in range(at, min(at + WORDS, len(words))):
             first, end = words[at].start(), words[last].end()
-            name = bare(text[first:end])
+            name = bare(text[first:end]) if counts(first, end) else ""
             if not name or fold(name.lower()) in SMALL:
                 continue
             owner = [name[:-2]] if name.endswith(("'s", "’s")) else []
@@ -434,4 +432,5 @@ def _spans(text: str) -> Iterator[tuple[tuple[int, int], list[str]]]:
     for run in _UNSPACED.finditer(text[:_RUN]):
         for first in range(run.start(), run.end() - 1):
             for end in range(first + 2, min(run.end(), first + 2 * WORDS) + 1):
-                yield (first, end), [text[first:end]]
+                if counts(first, end):
+                    yield (first, end), [text[first:end]]

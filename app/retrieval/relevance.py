@@ -5,12 +5,15 @@ held back."""
 from __future__ import annotations
 
 import math
+import os
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache, lru_cache, partial
 from heapq import nsmallest
-from itertools import groupby
+from itertools import chain, groupby, islice
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -23,12 +26,12 @@ from rapidfuzz.distance import OSA, Indel
 
 from notehop.app.retrieval.components import Nodes, TracedQuery, VaultPostprocessor, noted
 from notehop.app.retrieval.retrievers import DISPATCH, known_vector
+from notehop.config.small_files import open_plain_file, read_json_file
+from notehop.indexing.graph.files import NOTE_SUFFIX, fold, is_note
 from notehop.indexing.stores.lexical import LexicalIndex
 from notehop.indexing.stores.reader import Generation, Snapshot
-from notehop.indexing.templates import line_keys, read_templates
-from notehop.indexing.tokens.languages import FUNCTION_WORDS, detect_language
 from notehop.indexing.tokens.tokenizer import Tokenizer
-from notehop.indexing.tokens.words import split_words, subwords
+from notehop.indexing.tokens.words import FUNCTION_WORDS, detect_language, split_words, subwords
 
 SAMPLE = 512  # passages that are compared with each other: 130,000 pairs in some 5 ms
 
@@ -130,7 +133,7 @@ class RelevancePostprocessor(VaultPostprocessor):
     )
 
     def process(self, hits: Nodes, query: TracedQuery, view: Snapshot) -> Nodes:
-        words = question_words(query.query_str, self.tokenizer, view.lexical)
+        words = query.words or question_words(query.query_str, self.tokenizer, view.lexical)
         ids = [hit.node.node_id for hit in hits if hit.node.metadata.get("role") != "connected"]
         held = view.lexical.held((token for word in words for token in word.tokens), ids)
         bar = chance_bar(view, words)
@@ -177,18 +180,23 @@ TEXTS = 2  # passages that are read for a stem, to see as what word it stands th
 
 
 def corrected(
-    text: str, view: Snapshot, tokenizer: Tokenizer, is_word: Callable[[str], bool] | None
+    text: str,
+    words: Sequence[Word],
+    view: Snapshot,
+    tokenizer: Tokenizer,
+    is_word: Callable[[str], bool] | None,
 ) -> tuple[str, dict[str, str]]:
     """Read words that stand nowhere in the vault as the nearest that do, but for short words, those with
     digits or marks in them, identifiers, those of scripts without spaces, and words of the language.
 
+    :param words: of the text, as :func:`question_words` gives them.
     :param is_word: tells of a word, in small letters, whether it is one; None where nobody can, and
         then words have to be longer.
     :returns: the text to search for; its changed words, as written -> as searched for, in its order.
     """
     shortest = SHORTEST if is_word is not None else SHORTEST_UNKNOWN
     read: dict[str, str] = {}
-    for word in question_words(text, tokenizer, view.lexical):
+    for word in words:
         written, small = word.written, word.written.lower()
         if not word.missing or len(written) < shortest or not written.isalpha():
             continue
@@ -245,6 +253,109 @@ def _written(stems: Sequence[str], view: Snapshot) -> set[str]:
     return whole.union(*parts)
 
 
+_SET_FOLDERS = {
+    "templates.json": "folder",
+    "plugins/templater-obsidian/data.json": "templates_folder",
+}
+_SET_NOTES = {"daily-notes.json": "template", "zk-prefixer.json": "template"}
+"""Files below ``.obsidian`` with the key that names a folder of templates, or one template."""
+
+_USUAL_FOLDERS = frozenset({"Templates", "templates"})
+"""The folder at the vault's root where nothing is set."""
+
+_Stamp = tuple[str, int, int, int]  # a file, its size, and when its content and rights changed
+
+_TEMPLATE_BYTES = 100_000  # of a template that are read
+_MOST_READ = 500  # templates: a folder of more is set by mistake, the vault's own perhaps
+
+# What a template leaves to be filled in: `{{date}}`, `<% tp.date.now() %>`.
+_PLACEHOLDER = re.compile(r"\{\{[^{}]*\}\}|<%.*?%>", re.DOTALL)
+_LETTERS = re.compile(r"[^\W\d_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Templates:
+    """``folders`` and ``notes`` as folded paths, and the ``lines`` that stand in any of them.
+
+    A line goes by its letters alone: marks of lists and headings, dates and what was to be filled
+    in are not what it says.
+    """
+
+    folders: frozenset[str] = frozenset()
+    notes: frozenset[str] = frozenset()
+    lines: frozenset[str] = frozenset()
+
+    def holds(self, path: str) -> bool:
+        """Whether a note is a template.
+
+        :param path: relative to the vault.
+        """
+        key = fold(path)
+        if key.removesuffix(NOTE_SUFFIX) in self.notes:
+            return True
+        return any(key.startswith(f"{folder}/") for folder in self.folders)
+
+
+def read_templates(root: Path) -> Templates:
+    """Read where a vault keeps its templates and what they say; a file that is missing or damaged says
+    nothing. They are read again when their size or time changes."""
+    named = _named(tuple(_stamped(f"{root}/.obsidian/{file}" for file in _SET_NOTES)))
+    notes = frozenset(note.removesuffix(NOTE_SUFFIX) for note in named)
+    named = _named(tuple(_stamped(f"{root}/.obsidian/{file}" for file in _SET_FOLDERS)))
+    folders = named or _USUAL_FOLDERS
+    files = tuple(islice(_files_of(root, folders, notes), _MOST_READ + 1))
+    # More are no folder of templates: nothing of it is held back.
+    return Templates() if len(files) > _MOST_READ else _templates(folders, notes, files)
+
+
+def line_keys(text: str) -> list[str]:
+    """What each line of a text says, by its letters, folded; lines without letters left out."""
+    said = (" ".join(_LETTERS.findall(line)) for line in _PLACEHOLDER.sub(" ", text).splitlines())
+    return [fold(line) for line in said if line]
+
+
+@lru_cache(maxsize=8)
+def _templates(
+    folders: frozenset[str], notes: frozenset[str], files: tuple[_Stamp, ...]
+) -> Templates:
+    lines: set[str] = set()
+    for path, *_ in files:
+        with suppress(OSError), open_plain_file(path) as stream:
+            lines.update(line_keys(stream.read(_TEMPLATE_BYTES).decode("utf-8", "replace")))
+    return Templates(frozenset(map(fold, folders)), frozenset(map(fold, notes)), frozenset(lines))
+
+
+def _files_of(vault: Path, folders: Iterable[str], notes: Iterable[str]) -> Iterator[_Stamp]:
+    paths = (f"{vault}/{note}{NOTE_SUFFIX}" for note in sorted(notes))
+    found = (one for folder in sorted(folders) for one in os.walk(f"{vault}/{folder}"))
+    below = (f"{where}/{name}" for where, _, names in found for name in sorted(names))
+    notes_below = (one for one in below if is_note(one) and not Path(one).is_symlink())
+    return _stamped(chain(paths, notes_below))
+
+
+def _stamped(paths: Iterable[str]) -> Iterator[_Stamp]:
+    """The files that are there, as they are now."""
+    for path in paths:
+        with suppress(OSError):
+            stat = os.stat(path)  # noqa: PTH116 (each query looks: this is hot)
+            yield path, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns
+
+
+@lru_cache(maxsize=16)
+def _named(files: tuple[_Stamp, ...]) -> frozenset[str]:
+    """What files of settings name under their keys; nothing where one is damaged."""
+    found: set[str] = set()
+    for path, *_ in files:
+        key = (_SET_FOLDERS | _SET_NOTES)[path.rpartition("/.obsidian/")[2]]
+        with suppress(OSError, ValueError):
+            settings = read_json_file(path)
+            name = settings.get(key) if isinstance(settings, dict) else None
+            if isinstance(name, str) and "\0" not in name and ".." not in name.split("/"):
+                name.encode()  # half a surrogate pair is no name
+                found.add(name.strip().strip("/"))
+    return frozenset(found - {""})
+
+
 TEMPLATE = "it is a template"
 SKELETON = "it says no more than a template"
 
@@ -270,7 +381,7 @@ def is_skeleton(text: str, title: str, lines: Collection[str]) -> bool:
     A prompt with a number or a picture behind its colon is filled in (``Weight: 80.5``). What says
     only its ``title`` is none: a note kept in a hurry is called what it says.
 
-    :param lines: of the vault's templates, as :func:`notehop.indexing.templates.line_keys` gives them.
+    :param lines: of the vault's templates, as :func:`line_keys` gives them.
     """
     for line in text.splitlines():
         value = _DATES.sub("", line.partition(":")[2])
@@ -311,10 +422,12 @@ class TemplatePostprocessor(VaultPostprocessor):
         reasons: dict[str, str] = {}
         if self.share < 1 and not asks_for_templates(query.query_str):
             templates = read_templates(self.vault)
-            notes = view.notes_at({chunk.path for chunk in chunks.values()})
+            paths = {chunk.path for chunk in chunks.values()}
+            held = {path for path in paths if templates.holds(path)}
+            notes = view.notes_at(paths if templates.lines else ())
             for chunk in chunks.values():
                 title = notes[chunk.path].title if chunk.path in notes else ""
-                if templates.holds(chunk.path):
+                if chunk.path in held:
                     reasons[chunk.id] = TEMPLATE
                 elif templates.lines and is_skeleton(chunk.text, title, templates.lines):
                     reasons[chunk.id] = SKELETON
@@ -329,4 +442,6 @@ def templates_of(vault: Path, query: str) -> Callable[[str], bool]:
     """What tells of a path whether it is a template; of none for a query about templates."""
     if asks_for_templates(query):
         return lambda _: False
-    return read_templates(vault).holds
+    # Most queries name no note, of which it is asked.
+    templates = cache(partial(read_templates, vault))
+    return lambda path: templates().holds(path)

@@ -231,19 +231,21 @@ def fuse(
     """
     if k < 1:
         raise ValueError(f"k is {k}; the rank offset must be at least 1")
+    each = dict.fromkeys(rankings, 1.0) if weights is None else weights
     ranks: dict[ChunkId, dict[str, int]] = {}
-    votes: dict[ChunkId, list[float]] = {}
     for name, ids in rankings.items():
-        weight = 1.0 if weights is None else weights.get(name, math.nan)
+        weight = each.get(name, math.nan)
         if not weight >= 0:
             raise ValueError(f"the weight of {name!r} is {weight}; it must be 0 or more")
         if len(set(ids)) < len(ids):
             raise ValueError(f"the ranking of {name!r} repeats an id")
         for rank, chunk_id in enumerate(ids if weight else (), start=1):
             ranks.setdefault(chunk_id, {})[name] = rank
-            votes.setdefault(chunk_id, []).append(weight / (k + rank))
     # Added up exactly: equal votes must tie, whichever signal they come from.
-    fused = [Fused(one, math.fsum(votes[one]), own) for one, own in ranks.items()]
+    fused = [
+        Fused(one, math.fsum([each[name] / (k + rank) for name, rank in own.items()]), own)
+        for one, own in ranks.items()
+    ]
     return sorted(fused, key=lambda one: (-one.score, one.id))
 
 
@@ -323,9 +325,9 @@ class WeightedFusionRetriever(TracedRetriever, QueryFusionRetriever):
             except Exception as exc:  # noqa: BLE001 - any broken signal; told when all were asked
                 failures[name] = exc
 
-        def fused() -> list[ChunkId]:
+        def fused() -> list[Fused]:
             ranked = {name: scores[name] for name in self._signals if name in scores}
-            return [one.id for one in fuse(ranked, self._weights, self._k)]
+            return fuse(ranked, self._weights, self._k)
 
         # The one whose query is widened waits for what widens it.
         for name in sorted(self._signals, key=lambda one: one == WIDENED and bool(self._widening)):
@@ -339,16 +341,17 @@ class WeightedFusionRetriever(TracedRetriever, QueryFusionRetriever):
         if self._dispatch is not None:
             vote(DISPATCH, partial(_asked, self._dispatch, query, nodes))
         weights = dict(self._weights)
-        candidates = fused()
+        found = fused()
         if query.expand is not None:
             find, weights[EXPANSION] = query.expand
-            scores[EXPANSION] = dict(find(candidates))
+            scores[EXPANSION] = dict(find([one.id for one in found]))
             for name, signal in self._signals.items():
                 if name in scores and isinstance(signal, SignalRetriever):
                     # Behind all that the signal found: the rank among all others is not looked for.
                     new = [id_ for id_ in scores[EXPANSION] if id_ not in scores[name]]
                     scores[name].update(signal.rank(query, new) if new else ())
-            candidates = fused()
+            found = fused()
+        candidates = [one.id for one in found]
         for name, judge in self._judges.items():
             vote(name, partial(judge, candidates))
         for name, failure in failures.items():
@@ -363,8 +366,10 @@ class WeightedFusionRetriever(TracedRetriever, QueryFusionRetriever):
         weights[DISPATCH] = (sum(weights.values()) + 1.0) * (self._k + dispatched) / (self._k + 1)
         # In the order of the signals, whichever answered first.
         rankings = {name: scores[name] for name in weights if scores.get(name)}
+        if not rankings.keys().isdisjoint((DISPATCH, EXPANSION, *self._judges)):
+            found = fuse(rankings, weights, self._k)
         hits: Nodes = []
-        for one in fuse(rankings, weights, self._k)[: self.similarity_top_k]:
+        for one in found[: self.similarity_top_k]:
             record: dict[str, Any] = {
                 "signals": {
                     name: {"rank": rank, "score": rankings[name][one.id], "weight": weights[name]}

@@ -23,8 +23,7 @@ from notehop.app.retrieval.components import (
 )
 from notehop.app.retrieval.retrievers import fuse, of_length_1
 from notehop.config.errors import UsageError
-from notehop.indexing.tokens.languages import FUNCTION_WORDS, detect_language
-from notehop.indexing.tokens.words import fold
+from notehop.indexing.tokens.words import FUNCTION_WORDS, detect_language, fold
 
 COMPOUND = "compound"
 """The name in a query's timings of the searches for each of its questions."""

@@ -6,8 +6,8 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
-from concurrent.futures import Future, wait
-from contextlib import closing
+from concurrent.futures import Future
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -22,7 +22,7 @@ from notehop.app.answer.conversation import (
     subject_of,
     with_subject,
 )
-from notehop.app.answer.query_engine import NotehopQueryEngine
+from notehop.app.answer.synthesizer import NotehopQueryEngine
 from notehop.app.problems import agent_text, problem, unforeseen
 from notehop.app.retrieval.components import TracedQuery
 from notehop.app.retrieval.filters import MAX_QUERY_CHARS, ParsedQuery, read
@@ -96,9 +96,9 @@ class PendingCount:
         with self._turn:
             running, last = self._running, self._last
         assert running is not None
-        wait([running], self._wait if last is None else BRIEFLY)
-        newest = running if running.done() else last
-        return None if newest is None else newest.result()
+        with suppress(TimeoutError):
+            return running.result(self._wait if last is None else BRIEFLY)
+        return None if last is None else last.result()
 
     def _run(self, running: Future[int | None]) -> None:
         value: int | None = None

@@ -6,7 +6,7 @@ import ctypes
 import gc
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache, partial
 from hashlib import blake2b
@@ -35,14 +35,14 @@ from notehop.app.services.listing import ListQuestion, list_question
 from notehop.app.services.notes.current_notes import CurrentNotes
 from notehop.app.services.open_vault import Place, remedy
 from notehop.config.errors import ModelError, UsageError
-from notehop.indexing.embed.models import languages_read, reads
+from notehop.indexing.embed.models import languages_read
 from notehop.indexing.embed.onnx_embedding import QueryEmbedder, load_query
 from notehop.indexing.llm.provider_llm import ProviderLLM
 from notehop.indexing.stores.catalog import Catalog
 from notehop.indexing.stores.reader import Reader, Snapshot
-from notehop.indexing.tokens.languages import FUNCTION_WORDS, clear_language
 from notehop.indexing.tokens.tokenizer import Tokenizer
-from notehop.indexing.vault.sentences import sentence_spans
+from notehop.indexing.tokens.words import FUNCTION_WORDS, clear_language
+from notehop.indexing.vault.plain import sentence_spans
 
 NO_TEXT = (
     "the index holds no text; write some notes, or look at what notehop status says was skipped, "
@@ -351,7 +351,10 @@ class Engine:
                 # Not worth the seconds that it takes to load a model.
                 trace.warn(NO_TEXT)
                 return []
-            stands = CurrentNotes(view, place).any_of
+
+            def stands(paths: Iterable[str]) -> bool:
+                return CurrentNotes(view, place).any_of(paths)
+
             asked: ListQuestion | None = None
             with trace.timed(FILTERS):
                 filters, literal = wanted.asked.filters, wanted.asked.literal
@@ -401,16 +404,20 @@ class Engine:
                 f"the query is longer than the {self.embedder.max_tokens} tokens that the model "
                 "reads; its end counts by its words alone"
             )
-        if not tokenizer.query(query.query_str):
-            trace.warn(NO_WORDS)
+        read = languages_read(settings.embedding.model)
         with trace.timed(SPELLING):
+            words = question_words(query.query_str, tokenizer, view.lexical)
+            if not words and not tokenizer.query(query.query_str):
+                trace.warn(NO_WORDS)
             text, trace.searched_for = corrected(
                 query.query_str,
+                words,
                 freshness(view, self.place.vault, settings, str).held(view),
                 tokenizer,
                 # What its model has as one piece is a word, in languages that it was made for.
                 (lambda word: tokens.size(word) == 1)
-                if reads(languages_read(settings.embedding.model), tokenizer.language)
+                if read is None or tokenizer.language in read
                 else None,
             )
+            query.words = words if text == query.query_str else ()
             query.query_str = trace.text = text

@@ -31,13 +31,12 @@ from notehop.app.retrieval.filters import (
     notes_of,
 )
 from notehop.app.retrieval.intents import SMALL
-from notehop.app.retrieval.relevance import asks_for_templates
+from notehop.app.retrieval.relevance import asks_for_templates, read_templates
 from notehop.indexing.graph.files import fold as folded
 from notehop.indexing.shown import counted, on_one_line
 from notehop.indexing.stores.labels import TAG, TYPE, NoteLabels, property_key
 from notehop.indexing.stores.model import ChunkId, ChunkRow
 from notehop.indexing.stores.reader import Snapshot
-from notehop.indexing.templates import read_templates
 from notehop.indexing.tokens.tokenizer import Tokenizer
 from notehop.indexing.tokens.words import fold
 from notehop.indexing.vault.dates import day_in_name

@@ -14,12 +14,12 @@ from notehop.app.retrieval.chain import Wanted
 from notehop.app.retrieval.components import TracedQuery, noted, to_node
 from notehop.app.retrieval.filters import among, narrow, of_fields
 from notehop.app.retrieval.intents import asks_for_themes
+from notehop.app.retrieval.relevance import read_templates
 from notehop.app.services.ask import THEMES, parsed
 from notehop.app.services.engine import Engine, Run
 from notehop.app.services.notes.current_notes import CurrentNotes
 from notehop.config.errors import SwitchedOff
 from notehop.indexing.stores.model import ChunkId
-from notehop.indexing.templates import read_templates
 from notehop.indexing.themes import Theme, Themes, make_themes
 from notehop.indexing.vault.dates import day_in_name
 
@@ -106,20 +106,19 @@ class VaultThemes:
             generation=now.generation,
         )
 
-    def or_else(self, otherwise: Run, asked: bool | None) -> Run:
+    def or_else(self, otherwise: Run, *, asked: bool) -> Run:
         """What finds the sources of a question: of themes if it is one for them.
 
         The metadata of a source about themes tells its theme: ``theme`` holds ``id``, ``name``,
         ``count`` and ``about``. What the query asks, without its filters, stands in its
         trace.
 
-        :param asked: whether it is; None leaves it to its words.
+        :param asked: whether it is, whatever its words say.
         """
 
         def run(query: TracedQuery, wanted: Wanted) -> list[NodeWithScore]:
             intent = wanted.asked.intent or self._settings.retrieval.intent
-            by_words = asked is None and self._settings.themes.enabled and intent == "auto"
-            if asked or by_words:
+            if asked or intent == "auto":
                 with self._engine.current() as now:
                     written = parsed(now, query.query_str, literal=wanted.asked.literal)
                     about = asks_for_themes(written.text)

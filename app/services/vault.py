@@ -20,8 +20,7 @@ from pydantic import BaseModel
 
 from notehop.app import models
 from notehop.app.answer.material import material_of
-from notehop.app.answer.query_engine import NotehopQueryEngine
-from notehop.app.answer.synthesizer import VaultSynthesizer
+from notehop.app.answer.synthesizer import NotehopQueryEngine, VaultSynthesizer
 from notehop.app.models.query import as_query
 from notehop.app.retrieval.chain import Wanted, connected, freshness
 from notehop.app.retrieval.components import TracedQuery, to_node
@@ -36,7 +35,7 @@ from notehop.app.services.ask import (
     reply_fields,
 )
 from notehop.app.services.capture import LOOK_UP_S, capture, find_related
-from notehop.app.services.engine import Engine, VaultRetriever
+from notehop.app.services.engine import Engine, Run, VaultRetriever
 from notehop.app.services.notes.browse import browse, graph_view, overview
 from notehop.app.services.notes.current_notes import CurrentNotes
 from notehop.app.services.notes.read_note import note_view
@@ -436,7 +435,9 @@ class VaultHandle:
         return QuestionRun(asked, query, retriever, engine, talks, pending, cancelled)
 
     def _for_answers(self, wanted: Wanted, themes: bool | None, llm: LLM | None) -> VaultRetriever:
-        run = self._themes.or_else(self._engine.retrieve, themes)
+        run: Run = self._engine.retrieve
+        if themes or (themes is None and self.settings.themes.enabled):
+            run = self._themes.or_else(run, asked=bool(themes))
         wanted = replace(wanted, listing=not wanted.asked.literal, for_model=llm is not None)
         return VaultRetriever(run, wanted, self.name)
 

@@ -14,8 +14,8 @@ from notehop.app.models import NoteLink, NoteView
 from notehop.app.web.markdown import Surroundings, render
 from notehop.app.web.sanitise import sanitise
 from notehop.indexing.graph.files import is_readable
-from notehop.indexing.tokens.languages import detect_language
 from notehop.indexing.tokens.tokenizer import Tokenizer
+from notehop.indexing.tokens.words import detect_language
 from notehop.indexing.vault.plain import LinkText, read_destination, read_wikilink
 
 MOST = 200_000  # characters of a note that are rendered: a book; it takes a second or two

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from importlib.util import find_spec
@@ -172,11 +172,6 @@ def languages_read(model: str) -> frozenset[str] | None:
     names = ["no" if one is False else str(one) for one in listed if one not in (None, "")]
     codes = {re.split("[-_]", one.strip().lower())[0] for one in names}
     return None if not codes or codes & {"multilingual", "mul"} else frozenset(codes)
-
-
-def reads(model: Collection[str] | None, language: str) -> bool:
-    """Whether a model with what :func:`languages_read` returned reads a language."""
-    return model is None or language in model
 
 
 @contextmanager

@@ -72,7 +72,10 @@ class QueryEmbedder(BaseEmbedding):
 
     def is_cut(self, query: str) -> bool:
         """Whether a query is longer than the window, so that its end is not looked for."""
-        return self._engine.is_cut(query)
+        text = self._identity["query_prompt"] + query
+        # No plain letter is more than a token, and this is quicker than to count them.
+        fits = text.isascii() and len(text) + self.tokens.specials < self.max_tokens
+        return not fits and self._engine.is_cut(query)
 
     def embed(self, texts: Sequence[str], on_batch: OnBatch | None = None) -> Vectors:
         """Embed passages: (n, d), in the order of ``texts``; (0, d) for none.

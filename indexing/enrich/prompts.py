@@ -14,7 +14,7 @@ from unicodedata import category
 
 from notehop.config import Settings
 from notehop.indexing.llm.text import answer_of, count_tokens, without_control
-from notehop.indexing.vault.plain import words_of
+from notehop.indexing.vault.plain import shortened, words_of
 
 VERSION = "1"
 """Raised with any change of what is sent: what was written before is written anew then."""
@@ -81,8 +81,6 @@ OWN_SUMMARY = ("summary", "description", "abstract", "excerpt")
 
 def own_summary(front_matter: Mapping[str, Any]) -> str | None:
     """What the owner wrote as the summary of a note, at most 150 characters; None for nothing."""
-    from notehop.indexing.vault.sentences import shortened
-
     said = {str(key).lower(): value for key, value in front_matter.items()}
     for key in OWN_SUMMARY:
         value = said.get(key)
@@ -207,9 +205,6 @@ def cleaned(reply: str, most: int) -> str:
         word.
     :returns: empty if there are no words.
     """
-    # Not above: every search asks which properties sum a note up, and few need to tell sentences.
-    from notehop.indexing.vault.sentences import shortened
-
     text = answer_of(reply)[: most + _LONGEST_MARKS]
     # Twice: an address may be put together from pieces between marks.
     text = _NO_WORDS.sub("", words_of(_NO_WORDS.sub("", text)))

@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
-from notehop.indexing.vault.sentences import sentence_spans
+from notehop.indexing.vault.plain import sentence_spans
 
 # Prices of a cut.
 HEADING, PARAGRAPH, LINE, SENTENCE, FENCED, WRAP, WORD, ORPHAN, ANYWHERE = (

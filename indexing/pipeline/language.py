@@ -14,11 +14,10 @@ from notehop.indexing.embed.models import (
     MULTILINGUAL_NAME,
     canonical_name,
     languages_read,
-    reads,
 )
 from notehop.indexing.graph.files import is_note
 from notehop.indexing.stores.catalog import CatalogSnapshot
-from notehop.indexing.tokens.languages import NAMES, detect_language
+from notehop.indexing.tokens.words import NAMES, detect_language
 
 SAMPLE = 200  # notes looked at, spread evenly over the vault
 BEGINNING = 4_000  # bytes read of each of them
@@ -48,7 +47,8 @@ def advice(root: Path, settings: Settings, view: CatalogSnapshot) -> tuple[str, 
             f"most notes are in {named}, and the index was made for {NAMES.get(made_for, made_for)}; "
             "to find them by their words, run: notehop index --rebuild"
         )
-    if not reads(languages_read(model), language):
+    read = languages_read(model)
+    if read is not None and language not in read:
         install = "" if find_spec(INSTALLED[MULTILINGUAL_NAME].package) else f"{INSTALL}; then "
         lines.append(
             f"most notes are in {named}, which {canonical_name(model)} does not read; to "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
@@ -64,6 +64,8 @@ class LexicalIndex:
     ranking: Ranking = DEFAULT_RANKING
     limits: Limits = LIMITS
     segments: tuple[Segment, ...] = ()
+    # Of the terms that were asked for: a query asks for each of its words several times.
+    _frequencies: dict[str, int] = field(default_factory=dict, init=False)
 
     @classmethod
     def build(
@@ -86,8 +88,10 @@ class LexicalIndex:
 
     def frequency(self, token: str) -> int:
         """How many chunks hold ``token`` in any field."""
-        held = (segment for segment in self.segments if token in segment.terms)
-        return sum(segment.frequency(token) for segment in held)
+        held = [segment for segment in self.segments if token in segment.terms]
+        if held and token not in self._frequencies:
+            self._frequencies[token] = sum(segment.frequency(token) for segment in held)
+        return self._frequencies[token] if held else 0
 
     def tokens_with(self, part: str) -> list[str]:
         """The tokens of living chunks that begin or end with ``part`` and are longer.

@@ -6,6 +6,7 @@ from __future__ import annotations
 import threading
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import Stemmer
@@ -13,8 +14,16 @@ from rapidfuzz.distance import OSA
 from rapidfuzz.process import extract
 
 from notehop.config.errors import SettingsError
-from notehop.indexing.tokens.languages import FUNCTION_WORDS, LANGUAGES, STEMMED
-from notehop.indexing.tokens.words import MAX_LENGTH, Subwords, fold, split_words, subwords
+from notehop.indexing.tokens.words import (
+    FUNCTION_WORDS,
+    LANGUAGES,
+    MAX_LENGTH,
+    STEMMED,
+    Subwords,
+    fold,
+    split_words,
+    subwords,
+)
 
 if TYPE_CHECKING:
     from notehop.indexing.stores.lexical import LexicalIndex
@@ -37,7 +46,7 @@ class Tokenizer:
     ``und`` and the unspaced languages are not stemmed; words in Latin letters are taken as English
     in Chinese, Japanese, Korean and Russian vaults, those in Cyrillic as Russian everywhere.
 
-    :raises SettingsError: for a language that is not in :data:`notehop.indexing.tokens.languages.LANGUAGES`.
+    :raises SettingsError: for a language that is not in :data:`notehop.indexing.tokens.words.LANGUAGES`.
     """
 
     def __init__(self, language: str = "en") -> None:
@@ -86,7 +95,7 @@ class Tokenizer:
         surfaces = split_words(text)
         shouting = text.isupper()
         for at, surface in enumerate(surfaces):
-            found = subwords(surface)
+            found = _remembered(surface) if len(surface) <= MAX_LENGTH else subwords(surface)
             if found.characters:
                 units = found.kept + (found.characters if self.language == "zh" else ())
                 words += ((unit, (unit,)) for unit in units)
@@ -139,6 +148,9 @@ class Tokenizer:
 
     def _tokens(self, found: Subwords) -> tuple[str, ...]:
         return tuple(dict.fromkeys((*found.kept, *map(self._stem, found.words))))
+
+
+_remembered = lru_cache(maxsize=10_000)(subwords)
 
 
 def _stemmer(language: str) -> Stemmer.Stemmer | None:

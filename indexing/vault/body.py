@@ -10,8 +10,7 @@ from dataclasses import dataclass, field, replace
 from notehop.indexing.vault.markdown_blocks import Piece, PlacedState, TextBlock
 from notehop.indexing.vault.markdown_inline import Inline
 from notehop.indexing.vault.model import Block, CommentLinks, Edit, Heading, Lines, Link
-from notehop.indexing.vault.plain import OffsetMap
-from notehop.indexing.vault.sentences import sentence_spans
+from notehop.indexing.vault.plain import OffsetMap, sentence_spans
 
 MAX_CHARACTERS = 500  # what a person reads at a glance, and a model embeds whole
 ITEM_CHARACTERS = 240  # a list item up to this length is one thought; a longer one is prose

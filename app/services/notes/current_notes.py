@@ -20,7 +20,7 @@ from notehop.indexing.graph.resolve import Status
 from notehop.indexing.stores.model import ChunkRow, LinkRow, NoteRow
 from notehop.indexing.stores.reader import Snapshot
 from notehop.indexing.vault.parse import Read, read_note
-from notehop.indexing.vault.sentences import shortened
+from notehop.indexing.vault.plain import shortened
 
 
 class CurrentNotes(CurrentView):

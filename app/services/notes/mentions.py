@@ -14,12 +14,10 @@ from notehop.app.services.open_vault import Place
 from notehop.indexing.graph.files import NOTE_SUFFIX, is_pdf
 from notehop.indexing.stores.model import ChunkId, NoteRow
 from notehop.indexing.stores.reader import Snapshot
-from notehop.indexing.tokens.languages import FUNCTION_WORDS
 from notehop.indexing.tokens.tokenizer import Tokenizer
-from notehop.indexing.tokens.words import words_in_order
+from notehop.indexing.tokens.words import FUNCTION_WORDS, words_in_order
 from notehop.indexing.vault.model import Lines, Note
-from notehop.indexing.vault.plain import plain_text
-from notehop.indexing.vault.sentences import sentence_spans
+from notehop.indexing.vault.plain import plain_text, sentence_spans
 
 LISTED = 20  # mentions that are listed; no further note is read for more
 READ = 40  # notes that are read for them: what the index takes for a mention may be a link

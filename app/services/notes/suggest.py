@@ -15,7 +15,7 @@ from posixpath import basename
 import numpy as np
 
 from notehop.app.models import Mention, Suggestion, Suggestions
-from notehop.app.retrieval.relevance import idf
+from notehop.app.retrieval.relevance import idf, read_templates
 from notehop.app.services.notes.current_notes import CurrentNotes, as_now, flat
 from notehop.app.services.notes.find_note import called_alike, link_to, note_meant
 from notehop.app.services.notes.mentions import (
@@ -32,10 +32,8 @@ from notehop.indexing.graph.resolve import Status
 from notehop.indexing.stores.catalog_read import slices
 from notehop.indexing.stores.catalog_rows import unpack_tokens
 from notehop.indexing.stores.model import ChunkId, LinkRow, Matrix
-from notehop.indexing.templates import read_templates
 from notehop.indexing.tokens.tokenizer import Tokenizer
-from notehop.indexing.vault.plain import words_of
-from notehop.indexing.vault.sentences import sentence_spans, shortened
+from notehop.indexing.vault.plain import sentence_spans, shortened, words_of
 
 COMPARED = 5  # pairs whose notes are read for the names of each other, for each that is wanted
 

@@ -40,7 +40,7 @@ def test_settings_are_read_once_until_they_change(
     write(tmp_path, ".obsidian/templates.json", json.dumps({"folder": "Forms"}))
     assert read_templates(tmp_path).folders == {"forms"}
     with monkeypatch.context() as closed:
-        closed.delattr("notehop.indexing.templates.read_json_file")
+        closed.delattr("notehop.app.retrieval.relevance.read_json_file")
         assert read_templates(tmp_path).folders == {"forms"}
     write(tmp_path, ".obsidian/templates.json", json.dumps({"folder": "Other forms"}))
     assert read_templates(tmp_path).folders == {"other forms"}
