@@ -10,6 +10,7 @@ import signal
 import socket
 import sys
 from collections.abc import Mapping
+from types import FrameType
 
 import uvicorn
 from fastapi import FastAPI
@@ -171,6 +172,12 @@ class _Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, workers: Workers) -> None:
         super().__init__(config)
         self._workers = workers
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        super().handle_exit(sig, frame)
+        if self.force_exit:
+            # A second Ctrl-C: whatever is under way is cut off, and would be told with a traceback each.
+            logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._workers.close()

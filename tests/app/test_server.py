@@ -4,6 +4,7 @@ import json
 import signal
 import socket
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -72,7 +73,7 @@ def test_an_address_that_is_not_ours(host: str) -> None:
 
 @contextmanager
 def served(
-    where: tuple[Path, Path], *more: str, **variables: str
+    where: tuple[Path, Path], *more: str, **variables: Any
 ) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     with notehop_serve(*where, *more, **variables) as (url, process):
         until(lambda: status_of(f"{url}/health/ready") == 200)
@@ -108,3 +109,20 @@ def test_a_server_with_a_token_answers_the_commands_of_its_user(
     assert log.count("route=/search status=200") == 1
     assert "route=/status status=401" in log or "route=none status=401" in log
     assert not any(word in log for word in (TOKEN, "swordfish", "launch"))
+
+
+@pytest.mark.model
+def test_a_second_ctrl_c_ends_it_while_a_client_hangs_without_a_traceback(
+    indexed: tuple[Path, Path],
+) -> None:
+    lines = ("POST /search HTTP/1.1", "Host: localhost", "Content-Type: application/json")
+    half = "\r\n".join([*lines, "Content-Length: 9", "", "{"])
+    with served(indexed, ends=signal.SIGINT) as (url, process):
+        with socket.create_connection(("127.0.0.1", httpx.URL(url).port)) as client:
+            client.sendall(half.encode())
+            assert status_of(f"{url}/health/live") == 200
+            for _ in range(2):
+                process.send_signal(signal.SIGINT)
+                time.sleep(0.5)
+            assert process.wait(5) == 0
+        assert process.stderr.read() == ""
