@@ -96,7 +96,7 @@ def features(
         "few_words": float(
             len(asked.terms) <= 2
             and covered >= 0.3
-            and (asked.question.abbreviated or not any(term.missing for term in asked.terms))
+            and (asked.question.abbreviated or not _unknown(asked))
         ),
         "foreign": float(any(term.absent and not term.missing for term in asked.terms)),
         **_exact(asked, ranked, sources),
@@ -104,6 +104,13 @@ def features(
     if top.features.get("news"):
         found["news"] = 1.0
     return found
+
+
+def _unknown(asked: Asked) -> list[str]:
+    """The words of a question that no note has, as they are written, but those that say what kind of
+    answer is wanted."""
+    words = dict.fromkeys(one.written or one.word for one in asked.terms if one.missing)
+    return [word for word in words if not says_form(word)]
 
 
 def _exact(asked: Asked, ranked: Sequence[Candidate], sources: Sequence[Named]) -> dict[str, float]:
@@ -238,13 +245,7 @@ def _look(
     return Looked(
         select(ranked, asked, sources, limit, brief=brief or answers < SURE),
         answers,
-        list(
-            dict.fromkeys(
-                word
-                for word in (one.written or one.word for one in asked.terms if one.missing)
-                if not says_form(word)
-            )
-        ),
+        _unknown(asked),
         unmentioned(asked, sources),
     )
 

@@ -99,9 +99,8 @@ class _Selection:
         if self.form == "howto":
             found = self._steps_first(found)
         found = _first_of(self._is_named_property, found)
-        if self.form in _OPEN and not (found and self._has_asked(found[0])):
-            # What a note says goes before what is filed of it, unless that is asked for by its key.
-            found = _first_of(lambda one: one.passage.kind != "property", found, NEAR)
+        if found and found[0].passage.kind == "property":
+            found = self._text_first(found)
         if any(one.subject for one in sources):
             # Who asks for news gets them before what a property calls status.
             found = _first_of(lambda one: one.passage.kind != "property", found)
@@ -160,26 +159,19 @@ class _Selection:
             return False  # Commands tell of nobody.
         if one.passage.text.endswith(":") and one.order + 1 == len(self._passages(one.source)):
             return False  # What it introduces is cut off.
-        if one.passage.kind == "property":
-            return self._tells(one)
         if one.passage.kind not in ("prose", "item") or self.form == "list":
             return True
         return one.fresh > 0 and not one.features["bare"]
 
-    def _tells(self, one: Candidate) -> bool:
-        """Whether any of a note's properties has a value beside its names, its dates of filing and what
-        the question says; or one that it asks for by the key, if that is no more than a note's name."""
-        named = self.sources[one.source]
-        titles = frozenset(self.words(" ".join(each.source.title for each in self.sources)))
-        known = self.asked.all_words | titles | {*self.words(" ".join(named.names))}
-        for each in properties(named.source.text):
-            value = frozenset(self.words(each.text.partition(":")[2]))
-            told = _NAMING.match(each.text) or FILED_ON.search(each.text)
-            if not value <= (titles if self._is_asked(each) else known) and (
-                self._is_asked(each) or not told
-            ):
-                return True
-        return False
+    def _tells(self, named: Named) -> bool:
+        """Whether any property of a note, but its names and dates of filing, has a value with a word that
+        neither the question has nor its names."""
+        known = {*self.asked.all_words, *self.words(" ".join((named.source.title, *named.names)))}
+        return any(
+            not known.issuperset(self.words(each.text.partition(":")[2]))
+            for each in properties(named.source.text)
+            if self._is_asked(each) or not self._is_filing(each)
+        )
 
     def _worth(self) -> dict[int, float]:
         """Source -> the score of its passages together."""
@@ -346,7 +338,7 @@ class _Selection:
         keys = " ".join(_key(one) for one in shown)
         known = frozenset(self.words(" ".join((named.source.title, *named.names, keys))))
         if not shown or len(self.asked.words - known) > BESIDE_A_KEY:
-            rest = [one for one in listed if one not in shown and not _NAMING.match(one.text)]
+            rest = [one for one in listed if one not in shown and not self._is_filing(one)]
             shown += sorted(rest, key=lambda one: -self.asked.share(self.words(one.text)))
         shown = shown or list(listed)
         text = f"{BETWEEN} ".join(one.text for one in shown)
@@ -356,6 +348,11 @@ class _Selection:
         """Whether a question asks for a property by its key."""
         key = frozenset(self.words(_key(one)))
         return bool(key) and key <= self.asked.all_words
+
+    def _is_filing(self, one: Passage) -> bool:
+        """Whether a property names its note, or tells when it was made, which is not asked for."""
+        filed = "date" not in self.forms and FILED_ON.search(one.text) is not None
+        return filed or _NAMING.match(one.text) is not None
 
     def _names(self, named: Named) -> bool:
         """Whether a question names a note."""
@@ -383,7 +380,7 @@ class _Selection:
     def _without_bystanders(self, found: list[Candidate]) -> list[Candidate]:
         """The candidates without properties and outlines of bases that are near by a note's name alone.
 
-        The properties stay of a note that has nothing else, unless a date or a person is asked for.
+        The properties stay of a note that has nothing else, unless somebody is asked for.
         """
         told = {
             self.sources[one.source].source.path for one in found if one.passage.kind != "property"
@@ -392,8 +389,11 @@ class _Selection:
         def may(one: Candidate) -> bool:
             named = self.sources[one.source]
             if one.passage.kind == "property":
-                alone = named.source.path not in told and self.forms.isdisjoint(("date", "person"))
-                return alone or self._may_ask_for(one, named)
+                if named.source.path not in told and self.form != "person":
+                    return True
+                # To a question for yes or no a value that it has is the answer.
+                tells = self.form == "yesno" or self._tells(named)
+                return tells and self._may_ask_for(one, named)
             return not named.source.path.endswith(".base") or self._names(named)
 
         return [one for one in found if may(one)] or found
@@ -409,9 +409,28 @@ class _Selection:
         if left.intersection(self.words(" ".join(said))):
             return True
         if self.form in ("person", "place"):
-            return bool(names_of("; ".join(each.text for each in listed)))
+            # Whom the question names is known; what begins a sentence is no name by its capital.
+            values = (part for each in listed for part in each.text.partition(":")[2].split(","))
+            return any(
+                names_of(f"of{part}") and self.asked.all_words.isdisjoint(self.words(part))
+                for part in values
+            )
         typed = any(one.features.get(name) for name in ("number_there", "date_there"))
         return typed and not one.features.get("measure_not_there")
+
+    def _text_first(self, found: list[Candidate]) -> list[Candidate]:
+        """The candidates, what a note says before its properties: where those say no more than the question,
+        or where none of their keys is asked for by an open one, which it may call otherwise."""
+        named = self.sources[found[0].source]
+        tells = self._tells(named)
+        if tells and (self.form not in _OPEN or self._has_asked(found[0])):
+            return found
+
+        def says(one: Candidate) -> bool:
+            path = self.sources[one.source].source.path
+            return path == named.source.path and one.passage.kind != "property"
+
+        return _first_of(says, found, NEAR if tells else math.inf)
 
     def _steps_first(self, found: list[Candidate]) -> list[Candidate]:
         """The candidates, the steps of the best one's note before what that note says about them, from

@@ -183,11 +183,7 @@ class QueryChain:
             proper=None if any_name else proper_names(taken.about, tokenizer.language),
             left_out=templates_of(self.vault, text),
         )
-        scorer = self.scorer if wanted.rerank else None
-        # A search passes over what changed since, and no more; to make a node of each candidate takes time.
-        few = not wanted.fill and wanted.results == "chunks" and scorer is None
-        most = min(settings.candidates, SPARE * around.places if few else settings.candidates)
-        finder = self._finder(taken, weights, subject, most)
+        finder = self._finder(taken, weights, subject)
         if wanted.fill:
             finder = CompoundRetriever(finder)
         # An answer takes a second look, a search where it is asked to.
@@ -206,6 +202,7 @@ class QueryChain:
             rrf_k=settings.rrf_k,
             template_share=settings.template_share,
         )
+        scorer = self.scorer if wanted.rerank else None
         weighs = wanted.by_relevance and not look and not particular and scorer is None
         relevance = RelevancePostprocessor(
             view=view, tokenizer=tokenizer, weight=settings.relevance_weight if weighs else 0.0
@@ -233,9 +230,9 @@ class QueryChain:
         }
 
     def _finder(
-        self, taken: IntentReading, weights: Mapping[str, float], subject: Subject, most: int
+        self, taken: IntentReading, weights: Mapping[str, float], subject: Subject
     ) -> BaseRetriever:
-        """So many of the best by the signals, fused, widened by the graph as the settings say."""
+        """The best by the signals, fused, widened by the graph as the settings say."""
         view, settings, allowed = self.view, self.settings.retrieval, self.narrowed.allowed
         what: dict[str, Any] = {"allowed": allowed, "with_text": False}
         now = time.time()
@@ -250,7 +247,7 @@ class QueryChain:
                 "recency": lambda found: by_recency(view, found, now),
             },
             k=settings.rrf_k,
-            similarity_top_k=most,
+            similarity_top_k=settings.candidates,
             dispatch=TitleRetriever(view, **what) if settings.title_dispatch else None,
             widening=partial(with_aliases, view) if settings.alias_expansion else None,
         )

@@ -103,11 +103,11 @@ class TracedQuery(QueryBundle):
     """A query that carries its trace and its generation through every component it is handed to.
 
     The first stage that opens a generation sets ``view``, so that all see the same one; the first that
-    embeds the query its ``vector``, of length 1; the first that looks at files ``current``; the first
-    that reads its words ``words``. ``expand``
-    is set while a ``GraphEnhancedRetriever`` asks: what is linked with the best of what signals found,
-    fused, best first, as chunks with scores; and the weight of that ranking's vote. What is a LlamaIndex
-    query's own is never written to: the caller may ask with it again.
+    embeds the query its ``vector``, of length 1; the first that looks at files ``current``. ``words``
+    are those of its text, where they have been read. ``expand`` is set while a
+    ``GraphEnhancedRetriever`` asks: what is linked with the best of what signals found, fused, best
+    first, as chunks with scores; and the weight of that ranking's vote. What is a LlamaIndex query's own
+    is never written to: the caller may ask with it again.
     """
 
     trace: Trace = field(default_factory=Trace)

@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from hashlib import blake2b
 from typing import NamedTuple, NoReturn
 
@@ -352,8 +352,12 @@ class Engine:
                 trace.warn(NO_TEXT)
                 return []
 
+            current = cache(
+                partial(CurrentNotes, view, place)
+            )  # one a query: it counts what it reads
+
             def stands(paths: Iterable[str]) -> bool:
-                return CurrentNotes(view, place).any_of(paths)
+                return current().any_of(paths)
 
             asked: ListQuestion | None = None
             with trace.timed(FILTERS):

@@ -1,5 +1,6 @@
 """Properties are text: found, quoted with their lines and shown; what says nothing is no hit."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,19 @@ def test_a_property_answers(
     assert says in answer.answer
     cited = next(one for one in answer.citations if one.path == path)
     assert says in lines_of(where[0], path, cited.quote_lines or cited.lines)
+
+
+@pytest.fixture(scope="module")
+def cards(tmp_path_factory: pytest.TempPathFactory) -> Iterator[VaultHandle]:
+    """Notes that have hardly anything but properties, and link people and days in them."""
+    notes = dict(one.values for one in rows(__file__, "cards"))
+    with opened_with(tmp_path_factory.mktemp("cards"), notes) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize(("question", "says"), rows(__file__, "a_card_answers"))
+def test_a_card_answers(cards: VaultHandle, question: str, says: str) -> None:
+    assert says in cards.ask(question).answer
 
 
 @pytest.mark.parametrize("results", ["chunks", "notes"])
