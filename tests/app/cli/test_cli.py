@@ -39,10 +39,13 @@ def test_every_command_takes_the_common_options(name: str) -> None:
     assert ("--json" in shown) is (name not in ("chat", "mcp"))
 
 
-def test_links_in_the_current_vault(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(vault)
-    assert len(json.loads(call("links", "--json").stdout)) == 4
-    assert len(json.loads(call("links", "Atlas", "--json").stdout)) == 2
+def test_links_in_the_vault_around_the_current_folder(
+    vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for folder in (vault, vault / "people"):
+        monkeypatch.chdir(folder)
+        assert len(json.loads(call("links", "--json").stdout)) == 4
+        assert len(json.loads(call("links", "Atlas", "--json").stdout)) == 2
 
 
 @pytest.mark.parametrize(("arguments", "says"), rows(__file__, "usage_errors"))
@@ -53,14 +56,6 @@ def test_usage_errors(
     (tmp_path / "a.md").write_text("text\n")
     (tmp_path / "folder").mkdir()
     assert says in told(call(*arguments), 2)
-
-
-def test_a_folder_below_that_of_a_vault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for folder in (".obsidian", "a/b"):
-        (tmp_path / folder).mkdir(parents=True)
-    (tmp_path / "a/b/Note.md").write_text("See [[Other]].\n")
-    monkeypatch.chdir(tmp_path / "a/b")
-    assert call("links", "Note.md").stdout.startswith("a/b/Note.md:1  [[Other]]")
 
 
 @pytest.mark.model
@@ -97,8 +92,7 @@ def test_a_missing_index_names_the_command_that_makes_it(
     arguments: list[str], vault: Path, tmp_path: Path
 ) -> None:
     where = ["--vault", str(vault), "--index-dir", str(tmp_path / "none")]
-    made_by = shlex.join(["notehop", "index", *where])
-    assert f"; run: {made_by}\n" in told(call(*arguments, *where), 1)
+    assert shlex.join(["notehop", "index", *where]) in told(call(*arguments, *where), 1)
 
 
 def test_an_unforeseen_error_is_one_line(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
