@@ -352,9 +352,8 @@ class Engine:
                 trace.warn(NO_TEXT)
                 return []
 
-            current = cache(
-                partial(CurrentNotes, view, place)
-            )  # one a query: it counts what it reads
+            # One a query: it counts what it reads.
+            current = cache(partial(CurrentNotes, view, place))
 
             def stands(paths: Iterable[str]) -> bool:
                 return current().any_of(paths)

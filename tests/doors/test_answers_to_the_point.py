@@ -100,17 +100,8 @@ def test_properties_are_quoted_where_one_is_asked_for(
     assert filed in " ".join(told) if filed else not told
 
 
-@pytest.mark.parametrize(
-    "question",
-    [
-        "what happened in the last steering group?",
-        "is the shell line project over budget?",
-        "summary of the field ecologist search",
-    ],
-)
-def test_what_a_note_says_goes_before_what_is_filed_of_it(
-    vault: VaultHandle, question: str
-) -> None:
+@pytest.mark.parametrize("question", rows(__file__, "what_a_note_says_goes_before_what_is_filed"))
+def test_what_a_note_says_goes_before_what_is_filed(vault: VaultHandle, question: str) -> None:
     assert not re.match(r"“[a-z]+: ", quotes(vault, question)[0])
 
 
